@@ -1,0 +1,58 @@
+# `make` or `make help` lists what there is.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+UV := UV_NO_PROGRESS=1 $(BIN)/uv
+UV_VERSION := 0.13.8
+MEMBERS := $(wildcard pyproject.toml */pyproject.toml */*/pyproject.toml)
+STAMP := $(VENV)/.warren-setup
+PYTEST_ARGS ?=
+
+.PHONY: help setup run test check format bench docs clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(STAMP) ## Virtual environment, locked dependencies and Kafka's jars (needs Python 3.11+, Java 17+)
+	@$(BIN)/python -m warren_local.jars
+
+$(STAMP): uv.lock $(MEMBERS)
+	@command -v $(PYTHON) >/dev/null || { echo "warren: Python is missing: install Python 3.11 or newer (or set PYTHON=…)" >&2; exit 2; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "warren: $(PYTHON) is $$($(PYTHON) -V 2>&1): install Python 3.11 or newer (or set PYTHON=…)" >&2; exit 2; }
+	@command -v java >/dev/null || { echo "warren: Java is missing: install a Java 17 (or newer) runtime, for example openjdk-17-jre-headless" >&2; exit 2; }
+	@[ -x $(BIN)/uv ] && $(BIN)/uv --version | grep -qF ' $(UV_VERSION) ' || { \
+	  echo "Creating $(VENV)"; \
+	  $(PYTHON) -m venv $(VENV) || { echo "warren: $(PYTHON) -m venv failed: install the venv module (Debian: python3-venv)" >&2; exit 2; }; \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION); }
+	@echo "Installing the locked dependencies"
+	@$(UV) sync --locked --quiet
+	@touch $@
+
+run: setup ## Start everything with a demo workload; BOOTSTRAP=host:9092 monitors that cluster instead
+	@exec $(BIN)/warren up $(if $(BOOTSTRAP),--bootstrap $(BOOTSTRAP)) $(if $(HOME_BOOTSTRAP),--home-bootstrap $(HOME_BOOTSTRAP)) $(RUN_ARGS)
+
+test: setup ## Run every test
+	@$(BIN)/pytest $(PYTEST_ARGS)
+
+check: setup ## Lint, format, types, lock and generated docs
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(UV) lock --check --offline --quiet || $(UV) lock --check
+	@$(BIN)/python -m warren.reference --check
+
+format: setup ## Format the code and fix what ruff can fix
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+bench: setup ## Run every benchmark; each prints one line of JSON
+	@for file in benchmarks/[a-z]*.py; do echo "# $$file"; $(BIN)/python $$file || exit 1; done
+
+docs: setup ## Generate docs/ from the code
+	@$(BIN)/python -m warren.reference
+
+clean: ## Remove everything that was installed or written here
+	@rm -rf $(VENV) .warren .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
