@@ -1,0 +1,44 @@
+"""Time is passed in, never asked for: every part that needs "now" takes a `Clock`."""
+
+from __future__ import annotations
+
+import time
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """Where the time comes from."""
+
+    def now_ms(self) -> int:
+        """Wall clock, Unix milliseconds."""
+
+    def monotonic(self) -> float:
+        """Seconds that only grow; differences are durations."""
+
+
+class SystemClock:
+    """The machine's clock."""
+
+    def now_ms(self) -> int:
+        return time.time_ns() // 1_000_000
+
+    def monotonic(self) -> float:
+        return time.monotonic()
+
+
+class ManualClock:
+    """A clock for tests: stands still until `advance` is called."""
+
+    def __init__(self, now_ms: int = 0) -> None:
+        self._now_ms = now_ms
+        self._monotonic = 0.0
+
+    def now_ms(self) -> int:
+        return self._now_ms
+
+    def monotonic(self) -> float:
+        return self._monotonic
+
+    def advance(self, seconds: float) -> None:
+        self._now_ms += round(seconds * 1000)
+        self._monotonic += seconds

@@ -1,0 +1,67 @@
+"""Event contracts: the only definition of what is on Warren's topics (docs/ is generated)."""
+
+from warren.contracts.dead_letter import DeadLetter
+from warren.contracts.event import Event
+from warren.contracts.freshness_event import (
+    FreshnessEvent,
+    FreshnessReason,
+    TopicFreshness,
+    WorstFreshness,
+)
+from warren.contracts.group_event import GroupEvent, GroupMember
+from warren.contracts.group_key import group_key, split_group_key
+from warren.contracts.lag_event import Incident, LagEvent, TopicLag, WindowEdge
+from warren.contracts.notification_event import (
+    DeliveryKind,
+    DeliveryOutcome,
+    NotificationEvent,
+)
+from warren.contracts.notifier_state import (
+    NotifierState,
+    OpenIncident,
+    PendingDelivery,
+    RouteProgress,
+)
+from warren.contracts.offset_event import OffsetEvent, TopicPositions
+from warren.contracts.status import GroupStatusName, PartitionStatusName, Status
+from warren.contracts.status_change import (
+    MAX_PARTITIONS,
+    BadPartition,
+    MaxLag,
+    StatusChange,
+    StatusChangeEvent,
+)
+
+__all__ = [
+    "MAX_PARTITIONS",
+    "BadPartition",
+    "DeadLetter",
+    "DeliveryKind",
+    "DeliveryOutcome",
+    "Event",
+    "FreshnessEvent",
+    "FreshnessReason",
+    "GroupEvent",
+    "GroupMember",
+    "GroupStatusName",
+    "Incident",
+    "LagEvent",
+    "MaxLag",
+    "NotificationEvent",
+    "NotifierState",
+    "OffsetEvent",
+    "OpenIncident",
+    "PartitionStatusName",
+    "PendingDelivery",
+    "RouteProgress",
+    "Status",
+    "StatusChange",
+    "StatusChangeEvent",
+    "TopicFreshness",
+    "TopicLag",
+    "TopicPositions",
+    "WindowEdge",
+    "WorstFreshness",
+    "group_key",
+    "split_group_key",
+]

@@ -1,0 +1,51 @@
+"""What all events share: strictness, versioning, reading and writing."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from warren.errors import ContractViolation
+
+ClusterName = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]+$", description="Cluster name")]
+Milliseconds = Annotated[int, Field(description="Unix milliseconds; -1 unknown where lists say so")]
+Offset = Annotated[int, Field(ge=-1, description="Kafka offset; -1 unknown")]
+Partition = Annotated[int, Field(ge=0, description="Partition number")]
+
+
+class Event(BaseModel):
+    """A value on one of Warren's topics: UTF-8 JSON. Readers ignore fields they do not know."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+    topic_name: ClassVar[str]
+
+    def to_bytes(self) -> bytes:
+        return self.model_dump_json().encode()
+
+    @classmethod
+    def from_bytes(cls, value: bytes | None) -> Self:
+        """Reads an event.
+
+        Raises ContractViolation for a tombstone and for anything that the contract does not allow.
+        """
+        if value is None:
+            raise ContractViolation("no value (a tombstone where an event is expected)")
+        try:
+            return cls.model_validate_json(value)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_context=False)[0]
+            where = ".".join(str(part) for part in first["loc"]) or "value"
+            more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
+            raise ContractViolation(f"{where}: {first['msg']}{more}") from error
+
+
+def require_equal_lengths(columns: BaseModel) -> None:
+    """Every list field of a column model has one entry per partition, each partition once."""
+    lists = {name: value for name, value in columns if isinstance(value, list)}
+    partitions = lists["partition"]
+    wrong = [name for name, value in lists.items() if len(value) != len(partitions)]
+    if wrong:
+        raise ValueError(f"columns differ in length from partition: {', '.join(wrong)}")
+    if len(set(partitions)) != len(partitions):
+        raise ValueError("a partition is listed twice")

@@ -1,0 +1,92 @@
+"""`warren.freshness`: how late a consumer group is, in time, and how long until it loses data."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from warren.contracts.event import (
+    ClusterName,
+    Event,
+    Milliseconds,
+    Offset,
+    Partition,
+    require_equal_lengths,
+)
+
+FreshnessReason = Literal[
+    "caught_up",
+    "exact",
+    "expired",
+    "no_commit",
+    "control_only",
+    "bad_timestamp",
+    "timeout",
+    "not_authorised",
+]
+
+
+class TopicFreshness(BaseModel):
+    """Columns, one entry per partition of the topic. docs/freshness.md defines each figure."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    partition: list[Partition]
+    committed: list[Offset] = Field(description="Offset that the row is about; -1 never committed")
+    freshness_ms: list[int | None] = Field(
+        description="Age of the oldest record not consumed; 0 caught up; null unknown"
+    )
+    reason: list[FreshnessReason] = Field(description="How the value came about, or why none did")
+    bound_ms: list[int | None] = Field(
+        description="How far the value may be off; where it is unknown, what it is at least"
+    )
+    lost_records: list[int] = Field(description="Offsets deleted before they were consumed")
+    time_to_loss_ms: list[int | None] = Field(
+        description="Until retention.ms may delete the oldest record not consumed, at least; "
+        "null when there is none, or it is kept for ever, or that is unknown"
+    )
+    oldest_at: list[Milliseconds | None] = Field(
+        description="Append time of the oldest record not consumed"
+    )
+    commit_lag_ms: list[int | None] = Field(
+        description="Commit time - append time of the last committed record; sampled"
+    )
+    append_lag_ms: list[int | None] = Field(
+        description="Append time of the log's newest record - that of the last committed record; "
+        "sampled"
+    )
+
+    @model_validator(mode="after")
+    def _columns(self) -> Self:
+        require_equal_lengths(self)
+        return self
+
+
+class WorstFreshness(BaseModel):
+    """The partition that is latest."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    topic: str
+    partition: Partition
+    freshness_ms: int = Field(ge=0)
+
+
+class FreshnessEvent(Event):
+    """One measurement of a group. The topic is compacted: the newest per group is its state."""
+
+    topic_name: ClassVar[str] = "freshness"
+
+    v: Literal[1] = 1
+    cluster: ClusterName
+    group: str
+    measured_at: Milliseconds
+    observed_at: Milliseconds = Field(
+        description="observed_at of the newest offset event that the positions come from"
+    )
+    freshness_ms: int | None = Field(description="Worst known of all partitions; null: none known")
+    lost_records: int = Field(ge=0, description="Sum over all partitions")
+    time_to_loss_ms: int | None = Field(description="Smallest known of all partitions")
+    worst: WorstFreshness | None = None
+    topics: dict[str, TopicFreshness] = Field(default_factory=dict)

@@ -1,0 +1,43 @@
+"""`warren.groups`: what a consumer group is, its members and what they are assigned."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from warren.contracts.event import ClusterName, Event, Milliseconds, Partition
+
+
+class GroupMember(BaseModel):
+    """One member and its assignment, `{topic: [partition]}`."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    member_id: str
+    instance_id: str | None = None
+    client_id: str
+    host: str
+    assignment: dict[str, list[Partition]] = Field(default_factory=dict)
+
+
+class GroupEvent(Event):
+    """The newest state of a group. The topic is compacted: a tombstone says that it is gone."""
+
+    topic_name: ClassVar[str] = "groups"
+
+    v: Literal[1] = 1
+    cluster: ClusterName
+    group: str
+    observed_at: Milliseconds
+    position: int = Field(ge=-1, description="Offset in __consumer_offsets; -1 for other sources")
+    protocol: Literal["classic", "consumer", "share", "streams"]
+    protocol_type: str = Field(default="", description="consumer, connect, …: classic groups only")
+    state: str = Field(default="", description="As DescribeConsumerGroups names it; empty unknown")
+    generation: int = Field(default=-1, description="Generation (classic) or group epoch")
+    assignor: str = ""
+    leader: str | None = None
+    coordinator: int | None = Field(default=None, description="Broker id")
+    members: list[GroupMember] = Field(default_factory=list)
+    rebalances: int = Field(default=0, ge=0, description="Rebalances seen")
+    last_rebalance_at: Milliseconds | None = None

@@ -1,0 +1,80 @@
+"""`warren.lag`: every evaluation of a group, whole."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from warren.contracts.event import (
+    ClusterName,
+    Event,
+    Milliseconds,
+    Offset,
+    Partition,
+    require_equal_lengths,
+)
+from warren.contracts.status import GroupStatusName, PartitionStatusName
+
+
+class Incident(BaseModel):
+    """The time during which a group is not OK. The id stays until it is OK again."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    id: str
+    opened_at: Milliseconds
+
+
+class WindowEdge(BaseModel):
+    """Oldest or newest commit of each partition's window; null where the window is empty."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    offset: list[int | None]
+    at: list[int | None] = Field(description="Commit time, Unix milliseconds")
+    observed_at: list[int | None] = Field(description="When Warren observed it, Unix milliseconds")
+    lag: list[int | None] = Field(description="Lag at that time; null when it was unknown")
+
+
+class TopicLag(BaseModel):
+    """Columns, one entry per partition of the topic."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    partition: list[Partition]
+    status: list[PartitionStatusName]
+    committed: list[Offset]
+    committed_at: list[Milliseconds]
+    log_start: list[Offset]
+    log_end: list[Offset]
+    lag: list[int | None] = Field(description="Log end - committed offset, >= 0; null unknown")
+    complete: list[float] = Field(description="Filled share of the window, 0 to 1")
+    window_start: WindowEdge
+    window_end: WindowEdge
+
+    @model_validator(mode="after")
+    def _columns(self) -> Self:
+        require_equal_lengths(self)
+        for edge in (self.window_start, self.window_end):
+            if any(len(column) != len(self.partition) for _, column in edge):
+                raise ValueError("window columns differ in length from partition")
+        return self
+
+
+class LagEvent(Event):
+    """One evaluation. The topic is compacted: the newest per group is its state."""
+
+    topic_name: ClassVar[str] = "lag"
+
+    v: Literal[1] = 1
+    cluster: ClusterName
+    group: str
+    evaluated_at: Milliseconds = Field(description="observed_at of the judged offset event")
+    position: int = Field(default=-1, ge=-1)
+    status: GroupStatusName
+    complete: float = Field(description="Share of partitions with a full window, 0 to 1")
+    policy: str
+    total_lag: int = Field(ge=0, description="Sum of the known lags, records")
+    incident: Incident | None = None
+    topics: dict[str, TopicLag] = Field(default_factory=dict)

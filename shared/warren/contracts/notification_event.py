@@ -1,0 +1,39 @@
+"""`warren.notifications`: the audit of every delivery attempt and of every delivery's end."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from warren.contracts.event import ClusterName, Event, Milliseconds
+from warren.contracts.status import GroupStatusName
+
+DeliveryKind = Literal["opened", "changed", "repeated", "resolved"]
+DeliveryOutcome = Literal["delivered", "failed", "refused", "given_up", "suppressed"]
+
+
+class NotificationEvent(Event):
+    """One attempt, or the end of a delivery without one. `failed` alone is not the end."""
+
+    topic_name: ClassVar[str] = "notifications"
+
+    v: Literal[1] = 1
+    cluster: ClusterName
+    group: str
+    delivery_id: str = Field(description="Same cause, route and channel: same id (UUID 5)")
+    event_id: str = Field(description="The CloudEvent that is delivered")
+    incident_id: str
+    kind: DeliveryKind
+    status: GroupStatusName
+    route: str
+    channel: str
+    attempt: int = Field(ge=0, description="From 1; 0 for an end without any attempt")
+    at: Milliseconds = Field(description="When the attempt, or the delivery, ended")
+    outcome: DeliveryOutcome = Field(
+        description="delivered; failed: tried again at next_attempt_at; refused for good by the "
+        "receiver or the egress guard; given_up at the deadline; suppressed: nobody needs it"
+    )
+    detail: str = Field(description="What the receiver answered, or why")
+    next_attempt_at: Milliseconds | None = None
+    duration_ms: int | None = Field(default=None, ge=0, description="Of the attempt")

@@ -1,0 +1,90 @@
+"""`warren.notifier-state`: what a notifier must remember about a group, compacted."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from warren.contracts.event import ClusterName, Event, Milliseconds
+from warren.contracts.notification_event import DeliveryKind
+from warren.contracts.status import GroupStatusName
+
+
+class RouteProgress(BaseModel):
+    """What a route has done about an open incident."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    channels: list[str] = Field(default_factory=list, description="Channels that it sent to")
+    repeats: int = Field(default=0, ge=0, description="How often it was sent again")
+    repeat_at: Milliseconds | None = Field(default=None, description="When to send it again")
+
+
+class OpenIncident(BaseModel):
+    """A group that is not OK, and who was told."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    incident_id: str
+    event_id: str = Field(description="The newest event")
+    offset: int = Field(ge=0, description="Its offset in warren.lag-status")
+    routes: dict[str, RouteProgress] = Field(default_factory=dict)
+    reached: list[str] = Field(
+        default_factory=list, description="Channels that took a delivery of this incident"
+    )
+
+
+class PendingDelivery(BaseModel):
+    """A delivery that has not come to its end."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    delivery_id: str
+    event_id: str
+    incident_id: str
+    kind: DeliveryKind
+    status: GroupStatusName
+    route: str
+    channel: str
+    offset: int = Field(ge=0, description="Of the event, in warren.lag-status")
+    repeat: int = Field(default=0, ge=0)
+    accepted_at: Milliseconds
+    deadline_at: Milliseconds
+    attempts: int = Field(default=0, ge=0, description="Attempts made")
+    next_attempt_at: Milliseconds
+    awaits_opening: bool = Field(
+        default=False, description="Sent only if an earlier one of the incident arrives"
+    )
+
+
+class NotifierState(Event):
+    """All that is remembered about one event type of one group; a tombstone when that is nothing.
+
+    One record, so that it changes as a whole or not at all. Internal: only notifiers read it. It
+    lies in the partition of the group's events.
+    """
+
+    topic_name: ClassVar[str] = "notifier-state"
+
+    v: Literal[1] = 1
+    cluster: ClusterName
+    group: str
+    event_type: str
+    offset: int = Field(ge=0, description="Newest event that was taken in; older ones are replays")
+    incident: OpenIncident | None = None
+    deliveries: list[PendingDelivery] = Field(
+        default_factory=list, description="In the order in which they were decided"
+    )
+    events: dict[str, str] = Field(
+        default_factory=dict, description="Event id to the event's text, as published"
+    )
+
+    @model_validator(mode="after")
+    def _events_are_there(self) -> Self:
+        needed = {delivery.event_id for delivery in self.deliveries}
+        if self.incident is not None:
+            needed.add(self.incident.event_id)
+        if missing := needed - self.events.keys():
+            raise ValueError(f"events are missing: {', '.join(sorted(missing))}")
+        return self

@@ -1,0 +1,62 @@
+"""`warren.offsets`: the positions of one consumer group, or of some of its topics."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from warren.contracts.event import (
+    ClusterName,
+    Event,
+    Milliseconds,
+    Offset,
+    Partition,
+    require_equal_lengths,
+)
+
+SourceName = Literal["offsets_topic", "admin_api", "zookeeper"]
+
+
+class TopicPositions(BaseModel):
+    """Columns, one entry per partition of the topic."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    partition: list[Partition]
+    committed: list[Offset] = Field(description="Committed offset; -1 when never committed")
+    committed_at: list[Milliseconds] = Field(description="Commit time; -1 when never committed")
+    commits: list[int] = Field(description="Commits folded into this event; the newest won")
+    log_start: list[Offset] = Field(description="Log start offset; -1 unknown")
+    log_end: list[Offset] = Field(description="Log end offset, read after the commits; -1 unknown")
+
+    @model_validator(mode="after")
+    def _columns(self) -> Self:
+        require_equal_lengths(self)
+        return self
+
+
+class OffsetEvent(Event):
+    """Positions as observed at one moment; all that the evaluator needs to judge the group.
+
+    `observed_at` is the judge's "now". `(position, observed_at)` orders the events of a group: one
+    that is not newer than the last applied is a duplicate.
+    """
+
+    topic_name: ClassVar[str] = "offsets"
+
+    v: Literal[1] = 1
+    cluster: ClusterName
+    group: str
+    source: SourceName
+    observed_at: Milliseconds
+    position: int = Field(
+        ge=-1,
+        description="Offset in __consumer_offsets up to which the group's records are folded in; "
+        "-1 for other sources",
+    )
+    topics: dict[str, TopicPositions] = Field(default_factory=dict)
+    removed: dict[str, list[Partition]] = Field(
+        default_factory=dict, description="Partitions whose committed offsets were deleted"
+    )
+    deleted: bool = Field(default=False, description="The whole group is gone")

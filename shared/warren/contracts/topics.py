@@ -1,0 +1,97 @@
+"""The topic catalogue: every topic of Warren's, and how it is configured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from warren.contracts.dead_letter import DeadLetter
+from warren.contracts.event import Event
+from warren.contracts.freshness_event import FreshnessEvent
+from warren.contracts.group_event import GroupEvent
+from warren.contracts.lag_event import LagEvent
+from warren.contracts.notification_event import NotificationEvent
+from warren.contracts.notifier_state import NotifierState
+from warren.contracts.offset_event import OffsetEvent
+from warren.contracts.status_change import StatusChangeEvent
+
+HOUR_MS = 3_600_000
+DAY_MS = 24 * HOUR_MS
+MAX_MESSAGE_BYTES = 8 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """One topic. `retention_ms` is None where compaction alone decides."""
+
+    event: type[Event]
+    key: str
+    compacted: bool
+    retention_ms: int | None
+    summary: str
+
+    @property
+    def name(self) -> str:
+        """Name without the prefix."""
+        return self.event.topic_name
+
+    def full_name(self, prefix: str) -> str:
+        return prefix + self.name
+
+    def config(self) -> dict[str, str]:
+        """Topic configuration as Kafka names it."""
+        policies = [
+            *(["compact"] if self.compacted else []),
+            *(["delete"] if self.retention_ms is not None else []),
+        ]
+        config = {
+            "cleanup.policy": ",".join(policies),
+            "compression.type": "producer",
+            "max.message.bytes": str(MAX_MESSAGE_BYTES),
+        }
+        if self.retention_ms is not None:
+            config["retention.ms"] = str(self.retention_ms)
+        if self.compacted:
+            # Small segments and an eager cleaner: a reader rebuilds its state from few records.
+            config |= {
+                "segment.ms": "600000",
+                "min.cleanable.dirty.ratio": "0.2",
+                "max.compaction.lag.ms": "900000",
+            }
+        return config
+
+
+GROUP_KEY = "cluster|group"
+
+OFFSETS = Topic(OffsetEvent, GROUP_KEY, False, DAY_MS, "normalized offset events")
+GROUPS = Topic(GroupEvent, GROUP_KEY, True, None, "protocol, state, members, assignments")
+LAG = Topic(LagEvent, GROUP_KEY, True, 7 * DAY_MS, "every evaluation of a group, whole")
+LAG_STATUS = Topic(
+    StatusChangeEvent, GROUP_KEY, False, 30 * DAY_MS, "status-change events (CloudEvents 1.0)"
+)
+NOTIFICATIONS = Topic(
+    NotificationEvent, GROUP_KEY, False, 30 * DAY_MS, "audit: each delivery attempt and its end"
+)
+NOTIFIER_STATE = Topic(
+    NotifierState,
+    "cluster|group|event type",
+    True,
+    None,
+    "internal to the notifiers: open incidents, pending deliveries",
+)
+FRESHNESS = Topic(
+    FreshnessEvent, GROUP_KEY, True, 7 * DAY_MS, "how late each group is, and time to data loss"
+)
+DEAD_LETTERS = Topic(
+    DeadLetter, "as the source", False, 30 * DAY_MS, "input that could not be used"
+)
+
+CATALOGUE: tuple[Topic, ...] = (
+    OFFSETS,
+    GROUPS,
+    LAG,
+    LAG_STATUS,
+    FRESHNESS,
+    NOTIFICATIONS,
+    NOTIFIER_STATE,
+    DEAD_LETTERS,
+)

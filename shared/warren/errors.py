@@ -1,0 +1,89 @@
+"""The error tree: callers branch on the class, data is in attributes, text is for people."""
+
+from __future__ import annotations
+
+
+class WarrenError(Exception):
+    """Root of every error that Warren raises on purpose."""
+
+
+class SettingsError(WarrenError):
+    """A setting is missing, unknown or unusable.
+
+    Operator: `setting` names it (as written in warren.toml); the text says what is accepted.
+    """
+
+    def __init__(self, setting: str, problem: str) -> None:
+        super().__init__(f"{setting}: {problem}" if setting else problem)
+        self.setting = setting
+        self.problem = problem
+
+
+class RecordError(WarrenError):
+    """A record of a topic cannot be used; it is dead-lettered or reported, never retried.
+
+    Operator: `topic`, `partition` and `offset` say which record.
+    """
+
+    def __init__(
+        self, reason: str, *, topic: str = "", partition: int = -1, offset: int = -1
+    ) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.topic = topic
+        self.partition = partition
+        self.offset = offset
+
+
+class MalformedRecord(RecordError):
+    """The bytes of a coordinator record contradict Kafka's schema.
+
+    Operator: usually a truncated or foreign record; `field` and `at` (byte position in the key or
+    value) say where reading stopped.
+    """
+
+    def __init__(self, reason: str, *, field: str, at: int) -> None:
+        super().__init__(reason)
+        self.field = field
+        self.at = at
+
+
+class ContractViolation(RecordError):
+    """An event on one of Warren's own topics is not what its contract says.
+
+    Operator: something else than Warren, or an incompatible version of it, wrote this event.
+    """
+
+
+class KafkaError(WarrenError):
+    """A cluster did not do what was asked; `cluster` is its name, `setting` what to look at."""
+
+    def __init__(self, cluster: str, setting: str, problem: str) -> None:
+        super().__init__(f"cluster {cluster}: {problem} (see {setting})")
+        self.cluster = cluster
+        self.setting = setting
+        self.problem = problem
+
+
+class ClusterUnreachable(KafkaError):
+    """No broker answers. Operator: check the bootstrap servers, the network and the listeners."""
+
+
+class AuthenticationFailed(KafkaError):
+    """The broker refused the credentials. Operator: check user, password, mechanism."""
+
+
+class AuthorizationFailed(KafkaError):
+    """The user may not do this. Operator: grant the right that the text names."""
+
+
+class TopicMissing(KafkaError):
+    """A needed topic does not exist. Operator: run `warren topics create`."""
+
+
+class TopicMisconfigured(KafkaError):
+    """A topic differs from the catalogue. Operator: `warren topics check` lists what and how."""
+
+
+class PublishFailed(KafkaError):
+    """The broker did not acknowledge a record. Operator: see the reason; the work is repeated."""

@@ -1,0 +1,28 @@
+"""Evaluation: windows of commits in, statuses out. Pure functions on NumPy columns, no I/O.
+
+The same windows at the same moment always give the same statuses: live, replayed, or in a batch.
+"""
+
+from warren.evaluation.evidence import Evidence
+from warren.evaluation.group import GroupVerdict, is_expired, judge_group
+from warren.evaluation.partitions import PartitionVerdicts, judge_partitions
+from warren.evaluation.policies import POLICIES, Policy
+from warren.evaluation.rules import Rules
+from warren.evaluation.windows import MAX_TIME, UNKNOWN, Column, Int64, Windows
+
+__all__ = [
+    "MAX_TIME",
+    "POLICIES",
+    "UNKNOWN",
+    "Column",
+    "Evidence",
+    "GroupVerdict",
+    "Int64",
+    "PartitionVerdicts",
+    "Policy",
+    "Rules",
+    "Windows",
+    "is_expired",
+    "judge_group",
+    "judge_partitions",
+]

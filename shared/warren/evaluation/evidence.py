@@ -1,0 +1,20 @@
+"""Evidence: what a policy may look at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from warren.evaluation.windows import Int64, Windows
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """All partitions to be judged, as they are at one moment (or each at its own).
+
+    A current lag is UNKNOWN when no log end was ever seen. A policy does not look at partitions
+    without commits: `judge_partitions` keeps them OK whatever it says.
+    """
+
+    windows: Windows
+    current_lag: Int64  # [partition]
+    now_ms: int | Int64  # for all, or [partition]

@@ -1,0 +1,157 @@
+"""Windows: the last commits of every partition of a group, in columns.
+
+A window holds at most `intervals` commits, oldest first and right-aligned, so that the newest is
+always in the last slot and empty slots are at the start. Commits are ordered by their `order` (the
+record's offset in `__consumer_offsets`), not by their time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warren.evaluation.late_commit import place_late_commit
+
+Int64 = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+UNKNOWN = -1
+# Two times within +-MAX_TIME differ by less than 2^63, so that no difference of them wraps around.
+MAX_TIME = 2**62 - 1
+
+
+class Column(IntEnum):
+    """What a window remembers of each commit. Times are Unix milliseconds."""
+
+    OFFSET = 0
+    COMMITTED_AT = 1
+    OBSERVED_AT = 2
+    LAG = 3  # when it was observed; UNKNOWN when the log end was not known, and in empty slots
+    ORDER = 4
+
+
+@dataclass(slots=True)
+class Windows:
+    """The windows of P partitions, W slots each. `insert` and `remember_log_ends` change them."""
+
+    columns: Int64  # [column, partition, slot]
+    filled: Int64  # [partition] occupied slots
+    log_ends: Int64  # [partition, slot] log ends seen lately, newest last, UNKNOWN where none
+
+    @classmethod
+    def empty(cls, partitions: int, intervals: int) -> Windows:
+        columns = np.zeros((len(Column), partitions, intervals), np.int64)
+        columns[Column.LAG] = UNKNOWN
+        log_ends = np.full((partitions, intervals), UNKNOWN, np.int64)
+        return cls(columns, np.zeros(partitions, np.int64), log_ends)
+
+    @property
+    def intervals(self) -> int:
+        return int(self.columns.shape[2])
+
+    @property
+    def occupied(self) -> Bools:
+        """[partition, slot]"""
+        occupied: Bools = np.arange(self.intervals) >= (self.intervals - self.filled)[:, None]
+        return occupied
+
+    def column(self, column: Column) -> Int64:
+        """[partition, slot]"""
+        values: Int64 = self.columns[column]
+        return values
+
+    def newest(self, column: Column | slice = slice(None)) -> Int64:
+        """[partition], or [column, partition] for all; meaningless where `filled` is 0."""
+        newest: Int64 = self.columns[column, :, -1]
+        return newest
+
+    def oldest(self, column: Column | slice = slice(None)) -> Int64:
+        """[partition], or [column, partition] for all; meaningless where `filled` is 0."""
+        first = np.minimum(self.intervals - self.filled, self.intervals - 1)
+        oldest: Int64 = self.columns[column, np.arange(len(first)), first]
+        return oldest
+
+    def take(self, rows: Int64) -> Windows:
+        """A copy with these partitions; a negative row gives an empty window."""
+        missing = rows < 0
+        if len(self.filled) == 0:
+            return Windows.empty(len(rows), self.intervals)
+        taken = Windows(self.columns[:, rows], self.filled[rows], self.log_ends[rows])
+        taken.clear(missing)
+        return taken
+
+    def clear(self, rows: Int64 | Bools) -> None:
+        """Forgets everything about these partitions."""
+        self.columns[:, rows] = 0
+        self.columns[Column.LAG, rows] = UNKNOWN
+        self.filled[rows] = 0
+        self.log_ends[rows] = UNKNOWN
+
+    def resized(self, intervals: int) -> Windows:
+        """The same windows with another number of slots; the oldest commits go first."""
+        if intervals == self.intervals:
+            return self
+        resized = Windows.empty(len(self.filled), intervals)
+        kept = min(intervals, self.intervals)
+        resized.columns[:, :, -kept:] = self.columns[:, :, -kept:]
+        resized.filled[:] = np.minimum(self.filled, intervals)
+        resized.log_ends[:, -kept:] = self.log_ends[:, -kept:]
+        return resized
+
+    def forget_orders(self) -> None:
+        """Any commit is newer than those that are here: what orders them is about to change."""
+        self.columns[Column.ORDER] = np.arange(-self.intervals, 0)
+
+    def remember_log_ends(self, rows: Int64, log_ends: Int64) -> None:
+        """Adds one observation for each of these (distinct) partitions; UNKNOWN ones are not."""
+        known = log_ends >= 0
+        rows, log_ends = rows[known], log_ends[known]
+        self.log_ends[rows, :-1] = self.log_ends[rows, 1:]
+        self.log_ends[rows, -1] = log_ends
+
+    def insert(self, rows: Int64, commits: Int64, min_distance_ms: int) -> None:
+        """Inserts one commit, [column, N], for each of these N (distinct) partitions.
+
+        A commit less than `min_distance_ms` after its predecessor replaces it but keeps its time;
+        otherwise a group that commits faster than that would never get a second slot. One that
+        is not newer than the newest goes where its order says (see `late_commit`).
+        """
+        newest = self.columns[:, rows, -1]
+        known = self.filled[rows] > 0
+        late = known & (newest[Column.ORDER] >= commits[Column.ORDER])
+        distance = commits[Column.COMMITTED_AT] - newest[Column.COMMITTED_AT]
+        merged = known & ~late & (distance < min_distance_ms)
+        self._replace_newest(rows[merged], commits[:, merged])
+        appended = ~late & ~merged
+        self._append(rows[appended], commits[:, appended])
+        for index in np.flatnonzero(late):
+            self._insert_late(int(rows[index]), commits[:, index], min_distance_ms)
+
+    def _replace_newest(self, rows: Int64, commits: Int64) -> None:
+        kept = self.columns[Column.COMMITTED_AT, rows, -1]
+        self.columns[:, rows, -1] = commits
+        self.columns[Column.COMMITTED_AT, rows, -1] = kept
+
+    def _append(self, rows: Int64, commits: Int64) -> None:
+        self.columns[:, rows, :-1] = self.columns[:, rows, 1:]
+        self.columns[:, rows, -1] = commits
+        self.filled[rows] = np.minimum(self.filled[rows] + 1, self.intervals)
+
+    def _insert_late(self, row: int, commit: Int64, min_distance_ms: int) -> None:
+        filled = int(self.filled[row])
+        window = self.columns[:, row, self.intervals - filled :]
+        late = commit.copy()
+        late[Column.LAG] = UNKNOWN  # the log end of that time was not seen
+        placed = place_late_commit(
+            window,
+            late,
+            order=Column.ORDER,
+            time=Column.COMMITTED_AT,
+            capacity=self.intervals,
+            min_distance_ms=min_distance_ms,
+        )
+        self.filled[row] = placed.shape[1]
+        self.columns[:, row, self.intervals - placed.shape[1] :] = placed

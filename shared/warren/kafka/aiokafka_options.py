@@ -1,0 +1,130 @@
+"""librdkafka's connection properties in aiokafka's words (Faust and ListOffsets use aiokafka)."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import ssl
+from typing import Any
+
+import httpx
+from aiokafka.abc import AbstractTokenProvider
+
+from warren.errors import SettingsError
+from warren.settings import KafkaConnection
+
+# Properties that say how librdkafka works, not how to connect: without meaning for aiokafka.
+_IGNORED_PREFIXES = ("client.", "socket.", "broker.", "metadata.", "reconnect.", "log.", "debug")
+
+
+class ClientCredentialsToken(AbstractTokenProvider):  # type: ignore[misc]  # untyped base
+    """OAuth 2.0 client credentials (RFC 6749, 4.4): librdkafka's `sasl.oauthbearer.method=oidc`."""
+
+    def __init__(self, url: str, client_id: str, client_secret: str, scope: str | None) -> None:
+        self._url = url
+        self._form = {"grant_type": "client_credentials", **({"scope": scope} if scope else {})}
+        basic = base64.b64encode(f"{client_id}:{client_secret}".encode()).decode()
+        self._headers = {"Authorization": f"Basic {basic}"}
+        self._lock = asyncio.Lock()
+
+    async def token(self) -> str:
+        """A fresh access token; asked for at each (re-)authentication."""
+        async with self._lock, httpx.AsyncClient(timeout=10) as client:
+            response = await client.post(self._url, data=self._form, headers=self._headers)
+            response.raise_for_status()
+            return str(response.json()["access_token"])
+
+
+def aiokafka_options(setting: str, connection: KafkaConnection) -> dict[str, Any]:
+    """Keyword arguments of aiokafka's clients.
+
+    `setting` is the cluster's table, for errors. Raises SettingsError for what aiokafka cannot do.
+    """
+    properties = connection.librdkafka()
+    protocol = properties.pop("security.protocol", "plaintext").upper()
+    options: dict[str, Any] = {
+        "bootstrap_servers": properties.pop("bootstrap.servers"),
+        "security_protocol": protocol,
+    }
+    if protocol.endswith("SSL"):
+        options["ssl_context"] = _ssl_context(setting, properties)
+    if protocol.startswith("SASL"):
+        options |= _sasl(setting, properties)
+    unknown = [n for n in properties if n.startswith(("ssl.", "sasl.")) and n not in _KNOWN]
+    if unknown:
+        raise SettingsError(
+            f"{setting}.kafka.{unknown[0]}", "not supported for the connections of Faust/aiokafka"
+        )
+    return options
+
+
+_KNOWN = {
+    "enable.ssl.certificate.verification",
+    "sasl.mechanism",
+    "sasl.mechanisms",
+    "sasl.oauthbearer.client.id",
+    "sasl.oauthbearer.client.secret",
+    "sasl.oauthbearer.method",
+    "sasl.oauthbearer.scope",
+    "sasl.oauthbearer.token.endpoint.url",
+    "sasl.password",
+    "sasl.username",
+    "ssl.ca.location",
+    "ssl.ca.pem",
+    "ssl.certificate.location",
+    "ssl.cipher.suites",
+    "ssl.endpoint.identification.algorithm",
+    "ssl.key.location",
+    "ssl.key.password",
+}
+
+
+def _ssl_context(setting: str, properties: dict[str, str]) -> ssl.SSLContext:
+    try:
+        context = ssl.create_default_context(
+            cafile=properties.get("ssl.ca.location"), cadata=properties.get("ssl.ca.pem")
+        )
+        if certificate := properties.get("ssl.certificate.location"):
+            context.load_cert_chain(
+                certificate, properties.get("ssl.key.location"), properties.get("ssl.key.password")
+            )
+        if ciphers := properties.get("ssl.cipher.suites"):
+            context.set_ciphers(ciphers)
+    except (OSError, ssl.SSLError) as error:
+        raise SettingsError(f"{setting}.kafka", f"TLS files cannot be used: {error}") from None
+    if properties.get("ssl.endpoint.identification.algorithm", "https").lower() in ("", "none"):
+        context.check_hostname = False
+    if properties.get("enable.ssl.certificate.verification", "true") == "false":
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def _sasl(setting: str, properties: dict[str, str]) -> dict[str, Any]:
+    mechanism = properties.get("sasl.mechanism") or properties.get("sasl.mechanisms") or "GSSAPI"
+    if mechanism in ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"):
+        return {
+            "sasl_mechanism": mechanism,
+            "sasl_plain_username": _needed(setting, properties, "sasl.username"),
+            "sasl_plain_password": _needed(setting, properties, "sasl.password"),
+        }
+    if mechanism == "OAUTHBEARER":
+        return {
+            "sasl_mechanism": mechanism,
+            "sasl_oauth_token_provider": ClientCredentialsToken(
+                _needed(setting, properties, "sasl.oauthbearer.token.endpoint.url"),
+                _needed(setting, properties, "sasl.oauthbearer.client.id"),
+                _needed(setting, properties, "sasl.oauthbearer.client.secret"),
+                properties.get("sasl.oauthbearer.scope"),
+            ),
+        }
+    raise SettingsError(
+        f"{setting}.kafka.sasl.mechanism",
+        f"{mechanism} is not supported; PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 and OAUTHBEARER are",
+    )
+
+
+def _needed(setting: str, properties: dict[str, str], name: str) -> str:
+    if name not in properties:
+        raise SettingsError(f"{setting}.kafka.{name}", "needed by this sasl.mechanism")
+    return properties[name]

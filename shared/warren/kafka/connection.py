@@ -1,0 +1,179 @@
+"""Connecting to a cluster: client options, and errors turned into Warren's own classes."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import confluent_kafka
+import structlog
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
+from tenacity import Retrying, retry_if_exception_type, stop_when_event_set
+from tenacity.wait import wait_random_exponential
+
+from warren.errors import (
+    AuthenticationFailed,
+    AuthorizationFailed,
+    ClusterUnreachable,
+    KafkaError,
+    SettingsError,
+    TopicMissing,
+)
+from warren.settings import KafkaConnection
+
+log = structlog.get_logger(__name__)
+# What librdkafka has to say reaches people through ErrorReporter; its own lines are for debugging.
+librdkafka_log = logging.getLogger("librdkafka")
+librdkafka_log.setLevel(logging.CRITICAL)
+REPORT_EVERY = 30.0
+
+Code = confluent_kafka.KafkaError
+_AUTHENTICATION = {
+    Code._AUTHENTICATION,
+    Code.SASL_AUTHENTICATION_FAILED,
+    Code.UNSUPPORTED_SASL_MECHANISM,
+    Code.ILLEGAL_SASL_STATE,
+    Code._SSL,
+}
+_AUTHORIZATION = {
+    Code.TOPIC_AUTHORIZATION_FAILED,
+    Code.GROUP_AUTHORIZATION_FAILED,
+    Code.CLUSTER_AUTHORIZATION_FAILED,
+    Code.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+}
+_MISSING = {Code.UNKNOWN_TOPIC_OR_PART, Code._UNKNOWN_TOPIC, Code._UNKNOWN_PARTITION}
+
+
+def classify(cluster: str, setting: str, error: confluent_kafka.KafkaError) -> KafkaError:
+    """The class of error that an operator can act on. `setting` is the cluster's table."""
+    code, text = error.code(), error.str() or error.name()
+    if code in _AUTHENTICATION:
+        return AuthenticationFailed(cluster, f"{setting}.kafka", f"authentication failed: {text}")
+    if code in _AUTHORIZATION:
+        return AuthorizationFailed(cluster, f"{setting}.kafka", f"not authorised: {text}")
+    if code in _MISSING:
+        return TopicMissing(cluster, setting, text)
+    return ClusterUnreachable(cluster, f"{setting}.bootstrap", text)
+
+
+class ErrorReporter:
+    """librdkafka's error callback: one line per kind of trouble, not one per reconnection."""
+
+    def __init__(self, cluster: str, setting: str) -> None:
+        self._cluster = cluster
+        self._setting = setting
+        self._reported: tuple[type[KafkaError] | None, float] = (None, 0.0)
+
+    def __call__(self, error: confluent_kafka.KafkaError) -> None:
+        classified = classify(self._cluster, self._setting, error)
+        now = time.monotonic()
+        kind, at = self._reported
+        if kind is type(classified) and now - at < REPORT_EVERY:
+            return
+        self._reported = (type(classified), now)
+        log_retry(classified)
+
+
+def client_options(
+    cluster: str,
+    setting: str,
+    connection: KafkaConnection,
+    on_error: Callable[[confluent_kafka.KafkaError], None] | None = None,
+    **extra: Any,
+) -> dict[str, Any]:
+    """Options of a confluent-kafka client; names in `extra` are written with `_` for `.`."""
+    return {
+        "client.id": "warren",
+        "error_cb": on_error or ErrorReporter(cluster, setting),
+        "logger": librdkafka_log,
+        "log.connection.close": False,
+        **{name.replace("_", "."): value for name, value in extra.items()},
+        **connection.librdkafka(),
+    }
+
+
+def connect(
+    cluster: str, setting: str, connection: KafkaConnection, timeout: float = 10.0
+) -> AdminClient:
+    """An admin client of a cluster that has just answered.
+
+    `timeout` in seconds. Raises SettingsError for a property that librdkafka does not know,
+    ClusterUnreachable or AuthenticationFailed.
+    """
+    seen: list[confluent_kafka.KafkaError] = []
+    try:
+        admin = AdminClient(client_options(cluster, setting, connection, seen.append))
+    except (KafkaException, ValueError) as error:
+        raise SettingsError(f"{setting}.kafka", _text(error)) from None
+    answer = admin.describe_cluster(request_timeout=timeout)
+    while not answer.done():
+        admin.poll(0.05)  # delivers errors to `seen`
+        if any(error.code() in _AUTHENTICATION for error in seen):
+            raise _most_telling(cluster, setting, seen, connection)
+    try:
+        answer.result()
+    except KafkaException as error:
+        raise _most_telling(cluster, setting, [*seen, error.args[0]], connection) from None
+    return admin
+
+
+def _text(error: Exception) -> str:
+    cause = error.args[0] if error.args else error
+    return cause.str() if isinstance(cause, confluent_kafka.KafkaError) else str(cause)
+
+
+def _most_telling(
+    cluster: str,
+    setting: str,
+    errors: list[confluent_kafka.KafkaError],
+    connection: KafkaConnection,
+) -> KafkaError:
+    """A refused password says more than the time-out that it ends in."""
+    classified = [classify(cluster, setting, error) for error in errors]
+    for error in classified:
+        if isinstance(error, AuthenticationFailed | AuthorizationFailed):
+            return error
+    return ClusterUnreachable(
+        cluster, f"{setting}.bootstrap", f"no broker answers at {connection.bootstrap}"
+    )
+
+
+def await_connection(
+    cluster: str,
+    setting: str,
+    connection: KafkaConnection,
+    stop: threading.Event,
+    timeout: float = 10.0,
+) -> AdminClient | None:
+    """Connects, however long it takes: one log line per attempt. None when `stop` was set."""
+    attempts = Retrying(
+        retry=retry_if_exception_type(KafkaError),
+        wait=wait_random_exponential(multiplier=0.5, max=15),
+        stop=stop_when_event_set(stop),
+        sleep=lambda seconds: _wait(stop, seconds),
+        before_sleep=lambda state: log_retry(state.outcome.exception() if state.outcome else None),
+        reraise=True,
+    )
+    try:
+        return attempts(connect, cluster, setting, connection, timeout)
+    except KafkaError:
+        return None
+
+
+def _wait(stop: threading.Event, seconds: float) -> None:
+    stop.wait(seconds)
+
+
+def log_retry(error: BaseException | None) -> None:
+    """One line for the operator: which cluster, which setting, what is wrong."""
+    if isinstance(error, KafkaError):
+        log.warning(
+            "cluster not usable, retrying",
+            cluster=error.cluster,
+            setting=error.setting,
+            problem=error.problem,
+        )

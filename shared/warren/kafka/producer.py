@@ -1,0 +1,86 @@
+"""Publishing of events: durable or an error, never silently lost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import confluent_kafka
+from confluent_kafka import KafkaException, Message, Producer
+
+from warren.contracts.topics import MAX_MESSAGE_BYTES
+from warren.errors import PublishFailed
+from warren.kafka.connection import client_options
+from warren.settings import KafkaConnection
+
+PARTITIONER = -1  # librdkafka's RD_KAFKA_PARTITION_UA: the partitioner chooses
+Headers = Sequence[tuple[str, bytes]]
+
+
+class EventProducer:
+    """Sends records and then waits for all of them: `send` … `send`, `flush`.
+
+    The partitioner is Java's murmur2, so that Faust and Kafka Streams agree on where a key lives.
+    """
+
+    def __init__(
+        self, cluster: str, setting: str, connection: KafkaConnection, delivery_timeout: float = 30
+    ) -> None:
+        self._cluster = cluster
+        self._setting = setting
+        self._failed: confluent_kafka.KafkaError | None = None
+        self._producer = Producer(
+            client_options(
+                cluster,
+                setting,
+                connection,
+                acks="all",
+                enable_idempotence=True,
+                compression_type="lz4",
+                partitioner="murmur2_random",
+                message_max_bytes=MAX_MESSAGE_BYTES,
+                linger_ms=5,
+                delivery_timeout_ms=round(delivery_timeout * 1000),
+            )
+        )
+
+    def send(
+        self,
+        topic: str,
+        key: bytes | None,
+        value: bytes | None,
+        headers: Headers | None = None,
+        partition: int = PARTITIONER,
+    ) -> None:
+        """Queues a record; blocks while the queue is full (back-pressure, nothing is dropped)."""
+        while True:
+            try:
+                self._producer.produce(
+                    topic,
+                    value=value,
+                    key=key,
+                    headers=list(headers or ()),
+                    partition=partition,
+                    on_delivery=self._delivered,
+                )
+                return
+            except BufferError:
+                self._producer.poll(0.1)
+            except KafkaException as error:
+                raise self._error(error.args[0]) from None
+
+    def flush(self) -> None:
+        """Waits until every queued record is acknowledged.
+
+        Raises PublishFailed when one was not; the caller repeats its work.
+        """
+        self._producer.flush()
+        failed, self._failed = self._failed, None
+        if failed is not None:
+            raise self._error(failed)
+
+    def _delivered(self, error: confluent_kafka.KafkaError | None, _message: Message) -> None:
+        if error is not None:
+            self._failed = error
+
+    def _error(self, error: confluent_kafka.KafkaError) -> PublishFailed:
+        return PublishFailed(self._cluster, self._setting, f"not acknowledged: {error.str()}")

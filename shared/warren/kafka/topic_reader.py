@@ -1,0 +1,94 @@
+"""Reading whole topics from the beginning, without a consumer group: how state is rebuilt."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import confluent_kafka
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaException, Message, TopicPartition
+
+from warren.errors import TopicMissing
+from warren.kafka.connection import classify, client_options
+from warren.settings import KafkaConnection
+
+BATCH = 1000
+
+
+class TopicReader:
+    """Reads topics, or only some partitions of them, from the beginning and on with what comes.
+
+    Raises TopicMissing, ClusterUnreachable, AuthenticationFailed or AuthorizationFailed.
+    """
+
+    def __init__(
+        self,
+        cluster: str,
+        setting: str,
+        connection: KafkaConnection,
+        topics: Sequence[str],
+        timeout: float = 10.0,
+        partitions: Collection[int] | None = None,
+    ) -> None:
+        self._cluster = cluster
+        self._setting = setting
+        self._consumer = Consumer(
+            client_options(
+                cluster,
+                setting,
+                connection,
+                group_id="warren-reader",  # librdkafka wants one; nothing is ever committed to it
+                enable_auto_commit=False,
+                enable_auto_offset_store=False,
+                enable_partition_eof=True,
+                auto_offset_reset="earliest",
+                isolation_level="read_committed",
+                fetch_message_max_bytes=4 * 2**20,
+            )
+        )
+        self._behind: set[tuple[str, int]] = set()
+        try:
+            self._assign(topics, timeout, partitions)
+        except KafkaException as error:
+            self._consumer.close()
+            raise classify(cluster, setting, error.args[0]) from None
+        except TopicMissing:
+            self._consumer.close()
+            raise
+
+    def _assign(self, topics: Sequence[str], timeout: float, only: Collection[int] | None) -> None:
+        partitions: list[TopicPartition] = []
+        for name in topics:
+            metadata = self._consumer.list_topics(name, timeout=timeout).topics[name]
+            if metadata.error is not None:
+                raise classify(self._cluster, self._setting, metadata.error)
+            partitions += [
+                TopicPartition(name, number, OFFSET_BEGINNING)
+                for number in metadata.partitions
+                if only is None or number in only
+            ]
+        self._behind = {(partition.topic, partition.partition) for partition in partitions}
+        self._consumer.assign(partitions)
+
+    @property
+    def caught_up(self) -> bool:
+        """Whether every partition's end has been reached once."""
+        return not self._behind
+
+    def poll(self, timeout: float) -> list[Message]:
+        """Records that have arrived, at most 1,000; waits up to `timeout` seconds for the first.
+
+        Raises the classified error when the broker refuses; a broker that is away only delays.
+        """
+        records: list[Message] = []
+        for message in self._consumer.consume(BATCH, timeout):
+            error = message.error()
+            if error is None:
+                records.append(message)
+            elif error.code() == confluent_kafka.KafkaError._PARTITION_EOF:
+                self._behind.discard((message.topic() or "", message.partition() or 0))
+            elif not error.retriable():
+                raise classify(self._cluster, self._setting, error)
+        return records
+
+    def close(self) -> None:
+        self._consumer.close()

@@ -1,0 +1,81 @@
+"""Logs: structlog on standard error, JSON for machines or console lines for people."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Iterable
+
+import structlog
+from structlog.typing import Processor
+
+from warren.settings import LogSettings
+
+NOISY = ("aiokafka", "faust", "kafka", "kazoo", "mode", "httpx", "asyncio")
+
+
+def _shared_processors(service: str) -> list[Processor]:
+    return [
+        structlog.contextvars.merge_contextvars,
+        _name_service(service),
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.ExtraAdder(),
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
+
+
+def _renderer(settings: LogSettings) -> list[Processor]:
+    terminal = sys.stderr.isatty()
+    if settings.format == "console" or (settings.format == "auto" and terminal):
+        return [structlog.dev.ConsoleRenderer(colors=terminal)]
+    return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+
+
+def configure(
+    settings: LogSettings, service: str = "", quiet: Iterable[str] = NOISY
+) -> logging.Handler:
+    """Sends structlog's and the standard library's records to one handler on standard error.
+
+    Libraries in `quiet` are heard from WARNING on, unless the level is debug.
+    """
+    structlog.configure(
+        processors=[
+            structlog.stdlib.filter_by_level,
+            *_shared_processors(service),
+            structlog.stdlib.PositionalArgumentsFormatter(),
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
+        wrapper_class=structlog.stdlib.BoundLogger,
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        cache_logger_on_first_use=False,
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=[*_shared_processors(service)],
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                *_renderer(settings),
+            ],
+        )
+    )
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(settings.level.upper())
+    for name in quiet:
+        level = logging.DEBUG if settings.level == "debug" else logging.WARNING
+        logging.getLogger(name).setLevel(level)
+    if settings.level == "debug":
+        logging.getLogger("librdkafka").setLevel(logging.DEBUG)
+    return handler
+
+
+def _name_service(service: str) -> Processor:
+    """Every line says which service wrote it, whatever thread or library it comes from."""
+
+    def add(_: object, __: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
+        if service:
+            event.setdefault("service", service)
+        return event
+
+    return add

@@ -1,0 +1,197 @@
+"""`[notifier]`: routes, channels, and how long and where to deliver."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections import Counter
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from typing import Annotated, Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import Field, SecretStr, StringConstraints, field_validator, model_validator
+
+from warren.section import Pattern, Seconds, Section
+
+SeverityName = Literal["OK", "WARN", "ERR"]
+EventTypeName = Literal[
+    "warren.group.status.changed",
+    "warren.group.freshness.changed",
+    "warren.group.retention.changed",
+]
+Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]+$")]
+Address = Annotated[str, StringConstraints(pattern=r"^[^\s@]+@[^\s@]+$")]
+
+
+class RouteSettings(Section):
+    """Which changes go to which channels. Routes are tried in order; the first match wins."""
+
+    name: Name = Field(description="Unique name; part of delivery ids, so keep it")
+    channels: list[Name] = Field(min_length=1, description="Names of `[notifier.channels.<name>]`")
+    clusters: list[Pattern] = Field(
+        default_factory=list, description="Only clusters that match one (regular expressions)"
+    )
+    groups_allow: list[Pattern] = Field(
+        default_factory=list, description="Only groups that match one (regular expressions)"
+    )
+    groups_deny: list[Pattern] = Field(
+        default_factory=list, description="Never groups that match one (regular expressions)"
+    )
+    event_types: list[EventTypeName] = Field(
+        default_factory=list,
+        description="Only events of these types, warren.group.status.changed, "
+        "warren.group.freshness.changed or warren.group.retention.changed; empty for all",
+    )
+    minimum_severity: SeverityName = Field(
+        default="WARN", description="Least severe status that is sent"
+    )
+    send_resolved: bool = Field(
+        default=True, description="Send the end of an incident to where its opening went"
+    )
+    repeat_interval: Annotated[float, Field(ge=0)] = Field(
+        default=0, description="Seconds after which an open incident is sent again; 0 never"
+    )
+    continue_matching: bool = Field(
+        default=False, description="Try the following routes too; a channel gets a change once"
+    )
+
+    @field_validator("clusters", "groups_allow", "groups_deny")
+    @classmethod
+    def _expressions(cls, value: list[str]) -> list[str]:
+        for expression in value:
+            try:
+                re.compile(expression)
+            except re.error as error:
+                raise ValueError(f"{expression!r} is no regular expression: {error}") from None
+        return value
+
+
+class ChannelSettings(Section):
+    """What all channels have."""
+
+    timeout: Seconds = Field(default=10, description="Seconds that one attempt may take")
+    concurrency: int = Field(default=4, ge=1, le=64, description="Most attempts at the same time")
+    ca: str = Field(
+        default="", description="Certificate authorities to trust beside the usual ones, PEM"
+    )
+
+
+class WebhookChannelSettings(ChannelSettings):
+    """A webhook: the CloudEvent by POST, signed as Standard Webhooks describe."""
+
+    type: Literal["webhook"] = Field(description="Kind of channel")
+    url: SecretStr = Field(description="http:// or https:// URL")
+    secret: SecretStr = Field(description="Signing secret: `whsec_` and 24 to 64 bytes in base64")
+    headers: dict[str, SecretStr] = Field(
+        default_factory=dict, description="Headers to add, for example Authorization"
+    )
+
+    @field_validator("headers")
+    @classmethod
+    def _headers(cls, value: dict[str, SecretStr]) -> dict[str, SecretStr]:
+        for name, text in value.items():
+            plain = text.get_secret_value()
+            if not re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", name):  # RFC 9110, 5.6.2
+                raise ValueError(f"{name!r} is no header name")
+            if not (plain.isascii() and plain.isprintable()):
+                raise ValueError(f"the value of {name} is not printable ASCII")
+        return value
+
+    @field_validator("url")
+    @classmethod
+    def _url(cls, value: SecretStr) -> SecretStr:
+        parts = urlsplit(value.get_secret_value())
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError("an http:// or https:// URL is needed")
+        return value
+
+    @field_validator("secret")
+    @classmethod
+    def _secret(cls, value: SecretStr) -> SecretStr:
+        text = value.get_secret_value().removeprefix("whsec_")
+        try:
+            size = len(base64.b64decode(text + "=" * (-len(text) % 4), validate=True))
+        except binascii.Error:
+            raise ValueError("whsec_ and base64 are needed") from None
+        if not 24 <= size <= 64:
+            raise ValueError(f"24 to 64 bytes are needed, these are {size}")
+        return value
+
+
+class EmailChannelSettings(ChannelSettings):
+    """E-mail through an SMTP server: text and HTML, one thread per incident."""
+
+    type: Literal["email"] = Field(description="Kind of channel")
+    host: str = Field(min_length=1, description="SMTP server")
+    port: int = Field(
+        default=0, ge=0, le=65535, description="0 for the usual one: 587, 465 for tls, 25 for none"
+    )
+    tls: Literal["starttls", "tls", "none"] = Field(
+        default="starttls", description="Encryption: upgraded, from the start, or none"
+    )
+    username: str = Field(default="", description="User name; empty for no login")
+    password: SecretStr = Field(default=SecretStr(""), description="Password")
+    sender: Address = Field(description="Address that mails come from")
+    to: list[Address] = Field(min_length=1, description="Recipients")
+
+
+AnyChannelSettings = Annotated[
+    WebhookChannelSettings | EmailChannelSettings, Field(discriminator="type")
+]
+
+
+class NotifierSettings(Section):
+    """Delivery of changes by e-mail and webhook."""
+
+    group_id: str = Field(default="warren-notifier", description="Consumer group of the notifiers")
+    routes: list[RouteSettings] = Field(default_factory=list, description="Which changes go where")
+    channels: dict[Name, AnyChannelSettings] = Field(
+        default_factory=dict, description="Where changes can go"
+    )
+    link_base: str = Field(
+        default="", description="URL of Warren's pages for people, for links in mails; empty: none"
+    )
+    allow_networks: list[str] = Field(
+        default_factory=list,
+        description="Networks (CIDR) that webhooks may reach although they are private or loopback",
+    )
+    first_retry: Seconds = Field(
+        default=2, description="Seconds until the second attempt; doubles from there, with jitter"
+    )
+    longest_retry: Seconds = Field(default=60, description="Most seconds between two attempts")
+    deadline: Seconds = Field(
+        default=86400, description="Seconds after which a delivery is given up and dead-lettered"
+    )
+    queue_size: int = Field(
+        default=10000, ge=1, description="Most pending deliveries of a channel; more are given up"
+    )
+    session_timeout: Annotated[float, Field(ge=1)] = Field(
+        default=10, description="Seconds after which a dead notifier's work goes to another"
+    )
+    metrics_port: int = Field(
+        default=0, ge=0, le=65535, description="Port of /metrics and /ready; 0 for none"
+    )
+
+    @field_validator("allow_networks")
+    @classmethod
+    def _networks(cls, value: list[str]) -> list[str]:
+        for text in value:
+            ip_network(text)
+        return value
+
+    @model_validator(mode="after")
+    def _routes_fit_channels(self) -> Self:
+        for route in self.routes:
+            unknown = [name for name in route.channels if name not in self.channels]
+            if unknown:
+                known = ", ".join(sorted(self.channels)) or "none"
+                raise ValueError(f"route {route.name}: no channel {unknown[0]!r} (known: {known})")
+        twice = [name for name, n in Counter(route.name for route in self.routes).items() if n > 1]
+        if twice:
+            raise ValueError(f"two routes are named {twice[0]!r}")
+        return self
+
+    def networks(self) -> list[IPv4Network | IPv6Network]:
+        """`allow_networks`, parsed."""
+        return [ip_network(text) for text in self.allow_networks]

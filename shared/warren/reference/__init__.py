@@ -1,0 +1,1 @@
+"""The generated part of docs/: schemas, AsyncAPI, settings, metrics and topics, from their code."""

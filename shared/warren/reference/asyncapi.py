@@ -1,0 +1,78 @@
+"""The AsyncAPI 3.0 document of Warren's topics."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Any
+
+from warren.contracts.topics import CATALOGUE, Topic
+from warren.reference.schemas import render
+from warren.settings import HomeSettings
+
+JSON_SCHEMA = "application/schema+json;version=draft-2020-12"
+
+
+def document() -> dict[str, Any]:
+    """Channels are topics; the one operation that is offered to users is subscribing."""
+    return {
+        "asyncapi": "3.0.0",
+        "info": {
+            "title": "Warren",
+            "version": version("warren-shared"),
+            "description": "Events about Kafka consumer groups. Receivers ignore unknown fields.",
+            "license": {"name": "Apache-2.0"},
+        },
+        "defaultContentType": "application/json",
+        "servers": {"home": {"host": "localhost:9092", "protocol": "kafka"}},
+        "channels": {topic.name: _channel(topic) for topic in CATALOGUE},
+        "operations": {
+            f"subscribe-{topic.name}": {
+                "action": "send",
+                "summary": topic.summary,
+                "channel": {"$ref": f"#/channels/{topic.name}"},
+            }
+            for topic in CATALOGUE
+        },
+    }
+
+
+def _channel(topic: Topic) -> dict[str, Any]:
+    home = HomeSettings()
+    return {
+        "address": topic.full_name(home.topic_prefix),
+        "description": topic.summary,
+        "messages": {
+            topic.event.__name__: {
+                "name": topic.event.__name__,
+                "title": (topic.event.__doc__ or "").splitlines()[0],
+                "payload": {
+                    "schemaFormat": JSON_SCHEMA,
+                    "schema": {"$ref": f"schemas/{topic.name}.json"},
+                },
+                "bindings": {"kafka": {"key": {"type": "string", "description": topic.key}}},
+            }
+        },
+        "bindings": {
+            "kafka": {
+                "topic": topic.full_name(home.topic_prefix),
+                "partitions": home.partitions,
+                "replicas": home.replication_factor,
+                "topicConfiguration": _topic_configuration(topic),
+            }
+        },
+    }
+
+
+def _topic_configuration(topic: Topic) -> dict[str, Any]:
+    config = topic.config()
+    documented: dict[str, Any] = {
+        "cleanup.policy": config["cleanup.policy"].split(","),
+        "max.message.bytes": int(config["max.message.bytes"]),
+    }
+    if topic.retention_ms is not None:
+        documented["retention.ms"] = topic.retention_ms
+    return documented
+
+
+def pages() -> dict[str, str]:
+    return {"asyncapi.json": render(document())}

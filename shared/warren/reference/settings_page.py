@@ -1,0 +1,105 @@
+"""docs/settings.md from the settings models."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from types import UnionType
+from typing import Annotated, Any, get_args, get_origin
+
+from pydantic import BaseModel, SecretStr
+from pydantic.fields import FieldInfo
+
+from warren.settings import Settings
+
+INTRODUCTION = """# Settings
+
+Generated from `warren.settings`; do not edit.
+
+Warren reads one file, `warren.toml` (`--config FILE` or `$WARREN_CONFIG` name another), and then
+the environment: `[api] port` is `WARREN_API__PORT`, `[home.kafka] "sasl.password"` is
+`WARREN_HOME__KAFKA__SASL_PASSWORD`. Add `_file` to a name (`_FILE` in the environment) to read the
+value from a file, for example a mounted secret. Unknown names are refused.
+"""
+
+
+def pages() -> dict[str, str]:
+    sections = [
+        text
+        for name, field in Settings.model_fields.items()
+        for text in _sections((name,), field.annotation)
+    ]
+    return {"settings.md": "\n".join([INTRODUCTION, *sections])}
+
+
+def _sections(path: tuple[str, ...], annotation: Any) -> Iterator[str]:
+    """The section that an annotation stands for, and those in it; none for a plain value."""
+    if get_origin(annotation) is dict:
+        yield from _sections((*path, "<name>"), get_args(annotation)[1])
+    elif get_origin(annotation) is list:
+        for model in _models(get_args(annotation)[0]):
+            yield _section(f"[[{'.'.join(path)}]]", path, model)
+    else:
+        for model in _models(annotation):
+            yield _section(f"[{'.'.join(path)}]", path, model)
+            for name, field in model.model_fields.items():
+                yield from _sections((*path, name), field.annotation)
+
+
+def _models(annotation: Any) -> list[type[BaseModel]]:
+    """The model, or those of a union of models."""
+    if get_origin(annotation) is Annotated:
+        annotation = get_args(annotation)[0]
+    candidates = get_args(annotation) if get_origin(annotation) is UnionType else (annotation,)
+    return [each for each in candidates if isinstance(each, type) and issubclass(each, BaseModel)]
+
+
+def _section(heading: str, path: tuple[str, ...], model: type[BaseModel]) -> str:
+    kind = model.model_fields.get("type")
+    variant = f", type = {json.dumps(get_args(kind.annotation)[0])}" if kind else ""
+    lines = [
+        f"## `{heading}`{variant}",
+        "",
+        (model.__doc__ or "").splitlines()[0],
+        "",
+        "| setting | environment | type | default | meaning |",
+        "|---|---|---|---|---|",
+        *_rows(path, model, in_list=heading.startswith("[[")),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _rows(path: tuple[str, ...], model: type[BaseModel], *, in_list: bool) -> Iterator[str]:
+    for name, field in model.model_fields.items():
+        # Tables of a list have no names: from the environment only the whole list can be set.
+        variable = "" if in_list else "`WARREN_" + "__".join((*path, name)).upper() + "`"
+        kind = _type_name(field)
+        yield (
+            f"| `{name}` | {variable} | {kind} | {_default(field)} "
+            f"| {(field.description or '').replace('|', '/')} |"
+        )
+
+
+def _type_name(field: FieldInfo) -> str:
+    annotation: Any = field.annotation
+    if get_origin(annotation) is dict:
+        return "table"
+    if get_origin(annotation) is list:
+        return "list"
+    if choices := get_args(annotation):
+        return " or ".join(f"`{choice}`" for choice in choices)
+    if annotation is SecretStr:
+        return "secret"
+    return {"str": "text", "int": "integer", "float": "number", "bool": "true or false"}[
+        annotation.__name__
+    ]
+
+
+def _default(field: FieldInfo) -> str:
+    if field.is_required():
+        return "required"
+    value = field.get_default(call_default_factory=True)
+    if isinstance(value, SecretStr):
+        value = value.get_secret_value()
+    return f"`{json.dumps(value)}`"

@@ -1,0 +1,35 @@
+"""docs/topics.md from the topic catalogue."""
+
+from __future__ import annotations
+
+from warren.contracts.topics import CATALOGUE, Topic
+from warren.settings import HomeSettings
+
+INTRODUCTION = """# Topics
+
+Generated from `warren.contracts.topics`; do not edit.
+
+All topics have the same number of partitions (`[home] partitions`), so that a group is in the same
+partition of each; the partitioner is murmur2 over the key. Values are UTF-8 JSON; the schemas are
+in [schemas/](schemas/), the whole interface in [asyncapi.json](asyncapi.json). `warren topics
+create` makes what is missing, `warren topics check` compares with this page.
+"""
+
+
+def pages() -> dict[str, str]:
+    prefix = HomeSettings().topic_prefix
+    rows = [
+        "| topic | key | cleanup | retention | event | what |",
+        "|---|---|---|---|---|---|",
+        *(
+            f"| `{topic.full_name(prefix)}` | `{topic.key.replace('|', chr(92) + '|')}` "
+            f"| {topic.config()['cleanup.policy']} | {_retention(topic)} "
+            f"| [{topic.event.__name__}](schemas/{topic.name}.json) | {topic.summary} |"
+            for topic in CATALOGUE
+        ),
+    ]
+    return {"topics.md": INTRODUCTION + "\n" + "\n".join(rows) + "\n"}
+
+
+def _retention(topic: Topic) -> str:
+    return "forever" if topic.retention_ms is None else f"{topic.retention_ms // 3_600_000} h"

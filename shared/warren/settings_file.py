@@ -1,0 +1,167 @@
+"""Reading of settings: warren.toml, the environment, secrets from files; refusals that help.
+
+pydantic-settings merges the sources; this module adds `…_file` and errors that name the fix.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError, model_validator
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
+from pydantic_settings import (
+    SettingsError as SourceError,
+)
+
+from warren.errors import SettingsError
+from warren.settings import Settings
+
+PREFIX = "WARREN_"
+DEFAULT_FILE = "warren.toml"
+# Environment variables that are not settings: the file's path and switches of tools and tests.
+NOT_SETTINGS = ("WARREN_CONFIG", "WARREN_TEST_")
+
+
+class _Sources(Settings, BaseSettings):
+    """Settings, filled from the environment first and from warren.toml's tables second."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True
+    )
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        del settings_cls, dotenv_settings, file_secret_settings
+        return env_settings, init_settings
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_named_files(cls, tables: Any) -> Any:
+        return _resolve_files(tables, ())
+
+
+def load_settings(path: Path | None = None) -> Settings:
+    """The settings in force: defaults, then warren.toml, then the environment.
+
+    `path` defaults to `$WARREN_CONFIG`, then to `warren.toml` in the working directory if it is
+    there. Raises SettingsError; its `setting` is the dotted name.
+    """
+    tables = _read_toml(path)
+    _refuse_unknown_variables()
+    try:
+        return _Sources(**tables)
+    except SourceError as error:
+        raise SettingsError("environment", str(error.__cause__ or error)) from None
+    except ValidationError as error:
+        raise _explain(error) from None
+
+
+def _read_toml(path: Path | None) -> dict[str, Any]:
+    from_environment = os.environ.get("WARREN_CONFIG")
+    named = path or (Path(from_environment) if from_environment else None)
+    file = named or Path(DEFAULT_FILE)
+    if named is None and not file.exists():
+        return {}
+    try:
+        return tomllib.loads(file.read_text())
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        problem = error.strerror if isinstance(error, OSError) else str(error)
+        raise SettingsError(str(file), problem or type(error).__name__) from None
+
+
+def _refuse_unknown_variables() -> None:
+    """A misspelt WARREN_ variable would otherwise do nothing, silently."""
+    for name in os.environ:
+        if not name.startswith(PREFIX) or name.startswith(NOT_SETTINGS):
+            continue
+        path = tuple(name.removeprefix(PREFIX).lower().split("__"))
+        if path[0] not in Settings.model_fields:
+            raise SettingsError(name, f"unknown setting{_suggestion(path[:1], PREFIX)}")
+
+
+def _explain(error: ValidationError) -> SettingsError:
+    problems = error.errors(include_url=False)
+    # A misspelt name also makes the right one missing: the misspelling is the cause.
+    first = next((p for p in problems if p["type"] == "extra_forbidden"), problems[0])
+    path = tuple(str(part) for part in first["loc"])
+    name = ".".join(_follow(path)[1])
+    if first["type"] == "extra_forbidden":
+        return SettingsError(name, f"unknown setting{_suggestion(path)}")
+    return SettingsError(name, first["msg"].removeprefix("Value error, "))
+
+
+def _suggestion(path: tuple[str, ...], prefix: str = "") -> str:
+    """`; did you mean …?` with the nearest known name, or all names that are known there."""
+    model, written = _follow(path[:-1])
+    known = list(model.model_fields) if model else []
+    near = difflib.get_close_matches(path[-1], known, n=1, cutoff=0.5)
+    if not near:
+        return f"; known here: {', '.join(sorted(known))}" if known else ""
+    name = ".".join((*written, near[0]))
+    return f"; did you mean {prefix + name.upper() if prefix else name}?"
+
+
+def _follow(path: tuple[str, ...]) -> tuple[type[BaseModel] | None, tuple[str, ...]]:
+    """The section that `path` names, and the path as it is written in warren.toml.
+
+    A table of sections (`clusters`) takes any name, a list of sections any number; where one of
+    several sections is chosen by its `type`, pydantic's paths have that type as a part of its own.
+    """
+    model: Any = Settings
+    written: list[str] = []
+    for part in path:
+        if get_origin(model) is Annotated:
+            model = get_args(model)[0]
+        if get_origin(model) is UnionType:
+            model = next((m for m in get_args(model) if _is_of_type(m, part)), None)
+            continue
+        written.append(part)
+        if get_origin(model) in (dict, list):
+            model = get_args(model)[-1]
+        elif isinstance(model, type) and issubclass(model, BaseModel):
+            field = model.model_fields.get(part)
+            model = field.annotation if field else None
+    is_section = isinstance(model, type) and issubclass(model, BaseModel)
+    return (model if is_section else None), tuple(written)
+
+
+def _is_of_type(model: Any, name: str) -> bool:
+    kind = getattr(model, "model_fields", {}).get("type")
+    return kind is not None and name in get_args(kind.annotation)
+
+
+def _resolve_files(value: Any, path: tuple[str, ...]) -> Any:
+    """Replaces `name_file = "path"` by `name = <the file's text>`, trailing newline removed."""
+    if not isinstance(value, Mapping):
+        return value
+    model, _ = _follow(path)
+    resolved: dict[str, Any] = {}
+    for key, item in value.items():
+        target = key.removesuffix("_file")
+        is_field = model is not None and path[-1:] != ("kafka",) and key in model.model_fields
+        if target == key or is_field or not isinstance(item, str):
+            resolved[key] = _resolve_files(item, (*path, key))
+            continue
+        try:
+            resolved[target] = Path(item).read_text().rstrip("\r\n")
+        except (OSError, UnicodeDecodeError) as error:
+            name = ".".join((*path, key))
+            raise SettingsError(name, f"cannot read {item}: {error}") from None
+    return resolved

@@ -1,0 +1,67 @@
+"""Fixtures that all tests share: a real broker, a real Redis, names of one's own."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+from support.providers import Provider, choose_provider, docker_is_reachable
+from support.servers import container_kafka, container_valkey, embedded_kafka, embedded_valkey
+
+
+def pytest_configure() -> None:
+    """Ctrl-C works in the processes that tests start, also when the suite runs in the background.
+
+    A shell starts background commands with SIGINT ignored, and that is inherited.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@dataclass(frozen=True, slots=True)
+class Broker:
+    """A Kafka cluster that tests share; each test uses names of its own (`unique`)."""
+
+    bootstrap: str
+
+
+@pytest.fixture(scope="session")
+def broker(
+    pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Broker]:
+    """WARREN_TEST_BOOTSTRAP, else a container when Docker is reachable, else an embedded one."""
+    match choose_provider("WARREN_TEST_BOOTSTRAP", os.environ, docker_is_reachable):
+        case Provider.GIVEN:
+            yield Broker(os.environ["WARREN_TEST_BOOTSTRAP"])
+        case Provider.CONTAINER:
+            with container_kafka() as bootstrap:
+                yield Broker(bootstrap)
+        case Provider.EMBEDDED:
+            logs = tmp_path_factory.mktemp("broker")
+            with embedded_kafka(pytestconfig.rootpath, logs) as kafka:
+                yield Broker(kafka.bootstrap)
+
+
+@pytest.fixture(scope="session")
+def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """WARREN_TEST_REDIS, else a container when Docker is reachable, else an embedded Valkey."""
+    match choose_provider("WARREN_TEST_REDIS", os.environ, docker_is_reachable):
+        case Provider.GIVEN:
+            yield os.environ["WARREN_TEST_REDIS"]
+        case Provider.CONTAINER:
+            with container_valkey() as url:
+                yield url
+        case Provider.EMBEDDED:
+            with embedded_valkey(tmp_path_factory.mktemp("redis")) as url:
+                yield url
+
+
+@pytest.fixture
+def unique(request: pytest.FixtureRequest) -> str:
+    """A name that no other test, nor an earlier run on the same broker, has used."""
+    test = re.sub(r"[^a-z0-9]+", "-", request.node.name.lower()).strip("-")[:40]
+    return f"{test}-{uuid.uuid4().hex[:8]}"

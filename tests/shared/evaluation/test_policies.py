@@ -1,0 +1,263 @@
+"""The vectorised policies against a naive reading of the rules, one partition at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from warren.contracts.status import Status
+from warren.evaluation import (
+    MAX_TIME,
+    POLICIES,
+    UNKNOWN,
+    Column,
+    Evidence,
+    Windows,
+    judge_partitions,
+)
+from warren.settings import PolicyName
+
+
+@dataclass
+class Slot:
+    offset: int
+    at: int
+    lag: int | None
+
+
+@dataclass
+class Partition:
+    """One partition as a person would write it down."""
+
+    slots: list[Slot | None]
+    current_lag: int | None
+    log_ends: list[int] = field(default_factory=list)
+    now_ms: int = 0
+
+    @property
+    def commits(self) -> list[Slot]:
+        return [slot for slot in self.slots if slot is not None]
+
+    @property
+    def lags(self) -> list[int]:
+        return [slot.lag for slot in self.commits if slot.lag is not None]
+
+
+def stopped(p: Partition) -> bool:
+    first, last = p.commits[0].at, p.commits[-1].at
+    return p.now_ms - last > last - first
+
+
+def read_burrow(p: Partition, allowed: int) -> str:
+    """DESIGN §5, rules A to G."""
+    offsets = [slot.offset for slot in p.commits]
+    if p.current_lag is None or p.current_lag <= allowed:
+        return "OK"
+    if stopped(p) and not any(end <= offsets[-1] for end in p.log_ends):
+        return "STOP"
+    for i in range(1, len(offsets)):
+        if offsets[i] < offsets[i - 1]:
+            if not any(later >= offsets[i - 1] for later in offsets[i:]):
+                return "REWIND"
+            break
+    if any(lag <= allowed for lag in p.lags):
+        return "OK"
+    if len(set(offsets)) == 1:
+        return "STALL"
+    if all(later >= earlier for earlier, later in pairwise(p.lags)):
+        return "WARN"
+    return "OK"
+
+
+def read_wiki(p: Partition, allowed: int) -> str:
+    """The published rules 1 to 5."""
+    offsets = [slot.offset for slot in p.commits]
+    if any(lag <= allowed for lag in p.lags):
+        return "OK"
+    if p.lags and all(later >= earlier for earlier, later in pairwise(p.lags)):
+        if len(set(offsets)) == 1:
+            return "STALL"
+        if offsets[-1] > offsets[0]:
+            return "WARN"
+    if stopped(p) and p.current_lag is not None and p.current_lag > allowed:
+        return "STOP"
+    return "OK"
+
+
+READINGS = {"burrow": read_burrow, "wiki": read_wiki}
+
+
+def read(policy: PolicyName, p: Partition, allowed: int, minimum: float) -> str:
+    complete = len(p.commits) / len(p.slots)
+    if not p.commits or np.float32(complete) < np.float32(minimum):
+        return "OK"
+    return READINGS[policy](p, allowed)
+
+
+def columns(partitions: list[Partition], intervals: int) -> Windows:
+    windows = Windows.empty(len(partitions), intervals)
+    ends = max(1, *(len(p.log_ends) for p in partitions))
+    windows.log_ends = np.full((len(partitions), ends), UNKNOWN, np.int64)
+    for row, p in enumerate(partitions):
+        windows.filled[row] = len(p.commits)
+        for slot, commit in enumerate(p.commits, intervals - len(p.commits)):
+            windows.columns[Column.OFFSET, row, slot] = commit.offset
+            windows.columns[Column.COMMITTED_AT, row, slot] = commit.at
+            windows.columns[Column.LAG, row, slot] = UNKNOWN if commit.lag is None else commit.lag
+        for slot, end in enumerate(p.log_ends):
+            windows.log_ends[row, slot] = end
+    return windows
+
+
+def judge(
+    policy: PolicyName, partitions: list[Partition], allowed: int = 0, minimum: float = 0
+) -> list[str]:
+    intervals = len(partitions[0].slots)
+    evidence = Evidence(
+        windows=columns(partitions, intervals),
+        current_lag=np.array([-1 if p.current_lag is None else p.current_lag for p in partitions]),
+        now_ms=np.array([p.now_ms for p in partitions]),
+    )
+    verdicts = judge_partitions(
+        evidence,
+        POLICIES[policy],
+        intervals=intervals,
+        allowed_lag=allowed,
+        minimum_complete=minimum,
+    )
+    return [Status(status).name for status in verdicts.status.tolist()]
+
+
+SMALL = st.integers(0, 5)
+LARGE = st.integers(0, 2**63 - 1)
+
+
+@st.composite
+def slots(draw: st.DrawFn, filled: int) -> list[Slot]:
+    """Few distinct values, so that every rule is near its edge; now and then the largest."""
+    numbers = draw(st.sampled_from([SMALL, SMALL, SMALL, LARGE]))
+    shape = draw(st.sampled_from(["any", "up", "same"]))
+    offsets = draw(st.lists(numbers, min_size=filled, max_size=filled))
+    if shape == "up":
+        offsets.sort()
+    elif shape == "same":
+        offsets = offsets[:1] * filled
+    times = draw(
+        st.lists(st.sampled_from([0, 1, 2, 7, MAX_TIME]), min_size=filled, max_size=filled)
+    )
+    lags = draw(st.lists(st.none() | numbers, min_size=filled, max_size=filled))
+    if draw(st.booleans()):
+        known = iter(sorted(lag for lag in lags if lag is not None))
+        lags = [None if lag is None else next(known) for lag in lags]
+    if draw(st.booleans()):
+        times.sort()
+    return [Slot(*parts) for parts in zip(offsets, times, lags, strict=True)]
+
+
+@st.composite
+def partitions(draw: st.DrawFn, intervals: int) -> Partition:
+    filled = draw(st.integers(0, intervals))
+    return Partition(
+        slots=[None] * (intervals - filled) + draw(slots(filled)),
+        current_lag=draw(st.none() | SMALL | LARGE),
+        log_ends=draw(st.lists(SMALL | LARGE, max_size=4)),
+        now_ms=draw(st.sampled_from([-MAX_TIME, 0, 2, 3, 8, 14, 15, MAX_TIME])),
+    )
+
+
+@st.composite
+def groups(draw: st.DrawFn) -> list[Partition]:
+    intervals = draw(st.integers(1, 8))
+    return draw(st.lists(partitions(intervals), min_size=1, max_size=6))
+
+
+@settings(max_examples=400)
+@given(groups(), st.sampled_from(list(POLICIES)), st.integers(0, 4), st.sampled_from([0, 0.3, 1]))
+def test_vectorised_statuses_are_those_of_a_naive_reading(
+    group: list[Partition], policy: PolicyName, allowed: int, minimum: float
+) -> None:
+    expected = [read(policy, p, allowed, minimum) for p in group]
+    assert judge(policy, group, allowed, minimum) == expected
+
+
+def window(offsets: list[int], lags: list[int], step_s: int = 60) -> list[Slot | None]:
+    """Commits `step_s` apart, the first at time 0."""
+    return [
+        Slot(offset, i * step_s * 1000, lag)
+        for i, (offset, lag) in enumerate(zip(offsets, lags, strict=True))
+    ]
+
+
+RISING = list(range(10, 110, 10))
+# The window and the time of each worked example on Burrow's wiki page "Consumer Lag Evaluation
+# Rules": ten commits a minute apart; the first four are judged when the last one arrives.
+EXAMPLES = [
+    pytest.param(RISING, [0, 0, 0, 0, 0, 0, 1, 3, 5, 5], 540, "OK", id="1 lag was zero"),
+    pytest.param([10] * 10, [1, 1, 1, 1, 1, 2, 2, 2, 3, 3], 540, "STALL", id="2 stalled"),
+    pytest.param(RISING, [1, 1, 1, 1, 1, 2, 2, 2, 3, 3], 540, "WARN", id="3 slow"),
+    pytest.param(RISING, [5, 3, 5, 2, 1, 1, 2, 1, 4, 6], 540, "OK", id="4 catching up"),
+    pytest.param(RISING, [5, 3, 5, 2, 1, 1, 2, 1, 4, 6], 1200, "STOP", id="5 stopped"),
+]
+
+
+@pytest.mark.parametrize("policy", list(POLICIES))
+@pytest.mark.parametrize(("offsets", "lags", "now_s", "status"), EXAMPLES)
+def test_published_examples_hold_under_both_policies(
+    policy: PolicyName, offsets: list[int], lags: list[int], now_s: int, status: str
+) -> None:
+    log_end = offsets[-1] + lags[-1]
+    p = Partition(window(offsets, lags), lags[-1], [log_end], now_s * 1000)
+    assert judge(policy, [p]) == [status]
+
+
+def test_zero_lag_in_the_window_outweighs_silence_under_wiki_only() -> None:
+    p = Partition(window(RISING, [0, 1, 1, 1, 1, 1, 2, 2, 2, 3]), 3, [103], 1200_000)
+    assert judge("wiki", [p]) == ["OK"]
+    assert judge("burrow", [p]) == ["STOP"]
+
+
+def test_only_burrow_knows_a_rewind() -> None:
+    p = Partition(window([10, 20, 30, 10, 20], [1, 2, 3, 30, 29]), 29, [49], 240_000)
+    assert judge("burrow", [p]) == ["REWIND"]
+    assert judge("wiki", [p]) == ["OK"]
+
+
+def test_a_rewind_is_made_up_for_by_reaching_the_same_offset() -> None:
+    lags = [3, 4, 9, 8]
+    back = Partition(window([20, 30, 10, 30], lags), 8, [38], 180_000)
+    below = Partition(window([20, 30, 10, 29], lags), 8, [37], 180_000)
+    assert judge("burrow", [back, below]) == ["OK", "REWIND"]
+
+
+def test_going_backwards_is_not_progress_under_wiki() -> None:
+    """Rule 3 is about offsets that increase over the window."""
+    p = Partition(window([30, 20, 10], [1, 2, 3]), 3, [13], 120_000)
+    assert judge("wiki", [p]) == ["OK"]
+
+
+def test_only_the_first_rewind_counts() -> None:
+    """The second one is not made up for, but Burrow looks no further than the first."""
+    offsets, lags = [20, 10, 30, 15, 25], [5, 15, 4, 19, 9]
+    p = Partition(window(offsets, lags), 9, [34], 240_000)
+    assert judge("burrow", [p]) == ["OK"]
+
+
+@pytest.mark.parametrize("policy", list(POLICIES))
+def test_an_unknown_current_lag_never_stops_a_partition(policy: PolicyName) -> None:
+    p = Partition(window(RISING, [5, 3, 5, 2, 1, 1, 2, 1, 4, 6]), None, [], 1200_000)
+    assert judge(policy, [p]) == ["OK"]
+
+
+def test_a_caught_up_partition_has_not_stopped() -> None:
+    p = Partition(window(RISING, [5, 3, 5, 2, 1, 1, 2, 1, 4, 6]), 0, [100], 1200_000)
+    assert judge("burrow", [p]) == judge("wiki", [p]) == ["OK"]
+
+
+def test_a_minimum_is_compared_in_single_precision_as_burrow_does() -> None:
+    p = Partition([None, None, Slot(10, 0, 5)], 5, [15], 60_000)
+    assert judge("burrow", [p], minimum=0.33333334) == ["STOP"]
+    assert judge("burrow", [p], minimum=0.3334) == ["OK"]

@@ -1,0 +1,116 @@
+"""Windows: inserting, remembering, resizing, against a list that is sorted by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from warren.evaluation import UNKNOWN, Column, Int64, Windows
+
+MIN_DISTANCE = 10
+Commit = tuple[int, int, int, int, int]  # in the order of Column
+
+
+class NaiveWindow:
+    """One partition's window as a list of commits, oldest first."""
+
+    def __init__(self, intervals: int) -> None:
+        self.intervals = intervals
+        self.slots: list[Commit] = []
+
+    def insert(self, commit: Commit) -> None:
+        offset, at, observed_at, lag, order = commit
+        orders = [slot[4] for slot in self.slots]
+        full = len(self.slots) == self.intervals
+        if order in orders or (full and order < orders[0]):
+            return
+        older = [slot for slot in self.slots if slot[4] < order]
+        newer = [slot for slot in self.slots if slot[4] > order]
+        if newer:
+            lag = UNKNOWN
+        new = (offset, at, observed_at, lag, order)
+        replaces_oldest = full and len(older) == 1 and bool(newer)
+        if older and not replaces_oldest and at - older[-1][1] < MIN_DISTANCE:
+            kept_time = older.pop()[1]
+            new = (offset, kept_time, observed_at, lag, order)
+        self.slots = [*older, new, *newer][-self.intervals :]
+
+
+def slots_of(windows: Windows, row: int) -> list[Commit]:
+    filled = int(windows.filled[row])
+    window = windows.columns[:, row, windows.intervals - filled :]
+    return [tuple(commit) for commit in window.T.tolist()]
+
+
+def rows(*numbers: int) -> Int64:
+    return np.array(numbers, np.int64)
+
+
+commits = st.tuples(
+    st.integers(0, 50),  # offset
+    st.integers(0, 100),  # committed_at: also out of order
+    st.integers(0, 100),  # observed_at
+    st.integers(-1, 9),  # lag
+    st.integers(0, 30),  # order: often one that is there already
+)
+
+
+@given(
+    intervals=st.integers(1, 6),
+    batches=st.lists(st.dictionaries(st.integers(0, 3), commits, min_size=1), max_size=25),
+)
+def test_vectorised_insertion_is_that_into_a_sorted_list(
+    intervals: int, batches: list[dict[int, Commit]]
+) -> None:
+    windows = Windows.empty(4, intervals)
+    naive = [NaiveWindow(intervals) for _ in range(4)]
+    for batch in batches:
+        columns = np.array(list(batch.values()), np.int64).T
+        windows.insert(rows(*batch), columns, MIN_DISTANCE)
+        for row, commit in batch.items():
+            naive[row].insert(commit)
+        assert [slots_of(windows, row) for row in range(4)] == [n.slots for n in naive]
+
+
+def test_commits_exactly_the_minimum_distance_apart_are_two() -> None:
+    windows = Windows.empty(2, 3)
+    for time in (0, MIN_DISTANCE - 1, MIN_DISTANCE):
+        columns = np.array([[time, time], [time, 2 * time], [0, 0], [0, 0], [time, time]])
+        windows.insert(rows(0, 1), columns, MIN_DISTANCE)
+    # The second of row 0 is merged, so the third is compared with the first.
+    assert windows.column(Column.OFFSET)[0].tolist() == [0, MIN_DISTANCE - 1, MIN_DISTANCE]
+    assert windows.filled.tolist() == [2, 2]
+
+
+@given(
+    intervals=st.integers(1, 6),
+    wanted=st.integers(1, 9),
+    inserted=st.lists(commits, max_size=12),
+)
+def test_resizing_keeps_the_newest(intervals: int, wanted: int, inserted: list[Commit]) -> None:
+    windows = Windows.empty(1, intervals)
+    for commit in inserted:
+        windows.insert(rows(0), np.array([commit], np.int64).T, 0)
+    windows.remember_log_ends(rows(0), rows(7))
+    resized = windows.resized(wanted)
+    assert slots_of(resized, 0) == slots_of(windows, 0)[-wanted:]
+    assert resized.intervals == wanted
+    assert resized.log_ends[0, -1] == 7
+
+
+def test_remembers_known_log_ends_newest_last() -> None:
+    windows = Windows.empty(2, 3)
+    for end in (5, UNKNOWN, 6, 7, 8):
+        windows.remember_log_ends(rows(1), rows(end))
+    assert windows.log_ends.tolist() == [[-1, -1, -1], [6, 7, 8]]
+
+
+def test_taken_rows_are_copies_and_missing_ones_empty() -> None:
+    windows = Windows.empty(2, 3)
+    windows.insert(rows(0, 1), np.array([[10, 20], [1, 2], [1, 2], [3, 4], [5, 6]]), 0)
+    taken = windows.take(rows(1, -1))
+    windows.clear(rows(1))
+    assert slots_of(taken, 0) == [(20, 2, 2, 4, 6)]
+    assert taken.filled.tolist() == [1, 0]
+    assert taken.column(Column.LAG)[1].tolist() == [UNKNOWN] * 3
+    assert Windows.empty(0, 3).take(rows(-1)).filled.tolist() == [0]

@@ -1,0 +1,183 @@
+"""The Kafka wrapper on a real broker."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+from confluent_kafka import KafkaError as Code
+from warren.contracts.topics import CATALOGUE
+from warren.errors import (
+    AuthenticationFailed,
+    AuthorizationFailed,
+    ClusterUnreachable,
+    KafkaError,
+    PublishFailed,
+    SettingsError,
+    TopicMisconfigured,
+    TopicMissing,
+)
+from warren.kafka.aiokafka_options import aiokafka_options
+from warren.kafka.connection import await_connection, classify, connect
+from warren.kafka.producer import EventProducer
+from warren.kafka.topic_reader import TopicReader
+from warren.kafka.topics import check_topics, ensure_topics
+from warren.settings import HomeSettings, KafkaConnection
+
+NOWHERE = KafkaConnection(bootstrap="127.0.0.1:1")
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        (Code._AUTHENTICATION, AuthenticationFailed),
+        (Code.SASL_AUTHENTICATION_FAILED, AuthenticationFailed),
+        (Code.TOPIC_AUTHORIZATION_FAILED, AuthorizationFailed),
+        (Code.UNKNOWN_TOPIC_OR_PART, TopicMissing),
+        (Code._TRANSPORT, ClusterUnreachable),
+        (Code._ALL_BROKERS_DOWN, ClusterUnreachable),
+    ],
+)
+def test_errors_are_classified(code: int, expected: type[KafkaError]) -> None:
+    error = classify("prod", "clusters.prod", Code(code))
+    assert type(error) is expected
+    assert error.cluster == "prod"
+    assert error.setting.startswith("clusters.prod")
+
+
+def test_nobody_there() -> None:
+    with pytest.raises(ClusterUnreachable, match=r"127\.0\.0\.1:1 \(see home\.bootstrap\)"):
+        connect("home", "home", NOWHERE, timeout=0.5)
+
+
+def test_unknown_property() -> None:
+    connection = KafkaConnection(bootstrap="127.0.0.1:1", kafka={"no.such.property": "1"})  # type: ignore[dict-item]  # as TOML gives it
+    with pytest.raises(SettingsError, match=r"no\.such\.property"):
+        connect("prod", "clusters.prod", connection)
+
+
+def test_waiting_ends_when_told_to_stop() -> None:
+    stop = threading.Event()
+    stop.set()
+    assert await_connection("home", "home", NOWHERE, stop, timeout=0.2) is None
+
+
+@pytest.mark.integration
+class TestOnABroker:
+    def test_waiting_ends_when_the_cluster_answers(self, broker: Any) -> None:
+        connection = KafkaConnection(bootstrap=broker.bootstrap)
+        assert await_connection("home", "home", connection, threading.Event()) is not None
+
+    def test_topics_are_created_once_and_as_the_catalogue_says(
+        self, broker: Any, unique: str
+    ) -> None:
+        home = HomeSettings(bootstrap=broker.bootstrap, topic_prefix=f"{unique}.", partitions=3)
+        admin = connect("home", "home", home)
+        assert len(check_topics(admin, home)) == len(CATALOGUE)
+        assert len(ensure_topics(admin, home)) == len(CATALOGUE)
+        assert ensure_topics(admin, home) == []
+        assert check_topics(admin, home) == []
+
+    def test_a_topic_that_differs_is_reported(self, broker: Any, unique: str) -> None:
+        from confluent_kafka.admin import NewTopic
+
+        home = HomeSettings(bootstrap=broker.bootstrap, topic_prefix=f"{unique}.", partitions=3)
+        admin = connect("home", "home", home)
+        odd = NewTopic(f"{unique}.lag", 5, 1, config={"retention.ms": "1000"})
+        admin.create_topics([odd])[f"{unique}.lag"].result()
+        ensure_topics(admin, home)
+        problems = " ".join(check_topics(admin, home))
+        assert "retention.ms is 1000" in problems
+        assert "cleanup.policy is delete" in problems
+        assert "(3, 5)" in problems
+
+    def test_more_replicas_than_brokers(self, broker: Any, unique: str) -> None:
+        home = HomeSettings(
+            bootstrap=broker.bootstrap, topic_prefix=f"{unique}.", replication_factor=9
+        )
+        with pytest.raises(TopicMisconfigured, match=unique):
+            ensure_topics(connect("home", "home", home), home)
+
+    def test_what_was_sent_is_read_back_once(self, broker: Any, unique: str) -> None:
+        home = HomeSettings(bootstrap=broker.bootstrap, topic_prefix=f"{unique}.", partitions=3)
+        ensure_topics(connect("home", "home", home), home)
+        producer = EventProducer("home", "home", home)
+        sent = {f"prod|g{i}".encode(): f"{i}".encode() for i in range(500)}
+        for key, value in sent.items():
+            producer.send(f"{unique}.lag", key, value)
+        producer.flush()
+        reader = TopicReader("home", "home", home, [f"{unique}.lag"])
+        records = []
+        while not reader.caught_up:
+            records += reader.poll(0.2)
+        reader.close()
+        assert {r.key(): r.value() for r in records} == sent
+        assert len(records) == len(sent)
+
+    def test_reading_what_is_not_there(self, broker: Any, unique: str) -> None:
+        connection = KafkaConnection(bootstrap=broker.bootstrap)
+        with pytest.raises(TopicMissing):
+            TopicReader("home", "home", connection, [unique])
+
+    def test_a_record_that_cannot_be_stored_is_an_error(self, broker: Any, unique: str) -> None:
+        from confluent_kafka.admin import NewTopic
+
+        connection = KafkaConnection(bootstrap=broker.bootstrap)
+        small = NewTopic(unique, 1, 1, config={"max.message.bytes": "100"})
+        admin = connect("home", "home", connection)
+        admin.create_topics([small])[unique].result()
+        producer = EventProducer("home", "home", connection)
+        producer.send(unique, b"k", bytes(range(256)) * 10)
+        with pytest.raises(PublishFailed):
+            producer.flush()
+        producer.send(unique, b"k", b"small")
+        producer.flush()
+
+
+def options(**kafka: str) -> dict[str, Any]:
+    properties = {name.replace("_", "."): value for name, value in kafka.items()}
+    return aiokafka_options("home", KafkaConnection(bootstrap="a:1,b:2", kafka=properties))  # type: ignore[arg-type]  # as TOML gives them
+
+
+def test_aiokafka_plaintext() -> None:
+    assert options() == {"bootstrap_servers": "a:1,b:2", "security_protocol": "PLAINTEXT"}
+
+
+@pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
+def test_aiokafka_passwords(mechanism: str) -> None:
+    found = options(
+        security_protocol="sasl_plaintext",
+        sasl_mechanism=mechanism,
+        sasl_username="alice",
+        sasl_password="secret",
+    )
+    assert found["security_protocol"] == "SASL_PLAINTEXT"
+    assert found["sasl_mechanism"] == mechanism
+    assert (found["sasl_plain_username"], found["sasl_plain_password"]) == ("alice", "secret")
+
+
+def test_aiokafka_tls_verification_can_be_turned_off() -> None:
+    import ssl
+
+    assert options(security_protocol="SSL")["ssl_context"].verify_mode is ssl.CERT_REQUIRED
+    trusting = options(security_protocol="SSL", enable_ssl_certificate_verification="false")
+    assert trusting["ssl_context"].verify_mode is ssl.CERT_NONE
+
+
+@pytest.mark.parametrize(
+    ("kafka", "setting"),
+    [
+        ({"security_protocol": "SASL_SSL"}, "home.kafka.sasl.mechanism"),
+        (
+            {"security_protocol": "SASL_PLAINTEXT", "sasl_mechanism": "PLAIN"},
+            "home.kafka.sasl.username",
+        ),
+        ({"security_protocol": "SSL", "ssl_ca_location": "/nowhere"}, "home.kafka"),
+        ({"ssl_keystore_location": "/x"}, "home.kafka.ssl.keystore.location"),
+    ],
+)
+def test_aiokafka_refusals_name_the_setting(kafka: dict[str, str], setting: str) -> None:
+    with pytest.raises(SettingsError) as refused:
+        options(**kafka)
+    assert refused.value.setting == setting

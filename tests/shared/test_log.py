@@ -1,0 +1,43 @@
+"""Logs: one JSON object per line, whoever speaks."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+
+import pytest
+import structlog
+from warren.log import configure
+from warren.settings import LogSettings
+
+
+@pytest.fixture(autouse=True)
+def _restore() -> Iterator[None]:
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    structlog.reset_defaults()
+
+
+def test_json_lines_with_the_service(capsys: pytest.CaptureFixture[str]) -> None:
+    configure(LogSettings(format="json"), "collector")
+    structlog.get_logger("x").info("tick published", cluster="prod", events=3)
+    logging.getLogger("aiokafka").warning("node %s gone", 1)
+    logging.getLogger("aiokafka").info("not worth a line")
+    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert [line["event"] for line in lines] == ["tick published", "node 1 gone"]
+    assert all(line["service"] == "collector" and line["timestamp"] for line in lines)
+    assert (lines[0]["cluster"], lines[0]["events"], lines[0]["level"]) == ("prod", 3, "info")
+
+
+def test_console_lines_and_level(capsys: pytest.CaptureFixture[str]) -> None:
+    configure(LogSettings(format="console", level="warning"), "api")
+    structlog.get_logger("x").info("hidden")
+    structlog.get_logger("x").warning("shown", port=8000)
+    text = capsys.readouterr().err
+    assert "hidden" not in text
+    assert "shown" in text
+    assert "port=8000" in text

@@ -1,0 +1,56 @@
+"""docs/ says what the code says."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from warren.contracts.topics import CATALOGUE
+from warren.reference import asyncapi, metrics_page, settings_page
+from warren.reference.__main__ import outdated
+from warren.settings import Settings
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def test_docs_are_up_to_date() -> None:
+    assert not outdated(DOCS), "run `make docs`"
+
+
+def test_a_changed_page_is_noticed(tmp_path: Path) -> None:
+    for path, text in outdated(tmp_path).items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    assert not outdated(tmp_path)
+    (tmp_path / "topics.md").write_text("something else")
+    assert list(outdated(tmp_path)) == [tmp_path / "topics.md"]
+
+
+def test_asyncapi_describes_every_topic_and_refers_to_schemas_that_exist() -> None:
+    document = asyncapi.document()
+    assert set(document["channels"]) == {topic.name for topic in CATALOGUE}
+    references = re.findall(r'"(schemas/[^"]+)"', json.dumps(document))
+    assert len(references) == len(CATALOGUE)
+    for reference in references:
+        json.loads((DOCS / reference).read_text())
+
+
+def test_every_setting_is_documented() -> None:
+    page = settings_page.pages()["settings.md"]
+    for name in Settings.model_fields:
+        assert f"## `[{name}" in page
+    assert "`WARREN_API__PORT`" in page
+    assert "| `WARREN_REDIS__URL` | secret |" in page
+
+
+def test_every_metric_has_its_type_and_meaning() -> None:
+    rows = [
+        line.split("|")
+        for line in metrics_page.pages()["metrics.md"].splitlines()
+        if line.startswith("| `")
+    ]
+    assert rows
+    for _, name, kind, _, meaning, _ in rows:
+        assert kind.strip() in {"counter", "gauge", "histogram"}, name
+        assert meaning.strip(), name

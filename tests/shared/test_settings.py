@@ -1,0 +1,128 @@
+"""Settings: where they come from, and that refusals name the setting and the fix."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from warren.errors import SettingsError
+from warren.settings import KafkaConnection
+from warren.settings_file import load_settings
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_of_the_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    import os
+
+    for name in list(os.environ):
+        if name.startswith("WARREN_"):
+            monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+
+
+def write(tmp_path: Path, text: str) -> Path:
+    file = tmp_path / "warren.toml"
+    file.write_text(text)
+    return file
+
+
+def test_defaults_without_any_file() -> None:
+    settings = load_settings()
+    assert settings.home.bootstrap == "localhost:9092"
+    assert (settings.evaluation.policy, settings.evaluation.intervals) == ("burrow", 10)
+    assert settings.clusters == {}
+
+
+def test_the_file_in_the_working_directory_is_found(tmp_path: Path) -> None:
+    write(tmp_path, "[api]\nport = 8123\n")
+    assert load_settings().api.port == 8123
+
+
+def test_the_environment_wins_over_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = write(tmp_path, '[api]\nport = 8123\nhost = "::1"\n[clusters.prod]\nbootstrap = "a:1"\n')
+    monkeypatch.setenv("WARREN_API__PORT", "8456")
+    monkeypatch.setenv("WARREN_CLUSTERS__PROD__KAFKA__SASL_PASSWORD", "pw")
+    monkeypatch.setenv("WARREN_CLUSTERS__EU__BOOTSTRAP", "b:2")
+    monkeypatch.setenv("WARREN_CLUSTERS__EU__GROUPS_ALLOW", '["^pay", "^bill"]')
+    settings = load_settings(file)
+    assert (settings.api.port, settings.api.host) == (8456, "::1")
+    assert settings.clusters["prod"].librdkafka() == {
+        "bootstrap.servers": "a:1",
+        "sasl.password": "pw",
+    }
+    assert settings.clusters["eu"].groups_allow == ["^pay", "^bill"]
+
+
+@pytest.mark.parametrize(
+    ("text", "setting", "advice"),
+    [
+        ("[api]\nprot = 1", "api.prot", "did you mean api.port?"),
+        ("[hom]\n", "hom", "did you mean home?"),
+        ('[clusters.p]\nbootstap = "a:1"', "clusters.p.bootstap", "clusters.p.bootstrap"),
+        ("[api]\nzzzzzz = 1", "api.zzzzzz", "known here: host, port"),
+        ("[api]\nport = 70000", "api.port", "less than or equal to 65535"),
+        ('[evaluation]\npolicy = "burow"', "evaluation.policy", "'burrow' or 'wiki'"),
+        ('[clusters."a b"]\nbootstrap = "a:1"', "clusters", "'a b'"),
+        ("[clusters.p]\n", "clusters.p.bootstrap", "Field required"),
+        ('[redis]\nurl_file = "/nowhere"', "redis.url_file", "/nowhere"),
+    ],
+)
+def test_refusals_name_the_setting_and_the_fix(
+    tmp_path: Path, text: str, setting: str, advice: str
+) -> None:
+    with pytest.raises(SettingsError) as refused:
+        load_settings(write(tmp_path, text))
+    assert refused.value.setting == setting
+    assert advice in refused.value.problem
+
+
+def test_misspelt_variables_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WARREN_EVALUATON__POLICY", "wiki")
+    with pytest.raises(SettingsError, match="did you mean WARREN_EVALUATION"):
+        load_settings()
+
+
+def test_broken_or_missing_files_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"warren\.toml"):
+        load_settings(write(tmp_path, "[api\n"))
+    with pytest.raises(SettingsError, match="No such file"):
+        load_settings(tmp_path / "elsewhere.toml")
+
+
+def test_secrets_from_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "password").write_text("from the file\n")
+    file = write(
+        tmp_path,
+        f'[home.kafka]\n"sasl.password_file" = "{tmp_path}/password"\n'
+        f'[clusters.p]\nbootstrap = "a:1"\n',
+    )
+    monkeypatch.setenv("WARREN_CLUSTERS__P__KAFKA__SASL_PASSWORD_FILE", f"{tmp_path}/password")
+    monkeypatch.setenv("WARREN_REDIS__URL_FILE", f"{tmp_path}/password")
+    settings = load_settings(file)
+    assert settings.home.librdkafka()["sasl.password"] == "from the file"
+    assert settings.clusters["p"].librdkafka()["sasl.password"] == "from the file"
+    assert settings.redis.url.get_secret_value() == "from the file"
+
+
+def test_secrets_do_not_show(tmp_path: Path) -> None:
+    settings = load_settings(
+        write(
+            tmp_path, '[home.kafka]\n"sasl.password" = "geheim"\n[redis]\nurl = "redis://:geheim@h"'
+        )
+    )
+    for shown in (repr(settings), str(settings.home), settings.model_dump_json()):
+        assert "geheim" not in shown
+
+
+def test_properties_are_written_as_librdkafka_wants_them() -> None:
+    connection = KafkaConnection(
+        bootstrap="a:1",
+        kafka={"enable_ssl_certificate_verification": False, "socket.timeout.ms": 500},  # type: ignore[dict-item]  # as TOML gives them
+    )
+    assert connection.librdkafka() == {
+        "bootstrap.servers": "a:1",
+        "enable.ssl.certificate.verification": "false",
+        "socket.timeout.ms": "500",
+    }

@@ -1,0 +1,193 @@
+"""Evaluator workers as real processes, and what is on Warren's topics around them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from confluent_kafka import Consumer, Message, Producer, TopicPartition
+from support.waiting import eventually
+from warren.contracts import OffsetEvent, group_key
+from warren.contracts.topics import OFFSETS
+from warren_local.ports import free_port
+
+PARTITIONS = 4
+
+
+@dataclass
+class Home:
+    """A home cluster with a topic prefix and an application of the test's own."""
+
+    bootstrap: str
+    name: str
+    directory: Path
+    extra: Mapping[str, str] = field(default_factory=dict)
+    program: tuple[str, ...] = ("-m", "warren_evaluator")
+
+    @property
+    def prefix(self) -> str:
+        return f"{self.name}."
+
+    def environment(self, port: int) -> dict[str, str]:
+        return {
+            **os.environ,
+            "WARREN_CONFIG": os.devnull,
+            "WARREN_HOME__BOOTSTRAP": self.bootstrap,
+            "WARREN_HOME__TOPIC_PREFIX": self.prefix,
+            "WARREN_HOME__PARTITIONS": str(PARTITIONS),
+            "WARREN_EVALUATOR__APP_ID": self.name,
+            "WARREN_EVALUATOR__DATA_DIR": str(self.directory / "data"),
+            "WARREN_EVALUATOR__METRICS_PORT": str(port),
+            "WARREN_LOG__FORMAT": "json",
+            **self.extra,
+        }
+
+    @contextlib.contextmanager
+    def worker(self, name: str = "worker") -> Iterator[Worker]:
+        """A worker that is killed at the end if it still lives."""
+        worker = Worker(self, self.directory / f"{name}.log")
+        try:
+            yield worker
+        finally:
+            worker.kill()
+
+    def events(self) -> EventSender:
+        return EventSender(self)
+
+    def records(self, topic: str) -> list[Message]:
+        """Everything that is on one of Warren's topics now."""
+        return self._records(self.prefix + topic)
+
+    def changelog(self) -> list[Message]:
+        """Everything that is on the topic of the windows."""
+        return self._records(f"{self.name}-windows-changelog")
+
+    def _records(self, name: str) -> list[Message]:
+        consumer = self._consumer()
+        ends = {
+            p: consumer.get_watermark_offsets(TopicPartition(name, p))[1] for p in range(PARTITIONS)
+        }
+        consumer.assign([TopicPartition(name, p, 0) for p in range(PARTITIONS)])
+        records: list[Message] = []
+
+        def all_read() -> bool:
+            records.extend(m for m in consumer.consume(1000, 0.2) if m.error() is None)
+            at = consumer.position([TopicPartition(name, p) for p in range(PARTITIONS)])
+            return all(p.offset >= ends[p.partition] or ends[p.partition] == 0 for p in at)
+
+        eventually(all_read, message=f"{name} is read to its end")
+        consumer.close()
+        return records
+
+    def caught_up(self) -> bool:
+        """Whether all offset events are committed by the worker's consumer group."""
+        consumer = self._consumer(self.name)
+        name = OFFSETS.full_name(self.prefix)
+        partitions = [TopicPartition(name, p) for p in range(PARTITIONS)]
+        committed = consumer.committed(partitions, timeout=10)
+        ends = [consumer.get_watermark_offsets(p, timeout=10)[1] for p in partitions]
+        consumer.close()
+        return all(c.offset >= e or e == 0 for c, e in zip(committed, ends, strict=True))
+
+    def await_caught_up(self) -> None:
+        eventually(self.caught_up, timeout=90, message="all offset events are evaluated")
+
+    def _consumer(self, group: str = "reader") -> Consumer:
+        return Consumer(
+            {
+                "bootstrap.servers": self.bootstrap,
+                "group.id": group,
+                "enable.auto.commit": False,
+                "auto.offset.reset": "earliest",
+            }
+        )
+
+
+class Worker:
+    """One process, `python -m warren_evaluator`. Can be killed and started again."""
+
+    def __init__(self, home: Home, log: Path) -> None:
+        self._home = home
+        self.log = log
+        self._process: subprocess.Popen[bytes] | None = None
+        self._port = 0
+
+    def start(self) -> Worker:
+        self._port = free_port()
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, *self._home.program],
+                env=self._home.environment(self._port),
+                cwd=self._home.directory,
+                stderr=log,
+                stdout=log,
+            )
+        return self
+
+    def await_ready(self) -> Worker:
+        eventually(self.is_ready, timeout=60, message=f"{self.log.name}: ready")
+        return self
+
+    def is_ready(self) -> bool:
+        assert self._process is not None
+        assert self._process.poll() is None, self.log.read_text()
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self._port}/ready", timeout=5):
+                return True
+        except (urllib.error.URLError, ConnectionError):
+            return False
+
+    def metrics(self) -> str:
+        address = f"http://127.0.0.1:{self._port}/metrics"
+        with urllib.request.urlopen(address, timeout=5) as answer:
+            text: str = answer.read().decode()
+        return text
+
+    def kill(self) -> None:
+        """SIGKILL: nothing is finished, nothing is said."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def await_exit(self) -> int:
+        """The exit code of a worker that ends by itself."""
+        assert self._process is not None
+        code = self._process.wait(60)
+        self._process = None
+        return code
+
+    def terminate(self) -> int:
+        """SIGTERM, as an operator stops it; the exit code."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGTERM)
+        return self.await_exit()
+
+
+class EventSender:
+    """Puts offset events on the topic, keyed and partitioned as the collector does."""
+
+    def __init__(self, home: Home) -> None:
+        self._topic = OFFSETS.full_name(home.prefix)
+        self._producer = Producer(
+            {"bootstrap.servers": home.bootstrap, "partitioner": "murmur2_random", "acks": "all"}
+        )
+
+    def send(self, *events: OffsetEvent) -> None:
+        for event in events:
+            self.send_raw(group_key(event.cluster, event.group), event.to_bytes())
+
+    def send_raw(self, key: bytes | None, value: bytes | None) -> None:
+        self._producer.produce(self._topic, key=key, value=value)
+        self._producer.poll(0)
+
+    def flush(self) -> None:
+        assert self._producer.flush(30) == 0

@@ -1,0 +1,94 @@
+"""Offset events, briefly written, and their judgement from nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from warren.contracts import OffsetEvent, TopicPositions
+from warren.evaluation import Rules
+from warren_evaluator.judgement import Ended, Judged, Outcome, judge
+from warren_evaluator.state import GroupGone, GroupState
+
+NOW = 1_795_244_400_000
+MINUTE = 60_000
+
+
+@dataclass(frozen=True)
+class At:
+    """One partition as an event has it. `log_end` is a lag ahead of the committed offset."""
+
+    committed: int
+    committed_at: int
+    lag: int = 0
+    commits: int = 1
+    log_start: int = 0
+    log_end: int | None = None
+
+    @property
+    def end(self) -> int:
+        return self.committed + self.lag if self.log_end is None else self.log_end
+
+
+def positions(partitions: Mapping[int, At]) -> TopicPositions:
+    ats = list(partitions.values())
+    return TopicPositions(
+        partition=list(partitions),
+        committed=[at.committed for at in ats],
+        committed_at=[at.committed_at for at in ats],
+        commits=[at.commits for at in ats],
+        log_start=[at.log_start for at in ats],
+        log_end=[at.end for at in ats],
+    )
+
+
+def offset_event(
+    observed_at: int,
+    topics: Mapping[str, Mapping[int, At]] | None = None,
+    *,
+    group: str = "billing",
+    position: int | None = None,
+    **more: Any,
+) -> OffsetEvent:
+    """`position` follows from the time unless it is given."""
+    return OffsetEvent(
+        cluster="prod",
+        group=group,
+        observed_at=observed_at,
+        position=observed_at - NOW + 1_000_000 if position is None else position,
+        topics={topic: positions(parts) for topic, parts in (topics or {}).items()},
+        **{"source": "offsets_topic", **more},
+    )
+
+
+def commits(*lags: int, step_ms: int = MINUTE, advance: int = 10) -> list[OffsetEvent]:
+    """One event per lag: orders/0 commits, `advance` further and `step_ms` later each time."""
+    return [
+        offset_event(
+            NOW + i * step_ms, {"orders": {0: At(100 + i * advance, NOW + i * step_ms, lag)}}
+        )
+        for i, lag in enumerate(lags)
+    ]
+
+
+@dataclass
+class Judge:
+    """Folds events of one group, as the evaluator does."""
+
+    rules: Rules = field(default_factory=Rules)
+    state: GroupState | GroupGone | None = None
+
+    def __call__(self, event: OffsetEvent) -> Outcome:
+        outcome = judge(event, self.state, self.rules, source_offset=7)
+        if isinstance(outcome, Judged | Ended):
+            self.state = outcome.state
+        return outcome
+
+    def judged(self, event: OffsetEvent) -> Judged:
+        outcome = self(event)
+        assert isinstance(outcome, Judged)
+        return outcome
+
+    def all(self, events: Iterable[OffsetEvent]) -> list[Judged]:
+        return [self.judged(event) for event in events]

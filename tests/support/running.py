@@ -1,0 +1,93 @@
+"""A `warren up` of one's own, as a process."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psutil
+from support.servers import jars_directory, spark_jars_directory
+from warren_local.ports import free_port
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A running `warren up`."""
+
+    process: subprocess.Popen[bytes]
+    state: Path
+    output: Path
+
+    @property
+    def run(self) -> dict[str, Any]:
+        """run.json as it stands."""
+        found: dict[str, Any] = json.loads((self.state / "run.json").read_text())
+        return found
+
+    def get(self, path: str) -> httpx.Response:
+        return httpx.get(self.run["api"] + path, timeout=10)
+
+    def group_status(self, group: str) -> str:
+        """Status as Burrow's API gives it; NOTFOUND before the group is known."""
+        body = self.get(f"/v3/kafka/{self.run['cluster']}/consumer/{group}/status").json()
+        return str(body["status"]["status"])
+
+    def statuses(self) -> dict[str, str]:
+        """Every group's status as our own API gives it."""
+        return {g["group"]: g["status"] for g in self.get("/api/v1/groups").json()["groups"]}
+
+    def ready(self) -> bool:
+        """Whether the API answers and has read all there was."""
+        try:
+            return self.get("/burrow/admin/ready").status_code == 200
+        except (OSError, httpx.HTTPError, KeyError, ValueError):
+            return False
+
+    def kill(self, service: str) -> int:
+        """kill -9; the process id that died."""
+        (pid,) = self.run["pids"][service]
+        os.kill(pid, signal.SIGKILL)
+        return int(pid)
+
+    def restarted(self, service: str, dead: int) -> bool:
+        return self.run["pids"].get(service, [dead]) not in ([], [dead])
+
+
+def start(state: Path, repository: Path, *arguments: str) -> Running:
+    """Starts `warren up` with its own ports and state directory."""
+    output = state / "output.txt"
+    state.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "-m", "warren_cli.main", "up", "--state-dir", str(state)]
+    ports = ["--api-port", "--redis-port", "--kafka-port"]
+    for option in ports:
+        command += [option, str(free_port())]
+    environment = os.environ | {
+        "WARREN_LOCAL__JARS_DIR": str(jars_directory(repository)),
+        "WARREN_ARCHIVER__JARS_DIR": str(spark_jars_directory(repository)),
+    }
+    with output.open("wb") as sink:
+        process = subprocess.Popen(
+            [*command, *arguments],
+            stdout=sink,
+            stderr=subprocess.STDOUT,
+            env=environment,
+            cwd=state,
+            start_new_session=True,
+        )
+    return Running(process, state, output)
+
+
+def stop(running: Running) -> int:
+    """SIGTERM; the exit code. Fails when a process of the run is left over."""
+    pids = [pid for group in running.run["pids"].values() for pid in group]
+    running.process.send_signal(signal.SIGTERM)
+    code = running.process.wait(60)
+    assert not [pid for pid in pids if psutil.pid_exists(pid)], "orphans"
+    return code
