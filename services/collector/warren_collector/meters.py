@@ -1,0 +1,52 @@
+"""The collector's metrics of one cluster."""
+
+from __future__ import annotations
+
+from warren import metrics
+
+from warren_collector.batch import Folded
+from warren_collector.positions import Positions
+from warren_collector.records.key import KIND_NAMES
+from warren_collector.sources.source_partitions import SourcePartitions
+
+
+class Meters:
+    """Counts what happens in one cluster's stack."""
+
+    def __init__(self, cluster: str) -> None:
+        self._cluster = cluster
+        self.events = metrics.COLLECTOR_EVENTS.labels(cluster)
+        self.dead_letters = metrics.COLLECTOR_DEAD_LETTERS.labels(cluster)
+        self.tick_seconds = metrics.COLLECTOR_TICK_SECONDS.labels(cluster)
+        self.unknown_ends = metrics.COLLECTOR_UNKNOWN_ENDS.labels(cluster)
+        self.published_at = metrics.COLLECTOR_PUBLISHED_AT.labels(cluster)
+        self.restarts = metrics.COLLECTOR_RESTARTS.labels(cluster)
+        self.store_failures = metrics.COLLECTOR_STORE_FAILURES.labels(cluster)
+        self._commits = metrics.COLLECTOR_COMMITS.labels(cluster)
+        self._deletions = metrics.COLLECTOR_DELETIONS.labels(cluster)
+        self._denied = metrics.COLLECTOR_DENIED.labels(cluster)
+        self._groups = metrics.COLLECTOR_GROUPS.labels(cluster)
+        self._positions = metrics.COLLECTOR_POSITIONS.labels(cluster)
+        self._partitions = metrics.COLLECTOR_PARTITIONS.labels(cluster)
+        self._behind = metrics.COLLECTOR_BEHIND.labels(cluster)
+        self._ready = metrics.COLLECTOR_READY.labels(cluster)
+
+    def folded(self, folded: Folded) -> None:
+        self._commits.inc(folded.commits)
+        self._deletions.inc(folded.deletions)
+        self._denied.inc(folded.denied)
+        for key_version, count in folded.skipped.items():
+            known = str(key_version) if key_version in KIND_NAMES else "unknown"
+            metrics.COLLECTOR_SKIPPED.labels(self._cluster, known).inc(count)
+        for _, malformed in folded.rejected:
+            metrics.COLLECTOR_MALFORMED.labels(self._cluster, malformed.field).inc()
+
+    def state(self, positions: Positions, partitions: SourcePartitions, is_ready: bool) -> None:
+        self._groups.set(len(positions.groups))
+        self._positions.set(len(positions))
+        self._partitions.set(len(partitions))
+        self._behind.set(partitions.behind())
+        self._ready.set(is_ready)
+
+    def failed_tick(self, step: str) -> None:
+        metrics.COLLECTOR_FAILED_TICKS.labels(self._cluster, step).inc()

@@ -1,0 +1,81 @@
+"""What the collector says on the bus: offset events and dead letters, acknowledged or repeated."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable
+from typing import Protocol
+
+from warren.clock import Clock
+from warren.contracts import DeadLetter, OffsetEvent, group_key
+from warren.contracts.topics import DEAD_LETTERS, OFFSETS
+
+from warren_collector.batch import Batch, Folded
+
+SERVICE = "collector"
+
+
+class Bus(Protocol):
+    """The part of EventProducer that is needed here."""
+
+    def send(self, topic: str, key: bytes | None, value: bytes | None) -> None: ...
+
+    def flush(self) -> None:
+        """Raises PublishFailed when something was not acknowledged."""
+
+
+class Publisher:
+    """Sends, then waits for all acknowledgements; what failed is sent again with the next tick."""
+
+    def __init__(self, bus: Bus, topic_prefix: str, source_topic: str, clock: Clock) -> None:
+        self._bus = bus
+        self._offsets = OFFSETS.full_name(topic_prefix)
+        self._dead_letters = DEAD_LETTERS.full_name(topic_prefix)
+        self._source_topic = source_topic
+        self._clock = clock
+        self._waiting: list[tuple[bytes | None, DeadLetter]] = []
+        self._observed_at = -1
+
+    @property
+    def waiting(self) -> int:
+        """Dead letters that have not been published yet."""
+        return len(self._waiting)
+
+    def observe(self) -> int:
+        """Now, Unix milliseconds: later than all that was published before, whatever the clock."""
+        return max(self._clock.now_ms(), self._observed_at + 1)
+
+    def bury(self, batch: Batch, folded: Folded) -> None:
+        """Keeps the batch's malformed records for the next `publish`.
+
+        Not those that only rebuild state: they were buried when they were new.
+        """
+        for index, malformed in folded.rejected:
+            if batch.is_counted(index):
+                letter = DeadLetter(
+                    service=SERVICE,
+                    topic=self._source_topic,
+                    partition=int(batch.partitions[index]),
+                    offset=int(batch.offsets[index]),
+                    reason=f"{malformed.reason} (at byte {malformed.at})",
+                    failed_at=self._clock.now_ms(),
+                    key=_base64(batch.keys[index]),
+                    value=_base64(batch.values[index]),
+                )
+                self._waiting.append((batch.keys[index], letter))
+
+    def publish(self, events: Iterable[OffsetEvent]) -> int:
+        """Returns how many dead letters went with the events. Raises PublishFailed."""
+        for event in events:
+            self._observed_at = max(self._observed_at, event.observed_at)
+            self._bus.send(self._offsets, group_key(event.cluster, event.group), event.to_bytes())
+        for key, letter in self._waiting:
+            self._bus.send(self._dead_letters, key, letter.to_bytes())
+        self._bus.flush()
+        buried = len(self._waiting)
+        self._waiting.clear()
+        return buried
+
+
+def _base64(content: bytes | None) -> bytes | None:
+    return None if content is None else base64.b64encode(content)

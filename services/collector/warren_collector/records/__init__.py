@@ -1,0 +1,29 @@
+"""Decoding of the group coordinator's records (`__consumer_offsets`): pure, bytes in, records out.
+
+Field layouts are those of Kafka's schema files, group-coordinator/src/main/resources/common/message
+(checked against Kafka 4.3.0).
+"""
+
+from warren_collector.records.decoding import decode_record
+from warren_collector.records.record import (
+    GroupDeleted,
+    GroupMetadata,
+    Malformed,
+    Member,
+    OffsetCommit,
+    OffsetDeleted,
+    Record,
+    Skipped,
+)
+
+__all__ = [
+    "GroupDeleted",
+    "GroupMetadata",
+    "Malformed",
+    "Member",
+    "OffsetCommit",
+    "OffsetDeleted",
+    "Record",
+    "Skipped",
+    "decode_record",
+]

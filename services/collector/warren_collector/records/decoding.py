@@ -1,0 +1,110 @@
+"""A record's key and value become one of the kinds in `record`: whatever the bytes are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from warren.errors import MalformedRecord
+
+from warren_collector.records.buffer import Buffer
+from warren_collector.records.group_metadata import NEWEST_VALUE as NEWEST_GROUP_METADATA
+from warren_collector.records.group_metadata import read_group_metadata, read_group_metadata_key
+from warren_collector.records.key import GROUP_METADATA, OFFSET_COMMIT, kind_name, read_key_version
+from warren_collector.records.offset_commit import NEWEST_VALUE as NEWEST_OFFSET_COMMIT
+from warren_collector.records.offset_commit import (
+    OffsetCommitValue,
+    read_offset_commit_key,
+    read_offset_commit_value,
+)
+from warren_collector.records.record import (
+    GroupDeleted,
+    Malformed,
+    OffsetCommit,
+    OffsetDeleted,
+    Record,
+    Skipped,
+)
+
+NULL_KEY = Malformed("key: null where a key is needed", "key", 0)
+
+
+def decode_record(key: bytes | None, value: bytes | None) -> list[Record]:
+    """What one Kafka record says. Never raises: unusable bytes are `Malformed`."""
+    if key is None:
+        return [NULL_KEY]
+    buffer = Buffer(key)
+    try:
+        version = read_key_version(buffer)
+        decode = _DECODERS.get(version)
+        if decode is None:
+            return [Skipped(version, f"key version {version}: {kind_name(version)}")]
+        return [decode(version, buffer, value)]
+    except MalformedRecord as error:
+        return [malformed_key(error)]
+
+
+def malformed_key(error: MalformedRecord) -> Malformed:
+    """The record that tells of an unusable key."""
+    return _malformed("key", error)
+
+
+def decode_offset_value(key_version: int, value: bytes) -> OffsetCommitValue | Skipped | Malformed:
+    """A commit's value, where the key is known already. Never raises."""
+    buffer = Buffer(value)
+    try:
+        version = buffer.int16("version")
+        if not 0 <= version <= NEWEST_OFFSET_COMMIT:
+            return _unknown_value(key_version, version)
+        return read_offset_commit_value(buffer, version)
+    except MalformedRecord as error:
+        return _malformed("value", error)
+
+
+def _offset(key_version: int, key: Buffer, value: bytes | None) -> Record:
+    position = read_offset_commit_key(key)
+    if value is None:
+        return OffsetDeleted(position.group, position.topic, position.partition)
+    commit = decode_offset_value(key_version, value)
+    if not isinstance(commit, OffsetCommitValue):
+        return commit
+    return OffsetCommit(
+        group=position.group,
+        topic=position.topic,
+        partition=position.partition,
+        offset=commit.offset,
+        timestamp_ms=commit.timestamp_ms,
+        leader_epoch=commit.leader_epoch,
+        metadata=commit.metadata,
+        topic_id=commit.topic_id,
+    )
+
+
+def _group(key_version: int, key: Buffer, value: bytes | None) -> Record:
+    group = read_group_metadata_key(key)
+    if value is None:
+        return GroupDeleted(group)
+    buffer = Buffer(value)
+    try:
+        version = buffer.int16("version")
+        if not 0 <= version <= NEWEST_GROUP_METADATA:
+            return _unknown_value(key_version, version)
+        return read_group_metadata(group, buffer, version)
+    except MalformedRecord as error:
+        return _malformed("value", error)
+
+
+def _unknown_value(key_version: int, version: int) -> Skipped:
+    kind = kind_name(key_version)
+    return Skipped(
+        key_version, f"key version {key_version}: {kind} value of unknown version {version}"
+    )
+
+
+def _malformed(part: str, error: MalformedRecord) -> Malformed:
+    return Malformed(f"{part}.{error.reason}", f"{part}.{error.field}", error.at)
+
+
+_DECODERS: dict[int, Callable[[int, Buffer, bytes | None], Record]] = {
+    **dict.fromkeys(OFFSET_COMMIT, _offset),
+    GROUP_METADATA: _group,
+}

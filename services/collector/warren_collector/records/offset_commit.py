@@ -1,0 +1,62 @@
+"""Committed offsets: OffsetCommitKey versions 0-1, OffsetCommitValue versions 0-4."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from warren_collector.records.buffer import Buffer
+
+LEADER_EPOCH_SINCE = 3
+FLEXIBLE_SINCE = 4
+NEWEST_VALUE = 4
+_TOPIC_ID_TAG = 0
+_NO_TOPIC_ID = UUID(int=0)
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetCommitKey:
+    """Which position."""
+
+    group: str
+    topic: str
+    partition: int
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetCommitValue:
+    """What was committed. Version 1's expiry time is read over: only brokers act on it."""
+
+    offset: int
+    timestamp_ms: int
+    leader_epoch: int
+    metadata: str
+    topic_id: UUID | None
+
+
+def read_offset_commit_key(key: Buffer) -> OffsetCommitKey:
+    """Reads what follows the key's version. Raises MalformedRecord."""
+    return OffsetCommitKey(key.string("group"), key.string("topic"), key.int32("partition"))
+
+
+def read_offset_commit_value(value: Buffer, version: int) -> OffsetCommitValue:
+    """Reads what follows the value's version, which is 0 to 4. Raises MalformedRecord.
+
+    As Kafka's reader does, bytes after the last field are ignored.
+    """
+    compact = version >= FLEXIBLE_SINCE
+    offset = value.int64("offset")
+    leader_epoch = value.int32("leader_epoch") if version >= LEADER_EPOCH_SINCE else -1
+    metadata = value.string("metadata", compact=compact)
+    timestamp_ms = value.int64("commit_timestamp")
+    if version == 1:
+        value.int64("expire_timestamp")
+    tags = value.last_tagged_fields() if compact else {}
+    return OffsetCommitValue(offset, timestamp_ms, leader_epoch, metadata, _topic_id(tags))
+
+
+def _topic_id(tags: dict[int, Buffer]) -> UUID | None:
+    """Kafka writes an all-zero id, or none, for "unknown"."""
+    content = tags.get(_TOPIC_ID_TAG)
+    topic_id = _NO_TOPIC_ID if content is None else content.uuid("topic_id")
+    return None if topic_id == _NO_TOPIC_ID else topic_id

@@ -1,0 +1,59 @@
+"""The collector: one stack per monitored cluster, each in its own thread."""
+
+from __future__ import annotations
+
+import threading
+
+import structlog
+from warren.clock import Clock
+from warren.errors import SettingsError
+from warren.settings import Settings
+
+from warren_collector.stack import ClusterStack
+
+log = structlog.get_logger(__name__)
+
+
+class Collector:
+    """Runs until stopped. What a stack cannot handle ends all of them, so that it is noticed."""
+
+    def __init__(self, settings: Settings, clock: Clock) -> None:
+        """Raises SettingsError."""
+        if not settings.clusters:
+            raise SettingsError("clusters", "no cluster to monitor: add [clusters.<name>]")
+        self._stop = threading.Event()
+        self._failures: list[BaseException] = []
+        self._stacks = [
+            ClusterStack(name, settings, clock, self._stop) for name in settings.clusters
+        ]
+
+    @property
+    def is_ready(self) -> bool:
+        """Every cluster's state is rebuilt."""
+        return all(stack.is_ready for stack in self._stacks)
+
+    def stop(self) -> None:
+        """Makes `run` return once the last events are published. Safe in a signal handler."""
+        self._stop.set()
+
+    def run(self) -> None:
+        """Raises what a stack could not handle: SettingsError, or a fault of the program."""
+        threads = [
+            threading.Thread(target=self._run, args=(stack,), name=f"cluster {stack.cluster}")
+            for stack in self._stacks
+        ]
+        for thread in threads:
+            thread.start()
+        log.info("collecting", clusters=[stack.cluster for stack in self._stacks])
+        for thread in threads:
+            thread.join()
+        if self._failures:
+            raise self._failures[0]
+        log.info("stopped")
+
+    def _run(self, stack: ClusterStack) -> None:
+        try:
+            stack.run()
+        except BaseException as error:  # noqa: BLE001  # raised again by `run`, in the main thread
+            self._failures.append(error)
+            self._stop.set()

@@ -1,0 +1,248 @@
+"""Source `offsets_topic`: the group coordinator's own records, shared out by a consumer group."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import confluent_kafka
+import numpy as np
+import structlog
+from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, Consumer, KafkaException, Message
+from confluent_kafka import TopicPartition as Partition
+from warren.errors import KafkaError, SettingsError
+from warren.kafka.connection import ErrorReporter, classify, client_options
+from warren.settings import ClusterSettings
+
+from warren_collector.batch import Batch
+from warren_collector.sources.source_partitions import (
+    SourcePartition,
+    SourcePartitions,
+    assigned,
+)
+
+log = structlog.get_logger(__name__)
+
+BATCH = 10_000
+RESOLVE_TIMEOUT = 15.0  # seconds for the positions and ends of newly assigned partitions
+
+Code = confluent_kafka.KafkaError
+# Another collector has taken over, or is about to: it repeats what was not stored.
+_REBALANCING = {
+    Code.ILLEGAL_GENERATION,
+    Code.REBALANCE_IN_PROGRESS,
+    Code.UNKNOWN_MEMBER_ID,
+    Code._NO_OFFSET,
+}
+_FATAL = {
+    Code.TOPIC_AUTHORIZATION_FAILED,
+    Code.GROUP_AUTHORIZATION_FAILED,
+    Code.SASL_AUTHENTICATION_FAILED,
+    Code._MAX_POLL_EXCEEDED,
+}
+
+
+class OffsetsTopicSource:
+    """Reads the owned partitions from their beginning: compacted, they are the whole state.
+
+    `partitions` says how far; a partition is live once the end seen at its assignment is passed.
+    """
+
+    def __init__(
+        self,
+        cluster: str,
+        setting: str,
+        settings: ClusterSettings,
+        group: str,
+        on_released: Callable[[list[int]], None],
+        on_store_failed: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`on_released` is told which partitions another collector owns from now on.
+
+        Raises SettingsError for a property that librdkafka does not know.
+        """
+        self.partitions = SourcePartitions()
+        self._cluster = cluster
+        self._setting = setting
+        self._topic = settings.offsets_topic
+        self._on_released = on_released
+        self._on_store_failed = on_store_failed
+        self._report = ErrorReporter(cluster, setting)
+        self._failure: KafkaError | None = None
+        self._was_assigned = False
+        try:
+            self._consumer = Consumer(self._options(settings, group))
+        except (KafkaException, ValueError) as error:
+            raise SettingsError(f"{setting}.kafka", str(error)) from None
+        self._consumer.subscribe(
+            [self._topic],
+            on_assign=self._assign,
+            on_revoke=self._revoke,
+            on_lost=self._lose,
+        )
+
+    def _options(self, settings: ClusterSettings, group: str) -> dict[str, object]:
+        return client_options(
+            self._cluster,
+            self._setting,
+            settings,
+            self._report,
+            group_id=group,
+            enable_auto_commit=False,
+            enable_auto_offset_store=False,
+            auto_offset_reset="earliest",
+            isolation_level="read_committed",
+            enable_partition_eof=True,
+            allow_auto_create_topics=False,
+            # Partitions that stay keep their state when a collector comes or goes.
+            partition_assignment_strategy="cooperative-sticky",
+            session_timeout_ms=10_000,
+            reconnect_backoff_max_ms=2_000,
+            heartbeat_interval_ms=3_000,
+            # A cluster that is new has no offsets topic until its first group.
+            topic_metadata_refresh_interval_ms=5_000,
+            fetch_message_max_bytes=4 * 2**20,
+            queued_max_messages_kbytes=64 * 2**10,
+        )
+
+    @property
+    def is_ready(self) -> bool:
+        """Assigned (perhaps nothing: others have it all), and every owned partition is live."""
+        return self._was_assigned and self.partitions.are_live
+
+    def poll(self, timeout: float) -> Batch:
+        """Records that have arrived, at most 10,000; collects for up to `timeout` seconds.
+
+        Raises what the broker refuses; a broker that is away only delays.
+        """
+        messages = self._consumer.consume(BATCH, timeout)
+        if self._failure is not None:
+            failure, self._failure = self._failure, None
+            raise failure
+        # Method descriptors mapped over the messages: no Python code runs per record.
+        errors = list(map(Message.error, messages))
+        if not any(errors):
+            return self._batch(messages)
+        records = [m for m, error in zip(messages, errors, strict=True) if error is None]
+        batch = self._batch(records)
+        # Only now: an end that is reached comes after the records before it.
+        self._handle_errors(messages, errors)
+        return batch
+
+    def _batch(self, messages: list[Message]) -> Batch:
+        count = len(messages)
+        partitions = np.fromiter(map(Message.partition, messages), np.int32, count)
+        offsets = np.fromiter(map(Message.offset, messages), np.int64, count)
+        owned = self.partitions.owned(partitions)
+        if owned is not None:  # the last records of a partition that was revoked just now
+            messages = [m for m, is_owned in zip(messages, owned, strict=True) if is_owned]
+            partitions, offsets = partitions[owned], offsets[owned]
+        counted = self.partitions.counted(partitions, offsets)
+        self.partitions.advance(partitions, offsets)
+        return Batch(
+            keys=list(map(Message.key, messages)),
+            values=list(map(Message.value, messages)),
+            partitions=partitions,
+            offsets=offsets,
+            counted=counted,
+        )
+
+    def store(self) -> None:
+        """Commits the live partitions' positions, where they changed.
+
+        A failure is counted: what is not stored is counted and published once more by the next
+        owner. Waits, so that a stop or a rebalance does not overtake the commit; librdkafka gives
+        up after the session's 10 s.
+        """
+        changed = [p for p in self.partitions if p.is_live and p.stored != p.position]
+        if not changed:
+            return
+        offsets = [Partition(self._topic, p.number, p.position) for p in changed]
+        try:
+            answers = self._consumer.commit(offsets=offsets, asynchronous=False) or []
+        except KafkaException as error:
+            self._commit_failed(error.args[0])
+            return
+        failed = {answer.partition: answer.error for answer in answers if answer.error}
+        for partition in changed:
+            if partition.number not in failed:
+                partition.stored = partition.position
+        for problem in failed.values():
+            self._commit_failed(problem)
+
+    def close(self) -> None:
+        """Leaves the group."""
+        self._consumer.close()
+
+    def _handle_errors(
+        self, messages: list[Message], errors: Sequence[confluent_kafka.KafkaError | None]
+    ) -> None:
+        for message, error in zip(messages, errors, strict=True):
+            if error is None:
+                continue
+            if error.code() == Code._PARTITION_EOF:
+                partition = self.partitions.get(message.partition() or 0)
+                if partition is not None:
+                    partition.reach_end(message.offset() or 0)
+            elif error.fatal() or error.code() in _FATAL:
+                raise classify(self._cluster, self._setting, error)
+            else:
+                self._report(error)
+
+    def _assign(self, consumer: Consumer, partitions: list[Partition]) -> None:
+        """Called from `poll`."""
+        resolved: list[SourcePartition] = []
+        try:
+            if partitions:
+                resolved = self._resolve(consumer, partitions)
+        except KafkaException as error:
+            self._failure = classify(self._cluster, self._setting, error.args[0])
+        for partition in resolved:
+            self.partitions.add(partition)
+        self._was_assigned = True
+        consumer.incremental_assign(
+            [Partition(self._topic, p.number, OFFSET_BEGINNING) for p in resolved]
+        )
+        log.info(
+            "partitions assigned",
+            cluster=self._cluster,
+            partitions=sorted(p.number for p in resolved),
+            owned=len(self.partitions),
+            records=self.partitions.behind(),
+        )
+
+    def _resolve(self, consumer: Consumer, partitions: list[Partition]) -> list[SourcePartition]:
+        """Where the collectors stopped, and where the log ends now."""
+        stored = {
+            p.partition: p.offset for p in consumer.committed(partitions, timeout=RESOLVE_TIMEOUT)
+        }
+        ends = consumer.offsets_for_times(
+            [Partition(p.topic, p.partition, OFFSET_END) for p in partitions],
+            timeout=RESOLVE_TIMEOUT,
+        )
+        for partition in ends:
+            if partition.error is not None:
+                raise KafkaException(partition.error)
+        return [
+            assigned(
+                p.partition, stored[p.partition] if stored[p.partition] >= 0 else None, p.offset
+            )
+            for p in ends
+        ]
+
+    def _revoke(self, _consumer: Consumer, partitions: list[Partition]) -> None:
+        """Called from `poll` and `close`."""
+        released = [partition.partition for partition in partitions]
+        for number in released:
+            self.partitions.remove(number)
+        self._on_released(released)
+        log.info("partitions released", cluster=self._cluster, partitions=sorted(released))
+
+    def _lose(self, consumer: Consumer, partitions: list[Partition]) -> None:
+        """Called from `poll` when the group has given us up: who owns what is open."""
+        self._was_assigned = False
+        self._revoke(consumer, partitions)
+
+    def _commit_failed(self, error: confluent_kafka.KafkaError) -> None:
+        self._on_store_failed()
+        if error.code() not in _REBALANCING:
+            self._report(error)

@@ -1,0 +1,136 @@
+"""All that one monitored cluster needs, in one thread: isolated from the other clusters."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import ExitStack
+
+from warren.clock import Clock
+from warren.errors import KafkaError
+from warren.kafka.connection import await_connection, log_retry
+from warren.kafka.producer import EventProducer
+from warren.kafka.topics import HOME, ensure_topics
+from warren.settings import Settings
+
+from warren_collector.brokers import Brokers
+from warren_collector.events import Origin
+from warren_collector.filters import GroupFilter
+from warren_collector.log_ends import LogEndsReader
+from warren_collector.meters import Meters
+from warren_collector.positions import Positions
+from warren_collector.progress import Progress
+from warren_collector.publisher import Publisher
+from warren_collector.sources.offsets_topic import OffsetsTopicSource
+from warren_collector.tick import Ticker
+from warren_collector.topic_metadata import TopicMetadata
+
+POLL = 0.2  # seconds that a poll collects records; ticks and signals wait no longer
+RESTART_AFTER = 5.0  # seconds between a refusal and the next attempt
+MOST_DEAD_LETTERS = 10_000  # in memory; then reading waits until they are published
+
+
+class ClusterStack:
+    """Reads, folds and publishes until `stop` is set; begins anew after a refusal."""
+
+    def __init__(
+        self, cluster: str, settings: Settings, clock: Clock, stop: threading.Event
+    ) -> None:
+        """Raises SettingsError."""
+        self.cluster = cluster
+        self.is_ready = False
+        self._setting = f"clusters.{cluster}"
+        self._settings = settings
+        self._cluster_settings = settings.clusters[cluster]
+        self._clock = clock
+        self._stop = stop
+        self._meters = Meters(cluster)
+        self._groups = GroupFilter(
+            self._cluster_settings.groups_allow, self._cluster_settings.groups_deny, self._setting
+        )
+        Brokers(cluster, self._setting, self._cluster_settings)  # refuses bad settings
+
+    def run(self) -> None:
+        """Returns when `stop` is set. Raises SettingsError for what librdkafka does not know."""
+        while not self._stop.is_set():
+            try:
+                if self._connect():
+                    self._collect()
+            except KafkaError as error:
+                log_retry(error)
+                self._meters.restarts.inc()
+                self._stop.wait(RESTART_AFTER)
+            finally:
+                self.is_ready = False
+
+    def _connect(self) -> bool:
+        """Waits for both clusters; False when stopped meanwhile."""
+        home = self._settings.home
+        admin = await_connection(HOME, HOME, home, self._stop)
+        if admin is None:
+            return False
+        if home.create_topics:
+            ensure_topics(admin, home)
+        monitored = await_connection(
+            self.cluster, self._setting, self._cluster_settings, self._stop
+        )
+        return monitored is not None
+
+    def _collect(self) -> None:
+        settings, cluster = self._settings.collector, self._cluster_settings
+        positions = Positions(self._groups.accepts)
+        with ExitStack() as closing:
+            producer = EventProducer(HOME, HOME, self._settings.home)
+            publisher = Publisher(
+                producer, self._settings.home.topic_prefix, cluster.offsets_topic, self._clock
+            )
+            brokers = Brokers(self.cluster, self._setting, cluster)
+            metadata = TopicMetadata(self.cluster, self._setting, self._clock)
+            ends = LogEndsReader(brokers, metadata, self._clock)
+            closing.callback(ends.close)
+            source = OffsetsTopicSource(
+                self.cluster,
+                self._setting,
+                cluster,
+                settings.group_id,
+                positions.release,
+                self._meters.store_failures.inc,
+            )
+            closing.callback(source.close)
+            ticker = Ticker(
+                Origin(self.cluster, cluster.source, settings.event_partitions),
+                positions,
+                source,
+                ends,
+                publisher,
+                self._meters,
+                self._clock,
+                # A tick early rather than one late, though ticks are not quite regular.
+                max(settings.heartbeat - 1.5 * settings.interval, 0),
+            )
+            self._loop(source, positions, publisher, ticker)
+            ticker.tick()
+
+    def _loop(
+        self,
+        source: OffsetsTopicSource,
+        positions: Positions,
+        publisher: Publisher,
+        ticker: Ticker,
+    ) -> None:
+        interval = self._settings.collector.interval
+        progress = Progress(self.cluster, self._clock)
+        next_tick = self._clock.monotonic()
+        while not self._stop.is_set():
+            if publisher.waiting < MOST_DEAD_LETTERS:
+                batch = source.poll(min(POLL, max(next_tick - self._clock.monotonic(), 0.0)))
+                folded = positions.fold(batch)
+                publisher.bury(batch, folded)
+                self._meters.folded(folded)
+            was_ready, self.is_ready = self.is_ready, source.is_ready
+            progress.tell(source.partitions.behind(), len(positions.groups), len(positions))
+            now = self._clock.monotonic()
+            is_crowded = publisher.waiting >= MOST_DEAD_LETTERS
+            if now >= next_tick or is_crowded or (self.is_ready and not was_ready):
+                ticker.tick()
+                self._meters.state(positions, source.partitions, self.is_ready)
+                next_tick = max(next_tick + interval, now)

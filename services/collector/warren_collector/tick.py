@@ -1,0 +1,123 @@
+"""One tick: what is due is judged against fresh log ends, published, and then stored.
+
+The order is what makes lag right and nothing lost: the commits were folded in before, the log ends
+are read now, so a log never seems to end before a commit; and the position in the offsets topic is
+stored only when all that was read up to it is acknowledged.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from warren.clock import Clock
+from warren.errors import AuthenticationFailed, ClusterUnreachable, PublishFailed
+
+from warren_collector.events import GroupEvents, Origin, group_events
+from warren_collector.groups import Group
+from warren_collector.log_ends import LogEnds
+from warren_collector.meters import Meters
+from warren_collector.positions import Positions
+from warren_collector.publisher import Publisher
+from warren_collector.sources.source_partitions import SourcePartitions
+from warren_collector.trouble import Trouble
+
+
+class EndsReader(Protocol):
+    """LogEndsReader, or what a test has in its place."""
+
+    def read(self, topics: set[str]) -> LogEnds: ...
+
+
+class Source(Protocol):
+    """What a tick needs of the source."""
+
+    partitions: SourcePartitions
+
+    def store(self) -> None: ...
+
+
+class Ticker:
+    """Publishes a cluster's due groups."""
+
+    def __init__(
+        self,
+        origin: Origin,
+        positions: Positions,
+        source: Source,
+        ends: EndsReader,
+        publisher: Publisher,
+        meters: Meters,
+        clock: Clock,
+        heartbeat: float,
+    ) -> None:
+        """`heartbeat`: seconds after which also a silent group is due."""
+        self._origin = origin
+        self._positions = positions
+        self._source = source
+        self._ends = ends
+        self._publisher = publisher
+        self._meters = meters
+        self._clock = clock
+        self._heartbeat = heartbeat
+        self._trouble = Trouble(origin.cluster, clock)
+
+    def tick(self) -> bool:
+        """False when something failed: all stays due and counted, the next tick repeats it."""
+        now = self._clock.monotonic()
+        live = self._source.partitions.live()
+        due = self._positions.groups.due(now - self._heartbeat)
+        groups = [group for group in due if group.source_partition in live]
+        if not groups and not self._publisher.waiting:
+            return True
+        with self._meters.tick_seconds.time():
+            return self._publish(groups, live, now)
+
+    def _publish(self, groups: list[Group], live: dict[int, int], now: float) -> bool:
+        try:
+            ends = self._ends.read({topic for group in groups for topic in group.topics})
+        except (ClusterUnreachable, AuthenticationFailed) as error:
+            return self._failed("log_ends", error)
+        self._meters.unknown_ends.set(ends.unknown_partitions)
+        observed_at = self._publisher.observe()
+        results = [
+            group_events(
+                group,
+                self._positions.columns,
+                ends,
+                self._origin,
+                live[group.source_partition],
+                observed_at,
+            )
+            for group in groups
+            if ends.suspected.isdisjoint(group.topics)
+        ]
+        events = [event for result in results for event in result.events]
+        try:
+            buried = self._publisher.publish(events)
+        except PublishFailed as error:
+            return self._failed("publish", error)
+        self._remember(results, now)
+        if len(results) == len(groups):
+            self._source.store()
+        self._trouble.over()
+        self._meters.events.inc(len(events))
+        self._meters.dead_letters.inc(buried)
+        self._meters.published_at.set(self._clock.now_ms() / 1000)
+        return True
+
+    def _remember(self, results: list[GroupEvents], now: float) -> None:
+        for result in results:
+            for rows, gone in result.gone:
+                rows.gone = gone
+        self._positions.published(
+            [result.group for result in results],
+            [rows for result in results for rows in result.rows],
+            now,
+        )
+
+    def _failed(
+        self, step: str, error: ClusterUnreachable | AuthenticationFailed | PublishFailed
+    ) -> bool:
+        self._meters.failed_tick(step)
+        self._trouble.tell(error)
+        return False

@@ -1,0 +1,31 @@
+"""A collector in this process on the tests' broker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Protocol
+
+import pytest
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient
+from support.collector_lab import Lab
+
+
+class HasBootstrap(Protocol):
+    """What the fixture `broker` is."""
+
+    bootstrap: str
+
+
+@pytest.fixture
+def lab(broker: HasBootstrap, unique: str) -> Iterator[Lab]:
+    bootstrap = broker.bootstrap
+    with ExitStack() as closing:
+        yield Lab(
+            bootstrap,
+            unique,
+            AdminClient({"bootstrap.servers": bootstrap}),
+            Producer({"bootstrap.servers": bootstrap}),
+            closing,
+        )

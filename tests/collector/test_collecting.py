@@ -1,0 +1,270 @@
+"""The collector on a real broker, reading an offsets topic that the test itself writes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import support.coordinator_records as encode
+from support.collector_lab import CLUSTER, Events, Lab
+from support.waiting import eventually
+from warren.settings import ClusterSettings, Settings
+from warren_local.ports import free_port
+
+pytestmark = pytest.mark.integration
+
+OFFSETS_PARTITIONS = 4
+Record = tuple[bytes | None, bytes | None]
+
+
+def groups_of(lab: Lab) -> list[str]:
+    """Two groups in each partition of the offsets topic."""
+    return [f"{lab.name}-{number}" for number in range(2 * OFFSETS_PARTITIONS)]
+
+
+class Commits:
+    """Writes commits of a topic's single partition, the next offset each time."""
+
+    def __init__(self, lab: Lab) -> None:
+        self.topic = lab.create_topic("orders")
+        self.offsets_topic = lab.create_topic("offsets", OFFSETS_PARTITIONS)
+        self.newest: dict[str, int] = {}
+        self._lab = lab
+
+    def write(self, times: int) -> None:
+        """So many commits of every group."""
+        for number, group in enumerate(groups_of(self._lab)):
+            first = self.newest.get(group, -1) + 1
+            self.newest[group] = first + times - 1
+            records: list[Record] = [
+                (encode.offset_key(group, self.topic, 0), encode.offset_value(offset, offset + 1))
+                for offset in range(first, first + times)
+            ]
+            self._lab.produce(self.offsets_topic, records, number % OFFSETS_PARTITIONS)
+
+    def are_published(self, events: Events) -> bool:
+        return all(
+            events.committed(group) == {(self.topic, 0): offset}
+            for group, offset in self.newest.items()
+        )
+
+
+def counts(lab: Lab, events: Events) -> set[int]:
+    return {events.commits(group) for group in groups_of(lab)}
+
+
+def test_what_is_older_than_the_first_collector_is_state_only(lab: Lab) -> None:
+    commits = Commits(lab)
+    commits.write(5)
+    with lab.ready(lab.settings(commits.offsets_topic)):
+        events = lab.events()
+        events.until(lambda: commits.are_published(events), "the state is published")
+        assert counts(lab, events) == {0}
+        commits.write(3)
+        events.until(lambda: commits.are_published(events), "the new commits are published")
+        assert counts(lab, events) == {3}
+
+
+def test_silent_groups_have_a_heartbeat(lab: Lab) -> None:
+    commits = Commits(lab)
+    commits.write(1)
+    with lab.ready(lab.settings(commits.offsets_topic)):
+        events = lab.events()
+        events.until(
+            lambda: all(len(events.of(group)) >= 3 for group in groups_of(lab)),
+            "three events of every silent group",
+        )
+    for group in groups_of(lab):
+        order = [(event.position, event.observed_at) for event in events.of(group)]
+        assert order == sorted(set(order))
+
+
+def test_a_restart_loses_and_doubles_nothing(lab: Lab) -> None:
+    commits = Commits(lab)
+    settings = lab.settings(commits.offsets_topic)
+    with lab.ready(settings):
+        events = lab.events()
+        commits.write(4)
+        events.until(lambda: counts(lab, events) == {4}, "all commits are counted")
+    commits.write(3)
+    with lab.ready(settings):
+        events.until(lambda: counts(lab, events) == {7}, "those meanwhile are counted")
+        commits.write(2)
+        events.until(lambda: counts(lab, events) == {9}, "those afterwards are counted")
+    with lab.ready(settings):
+        seen = len(events.all)
+        events.until(lambda: len(events.all) > seen, "an event after the last start")
+    events.read()
+    assert counts(lab, events) == {9}
+    assert commits.are_published(events)
+
+
+def test_two_collectors_share_and_take_over(lab: Lab) -> None:
+    commits = Commits(lab)
+    settings = lab.settings(commits.offsets_topic)
+    events: Events
+
+    def shares() -> list[int]:
+        group = settings.collector.group_id
+        members = lab.admin.describe_consumer_groups([group])[group].result(30).members
+        return sorted(len(m.assignment.topic_partitions) for m in members if m.assignment)
+
+    with lab.ready(settings):
+        events = lab.events()
+        commits.write(3)
+        with lab.collecting(settings) as second:
+            commits.write(3)
+            eventually(lambda: shares() == [2, 2], message="each has two partitions")
+            eventually(lambda: second.is_ready, message="the second is ready")
+            commits.write(3)
+            events.until(lambda: commits.are_published(events), "both publish")
+        commits.write(3)
+        eventually(lambda: shares() == [4], message="the first has taken over")
+        commits.write(3)
+        events.until(lambda: commits.are_published(events), "the first publishes all")
+    # What was published but not stored yet when a partition moved is counted again: never lost.
+    assert min(counts(lab, events)) >= 15
+
+
+def test_deletions_are_published(lab: Lab) -> None:
+    commits = Commits(lab)
+    commits.write(1)
+    group = groups_of(lab)[0]
+    with lab.ready(lab.settings(commits.offsets_topic)):
+        events = lab.events()
+        events.until(lambda: commits.are_published(events), "the state is published")
+        lab.produce(commits.offsets_topic, [(encode.offset_key(group, commits.topic, 0), None)])
+        events.until(lambda: events.of(group)[-1].deleted, "the deletion is published")
+        assert events.of(group)[-1].removed == {commits.topic: [0]}
+
+
+def test_a_deletion_while_the_collector_is_away_is_published(lab: Lab) -> None:
+    commits = Commits(lab)
+    commits.write(1)
+    settings = lab.settings(commits.offsets_topic)
+    group = groups_of(lab)[0]
+    with lab.ready(settings):
+        events = lab.events()
+        events.until(lambda: commits.are_published(events), "the state is published")
+    lab.produce(commits.offsets_topic, [(encode.offset_key(group, commits.topic, 0), None)])
+    with lab.ready(settings):
+        events.until(lambda: events.of(group)[-1].deleted, "the deletion is published")
+
+
+def test_malformed_records_are_dead_letters_and_harm_nothing_else(lab: Lab) -> None:
+    commits = Commits(lab)
+    key = encode.offset_key(groups_of(lab)[0], commits.topic, 0)
+    bad: list[Record] = [(key, b"\0\3short"), (None, b"no key"), (b"\0", None)]
+    with lab.ready(lab.settings(commits.offsets_topic)):
+        events = lab.events()
+        commits.write(1)
+        lab.produce(commits.offsets_topic, bad)
+        commits.write(1)
+        events.until(lambda: counts(lab, events) == {2}, "all good commits are published")
+        events.until(lambda: len(events.letters) == 3, "the bad records are dead letters")
+    letters = sorted(events.letters, key=lambda letter: letter.offset)
+    assert [(letter.key, letter.value) for letter in letters] == bad
+    assert [letter.offset for letter in letters] == [2, 3, 4]
+    assert {(letter.service, letter.topic, letter.partition) for letter in letters} == {
+        ("collector", commits.offsets_topic, 0)
+    }
+    assert [letter.reason.partition(":")[0] for letter in letters] == [
+        "value.offset",
+        "key",
+        "key.version",
+    ]
+
+
+def test_denied_groups_are_not_published(lab: Lab) -> None:
+    commits = Commits(lab)
+    commits.write(1)
+    settings = lab.settings(commits.offsets_topic)
+    denied = groups_of(lab)[0]
+    cluster = settings.clusters[CLUSTER].model_copy(update={"groups_deny": [f"^{denied}$"]})
+    with lab.ready(settings.model_copy(update={"clusters": {CLUSTER: cluster}})):
+        events = lab.events()
+        events.until(lambda: len({e.group for e in events.all}) == 7, "the others are published")
+        assert events.of(denied) == []
+
+
+def test_an_unreachable_cluster_harms_only_itself(lab: Lab) -> None:
+    commits = Commits(lab)
+    commits.write(1)
+    settings = lab.settings(commits.offsets_topic)
+    nobody = ClusterSettings(bootstrap=f"127.0.0.1:{free_port()}", groups_allow=[lab.name])
+    both = settings.model_copy(update={"clusters": {"away": nobody, **settings.clusters}})
+    with lab.collecting(both) as collector:
+        name = f"{lab.prefix}offsets"
+        eventually(lambda: name in lab.admin.list_topics(timeout=30).topics, message=name)
+        events = lab.events()
+        events.until(lambda: commits.are_published(events), "the good cluster is published")
+        assert not collector.is_ready
+
+
+@contextmanager
+def process(settings: Settings, directory: Path) -> Iterator[subprocess.Popen[str]]:
+    """`warren-collector` as a user runs it."""
+    config = directory / "warren.toml"
+    home, cluster, collector = settings.home, settings.clusters[CLUSTER], settings.collector
+    config.write_text(
+        f"""
+[home]
+bootstrap = "{home.bootstrap}"
+topic_prefix = "{home.topic_prefix}"
+partitions = {home.partitions}
+[clusters.{CLUSTER}]
+bootstrap = "{cluster.bootstrap}"
+offsets_topic = "{cluster.offsets_topic}"
+groups_allow = {json.dumps(cluster.groups_allow)}
+[collector]
+group_id = "{collector.group_id}"
+interval = {collector.interval}
+heartbeat = {collector.heartbeat}
+"""
+    )
+    command = [sys.executable, "-m", "warren_collector", "--config", str(config)]
+    environment = {name: v for name, v in os.environ.items() if not name.startswith("WARREN_")}
+    running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
+    try:
+        yield running
+    finally:
+        if running.poll() is None:
+            running.kill()
+        running.communicate()
+
+
+def test_nothing_is_lost_when_killed(lab: Lab, tmp_path: Path) -> None:
+    commits = Commits(lab)
+    settings = lab.settings(commits.offsets_topic)
+    with lab.ready(settings):  # creates the topics
+        events = lab.events()
+        commits.write(1)
+        events.until(lambda: counts(lab, events) == {1}, "the first commits are published")
+    with process(settings, tmp_path) as running:
+        commits.write(2)
+        events.until(lambda: commits.are_published(events), "the process publishes")
+        running.kill()
+    commits.write(2)
+    with process(settings, tmp_path) as running:
+        events.until(lambda: commits.are_published(events), "the next process publishes")
+        running.send_signal(signal.SIGTERM)
+        assert running.wait(60) == 0
+    # Published, killed before it was stored, published again: the evaluator knows repetitions.
+    assert min(counts(lab, events)) >= 5
+
+
+def test_a_bad_setting_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
+    config = tmp_path / "warren.toml"
+    config.write_text('[clusters.prod]\nbootstrap = "127.0.0.1:19299"\ngroups_deny = ["["]\n')
+    command = [sys.executable, "-m", "warren_collector", "--config", str(config)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("warren-collector: clusters.prod.groups_deny: '[' is not valid")
+    assert done.stderr.count("\n") == 1

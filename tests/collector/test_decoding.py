@@ -1,0 +1,244 @@
+from __future__ import annotations
+
+import struct
+from uuid import UUID
+
+import pytest
+import support.coordinator_records as encode
+from hypothesis import given
+from hypothesis import strategies as st
+from warren_collector.records import (
+    GroupDeleted,
+    GroupMetadata,
+    Malformed,
+    Member,
+    OffsetCommit,
+    OffsetDeleted,
+    Record,
+    Skipped,
+    decode_record,
+)
+
+INT32 = st.integers(-(2**31), 2**31 - 1)
+INT64 = st.integers(-(2**63), 2**63 - 1)
+NAMES = st.text(max_size=20)
+TOPIC_IDS = st.uuids()
+MEMBERS = st.builds(
+    Member,
+    member_id=NAMES,
+    instance_id=st.none() | NAMES,
+    client_id=NAMES,
+    host=NAMES,
+    rebalance_timeout_ms=INT32,
+    session_timeout_ms=INT32,
+    subscription=st.binary(max_size=20),
+    assignment=st.dictionaries(NAMES, st.lists(INT32, max_size=4), max_size=3),
+    user_data=st.none() | st.binary(max_size=10),
+)
+GROUPS = st.builds(
+    GroupMetadata,
+    group=NAMES,
+    protocol_type=st.just("consumer"),
+    generation=INT32,
+    protocol=st.none() | NAMES,
+    leader=st.none() | NAMES,
+    state_at=INT64,
+    members=st.lists(MEMBERS, max_size=3).map(tuple),
+)
+KEY = encode.offset_key("billing", "orders", 3)
+
+
+def only(records: list[Record]) -> Record:
+    (record,) = records
+    return record
+
+
+@given(st.none() | st.binary(max_size=200), st.none() | st.binary(max_size=200))
+def test_any_bytes_give_a_record(key: bytes | None, value: bytes | None) -> None:
+    assert isinstance(only(decode_record(key, value)), Record)
+
+
+@given(st.integers(-(2**15), 2**15 - 1), st.binary(max_size=60), st.binary(max_size=60))
+def test_any_key_version_gives_a_record(version: int, key: bytes, value: bytes) -> None:
+    assert isinstance(only(decode_record(struct.pack(">h", version) + key, value)), Record)
+
+
+@given(
+    st.sampled_from([KEY, encode.group_key("g")]),
+    st.integers(0, 4),
+    st.binary(max_size=120),
+)
+def test_any_value_of_a_known_version_gives_a_record(key: bytes, version: int, rest: bytes) -> None:
+    record = only(decode_record(key, struct.pack(">h", version) + rest))
+    assert isinstance(record, OffsetCommit | GroupMetadata | Malformed)
+
+
+@pytest.mark.parametrize("key_version", [0, 1])
+@pytest.mark.parametrize("version", range(5))
+@given(
+    group=NAMES,
+    topic=NAMES,
+    partition=INT32,
+    offset=INT64,
+    at=INT64,
+    epoch=INT32,
+    metadata=st.text(max_size=300),
+    topic_id=st.none() | TOPIC_IDS,
+)
+def test_commits_round_trip(
+    key_version: int,
+    version: int,
+    group: str,
+    topic: str,
+    partition: int,
+    offset: int,
+    at: int,
+    epoch: int,
+    metadata: str,
+    topic_id: UUID | None,
+) -> None:
+    key = encode.offset_key(group, topic, partition, key_version)
+    value = encode.offset_value(
+        offset,
+        at,
+        version=version,
+        leader_epoch=epoch,
+        metadata=metadata,
+        topic_id=topic_id,
+        expires_at=at,
+    )
+    assert only(decode_record(key, value)) == OffsetCommit(
+        group,
+        topic,
+        partition,
+        offset,
+        at,
+        epoch if version >= 3 else -1,
+        metadata,
+        topic_id if version >= 4 and topic_id != UUID(int=0) else None,
+    )
+
+
+@pytest.mark.parametrize("version", range(5))
+@given(group=GROUPS)
+def test_groups_round_trip(version: int, group: GroupMetadata) -> None:
+    decoded = only(decode_record(encode.group_key(group.group), encode.group_value(group, version)))
+    assert isinstance(decoded, GroupMetadata)
+    assert decoded.members == tuple(
+        Member(
+            member_id=one.member_id,
+            instance_id=one.instance_id if version >= 3 else None,
+            client_id=one.client_id,
+            host=one.host,
+            rebalance_timeout_ms=one.rebalance_timeout_ms if version >= 1 else -1,
+            session_timeout_ms=one.session_timeout_ms,
+            subscription=one.subscription,
+            assignment=one.assignment,
+            user_data=one.user_data,
+        )
+        for one in group.members
+    )
+    assert (decoded.group, decoded.protocol_type) == (group.group, "consumer")
+    assert (decoded.generation, decoded.protocol) == (group.generation, group.protocol)
+    assert decoded.leader == group.leader
+    assert decoded.state_at == (group.state_at if version >= 2 else -1)
+
+
+@pytest.mark.parametrize("version", range(5))
+def test_every_truncation_of_a_commit_is_malformed(version: int) -> None:
+    value = encode.offset_value(7, 1637, version=version, metadata="m", topic_id=UUID(int=9))
+    whole = len(value) - (1 + 1 + 1 + 16 if version == 4 else 0)  # v4: its tagged fields
+    for size in range(whole):
+        record = only(decode_record(KEY, value[:size]))
+        assert isinstance(record, Malformed)
+        assert record.at <= size
+
+
+def test_a_flexible_value_may_end_before_its_tagged_fields_but_not_within() -> None:
+    value = encode.offset_value(7, 1637, version=4, topic_id=UUID(int=9))
+    ended = only(decode_record(KEY, value[:-19]))
+    assert ended == OffsetCommit("billing", "orders", 3, 7, 1637, -1, "", None)
+    for size in range(len(value) - 18, len(value)):
+        assert isinstance(only(decode_record(KEY, value[:size])), Malformed)
+
+
+def test_a_topic_id_of_the_wrong_size_is_malformed() -> None:
+    value = encode.offset_value(7, 1637, version=4)[:-1] + encode.tagged_fields({0: b"short"})
+    assert only(decode_record(KEY, value)) == Malformed(
+        "value.topic_id: 16 bytes needed, 5 left", "value.topic_id", 26
+    )
+
+
+def test_unknown_tags_are_read_over() -> None:
+    tags = {0: UUID(int=9).bytes, 5: b"?"}
+    value = encode.offset_value(7, 1637, version=4)[:-1] + encode.tagged_fields(tags)
+    assert only(decode_record(KEY, value)) == OffsetCommit(
+        "billing", "orders", 3, 7, 1637, -1, "", UUID(int=9)
+    )
+
+
+@pytest.mark.parametrize("version", range(5))
+def test_trailing_bytes_are_ignored_as_kafka_does(version: int) -> None:
+    value = encode.offset_value(7, 1637, version=version) + b"\xff\xff"
+    assert isinstance(only(decode_record(KEY, value)), OffsetCommit)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "reason"),
+    [
+        (None, b"", "key: null where a key is needed"),
+        (b"", b"", "key.version: 2 bytes needed, 0 left"),
+        (b"\0", b"", "key.version: 2 bytes needed, 1 left"),
+        (KEY, b"", "value.version: 2 bytes needed, 0 left"),
+        (KEY[:-1], None, "key.partition: 4 bytes needed, 3 left"),
+        (b"\0\1\xff\xff", None, "key.group: null where a string is needed"),
+        (encode.group_key("g")[:-1], None, "key.group: 1 bytes needed, 0 left"),
+    ],
+)
+def test_malformed_says_where(key: bytes | None, value: bytes | None, reason: str) -> None:
+    record = only(decode_record(key, value))
+    assert isinstance(record, Malformed)
+    assert record.reason == reason
+    assert reason.startswith(record.field)
+
+
+def test_tombstones() -> None:
+    assert only(decode_record(KEY, None)) == OffsetDeleted("billing", "orders", 3)
+    assert only(decode_record(encode.group_key("billing"), None)) == GroupDeleted("billing")
+
+
+@pytest.mark.parametrize("version", [*range(3, 25), 99, -1])
+def test_other_kinds_are_skipped(version: int) -> None:
+    record = only(decode_record(struct.pack(">h", version) + b"?", b"?"))
+    assert isinstance(record, Skipped)
+    assert record.key_version == version
+    assert record.reason.startswith(f"key version {version}: ")
+
+
+@pytest.mark.parametrize("key", [KEY, encode.group_key("g")])
+@pytest.mark.parametrize("version", [-1, 5, 999])
+def test_unknown_value_versions_are_skipped(key: bytes, version: int) -> None:
+    record = only(decode_record(key, struct.pack(">h", version) + b"?" * 50))
+    assert isinstance(record, Skipped)
+    assert record.reason.endswith(f"value of unknown version {version}")
+
+
+@given(st.binary(max_size=30))
+def test_assignments_of_other_protocols_are_not_looked_at(content: bytes) -> None:
+    value = struct.pack(">h", 1) + encode.string("connect") + struct.pack(">i", 4)
+    value += encode.string("sessioned") + encode.string("worker-1") + struct.pack(">i", 1)
+    value += encode.member(Member("m", None, "c", "h", 1, 2, b"", {}, None), content, 1)
+    record = only(decode_record(encode.group_key("connect-sink"), value))
+    assert isinstance(record, GroupMetadata)
+    assert record.members[0].assignment == {}
+
+
+def test_an_assignment_newer_than_known_is_read_as_the_newest_known() -> None:
+    assigned = encode.assignment({"orders": [1, 2]}, b"u", version=9)
+    value = encode.group_value(GroupMetadata("g", "consumer", 1, "range", "m", 0, ()), 3)[:-4]
+    value += struct.pack(">i", 1)
+    value += encode.member(Member("m", "i", "c", "h", 1, 2, b"", {}, None), assigned, 3)
+    record = only(decode_record(encode.group_key("g"), value))
+    assert isinstance(record, GroupMetadata)
+    assert record.members[0].assignment == {"orders": [1, 2]}
+    assert record.members[0].user_data == b"u"

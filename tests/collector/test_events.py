@@ -1,0 +1,212 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import support.coordinator_records as encode
+from hypothesis import given
+from hypothesis import strategies as st
+from support.coordinator_batches import batch
+from warren.contracts import OffsetEvent
+from warren_collector.events import GroupEvents, Origin, group_events
+from warren_collector.groups import Group
+from warren_collector.log_ends import LogEnds, TopicLog
+from warren_collector.positions import Positions
+
+NOW = 1_795_244_400_123
+
+
+def log(*ends: int) -> TopicLog:
+    return TopicLog(start=np.zeros(len(ends), np.int64), end=np.array(ends, np.int64))
+
+
+def positions_of(commits: dict[tuple[str, int], tuple[int, int]]) -> tuple[Positions, Group]:
+    """A group "g" with (topic, partition) → (offset, commit time)."""
+    positions = Positions(lambda _: True)
+    positions.fold(
+        batch(
+            [
+                (encode.offset_key("g", topic, partition), encode.offset_value(offset, at))
+                for (topic, partition), (offset, at) in commits.items()
+            ]
+        )
+    )
+    (group,) = positions.groups
+    return positions, group
+
+
+def build(positions: Positions, group: Group, ends: LogEnds, most: int = 5000) -> GroupEvents:
+    origin = Origin("prod", "offsets_topic", most)
+    return group_events(group, positions.columns, ends, origin, 91822, NOW)
+
+
+def publish(positions: Positions, built: GroupEvents) -> None:
+    for rows, gone in built.gone:
+        rows.gone = gone
+    positions.published([built.group], built.rows, at=0.0)
+
+
+def test_all_partitions_of_the_topics_are_listed() -> None:
+    positions, group = positions_of({("orders", 1): (1180, 5000), ("orders", 0): (1200, 6000)})
+    ends = LogEnds({"orders": TopicLog(np.array([3, 0, 7]), np.array([1210, 1400, 77]))})
+    (event,) = build(positions, group, ends).events
+    assert event.model_dump() == {
+        "v": 1,
+        "cluster": "prod",
+        "group": "g",
+        "source": "offsets_topic",
+        "observed_at": NOW,
+        "position": 91822,
+        "topics": {
+            "orders": {
+                "partition": [0, 1, 2],
+                "committed": [1200, 1180, -1],
+                "committed_at": [6000, 5000, -1],
+                "commits": [1, 1, 0],
+                "log_start": [3, 0, 7],
+                "log_end": [1210, 1400, 77],
+            }
+        },
+        "removed": {},
+        "deleted": False,
+    }
+
+
+def test_commits_are_counted_until_they_are_published() -> None:
+    positions, group = positions_of({("orders", 0): (1, 1)})
+    ends = LogEnds({"orders": log(9)})
+    publish(positions, build(positions, group, ends))
+    (event,) = build(positions, group, ends).events
+    assert event.topics["orders"].commits == [0]
+    assert event.topics["orders"].committed == [1]
+
+
+def test_a_topic_of_which_nothing_is_known_shows_what_was_committed() -> None:
+    positions, group = positions_of({("orders", 7): (5, 50)})
+    (event,) = build(positions, group, LogEnds()).events
+    columns = event.topics["orders"]
+    assert (columns.partition, columns.committed) == ([7], [5])
+    assert (columns.log_start, columns.log_end) == ([-1], [-1])
+
+
+def test_a_negative_committed_offset_is_none() -> None:
+    positions, group = positions_of({("orders", 0): (-1, 50), ("orders", 1): (-7, 50)})
+    (event,) = build(positions, group, LogEnds({"orders": log(9, 9)})).events
+    columns = event.topics["orders"]
+    assert columns.committed == columns.committed_at == [-1, -1]
+    assert columns.commits == [0, 0]
+
+
+def test_a_missing_topic_is_removed_once() -> None:
+    positions, group = positions_of({("old", 0): (1, 1), ("old", 1): (1, 1), ("orders", 0): (1, 1)})
+    ends = LogEnds({"orders": log(9)}, missing=frozenset({"old"}))
+    built = build(positions, group, ends)
+    (event,) = built.events
+    assert (event.removed, event.deleted) == ({"old": [0, 1]}, False)
+    assert event.topics.keys() == {"orders"}
+    publish(positions, built)
+    (event,) = build(positions, group, ends).events
+    assert event.removed == {}
+
+
+def test_a_missing_topic_that_comes_back_is_listed_again() -> None:
+    positions, group = positions_of({("orders", 0): (1, 1)})
+    publish(positions, build(positions, group, LogEnds(missing=frozenset({"orders"}))))
+    built = build(positions, group, LogEnds({"orders": log(9)}))
+    assert built.events[0].topics["orders"].committed == [1]
+    publish(positions, built)
+    (event,) = build(positions, group, LogEnds(missing=frozenset({"orders"}))).events
+    assert event.removed == {"orders": [0]}
+
+
+def test_a_group_whose_topics_are_all_gone_is_deleted_and_then_silent() -> None:
+    positions, group = positions_of({("old", 0): (1, 1)})
+    ends = LogEnds(missing=frozenset({"old"}))
+    built = build(positions, group, ends)
+    assert (built.events[0].topics, built.events[0].deleted) == ({}, True)
+    publish(positions, built)
+    assert build(positions, group, ends).events == []
+
+
+def test_partitions_beyond_a_recreated_topic_are_removed() -> None:
+    positions, group = positions_of({("orders", 0): (1, 1), ("orders", 3): (1, 1)})
+    built = build(positions, group, LogEnds({"orders": log(5, 5)}))
+    (event,) = built.events
+    assert event.topics["orders"].partition == [0, 1]
+    assert event.removed == {"orders": [3]}
+    publish(positions, built)
+    assert build(positions, group, LogEnds({"orders": log(5, 5)})).events[0].removed == {}
+
+
+def test_a_hostile_partition_number_costs_nothing() -> None:
+    positions, group = positions_of({("orders", 2**31 - 1): (1, 1)})
+    (event,) = build(positions, group, LogEnds({"orders": log(5)})).events
+    assert event.topics["orders"].partition == [0]
+
+
+def test_deletions_are_told() -> None:
+    positions, group = positions_of({("orders", 0): (1, 1), ("orders", 1): (1, 1)})
+    positions.fold(batch([(encode.offset_key("g", "orders", 1), None)]))
+    built = build(positions, group, LogEnds({"orders": log(5, 5)}))
+    (event,) = built.events
+    assert (event.removed, event.deleted) == ({"orders": [1]}, False)
+    assert event.topics["orders"].committed == [1, -1]
+    publish(positions, built)
+    positions.fold(batch([(encode.offset_key("g", "orders", 0), None)]))
+    (event,) = build(positions, group, LogEnds({"orders": log(5, 5)})).events
+    assert (event.topics, event.removed, event.deleted) == ({}, {"orders": [0]}, True)
+
+
+SIZES = st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 12), min_size=1, max_size=6)
+
+
+@given(SIZES, st.integers(1, 10))
+def test_big_groups_are_split(sizes: dict[str, int], most: int) -> None:
+    positions, group = positions_of(
+        {(topic, p): (p, p + 1) for topic, size in sizes.items() for p in range(size)}
+    )
+    ends = LogEnds({topic: log(*range(size)) for topic, size in sizes.items()})
+    events = build(positions, group, ends, most).events
+    seen: dict[str, list[int]] = {topic: [] for topic in sizes}
+    for event in events:
+        assert OffsetEvent.from_bytes(event.to_bytes()) == event
+        assert 0 < sum(len(columns.partition) for columns in event.topics.values()) <= most
+        for topic, columns in event.topics.items():
+            seen[topic] += columns.partition
+            assert columns.committed == columns.partition == columns.log_end
+    assert seen == {topic: list(range(size)) for topic, size in sizes.items()}
+    assert [event.observed_at for event in events] == [NOW + n for n in range(len(events))]
+    for before, after in pairwise(events):
+        both = [*before.topics.values(), *after.topics.values()]
+        assert sum(len(columns.partition) for columns in both) > most
+
+
+@pytest.mark.parametrize("most", [1, 2, 5000])
+def test_only_the_first_part_tells_what_was_removed(most: int) -> None:
+    positions, group = positions_of({("orders", n): (1, 1) for n in range(3)})
+    positions.fold(batch([(encode.offset_key("g", "other", 0), None)]))
+    events = build(positions, group, LogEnds({"orders": log(5, 5, 5)}), most).events
+    assert [bool(event.removed) for event in events] == [True] + [False] * (len(events) - 1)
+
+
+@given(
+    st.dictionaries(
+        st.tuples(st.sampled_from("ab"), st.integers(0, 5)),
+        st.tuples(st.integers(-(2**63), 2**63 - 1), st.integers(-(2**63), 2**63 - 1)),
+        min_size=1,
+    )
+)
+def test_every_event_keeps_the_contract(commits: dict[tuple[str, int], tuple[int, int]]) -> None:
+    positions = Positions(lambda _: True)
+    positions.fold(
+        batch(
+            [
+                (encode.offset_key("g", topic, p), encode.offset_value(offset, at))
+                for (topic, p), (offset, at) in commits.items()
+            ]
+        )
+    )
+    for group in positions.groups:
+        for event in build(positions, group, LogEnds({"a": log(1, 2, 3)})).events:
+            assert OffsetEvent.from_bytes(event.to_bytes()) == event

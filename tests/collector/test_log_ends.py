@@ -1,0 +1,208 @@
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from aiokafka.errors import KafkaConnectionError
+from warren.clock import ManualClock
+from warren.errors import ClusterUnreachable
+from warren_collector.brokers import Brokers
+from warren_collector.log_ends import STARTS_EVERY, LogEndsReader
+from warren_collector.topic_metadata import MAX_AGE, TopicMetadata
+
+NOT_LEADER = 6
+UNKNOWN_TOPIC = 3
+NOT_AUTHORISED = 29
+LATEST, EARLIEST = -1, -2
+
+
+@dataclass
+class FakeCluster:
+    """Topics as {name: [(leader, start, end) by partition]}."""
+
+    topics: dict[str, list[tuple[int, int, int]]]
+    refused: set[int] = field(default_factory=set)
+    slow: set[int] = field(default_factory=set)
+    unauthorised: set[str] = field(default_factory=set)
+    metadata_requests: list[list[str]] = field(default_factory=list)
+    offset_requests: list[tuple[int, int]] = field(default_factory=list)
+    closed: bool = False
+
+    async def metadata(self, topics: Sequence[str]) -> Any:
+        self.metadata_requests.append(list(topics))
+        return SimpleNamespace(topics=[self._describe(topic) for topic in topics])
+
+    def _describe(self, topic: str) -> tuple[int, str, bool, list[tuple[Any, ...]]]:
+        if topic in self.unauthorised:
+            return NOT_AUTHORISED, topic, False, []
+        if topic not in self.topics:
+            return UNKNOWN_TOPIC, topic, False, []
+        partitions: list[tuple[Any, ...]] = [
+            (0, number, leader, [], [], [])
+            for number, (leader, _, _) in enumerate(self.topics[topic])
+        ]
+        return 0, topic, False, partitions[::-1]
+
+    async def send(self, broker: int, request: Any) -> Any:
+        topics = request.prepare({2: (1, 3)}).topics
+        timestamp = topics[0][1][0][1]
+        self.offset_requests.append((broker, timestamp))
+        if broker in self.refused:
+            raise KafkaConnectionError("refused")
+        if broker in self.slow:
+            raise TimeoutError
+        return SimpleNamespace(
+            topics=[
+                (topic, [self._offset(broker, topic, p, ts) for p, ts in wanted])
+                for topic, wanted in topics
+            ]
+        )
+
+    def _offset(self, broker: int, topic: str, number: int, timestamp: int) -> tuple[int, ...]:
+        partitions = self.topics.get(topic, [])
+        if number >= len(partitions):
+            return number, UNKNOWN_TOPIC, -1, -1
+        leader, start, end = partitions[number]
+        if leader != broker:
+            return number, NOT_LEADER, -1, -1
+        return number, 0, -1, end if timestamp == LATEST else start
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+class Fixture:
+    def __init__(self, cluster: FakeCluster) -> None:
+        self.cluster = cluster
+        self.clock = ManualClock()
+        metadata = TopicMetadata("prod", "clusters.prod", self.clock)
+        self.reader = LogEndsReader(cast("Brokers", cluster), metadata, self.clock)
+
+    def ends(self, *topics: str) -> dict[str, list[int]]:
+        return {t: log.end.tolist() for t, log in self.reader.read(topics).topics.items()}
+
+
+@pytest.fixture
+def two() -> Iterator[Fixture]:
+    """Two brokers and two topics."""
+    topics = {"orders": [(1, 0, 10), (2, 5, 20)], "returns": [(2, 0, 30)]}
+    fixture = Fixture(FakeCluster(topics))
+    yield fixture
+    fixture.reader.close()
+    assert fixture.cluster.closed
+
+
+def test_one_request_per_broker(two: Fixture) -> None:
+    ends = two.reader.read({"orders", "returns"})
+    assert two.cluster.offset_requests == [(1, LATEST), (2, LATEST), (1, EARLIEST), (2, EARLIEST)]
+    assert ends.topics["orders"].end.tolist() == [10, 20]
+    assert ends.topics["orders"].start.tolist() == [0, 5]
+    assert ends.topics["returns"].end.tolist() == [30]
+    assert not ends.missing | ends.suspected
+    assert ends.unknown_partitions == 0
+
+
+def test_ends_are_read_each_time_starts_only_now_and_then(two: Fixture) -> None:
+    two.ends("orders")
+    two.cluster.topics["orders"][0] = (1, 4, 11)
+    two.cluster.offset_requests.clear()
+    again = two.reader.read(["orders"]).topics["orders"]
+    assert (again.end.tolist(), again.start.tolist()) == ([11, 20], [0, 5])
+    assert {timestamp for _, timestamp in two.cluster.offset_requests} == {LATEST}
+    two.clock.advance(STARTS_EVERY)
+    assert two.reader.read(["orders"]).topics["orders"].start.tolist() == [4, 5]
+
+
+def test_a_new_topic_gets_its_starts_at_once(two: Fixture) -> None:
+    two.ends("returns")
+    assert two.reader.read(["orders"]).topics["orders"].start.tolist() == [0, 5]
+
+
+def test_metadata_is_asked_for_when_old_or_when_a_topic_is_new(two: Fixture) -> None:
+    two.ends("orders")
+    two.ends("orders")
+    assert two.cluster.metadata_requests == [["orders"]]
+    two.ends("returns")
+    two.ends("orders", "returns")
+    assert two.cluster.metadata_requests == [["orders"], ["orders", "returns"]]
+    two.clock.advance(MAX_AGE)
+    two.cluster.topics["orders"].append((1, 0, 7))
+    assert two.ends("orders") == {"orders": [10, 20, 7]}
+
+
+def test_a_leader_that_moved_is_found(two: Fixture) -> None:
+    two.ends("orders")
+    two.cluster.topics["orders"][0] = (2, 0, 12)
+    assert two.ends("orders") == {"orders": [12, 20]}
+
+
+def test_a_broker_that_is_away_makes_only_its_partitions_unknown(two: Fixture) -> None:
+    two.cluster.refused.add(1)
+    ends = two.reader.read(["orders", "returns"])
+    assert ends.topics["orders"].end.tolist() == [-1, 20]
+    assert ends.topics["orders"].start.tolist() == [-1, 5]
+    assert ends.unknown_partitions == 1
+    two.cluster.refused.clear()
+    assert two.ends("orders") == {"orders": [10, 20]}
+
+
+def test_a_slow_broker_is_not_asked_twice_in_one_reading(two: Fixture) -> None:
+    two.ends("orders", "returns")
+    two.cluster.slow.add(1)
+    two.cluster.offset_requests.clear()
+    assert two.ends("orders", "returns") == {"orders": [-1, 20], "returns": [30]}
+    assert two.cluster.offset_requests.count((1, LATEST)) == 1
+
+
+def test_a_partition_without_leader_is_unknown(two: Fixture) -> None:
+    two.cluster.topics["orders"][1] = (-1, 0, 0)
+    assert two.ends("orders") == {"orders": [10, -1]}
+
+
+def test_old_ends_are_never_given_for_fresh_ones(two: Fixture) -> None:
+    two.ends("orders", "returns")
+    two.cluster.refused = {1, 2}
+    with pytest.raises(ClusterUnreachable, match=r"clusters\.prod\.bootstrap"):
+        two.reader.read(["orders", "returns"])
+
+
+def test_a_topic_is_missing_only_after_a_second_look(two: Fixture) -> None:
+    first = two.reader.read(["orders", "gone"])
+    assert first.suspected == {"gone"}
+    assert not first.missing
+    second = two.reader.read(["orders", "gone"])
+    assert second.missing == {"gone"}
+    assert not second.suspected
+    two.cluster.topics["gone"] = [(1, 0, 3)]
+    two.clock.advance(MAX_AGE)
+    third = two.reader.read(["orders", "gone"])
+    assert third.topics["gone"].end.tolist() == [3]
+    assert third.missing == set()
+
+
+def test_only_missing_topics_are_no_failure(two: Fixture) -> None:
+    two.reader.read(["gone"])
+    assert two.reader.read(["gone"]).missing == {"gone"}
+
+
+def test_a_topic_that_may_not_be_described_is_neither(two: Fixture) -> None:
+    two.cluster.unauthorised.add("returns")
+    ends = two.reader.read(["orders", "returns"])
+    assert ends.topics.keys() == {"orders"}
+    assert not ends.suspected | ends.missing
+
+
+def test_starts_of_a_recreated_topic_are_not_those_of_the_old_one(two: Fixture) -> None:
+    two.ends("orders")
+    two.cluster.topics["orders"] = [(1, 0, 2), (2, 0, 3)]
+    recreated = two.reader.read(["orders"]).topics["orders"]
+    assert (recreated.end.tolist(), recreated.start.tolist()) == ([2, 3], [0, -1])
+    assert two.reader.read(["orders"]).topics["orders"].start.tolist() == [0, 0]
+
+
+def test_no_topics_no_requests(two: Fixture) -> None:
+    assert two.reader.read([]).topics == {}
+    assert two.cluster.metadata_requests == []

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import pytest
+import support.coordinator_records as encode
+from support.coordinator_batches import batch
+from warren.clock import ManualClock
+from warren.contracts import DeadLetter, OffsetEvent
+from warren.errors import PublishFailed
+from warren_collector.positions import Positions
+from warren_collector.publisher import Publisher
+
+
+class FakeBus:
+    def __init__(self) -> None:
+        self.sent: list[tuple[str, bytes | None, bytes | None]] = []
+        self.acknowledged: list[tuple[str, bytes | None, bytes | None]] = []
+        self.fails = False
+
+    def send(self, topic: str, key: bytes | None, value: bytes | None) -> None:
+        self.sent.append((topic, key, value))
+
+    def flush(self) -> None:
+        sent, self.sent = self.sent, []
+        if self.fails:
+            raise PublishFailed("home", "home", "no")
+        self.acknowledged += sent
+
+
+def event(observed_at: int) -> OffsetEvent:
+    return OffsetEvent(
+        cluster="c", group="g|1", source="offsets_topic", observed_at=observed_at, position=1
+    )
+
+
+def make() -> tuple[Publisher, FakeBus, ManualClock]:
+    bus, clock = FakeBus(), ManualClock(1000)
+    return Publisher(bus, "warren.", "__consumer_offsets", clock), bus, clock
+
+
+def test_events_are_keyed_by_cluster_and_group() -> None:
+    publisher, bus, _ = make()
+    publisher.publish([event(1)])
+    ((topic, key, value),) = bus.acknowledged
+    assert (topic, key) == ("warren.offsets", b"c|g|1")
+    assert OffsetEvent.from_bytes(value) == event(1)
+
+
+def test_time_grows_whatever_the_clock_says() -> None:
+    publisher, _, clock = make()
+    assert publisher.observe() == 1000
+    publisher.publish([event(1000), event(1001), event(1002)])
+    assert publisher.observe() == 1003
+    clock.advance(10)
+    assert publisher.observe() == 11000
+
+
+def test_malformed_records_are_dead_letters_until_acknowledged() -> None:
+    publisher, bus, _ = make()
+    key = encode.offset_key("g", "orders", 0)
+    records = batch([(key, b"\0\3\0"), (None, b"x")], partition=7, first_offset=40)
+    publisher.bury(records, Positions(lambda _: True).fold(records))
+    bus.fails = True
+    with pytest.raises(PublishFailed):
+        publisher.publish([])
+    assert publisher.waiting == 2
+    bus.fails = False
+    assert publisher.publish([]) == 2
+    assert publisher.waiting == 0
+    letters = {sent_key: DeadLetter.from_bytes(value) for _, sent_key, value in bus.acknowledged}
+    assert letters.keys() == {key, None}
+    assert letters[key] == DeadLetter.model_validate(
+        {
+            "service": "collector",
+            "topic": "__consumer_offsets",
+            "partition": 7,
+            "offset": letters[key].offset,
+            "reason": "value.offset: 8 bytes needed, 1 left (at byte 2)",
+            "failed_at": 1000,
+            "key": letters[key].model_dump(mode="json")["key"],
+            "value": letters[key].model_dump(mode="json")["value"],
+        }
+    )
+    assert (letters[key].key, letters[key].value, letters[key].offset) == (key, b"\0\3\0", 40)
+    assert (letters[None].key, letters[None].value, letters[None].offset) == (None, b"x", 41)
+
+
+def test_what_only_rebuilds_state_is_not_buried_again() -> None:
+    publisher, _, _ = make()
+    records = batch([(b"", b""), (b"", b"")], counted=[False, True])
+    publisher.bury(records, Positions(lambda _: True).fold(records))
+    assert publisher.waiting == 1

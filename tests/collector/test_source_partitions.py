@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from warren_collector.sources.source_partitions import (
+    SourcePartition,
+    SourcePartitions,
+    assigned,
+)
+
+
+def owning(*partitions: SourcePartition) -> SourcePartitions:
+    owned = SourcePartitions()
+    for partition in partitions:
+        owned.add(partition)
+    return owned
+
+
+def test_the_first_time_all_up_to_the_end_only_rebuilds() -> None:
+    partitions = owning(assigned(0, stored=None, end=100))
+    counted = partitions.counted(np.array([0, 0, 0]), np.array([98, 99, 100]))
+    assert counted is not None
+    assert counted.tolist() == [False, False, True]
+
+
+def test_after_a_restart_what_follows_the_stored_position_counts() -> None:
+    partitions = owning(assigned(0, stored=50, end=100), assigned(1, stored=0, end=100))
+    counted = partitions.counted(np.array([0, 1, 0, 1]), np.array([49, 0, 50, 1]))
+    assert counted is not None
+    assert counted.tolist() == [False, True, True, True]
+
+
+def test_once_past_it_all_count() -> None:
+    partitions = owning(assigned(0, stored=50, end=100))
+    partitions.advance(np.array([0, 0]), np.array([10, 49]))
+    assert partitions.counted(np.array([0]), np.array([50])) is None
+
+
+def test_live_from_the_end_seen_at_assignment() -> None:
+    partition = assigned(0, stored=None, end=100)
+    partitions = owning(partition)
+    partitions.advance(np.array([0]), np.array([98]))
+    assert (partition.position, partition.is_live, partitions.behind()) == (99, False, 1)
+    partitions.advance(np.array([0]), np.array([99]))
+    assert partitions.live() == {0: 100}
+    assert partitions.are_live
+
+
+def test_the_end_may_be_reached_earlier() -> None:
+    """The last records are transaction markers, or compacted away, or of an open transaction."""
+    partition = assigned(0, stored=None, end=100)
+    partition.reach_end(97)
+    assert partition.is_live
+    counted = owning(partition).counted(np.array([0]), np.array([98]))
+    assert counted is None or counted.all()
+
+
+@pytest.mark.parametrize(("stored", "count_from"), [(None, 10), (500, 10), (3, 3)])
+def test_a_stored_position_beyond_the_end_is_of_an_older_topic(
+    stored: int | None, count_from: int
+) -> None:
+    assert assigned(0, stored, end=10).count_from == count_from
+
+
+def test_an_empty_partition_is_live_at_once() -> None:
+    assert assigned(0, stored=None, end=0).is_live
+
+
+def test_records_of_partitions_that_are_not_owned_are_known() -> None:
+    partitions = owning(assigned(2, None, 5))
+    assert partitions.owned(np.array([2, 2])) is None
+    owned = partitions.owned(np.array([2, 7, 0]))
+    assert owned is not None
+    assert owned.tolist() == [True, False, False]
+
+
+def test_no_records() -> None:
+    partitions = owning(assigned(2, None, 5))
+    nothing = np.zeros(0, np.int32)
+    assert partitions.owned(nothing) is None
+    counted = partitions.counted(nothing, nothing.astype(np.int64))
+    assert counted is not None
+    assert len(counted) == 0
+    partitions.advance(nothing, nothing.astype(np.int64))
+    assert SourcePartitions().owned(nothing) is None
+    assert SourcePartitions().are_live

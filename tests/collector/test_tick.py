@@ -1,0 +1,199 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import support.coordinator_records as encode
+from support.coordinator_batches import batch
+from warren.clock import ManualClock
+from warren.contracts import OffsetEvent
+from warren.errors import ClusterUnreachable, PublishFailed
+from warren_collector.events import Origin
+from warren_collector.log_ends import LogEnds, TopicLog
+from warren_collector.meters import Meters
+from warren_collector.positions import Positions
+from warren_collector.publisher import Publisher
+from warren_collector.sources.source_partitions import SourcePartitions, assigned
+from warren_collector.tick import Ticker
+
+HEARTBEAT = 30.0
+BAD_KEY = b"\0"
+
+
+class FakeSource:
+    def __init__(self) -> None:
+        self.partitions = SourcePartitions()
+        self.stored = 0
+
+    def store(self) -> None:
+        self.stored += 1
+
+
+class FakeEnds:
+    def __init__(self) -> None:
+        self.asked: list[set[str]] = []
+        self.suspected: frozenset[str] = frozenset()
+        self.is_away = False
+
+    def read(self, topics: set[str]) -> LogEnds:
+        self.asked.append(topics)
+        if self.is_away:
+            raise ClusterUnreachable("prod", "clusters.prod.bootstrap", "away")
+        column = np.array([100], np.int64)
+        known = topics - self.suspected
+        return LogEnds({t: TopicLog(column, column) for t in known}, suspected=self.suspected)
+
+
+class FakeBus:
+    """Keeps acknowledged events."""
+
+    def __init__(self) -> None:
+        self.is_away = False
+        self.events: list[OffsetEvent] = []
+        self._queued: list[OffsetEvent] = []
+
+    def send(self, topic: str, key: bytes | None, value: bytes | None) -> None:
+        assert (topic, key) == ("warren.offsets", b"prod|a") or key in (b"prod|b", BAD_KEY)
+        if key != BAD_KEY:
+            self._queued.append(OffsetEvent.from_bytes(value))
+
+    def flush(self) -> None:
+        queued, self._queued = self._queued, []
+        if self.is_away:
+            raise PublishFailed("home", "home", "away")
+        self.events += queued
+
+
+class Fixture:
+    def __init__(self) -> None:
+        self.clock = ManualClock(1_000_000)
+        self.positions = Positions(lambda _: True)
+        self.source, self.ends, self.bus = FakeSource(), FakeEnds(), FakeBus()
+        self.publisher = Publisher(self.bus, "warren.", "__consumer_offsets", self.clock)
+        self.ticker = Ticker(
+            Origin("prod", "offsets_topic", 5000),
+            self.positions,
+            self.source,
+            self.ends,
+            self.publisher,
+            Meters("prod"),
+            self.clock,
+            HEARTBEAT,
+        )
+
+    def own(self, number: int, position: int, *, live: bool = True) -> None:
+        partition = assigned(number, stored=None, end=position)
+        partition.position, partition.is_live = position, live
+        self.source.partitions.add(partition)
+
+    def commit(self, group: str, offset: int, partition: int = 0) -> None:
+        record = encode.offset_key(group, f"topic-{group}", 0), encode.offset_value(offset, 5)
+        self.positions.fold(batch([record], partition=partition))
+
+    def tick(self, after: float = 0.0) -> list[OffsetEvent]:
+        self.clock.advance(after)
+        self.bus.events.clear()
+        self.ticker.tick()
+        return list(self.bus.events)
+
+
+@pytest.fixture
+def at() -> Fixture:
+    fixture = Fixture()
+    fixture.own(0, position=7)
+    return fixture
+
+
+def test_one_event_per_group_and_tick(at: Fixture) -> None:
+    for offset in (1, 2, 3):
+        at.commit("a", offset)
+    (event,) = at.tick()
+    assert (event.cluster, event.group, event.source) == ("prod", "a", "offsets_topic")
+    assert (event.position, event.observed_at) == (7, 1_000_000)
+    columns = event.topics["topic-a"]
+    assert (columns.committed, columns.commits, columns.log_end) == ([3], [3], [100])
+    assert at.source.stored == 1
+
+
+def test_silent_groups_get_a_heartbeat(at: Fixture) -> None:
+    at.commit("a", 1)
+    at.tick()
+    assert at.tick(HEARTBEAT - 1) == []
+    (event,) = at.tick(1)
+    assert event.topics["topic-a"].commits == [0]
+    assert at.tick(1) == []
+
+
+def test_only_the_due_groups_topics_are_looked_at(at: Fixture) -> None:
+    at.commit("a", 1)
+    at.commit("b", 1)
+    at.tick()
+    at.commit("b", 2)
+    assert [event.group for event in at.tick(1)] == ["b"]
+    assert at.ends.asked == [{"topic-a", "topic-b"}, {"topic-b"}]
+
+
+def test_nothing_due_nothing_done(at: Fixture) -> None:
+    assert at.tick() == []
+    assert at.ends.asked == []
+    assert at.source.stored == 0
+
+
+def test_groups_of_partitions_that_are_not_live_wait(at: Fixture) -> None:
+    at.own(1, position=3, live=False)
+    at.commit("a", 1, partition=0)
+    at.commit("b", 1, partition=1)
+    assert [event.group for event in at.tick()] == ["a"]
+    at.own(1, position=9)
+    assert [(event.group, event.position) for event in at.tick()] == [("b", 9)]
+
+
+def test_without_log_ends_nothing_is_published_and_nothing_lost(at: Fixture) -> None:
+    at.commit("a", 1)
+    at.ends.is_away = True
+    assert at.tick() == []
+    assert at.source.stored == 0
+    at.commit("a", 2)
+    at.ends.is_away = False
+    (event,) = at.tick(5)
+    assert event.topics["topic-a"].commits == [2]
+    assert at.source.stored == 1
+
+
+def test_without_acknowledgement_nothing_is_stored_and_all_is_repeated(at: Fixture) -> None:
+    at.commit("a", 1)
+    at.bus.is_away = True
+    assert at.tick() == []
+    assert at.source.stored == 0
+    at.bus.is_away = False
+    (event,) = at.tick()
+    assert event.topics["topic-a"].commits == [1]
+    assert event.observed_at > 1_000_000  # the first attempt may have been delivered after all
+    assert at.source.stored == 1
+
+
+def test_events_of_a_group_grow_in_time_though_the_clock_stands(at: Fixture) -> None:
+    at.commit("a", 1)
+    (first,) = at.tick()
+    at.commit("a", 2)
+    (second,) = at.tick()
+    assert second.observed_at > first.observed_at
+
+
+def test_a_group_with_a_topic_that_may_be_missing_waits(at: Fixture) -> None:
+    at.commit("a", 1)
+    at.commit("b", 1)
+    at.ends.suspected = frozenset({"topic-a"})
+    assert [event.group for event in at.tick()] == ["b"]
+    assert at.source.stored == 0
+    at.ends.suspected = frozenset()
+    (event,) = at.tick()
+    assert (event.group, event.topics["topic-a"].commits) == ("a", [1])
+    assert at.source.stored == 1
+
+
+def test_dead_letters_are_published_even_if_no_group_is_due(at: Fixture) -> None:
+    records = batch([(BAD_KEY, b"")])
+    at.publisher.bury(records, at.positions.fold(records))
+    assert at.tick() == []
+    assert at.publisher.waiting == 0
+    assert at.source.stored == 1
