@@ -1,0 +1,97 @@
+"""`warren-evaluator`: judges consumer groups from `warren.offsets`."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import structlog
+from warren import log as logs
+from warren import metrics, probe
+from warren.clock import SystemClock
+from warren.errors import SettingsError
+from warren.settings import Settings
+from warren.settings_file import load_settings
+
+from warren_evaluator.app import Evaluator, create_evaluator
+from warren_evaluator.kafka_trouble import KafkaTrouble
+from warren_evaluator.preparation import await_home
+from warren_evaluator.status_metrics import count_groups
+from warren_evaluator.worker import Worker
+
+log = structlog.get_logger(__name__)
+
+# Our subclasses of Faust's services, which report every step at level info.
+FAUST_SERVICES = ("warren_evaluator.tables", "warren_evaluator.worker")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Exit 0: told to stop. 1: crashed, start me again. 2: the settings are wrong."""
+    parser = argparse.ArgumentParser(prog="warren-evaluator", description=__doc__)
+    parser.add_argument("--config", type=Path, metavar="FILE", help="warren.toml")
+    options = parser.parse_args(arguments)
+    try:
+        settings = load_settings(options.config)
+        _configure_logs(settings)
+        _run(settings)
+    except SettingsError as error:
+        print(f"warren-evaluator: {error}", file=sys.stderr)
+        sys.exit(2)
+
+
+def _run(settings: Settings) -> None:
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    evaluator: Evaluator | None = None
+    stop_probe = probe.serve(
+        settings.evaluator.metrics_port,
+        metrics.EVALUATOR,
+        lambda: evaluator is not None and evaluator.ready(),
+        setting="evaluator.metrics_port",
+    )
+    try:
+        partitions = await_home(settings, stop)
+        if partitions is None:
+            return
+        evaluator = create_evaluator(settings, partitions, SystemClock())
+        count_groups(evaluator.table)
+        _make_data_dir(settings)
+        log.info("starting", app_id=settings.evaluator.app_id, partitions=partitions)
+        _work(evaluator)
+    finally:
+        stop_probe()
+
+
+def _configure_logs(settings: Settings) -> None:
+    handler = logs.configure(
+        settings.log, service="evaluator", quiet=(*logs.NOISY, *FAUST_SERVICES)
+    )
+    # Below errors aiokafka has nothing that an operator could use.
+    logging.getLogger("aiokafka").setLevel(logging.ERROR)
+    handler.addFilter(KafkaTrouble(SystemClock()))
+
+
+def _make_data_dir(settings: Settings) -> None:
+    try:
+        Path(settings.evaluator.data_dir).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SettingsError(
+            "evaluator.data_dir", f"cannot make {error.filename}: {error.strerror}"
+        ) from None
+
+
+def _work(evaluator: Evaluator) -> None:
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    Worker(evaluator.app, loop).execute_from_commandline()
+
+
+if __name__ == "__main__":
+    main()

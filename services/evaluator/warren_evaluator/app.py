@@ -1,0 +1,150 @@
+"""The Faust application: the stream of offset events, the table, and how they are run."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Awaitable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import faust
+from faust.streams import Stream
+from faust.types import EventT, StreamT
+from mode.supervisors import CrashingSupervisor
+from warren.clock import Clock
+from warren.contracts.topics import OFFSETS
+from warren.evaluation import Rules
+from warren.settings import Settings
+
+from warren_evaluator.batch import BatchEvaluator
+from warren_evaluator.credentials import broker_urls, credentials
+from warren_evaluator.pipeline import Pipeline
+from warren_evaluator.records import Publication, SourceRecord
+from warren_evaluator.tables import SafeTableManager, WindowTable
+
+TABLE = "windows"
+# Of a record before compression. What the broker sees is compressed: max.message.bytes is its say.
+MAX_REQUEST_BYTES = 64 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluator:
+    """The application and what others need to look at."""
+
+    app: faust.App
+    table: WindowTable
+
+    def ready(self) -> bool:
+        """The table is recovered and events are being judged."""
+        return bool(self.app.tables.actives_ready) and not self.app.rebalancing
+
+
+def create_evaluator(settings: Settings, partitions: int, clock: Clock) -> Evaluator:
+    """`partitions` is the number that `warren.offsets` has. Raises SettingsError."""
+    app = faust.App(settings.evaluator.app_id, **_faust_settings(settings, partitions))
+    raw: dict[str, Any] = {
+        "key_type": bytes,
+        "value_type": bytes,
+        "key_serializer": "raw",
+        "value_serializer": "raw",
+    }
+    table = cast(
+        WindowTable,
+        app.Table(TABLE, partitions=partitions, key_type=bytes, value_type=bytes),
+    )
+    source = app.topic(OFFSETS.full_name(settings.home.topic_prefix), **raw)
+    rules = Rules.from_settings(settings.evaluation)
+    pipeline = Pipeline(
+        BatchEvaluator(lambda _cluster, _group: rules, settings.home.topic_prefix, clock),
+        table,
+        publish=_publisher(app),
+        committed=lambda: _committed(app, source.get_topic_name()),
+        clock=clock,
+    )
+
+    async def after_recovery() -> None:
+        pipeline.gone.restore(table.entries())
+
+    table.on_recover(after_recovery)
+
+    @app.agent(source, name="evaluate", supervisor_strategy=CrashingSupervisor)
+    async def evaluate(stream: StreamT[bytes]) -> None:
+        _freeze_long_lived()
+        source_stream = cast("Stream[bytes]", stream)  # Faust's interface lacks noack_take
+        batches = source_stream.noack_take(
+            settings.evaluator.batch, settings.evaluator.batch_within
+        )
+        async for batch in batches:
+            events = cast("list[EventT[bytes]]", batch)  # what it yields, whatever it declares
+            await pipeline.run([_record(event) for event in events])
+            for event in events:
+                event.ack()
+
+    return Evaluator(app, table)
+
+
+def _faust_settings(settings: Settings, partitions: int) -> dict[str, Any]:
+    return {
+        "broker": broker_urls(settings.home),
+        "broker_credentials": credentials("home", settings.home),
+        "store": "memory://",
+        "datadir": Path(settings.evaluator.data_dir),
+        "Table": WindowTable,
+        "TableManager": SafeTableManager,
+        "key_serializer": "raw",
+        "value_serializer": "raw",
+        "autodiscover": False,
+        "web_enabled": False,
+        # Topics are made, and their configuration is owned, by `warren.kafka.topics`.
+        "topic_allow_declare": False,
+        "topic_disable_leader": True,
+        "topic_partitions": partitions,
+        "topic_replication_factor": settings.home.replication_factor,
+        "table_standby_replicas": 0,
+        "consumer_auto_offset_reset": "earliest",
+        "consumer_max_fetch_size": 4 * 2**20,
+        "stream_buffer_maxsize": 256,
+        # A rebalance waits for the batch that is being worked on.
+        "stream_wait_empty": True,
+        "producer_acks": -1,
+        "producer_linger": 0.005,
+        "producer_max_batch_size": 2**20,
+        "producer_max_request_size": MAX_REQUEST_BYTES,
+        "producer_compression_type": "lz4",
+        "producer_request_timeout": 120.0,
+        "broker_commit_interval": 1.0,
+        "broker_heartbeat_interval": 3.0,
+        "broker_max_poll_interval": 300.0,
+        "broker_rebalance_timeout": 60.0,
+        "broker_request_timeout": 30.0,
+        "broker_session_timeout": 10.0,
+    }
+
+
+def _publisher(app: faust.App) -> Any:
+    async def publish(item: Publication) -> Awaitable[Any]:
+        return await app.producer.send(item.topic, item.key, item.value, item.partition, None, None)
+
+    return publish
+
+
+def _committed(app: faust.App, topic: str) -> Mapping[int, int]:
+    return {
+        tp.partition: offset
+        for tp, offset in app.monitor.tp_committed_offsets.items()
+        if tp.topic == topic
+    }
+
+
+def _record(event: EventT[bytes]) -> SourceRecord:
+    message = event.message
+    return SourceRecord(
+        message.topic, message.partition, message.offset, message.key, message.value
+    )
+
+
+def _freeze_long_lived() -> None:
+    """What was loaded and recovered until now lives on: garbage collection may pass it over."""
+    gc.collect()
+    gc.freeze()

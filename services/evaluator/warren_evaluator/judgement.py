@@ -1,0 +1,166 @@
+"""Judgement: an offset event and what is known of its group, in; what to remember and say, out.
+
+Pure: takes "now" from the event and asks nobody anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from warren.contracts import LagEvent, OffsetEvent, StatusChangeEvent
+from warren.evaluation import (
+    POLICIES,
+    UNKNOWN,
+    Column,
+    Evidence,
+    Int64,
+    Rules,
+    Windows,
+    is_expired,
+    judge_group,
+    judge_partitions,
+)
+
+from warren_evaluator.incidents import opened_at
+from warren_evaluator.lag_events import lag_event
+from warren_evaluator.observation import Observation, check_ranges, observe
+from warren_evaluator.state import Applied, GroupGone, GroupState, Latest
+from warren_evaluator.status_changes import EndReason, incident_ended, status_change
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """The event was applied before, or is older than one that was."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """The event is about a group that has expired and is not known (any more)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The group was judged."""
+
+    state: GroupState
+    lag: LagEvent
+    change: StatusChangeEvent | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The group was deleted or has expired."""
+
+    state: GroupGone
+    change: StatusChangeEvent | None
+
+
+Outcome = Duplicate | Nothing | Judged | Ended
+
+
+def judge(
+    event: OffsetEvent,
+    state: GroupState | GroupGone | None,
+    rules: Rules,
+    *,
+    source_offset: int = UNKNOWN,
+) -> Outcome:
+    """`source_offset` is the event's offset in `warren.offsets`. Raises ContractViolation."""
+    check_ranges(event)
+    if state is not None and not state.applied.is_before(event):
+        return Duplicate()
+    known = state if isinstance(state, GroupState) else None
+    if event.deleted:
+        return _ended(event, known, "group_deleted", source_offset)
+    updated = _updated(event, known, rules)
+    if is_expired(updated.windows, event.observed_at, rules.expire_group_ms):
+        if known is None:
+            return Nothing()
+        return _ended(event, known, "group_expired", source_offset)
+    return _judged(event, updated, rules)
+
+
+def _ended(
+    event: OffsetEvent, known: GroupState | None, reason: EndReason, source_offset: int
+) -> Ended:
+    change = None
+    if known is not None and known.opened_at is not None:
+        change = incident_ended(event, known.status, known.opened_at, reason)
+    return Ended(GroupGone(Applied.by(event), source_offset), change)
+
+
+def _updated(event: OffsetEvent, known: GroupState | None, rules: Rules) -> GroupState:
+    """The state with the event's observation in it; partitions it does not name stay."""
+    old = known or GroupState.new(Applied.by(event), rules.intervals)
+    named = {topic: positions.partition for topic, positions in event.topics.items()}
+    layout = old.layout.without_topics(event.removed).with_topics(named)
+    rows = old.layout.rows_of(layout)
+    windows = old.windows.resized(rules.intervals).take(rows)
+    if not old.applied.shares_order_with(event):
+        windows.forget_orders()
+    latest = np.full((len(Latest), len(rows)), UNKNOWN, np.int64)
+    latest[:, rows >= 0] = old.latest[:, rows[rows >= 0]]
+    observation = observe(event, layout)
+    latest[:, observation.rows] = observation.latest
+    _insert(windows, observation, event, rules.min_distance_ms)
+    return replace(old, applied=Applied.by(event), layout=layout, latest=latest, windows=windows)
+
+
+def _insert(
+    windows: Windows, observation: Observation, event: OffsetEvent, min_distance_ms: int
+) -> None:
+    rows, latest = observation.rows, observation.latest
+    committed, committed_at = latest[Latest.COMMITTED], latest[Latest.COMMITTED_AT]
+    windows.clear(rows[committed < 0])  # its committed offset is gone
+    windows.remember_log_ends(rows, latest[Latest.LOG_END])
+    differs = (committed != windows.newest(Column.OFFSET)[rows]) | (
+        committed_at != windows.newest(Column.COMMITTED_AT)[rows]
+    )
+    is_first = windows.filled[rows] == 0
+    moved = (committed >= 0) & (is_first | ((observation.commits > 0) & differs))
+    order = event.observed_at if event.position < 0 else event.position
+    commits = np.empty((len(Column), int(moved.sum())), np.int64)
+    commits[Column.OFFSET] = committed[moved]
+    commits[Column.COMMITTED_AT] = committed_at[moved]
+    commits[Column.OBSERVED_AT] = event.observed_at
+    commits[Column.LAG] = _lag(latest)[moved]
+    commits[Column.ORDER] = order
+    windows.insert(rows[moved], commits, min_distance_ms)
+
+
+def _lag(latest: Int64) -> Int64:
+    """Log end - committed offset, at least 0; UNKNOWN when either is."""
+    committed, log_end = latest[Latest.COMMITTED], latest[Latest.LOG_END]
+    known = (committed >= 0) & (log_end >= 0)
+    return np.where(known, np.maximum(log_end - committed, 0), UNKNOWN)
+
+
+def _least_lag(state: GroupState, lag: Int64) -> Int64:
+    """The lag that a partition is judged by: that of now or, while no broker says where the log
+    ends, the one that follows from where it last ended. Logs only grow, so it is at least that.
+    """
+    then = state.latest.copy()
+    then[Latest.LOG_END] = state.windows.log_ends[:, -1]
+    return np.where(lag == UNKNOWN, _lag(then), lag)
+
+
+def _judged(event: OffsetEvent, updated: GroupState, rules: Rules) -> Judged:
+    lag = _lag(updated.latest)
+    partitions = judge_partitions(
+        Evidence(updated.windows, _least_lag(updated, lag), event.observed_at),
+        POLICIES[rules.policy],
+        intervals=rules.intervals,
+        allowed_lag=rules.allowed_lag,
+        minimum_complete=rules.minimum_complete,
+    )
+    group = judge_group(partitions, lag)
+    since = opened_at(updated.opened_at, group.status, event.observed_at)
+    state = replace(updated, status=group.status, opened_at=since)
+    change = None
+    if group.status is not updated.status:
+        began = updated.opened_at if since is None else since
+        assert began is not None  # a status other than OK, before or now, has an incident
+        change = status_change(event, state, updated.status, began, lag, partitions, group)
+    report = lag_event(event, state, lag, partitions, group, rules.policy)
+    return Judged(state, report, change)

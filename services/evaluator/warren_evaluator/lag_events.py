@@ -1,0 +1,90 @@
+"""Rendering of evaluations: what is published on `warren.lag`."""
+
+from __future__ import annotations
+
+import numpy as np
+from warren.contracts import LagEvent, OffsetEvent, TopicLag, WindowEdge
+from warren.evaluation import UNKNOWN, Column, GroupVerdict, Int64, PartitionVerdicts, Windows
+from warren.evaluation.windows import Bools
+
+from warren_evaluator.incidents import incident
+from warren_evaluator.state import GroupState, Latest
+from warren_evaluator.status_names import group_name, partition_name
+
+
+def lag_event(
+    event: OffsetEvent,
+    state: GroupState,
+    lag: Int64,
+    partitions: PartitionVerdicts,
+    group: GroupVerdict,
+    policy: str,
+) -> LagEvent:
+    """The whole group, whatever part of it the event was about. Built without validation."""
+    return LagEvent.model_construct(
+        cluster=event.cluster,
+        group=event.group,
+        evaluated_at=event.observed_at,
+        position=event.position,
+        status=group_name(group.status),
+        complete=group.complete,
+        policy=policy,
+        total_lag=group.total_lag,
+        incident=incident(event.cluster, event.group, state.opened_at),
+        topics=_topics(state, lag, partitions),
+    )
+
+
+def _topics(state: GroupState, lag: Int64, verdicts: PartitionVerdicts) -> dict[str, TopicLag]:
+    windows = state.windows
+    start, end = _edge(windows, windows.oldest()), _edge(windows, windows.newest())
+    latest = state.latest.tolist()
+    lags = _optional(lag, lag == UNKNOWN)
+    complete = verdicts.complete.tolist()
+    status = [partition_name(code) for code in verdicts.status.tolist()]
+    return {
+        topic: TopicLag.model_construct(
+            partition=list(partitions),
+            status=status[rows],
+            committed=latest[Latest.COMMITTED][rows],
+            committed_at=latest[Latest.COMMITTED_AT][rows],
+            log_start=latest[Latest.LOG_START][rows],
+            log_end=latest[Latest.LOG_END][rows],
+            lag=lags[rows],
+            complete=complete[rows],
+            window_start=_part(start, rows),
+            window_end=_part(end, rows),
+        )
+        for topic, partitions, rows in state.layout.slices()
+    }
+
+
+_Edge = dict[str, list[int | None]]
+
+
+def _edge(windows: Windows, commits: Int64) -> _Edge:
+    empty = windows.filled == 0
+    lag = commits[Column.LAG]
+    return {
+        "offset": _optional(commits[Column.OFFSET], empty),
+        "at": _optional(commits[Column.COMMITTED_AT], empty),
+        "observed_at": _optional(commits[Column.OBSERVED_AT], empty),
+        "lag": _optional(lag, empty | (lag == UNKNOWN)),
+    }
+
+
+def _part(edge: _Edge, rows: slice) -> WindowEdge:
+    return WindowEdge.model_construct(
+        offset=edge["offset"][rows],
+        at=edge["at"][rows],
+        observed_at=edge["observed_at"][rows],
+        lag=edge["lag"][rows],
+    )
+
+
+def _optional(values: Int64, missing: Bools) -> list[int | None]:
+    """The values as a list, None where they are missing."""
+    listed: list[int | None] = values.tolist()
+    for row in np.flatnonzero(missing).tolist():
+        listed[row] = None
+    return listed

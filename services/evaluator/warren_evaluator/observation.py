@@ -1,0 +1,71 @@
+"""Observation: an offset event's lists as columns, laid out by row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from warren.contracts.offset_event import OffsetEvent, TopicPositions
+from warren.errors import ContractViolation
+from warren.evaluation import MAX_TIME, Int64
+
+from warren_evaluator.layout import Layout
+from warren_evaluator.state import Latest
+
+_COLUMNS = {
+    Latest.COMMITTED: "committed",
+    Latest.COMMITTED_AT: "committed_at",
+    Latest.LOG_START: "log_start",
+    Latest.LOG_END: "log_end",
+}
+MAX_PARTITION = 2**31 - 1
+# The last moment that a date can be written for; also keeps differences of times within 64 bits.
+LATEST_MOMENT = 253_402_300_799_999
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What one event says of N partitions."""
+
+    rows: Int64  # [N]
+    latest: Int64  # [Latest, N]
+    commits: Int64  # [N] how many are folded into this event
+
+
+def check_ranges(event: OffsetEvent) -> None:
+    """Raises ContractViolation for numbers that Kafka cannot have meant."""
+    if not 0 <= event.observed_at <= LATEST_MOMENT:
+        raise ContractViolation(f"observed_at: {event.observed_at} is no Unix time in milliseconds")
+    if event.position >= 2**63:
+        raise ContractViolation("position: beyond 64 bits")
+    for topic, positions in event.topics.items():
+        if positions.partition and max(positions.partition) > MAX_PARTITION:
+            raise ContractViolation(f"topics.{topic}.partition: beyond 32 bits")
+
+
+def observe(event: OffsetEvent, layout: Layout) -> Observation:
+    """The layout must have all partitions of the event. Raises ContractViolation."""
+    count = sum(len(positions.partition) for positions in event.topics.values())
+    rows = np.empty(count, np.int64)
+    latest = np.empty((len(Latest), count), np.int64)
+    commits = np.empty(count, np.int64)
+    start = 0
+    for topic, positions in event.topics.items():
+        part = slice(start, start + len(positions.partition))
+        rows[part] = layout.rows(topic, positions.partition)
+        _fill(topic, positions, latest[:, part], commits[part])
+        start = part.stop
+    # Commit times are the clients' own; silly ones must not wrap around when they are subtracted.
+    np.clip(latest[Latest.COMMITTED_AT], -MAX_TIME, MAX_TIME, out=latest[Latest.COMMITTED_AT])
+    return Observation(rows, latest, commits)
+
+
+def _fill(topic: str, positions: TopicPositions, latest: Int64, commits: Int64) -> None:
+    name = ""
+    try:
+        for column, name in _COLUMNS.items():
+            latest[column] = getattr(positions, name)
+        name = "commits"
+        commits[:] = positions.commits
+    except OverflowError as error:
+        raise ContractViolation(f"topics.{topic}.{name}: beyond 64 bits") from error

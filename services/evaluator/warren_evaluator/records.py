@@ -1,0 +1,57 @@
+"""What goes into a batch and what comes out of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRecord:
+    """A record of `warren.offsets`."""
+
+    topic: str
+    partition: int
+    offset: int
+    key: bytes | None
+    value: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """A record to publish; `partition` is that of its source record. No value is a tombstone."""
+
+    topic: str
+    key: bytes | None
+    value: bytes | None
+    partition: int
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A table value to store; None deletes it."""
+
+    key: bytes
+    value: bytes | None
+    partition: int
+
+
+@dataclass(slots=True)
+class Counts:
+    """What happened in a batch."""
+
+    events: int = 0
+    duplicates: int = 0
+    dead_letters: int = 0
+    partitions: int = 0
+    status_changes: list[str] = field(default_factory=list)  # the new statuses
+    discarded_states: int = 0
+
+
+@dataclass(slots=True)
+class BatchResult:
+    """First everything in `publications` must be acknowledged, then everything in `writes`."""
+
+    publications: list[Publication] = field(default_factory=list)
+    writes: list[Write] = field(default_factory=list)
+    gone: list[tuple[bytes, int, int]] = field(default_factory=list)  # key, partition, offset
+    counts: Counts = field(default_factory=Counts)

@@ -1,0 +1,87 @@
+"""State: what the evaluator remembers of a group between two events."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+from warren.contracts.offset_event import OffsetEvent, SourceName
+from warren.contracts.status import Status
+from warren.evaluation import UNKNOWN, Int64, Windows
+
+from warren_evaluator.layout import Layout
+
+MADE_ANEW_AFTER_MS = 10 * 60_000
+
+
+class Latest(IntEnum):
+    """The newest that was observed of each partition; UNKNOWN (-1) as in the events."""
+
+    COMMITTED = 0
+    COMMITTED_AT = 1
+    LOG_START = 2
+    LOG_END = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """The last event that was applied: tells replayed events from new ones."""
+
+    source: SourceName
+    position: int
+    observed_at: int
+
+    @classmethod
+    def by(cls, event: OffsetEvent) -> Applied:
+        return cls(event.source, event.position, event.observed_at)
+
+    def is_before(self, event: OffsetEvent) -> bool:
+        """Whether the event is newer.
+
+        One at an earlier position is not, whatever its time: a collector that lost its partitions
+        may say it. Only when that has gone on for long was `__consumer_offsets` made anew.
+        """
+        if self.source != event.source:
+            return self.observed_at < event.observed_at
+        if event.position < self.position:
+            return event.observed_at - self.observed_at > MADE_ANEW_AFTER_MS
+        return (self.position, self.observed_at) < (event.position, event.observed_at)
+
+    def shares_order_with(self, event: OffsetEvent) -> bool:
+        """Whether positions of the (newer) event can be compared with those before."""
+        return self.source == event.source and self.position <= event.position
+
+
+@dataclass(frozen=True, slots=True)
+class GroupState:
+    """A group that is being judged. Arrays are never changed in place once they are in a state."""
+
+    applied: Applied
+    status: Status
+    opened_at: int | None  # of the incident; None while OK
+    layout: Layout
+    latest: Int64  # [Latest, partition]
+    windows: Windows
+
+    @classmethod
+    def new(cls, applied: Applied, intervals: int) -> GroupState:
+        return cls(
+            applied=applied,
+            status=Status.OK,
+            opened_at=None,
+            layout=Layout({}),
+            latest=np.full((len(Latest), 0), UNKNOWN, np.int64),
+            windows=Windows.empty(0, intervals),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class GroupGone:
+    """A group that was deleted or has expired: kept until no event before that can be replayed.
+
+    `source_offset` is the offset in `warren.offsets` of the event that ended it.
+    """
+
+    applied: Applied
+    source_offset: int

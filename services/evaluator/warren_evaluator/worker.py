@@ -1,0 +1,21 @@
+"""The process around the Faust application: signals, logs and exit codes are Warren's."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+
+import faust
+
+
+class Worker(faust.Worker):
+    """Stops gracefully on SIGTERM and SIGINT; exits 0 then, 1 after a crash."""
+
+    def __init__(self, app: faust.App, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(app, loop=loop, quiet=True, override_logging=False)
+        self.spinner = None
+
+    def _install_signal_handlers_unix(self) -> None:
+        # Not Faust's for SIGUSR1 and SIGUSR2: the latter would stop the worker in a debugger.
+        self.loop.add_signal_handler(signal.SIGINT, self._on_sigint)
+        self.loop.add_signal_handler(signal.SIGTERM, self._on_sigterm)

@@ -1,0 +1,140 @@
+"""Batches: which records are published and written, and what happens to bad ones."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from support.offset_events import MINUTE, NOW, At, commits, offset_event
+from warren.clock import ManualClock
+from warren.contracts import DeadLetter, LagEvent, OffsetEvent, StatusChangeEvent, group_key
+from warren.evaluation import Rules
+from warren_evaluator.batch import MAX_RAW_BYTES, BatchEvaluator
+from warren_evaluator.records import BatchResult, SourceRecord
+from warren_evaluator.window_codec import decode, is_gone
+
+KEY = group_key("prod", "billing")
+GOOD = offset_event(NOW + 1, {"orders": {0: At(100, NOW)}}).to_bytes()
+
+
+def record(value: bytes | None, offset: int = 0, key: bytes | None = KEY) -> SourceRecord:
+    return SourceRecord("w.offsets", 3, offset, key, value)
+
+
+def records(events: list[OffsetEvent], first: int = 0) -> list[SourceRecord]:
+    return [
+        record(event.to_bytes(), offset, group_key(event.cluster, event.group))
+        for offset, event in enumerate(events, first)
+    ]
+
+
+def evaluate(batch: list[SourceRecord], table: dict[bytes, bytes] | None = None) -> BatchResult:
+    evaluator = BatchEvaluator(lambda _cluster, _group: Rules(), "w.", ManualClock(NOW))
+    return evaluator.evaluate(batch, (table or {}).get)
+
+
+def published(result: BatchResult, topic: str) -> list[bytes | None]:
+    return [item.value for item in result.publications if item.topic == topic]
+
+
+def test_every_evaluation_is_published_and_the_group_written_once() -> None:
+    result = evaluate(records(commits(5, 6, 7, 0)))
+    lags = [LagEvent.from_bytes(value) for value in published(result, "w.lag")]
+    assert [lag.status for lag in lags] == ["ERR", "WARN", "WARN", "OK"]
+    changes = [StatusChangeEvent.from_bytes(value) for value in published(result, "w.lag-status")]
+    assert [change.data.status for change in changes] == ["ERR", "WARN", "OK"]
+    assert [write.key for write in result.writes] == [KEY]
+    assert {item.partition for item in result.publications} == {3} == {result.writes[0].partition}
+    assert {item.key for item in result.publications} == {KEY}
+    assert result.counts.events == 4
+    assert result.counts.partitions == 4
+    assert result.counts.status_changes == ["ERR", "WARN", "OK"]
+
+
+def test_a_batch_goes_on_where_the_table_is() -> None:
+    events = commits(5, 6, 7, 0, 3)
+    whole = evaluate(records(events))
+    table: dict[bytes, bytes] = {}
+    parts = []
+    for offset, event in enumerate(events):
+        part = evaluate(records([event], offset), table)
+        parts += part.publications
+        for write in part.writes:
+            assert write.value is not None
+            table[write.key] = write.value
+    assert parts == whole.publications
+    assert [write.value for write in whole.writes] == list(table.values())
+
+
+def test_a_replay_publishes_and_writes_nothing() -> None:
+    batch = records(commits(5, 6, 7))
+    first = evaluate(batch)
+    assert first.writes[0].value is not None
+    again = evaluate(batch, {KEY: first.writes[0].value})
+    assert (again.publications, again.writes) == ([], [])
+    assert again.counts.duplicates == 3
+
+
+BAD = {
+    "not JSON": (b"\x00\xffnonsense", KEY, "JSON"),
+    "truncated": (GOOD[: len(GOOD) // 2], KEY, "JSON"),
+    "another version": (GOOD.replace(b'"v":1', b'"v":2'), KEY, "^v: "),
+    "a tombstone": (None, KEY, "tombstone"),
+    "no event": (b"[]", KEY, "value"),
+    "another group's key": (GOOD, group_key("prod", "other"), "^key: "),
+    "no key": (GOOD, None, "^key "),
+    "a key without cluster": (GOOD, b"billing", "^key "),
+    "a key that is no text": (GOOD, b"\xff|x", "^key is not UTF-8"),
+    "numbers beyond 64 bits": (GOOD.replace(b"[100]", b"[99999999999999999999]"), KEY, "64 bits"),
+    "columns of different length": (GOOD.replace(b"[100]", b"[100,101]"), KEY, "columns"),
+}
+
+
+@pytest.mark.parametrize(("value", "key", "reason"), BAD.values(), ids=BAD)
+def test_a_bad_record_is_dead_lettered_and_stops_nobody(
+    value: bytes | None, key: bytes | None, reason: str
+) -> None:
+    before, after = records(commits(1, 2))
+    result = evaluate([before, record(value, 41, key), after])
+    assert len(published(result, "w.lag")) == 2
+    (item,) = (p for p in result.publications if p.topic == "w.dead-letters")
+    assert (item.key, item.partition) == (key, 3)
+    letter = DeadLetter.from_bytes(item.value)
+    assert (letter.service, letter.topic, letter.partition, letter.offset) == (
+        "evaluator",
+        "w.offsets",
+        3,
+        41,
+    )
+    assert (letter.key, letter.value, letter.failed_at) == (key, value, NOW)
+    assert re.search(reason, letter.reason)
+    assert result.counts.dead_letters == 1
+
+
+def test_a_dead_letter_leaves_out_what_would_not_fit() -> None:
+    result = evaluate([record(b"x" * (MAX_RAW_BYTES + 1))])
+    letter = DeadLetter.from_bytes(result.publications[0].value)
+    assert letter.value is None
+    assert f"its {MAX_RAW_BYTES + 1} bytes" in letter.reason
+
+
+def test_a_deleted_group_leaves_a_tombstone_and_a_marker() -> None:
+    deleted = offset_event(NOW + 5 * MINUTE, deleted=True)
+    result = evaluate(records([*commits(5, 6), deleted], first=10))
+    assert published(result, "w.lag")[-1] is None
+    last = published(result, "w.lag-status")[-1]
+    assert last is not None
+    assert json.loads(last)["data"]["reason"] == "group_deleted"
+    (write,) = result.writes
+    assert write.value is not None
+    assert is_gone(write.value)
+    assert result.gone == [(KEY, 3, 12)]
+
+
+def test_an_unreadable_state_is_counted_and_begun_anew() -> None:
+    result = evaluate(records(commits(0)), {KEY: b"\x63broken"})
+    assert result.counts.discarded_states == 1
+    assert len(published(result, "w.lag")) == 1
+    assert result.writes[0].value is not None
+    decode(result.writes[0].value)

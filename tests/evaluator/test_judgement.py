@@ -1,0 +1,290 @@
+"""Judgement: events in, statuses, incidents and lag events out."""
+
+from __future__ import annotations
+
+import pytest
+from support.offset_events import MINUTE, NOW, At, Judge, commits, offset_event
+from warren.contracts import LagEvent, OffsetEvent, StatusChangeEvent
+from warren.errors import ContractViolation
+from warren.evaluation import Rules
+from warren_evaluator.judgement import Duplicate
+from warren_evaluator.state import GroupState
+
+
+def heartbeat(minute: float, lag: int, **more: int) -> OffsetEvent:
+    """orders/0 as it was after `commits(…, …, …)`, without a new commit."""
+    at = At(120, NOW + 2 * MINUTE, lag, commits=0)
+    return offset_event(NOW + round(minute * MINUTE), {"orders": {0: at}}, **more)
+
+
+def stopped(lag: int = 9) -> Judge:
+    """A group that stopped after three commits, until its caught-up days are forgotten."""
+    group = Judge()
+    group.all(commits(0, 0, 0))
+    group.all(heartbeat(40 + i, lag) for i in range(10))
+    return group
+
+
+def statuses(group: Judge, *lags: int) -> list[str]:
+    return [judged.lag.status for judged in group.all(commits(*lags))]
+
+
+def test_a_healthy_group_is_ok_from_the_first_event_and_says_nothing_of_it() -> None:
+    results = Judge().all(commits(0, 1, 0, 2))
+    assert [r.lag.status for r in results] == ["OK"] * 4
+    assert all(r.change is None and r.lag.incident is None for r in results)
+
+
+def test_growing_lag_is_a_warning_and_shrinking_lag_ends_it() -> None:
+    assert statuses(Judge(), 1, 2, 3, 2)[1:] == ["WARN", "WARN", "OK"]
+
+
+def test_a_silent_group_that_lags_has_stopped() -> None:
+    group = stopped(9)
+    assert isinstance(group.state, GroupState)
+    change = group.judged(heartbeat(50, 11)).change
+    assert change is None  # it had stopped before
+    judged = group.judged(heartbeat(51, 12))
+    assert judged.lag.topics["orders"].status == ["STOP"]
+    assert judged.lag.topics["orders"].lag == [12]
+
+
+def test_what_is_published_is_what_the_contracts_allow() -> None:
+    """Events are built without validation, so they are validated here."""
+    for judged in Judge().all(commits(5, 6, 7, 0)):
+        assert LagEvent.from_bytes(judged.lag.to_bytes()) == judged.lag
+        if judged.change is not None:
+            raw = judged.change.to_bytes()
+            assert StatusChangeEvent.from_bytes(raw).to_bytes() == raw
+
+
+def test_a_lag_event_has_the_window_edges() -> None:
+    *_, last = Judge().all(commits(3, 1, 2))
+    topic = last.lag.topics["orders"]
+    assert topic.window_start.model_dump() == {
+        "offset": [100],
+        "at": [NOW],
+        "observed_at": [NOW],
+        "lag": [3],
+    }
+    assert topic.window_end.model_dump() == {
+        "offset": [120],
+        "at": [NOW + 2 * MINUTE],
+        "observed_at": [NOW + 2 * MINUTE],
+        "lag": [2],
+    }
+    assert topic.complete == [0.3]
+    assert last.lag.complete == 0.0
+
+
+def test_a_full_window_is_complete() -> None:
+    last = Judge(Rules(intervals=3)).all(commits(3, 1, 2))[-1]
+    assert last.lag.topics["orders"].complete == [1.0]
+    assert last.lag.complete == 1.0
+
+
+def test_replayed_and_older_events_are_duplicates() -> None:
+    group = Judge()
+    events = commits(1, 2, 3)
+    group.all(events)
+    before = group.state
+    assert all(isinstance(group(event), Duplicate) for event in events)
+    assert isinstance(group(heartbeat(5, 3, position=1)), Duplicate)
+    assert group.state is before
+
+
+def test_positions_that_stay_behind_are_believed_in_the_end() -> None:
+    """As when __consumer_offsets was deleted and made anew: the group must not be lost for ever."""
+    group = Judge()
+    group.all(commits(1, 2, 3))
+    assert isinstance(group(heartbeat(12, 3, position=1)), Duplicate)
+    at = NOW + 13 * MINUTE
+    judged = group.judged(offset_event(at, {"orders": {0: At(125, at, 1)}}, position=2))
+    assert judged.lag.topics["orders"].window_end.offset == [125]
+    assert judged.lag.topics["orders"].complete == [0.4]
+    assert isinstance(group(offset_event(at, {}, position=2)), Duplicate)
+
+
+def test_parts_of_a_group_share_their_position_and_are_no_duplicates() -> None:
+    group = Judge()
+    group.judged(offset_event(NOW, {"a": {0: At(5, NOW)}}, position=9))
+    part = group.judged(offset_event(NOW + 1, {"b": {0: At(7, NOW)}}, position=9))
+    assert list(part.lag.topics) == ["a", "b"]
+    assert part.lag.topics["a"].committed == [5]
+
+
+def test_another_source_continues_where_the_last_one_stopped() -> None:
+    """Positions of two sources cannot be compared, and neither can what orders their commits."""
+    group = Judge()
+    group.all(commits(5, 4, 3))
+    assert isinstance(group(offset_event(NOW, {}, source="admin_api", position=-1)), Duplicate)
+    for minute, source, position in ((5, "admin_api", -1), (6, "offsets_topic", 3)):
+        at = NOW + minute * MINUTE
+        event = offset_event(
+            at, {"orders": {0: At(100 + minute, at, 1)}}, source=source, position=position
+        )
+        judged = group.judged(event)
+        assert judged.lag.topics["orders"].window_end.offset == [100 + minute]
+    assert judged.lag.topics["orders"].window_start.offset == [100]
+    assert judged.lag.topics["orders"].complete == [0.5]
+
+
+def test_a_heartbeat_is_no_commit() -> None:
+    group = Judge()
+    group.all(commits(5, 5, 5))
+    judged = group.judged(heartbeat(3, 8))
+    topic = judged.lag.topics["orders"]
+    assert topic.window_end.at == [NOW + 2 * MINUTE]
+    assert topic.complete == [0.3]
+    assert topic.lag == [8]
+
+
+def test_a_heartbeat_after_a_merged_commit_is_no_commit_either() -> None:
+    """The slot has the offset of the second commit but the time of the first."""
+    group = Judge()
+    group.all(commits(5, 4, step_ms=900))
+    at = At(110, NOW + 900, 4, commits=0)
+    topic = group.judged(offset_event(NOW + 5 * MINUTE, {"orders": {0: at}})).lag.topics["orders"]
+    assert (topic.window_end.at, topic.window_end.observed_at) == ([NOW], [NOW + 900])
+
+
+def test_a_commit_that_is_reported_again_is_no_new_one() -> None:
+    group = Judge()
+    group.all(commits(5, 4))
+    at = At(110, NOW + MINUTE, 9, commits=1)
+    topic = group.judged(offset_event(NOW + 5 * MINUTE, {"orders": {0: at}})).lag.topics["orders"]
+    assert topic.window_end.observed_at == [NOW + MINUTE]
+    assert topic.window_end.lag == [4]
+
+
+def test_the_first_event_fills_a_window_even_without_a_commit_of_its_own() -> None:
+    judged = Judge().judged(heartbeat(9, 8))
+    assert judged.lag.topics["orders"].window_end.offset == [120]
+
+
+def test_commits_closer_than_the_minimum_distance_are_one() -> None:
+    last = Judge().all(commits(5, 4, 3, step_ms=900))[-1]
+    topic = last.lag.topics["orders"]
+    assert topic.complete == [0.2]  # the third is 1.8 s after the first, which kept its time
+    assert topic.window_start.offset == [110]
+    assert topic.window_start.at == [NOW]
+
+
+def test_a_partition_never_committed_is_there_but_ok_and_without_lag() -> None:
+    event = offset_event(NOW, {"orders": {0: At(5, NOW), 1: At(-1, -1, commits=0, log_end=77)}})
+    judged = Judge().judged(event)
+    topic = judged.lag.topics["orders"]
+    assert (topic.status[1], topic.committed[1], topic.lag[1]) == ("OK", -1, None)
+    assert (topic.complete[1], topic.window_start.offset[1]) == (0.0, None)
+    assert judged.lag.total_lag == 0
+
+
+def test_a_committed_offset_that_is_gone_empties_the_window() -> None:
+    group = Judge()
+    group.all(commits(5, 6, 7))
+    judged = group.judged(
+        offset_event(NOW + 3 * MINUTE, {"orders": {0: At(-1, -1, commits=0, log_end=200)}})
+    )
+    assert judged.lag.status == "OK"
+    assert judged.lag.topics["orders"].complete == [0.0]
+
+
+def test_removed_partitions_are_forgotten() -> None:
+    group = Judge()
+    group.judged(offset_event(NOW, {"a": {0: At(5, NOW), 1: At(6, NOW)}, "b": {0: At(7, NOW)}}))
+    judged = group.judged(offset_event(NOW + 1, {}, removed={"a": [0], "b": [0], "c": [3]}))
+    assert {t: topic.partition for t, topic in judged.lag.topics.items()} == {"a": [1]}
+    judged = group.judged(offset_event(NOW + 2, {}, removed={"a": [1]}))
+    assert (judged.lag.status, judged.lag.complete, judged.lag.topics) == ("OK", 0.0, {})
+
+
+def test_partitions_may_come_in_any_order_and_number() -> None:
+    group = Judge()
+    group.judged(offset_event(NOW, {"a": {2: At(20, NOW), 0: At(0, NOW)}}))
+    judged = group.judged(
+        offset_event(NOW + MINUTE, {"a": {1: At(11, NOW + 1), 2: At(21, NOW + MINUTE)}})
+    )
+    topic = judged.lag.topics["a"]
+    assert topic.partition == [0, 1, 2]
+    assert topic.committed == [0, 11, 21]
+    assert topic.window_start.offset == [0, 11, 20]
+
+
+def test_an_unknown_log_end_gives_an_unknown_lag_but_no_other_status() -> None:
+    """While a broker is away the group is judged by where the log last ended."""
+    group = stopped()
+    event = offset_event(
+        NOW + 60 * MINUTE, {"orders": {0: At(120, NOW + 2 * MINUTE, commits=0, log_end=-1)}}
+    )
+    judged = group.judged(event)
+    assert judged.change is None
+    assert judged.lag.topics["orders"].lag == [None]
+    assert judged.lag.topics["orders"].status == ["STOP"]
+    assert judged.lag.total_lag == 0
+
+
+def test_a_log_end_that_was_never_known_leaves_a_partition_ok() -> None:
+    group = Judge()
+    for minute in (0, 1, 40):
+        at = At(100 + minute, NOW + minute * MINUTE, log_end=-1, commits=int(minute < 2))
+        judged = group.judged(offset_event(NOW + minute * MINUTE, {"orders": {0: at}}))
+    assert judged.lag.status == "OK"
+
+
+def test_a_log_that_was_caught_up_lately_has_not_stopped() -> None:
+    group = Judge()
+    group.all(commits(0, 0, 0))
+    lags = [group.judged(heartbeat(40 + i, i)).lag.status for i in range(11)]
+    assert lags == ["OK"] * 10 + ["ERR"]  # remembered for as long as a window is: ten events
+
+
+@pytest.mark.parametrize(
+    ("event", "where"),
+    [
+        (offset_event(NOW, {"t": {0: At(2**63, NOW)}}), "topics.t.committed"),
+        (offset_event(NOW, {"t": {0: At(1, -(2**63) - 1)}}), "topics.t.committed_at"),
+        (offset_event(NOW, {"t": {0: At(1, NOW, commits=2**63)}}), "topics.t.commits"),
+        (offset_event(NOW, {"t": {2**31: At(1, NOW)}}), "topics.t.partition"),
+        (offset_event(NOW, position=2**63), "position"),
+        (offset_event(-1, position=1), "observed_at"),
+        (offset_event(2**62, position=1), "observed_at"),
+    ],
+)
+def test_numbers_beyond_kafkas_are_refused(event: OffsetEvent, where: str) -> None:
+    with pytest.raises(ContractViolation, match=f"^{where}: "):
+        Judge()(event)
+
+
+def test_extreme_numbers_within_kafkas_are_judged() -> None:
+    """Nothing wraps around: neither times nor lags nor their sum."""
+    largest = 2**63 - 1
+    group = Judge()
+    sane = At(5, NOW)
+    for i, time in enumerate((-(2**63), largest, 0)):
+        at = At(largest - i, time, log_end=largest)
+        judged = group.judged(offset_event(NOW + i, {"orders": {0: at, 1: at, 2: sane}}))
+    assert judged.lag.topics["orders"].lag == [2, 2, 0]
+    assert LagEvent.from_bytes(judged.lag.to_bytes()) == judged.lag
+    behind = At(0, 0, log_end=largest)
+    judged = group.judged(offset_event(NOW + 3, {"orders": {0: behind, 1: behind}}))
+    assert judged.lag.total_lag == 2 * largest
+
+
+def test_a_silly_commit_time_does_not_wrap_around() -> None:
+    at = {0: At(5, -(2**63), lag=2), 1: At(5, 2**63 - 1, lag=2), 2: At(5, NOW)}
+    judged = Judge().judged(offset_event(NOW + 1000, {"orders": at}))
+    assert judged.lag.topics["orders"].status == ["STOP", "STALL", "OK"]
+
+
+def test_other_intervals_keep_the_newest_commits() -> None:
+    group = Judge(Rules(intervals=5))
+    group.all(commits(9, 8, 7, 6, 5))
+    for intervals, complete, first in ((3, 1.0, 120), (6, 0.5, 120)):
+        group.rules = Rules(intervals=intervals)
+        assert isinstance(group.state, GroupState)
+        event = offset_event(
+            group.state.applied.observed_at + 1, {"orders": {0: At(140, NOW + 4 * MINUTE, 5)}}
+        )
+        topic = group.judged(event).lag.topics["orders"]
+        assert topic.window_start.offset == [first]
+        assert topic.complete == [complete]

@@ -1,0 +1,160 @@
+"""The order of effects, with a table and a producer that write down what is asked of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Iterator
+from typing import Any
+
+import pytest
+from support.offset_events import MINUTE, NOW, commits, offset_event
+from warren import metrics
+from warren.clock import ManualClock
+from warren.contracts import OffsetEvent, group_key
+from warren.evaluation import Rules
+from warren_evaluator.batch import BatchEvaluator
+from warren_evaluator.gone_groups import GoneGroups
+from warren_evaluator.pipeline import Pipeline
+from warren_evaluator.records import Publication, SourceRecord
+from warren_evaluator.state import Applied, GroupGone
+from warren_evaluator.window_codec import encode, is_gone
+
+KEY = group_key("prod", "billing")
+
+
+class Broker:
+    """Acknowledges a moment after it was asked, and remembers the order of everything."""
+
+    def __init__(self) -> None:
+        self.log: list[str] = []
+        self.table: dict[bytes, bytes] = {}
+        self.committed: dict[int, int] = {}
+        self.fails_on = ""
+
+    async def publish(self, item: Publication) -> Awaitable[Any]:
+        return self._sent(item.topic)
+
+    def read(self, key: bytes) -> bytes | None:
+        return self.table.get(key)
+
+    async def save(self, key: bytes, value: bytes | None, _partition: int) -> Awaitable[Any]:
+        if value is None:
+            del self.table[key]
+        else:
+            self.table[key] = value
+        return self._sent("delete" if value is None else "table")
+
+    def _sent(self, what: str) -> Awaitable[Any]:
+        self.log.append(f"send {what}")
+        return asyncio.ensure_future(self._acknowledge(what))
+
+    async def _acknowledge(self, what: str) -> None:
+        await asyncio.sleep(0)
+        if what == self.fails_on:
+            raise ConnectionError(what)
+        self.log.append(f"acknowledge {what}")
+
+
+@pytest.fixture
+def broker() -> Iterator[Broker]:
+    return Broker()
+
+
+def pipeline(broker: Broker) -> Pipeline:
+    clock = ManualClock(NOW)
+    evaluator = BatchEvaluator(lambda _cluster, _group: Rules(), "w.", clock)
+    return Pipeline(evaluator, broker, broker.publish, lambda: broker.committed, clock)
+
+
+def batch(*events: OffsetEvent, first: int = 0) -> list[SourceRecord]:
+    return [
+        SourceRecord("w.offsets", 0, offset, KEY, event.to_bytes())
+        for offset, event in enumerate(events, first)
+    ]
+
+
+def test_outputs_are_acknowledged_before_the_table_is_touched(broker: Broker) -> None:
+    asyncio.run(pipeline(broker).run(batch(*commits(5, 6))))
+    assert broker.log == [
+        *["send w.lag", "send w.lag-status"] * 2,
+        *["acknowledge w.lag", "acknowledge w.lag-status"] * 2,
+        "send table",
+        "acknowledge table",
+    ]
+
+
+@pytest.mark.parametrize("what", ["w.lag", "w.lag-status", "table"])
+def test_what_is_not_acknowledged_is_raised(broker: Broker, what: str) -> None:
+    broker.fails_on = what
+    with pytest.raises(ConnectionError, match=what):
+        asyncio.run(pipeline(broker).run(batch(*commits(5))))
+    assert ("send table" in broker.log) == (what == "table")
+
+
+def test_what_happened_is_counted(broker: Broker) -> None:
+    names = ("events", "duplicates", "dead_letters", "partitions")
+
+    def counted() -> list[float]:
+        samples = [f"warren_evaluator_{name}_total" for name in names]
+        return [metrics.EVALUATOR.get_sample_value(sample) or 0 for sample in samples]
+
+    before = counted()
+    events = commits(5, 6)
+    bad = SourceRecord("w.offsets", 0, 3, KEY, b"{}")
+    asyncio.run(pipeline(broker).run([*batch(*events, events[0]), bad]))
+    assert [now - then for now, then in zip(counted(), before, strict=True)] == [4, 1, 1, 2]
+
+
+def test_a_gone_group_goes_from_the_table_when_its_end_is_committed(broker: Broker) -> None:
+    steps = pipeline(broker)
+    other = offset_event(NOW, group="other").to_bytes()
+
+    async def run() -> None:
+        deleted = offset_event(NOW + 5 * MINUTE, deleted=True)
+        await steps.run(batch(*commits(5), deleted, first=10))
+        assert is_gone(broker.table[KEY])
+        broker.committed = {0: 11}  # the deletion at 11 is not committed yet
+        await steps.run([])
+        assert KEY in broker.table
+        broker.committed = {0: 12, 1: 99}
+        await steps.run([SourceRecord("w.offsets", 0, 12, group_key("prod", "other"), other)])
+        assert KEY not in broker.table
+
+    asyncio.run(run())
+
+
+def test_a_group_that_came_back_stays(broker: Broker) -> None:
+    steps = pipeline(broker)
+
+    async def run() -> None:
+        deleted = offset_event(NOW + 5 * MINUTE, deleted=True)
+        back = offset_event(NOW + 6 * MINUTE, {})
+        await steps.run(batch(*commits(5), deleted))
+        await steps.run(batch(back, first=2))
+        broker.committed = {0: 3}
+        await steps.run([])
+        assert not is_gone(broker.table[KEY])
+
+    asyncio.run(run())
+
+
+def test_gone_groups_are_found_again_after_a_recovery() -> None:
+    gone = GoneGroups()
+    gone.add(b"elsewhere", 5, 1)
+    marker = encode(GroupGone(Applied("offsets_topic", 1, NOW), 41))
+    gone.restore([(b"a", marker, 0), (b"b", b"\x01\x02", 0), (b"c", b"alive", 0)])
+    assert gone.take_due({0: 41, 5: 99}) == []
+    assert gone.take_due({0: 42}) == [(b"a", 0)]
+    assert gone.take_due({0: 42}) == []
+
+
+def test_the_first_event_after_a_recovery_shows_what_was_committed() -> None:
+    gone = GoneGroups()
+    marker = encode(GroupGone(Applied("offsets_topic", 1, NOW), 41))
+    gone.restore([(b"a", marker, 0)])
+    gone.saw(0, 41)
+    gone.saw(0, 42)
+    assert gone.take_due({}) == []
+    gone.restore([(b"a", marker, 0)])
+    gone.saw(0, 42)
+    assert gone.take_due({}) == [(b"a", 0)]

@@ -1,0 +1,133 @@
+"""The table's value: what goes in comes out; damaged bytes are a typed error."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from support.offset_events import NOW, At, Judge, commits, offset_event
+from warren.contracts.status import Status
+from warren.evaluation import Column, Windows
+from warren_evaluator.layout import Layout
+from warren_evaluator.state import Applied, GroupGone, GroupState, Latest
+from warren_evaluator.window_codec import CorruptState, decode, encode, is_gone, peek_status
+
+int64 = st.integers(-(2**63), 2**63 - 1)
+mixed = st.integers(-5, 5) | st.integers(NOW, NOW + 10**6) | int64
+applied = st.builds(
+    Applied, st.sampled_from(["offsets_topic", "admin_api", "zookeeper"]), int64, int64
+)
+layouts = st.dictionaries(
+    st.text(max_size=5), st.lists(st.integers(0, 2**31 - 1), unique=True, max_size=4), max_size=3
+).map(Layout)
+
+
+@st.composite
+def group_states(draw: st.DrawFn) -> GroupState:
+    layout = draw(layouts)
+    partitions, intervals = len(layout), draw(st.integers(1, 5))
+
+    def integers(*shape: int) -> st.SearchStrategy[np.ndarray]:
+        return arrays.arrays(np.int64, shape, elements=mixed)
+
+    return GroupState(
+        applied=draw(applied),
+        status=draw(st.sampled_from(Status)),
+        opened_at=draw(st.none() | st.integers(0, 2**62)),
+        layout=layout,
+        latest=draw(integers(len(Latest), partitions)),
+        windows=Windows(
+            columns=draw(integers(len(Column), partitions, intervals)),
+            filled=draw(arrays.arrays(np.int64, partitions, elements=st.integers(0, intervals))),
+            log_ends=draw(integers(partitions, intervals)),
+        ),
+    )
+
+
+def assert_same(one: GroupState, other: object) -> None:
+    assert isinstance(other, GroupState)
+    assert (one.applied, one.status, one.opened_at) == (
+        other.applied,
+        other.status,
+        other.opened_at,
+    )
+    assert one.layout.topics == other.layout.topics
+    np.testing.assert_array_equal(one.latest, other.latest)
+    np.testing.assert_array_equal(one.windows.columns, other.windows.columns)
+    np.testing.assert_array_equal(one.windows.filled, other.windows.filled)
+    np.testing.assert_array_equal(one.windows.log_ends, other.windows.log_ends)
+
+
+@given(group_states())
+def test_a_group_comes_back_as_it_was(state: GroupState) -> None:
+    value = encode(state)
+    assert_same(state, decode(value))
+    assert peek_status(value) is state.status
+    assert not is_gone(value)
+
+
+@given(applied, int64)
+def test_a_group_that_is_gone_comes_back_as_it_was(by: Applied, source_offset: int) -> None:
+    state = GroupGone(by, source_offset)
+    value = encode(state)
+    assert decode(value) == state
+    assert peek_status(value) is Status.NOTFOUND
+    assert is_gone(value)
+
+
+@given(group_states(), st.data())
+def test_truncated_bytes_are_a_typed_error(state: GroupState, data: st.DataObject) -> None:
+    value = encode(state)
+    end = data.draw(st.integers(0, len(value) - 1))
+    with pytest.raises(CorruptState):
+        decode(value[:end])
+
+
+@given(group_states(), st.data())
+def test_damaged_bytes_give_a_state_or_a_typed_error(
+    state: GroupState, data: st.DataObject
+) -> None:
+    value = bytearray(encode(state))
+    for position in data.draw(st.lists(st.integers(0, len(value) - 1), max_size=4)):
+        value[position] = data.draw(st.integers(0, 255))
+    try:
+        decode(bytes(value))
+    except CorruptState:
+        return
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_give_a_state_or_a_typed_error(value: bytes) -> None:
+    try:
+        decode(value)
+    except CorruptState:
+        return
+
+
+def test_another_version_is_refused() -> None:
+    value = encode(GroupGone(Applied("admin_api", -1, 5), 7))
+    with pytest.raises(CorruptState, match="version 2"):
+        decode(b"\x02" + value[1:])
+    with pytest.raises(CorruptState, match="too many"):
+        decode(encode(GroupState.new(Applied("admin_api", -1, 5), 10)) + b"x")
+
+
+def test_a_partition_takes_about_three_hundred_bytes() -> None:
+    group = Judge()
+    for i in range(12):
+        at = {p: At(10**9 + i * 1000 + p, NOW + i * 60_000, 10**5 + i) for p in range(100)}
+        group.judged(offset_event(NOW + i * 60_000, {"orders": at}))
+    assert isinstance(group.state, GroupState)
+    assert len(encode(group.state)) < 310 * 100
+
+
+def test_judging_goes_on_from_stored_bytes_as_from_memory() -> None:
+    events = commits(5, 6, 3, 0, 9, 9, 2, 4, 4, 5, 6, 7, 1)
+    straight, stored = Judge(), Judge()
+    for event in events:
+        expected = straight.judged(event)
+        assert stored.judged(event).lag == expected.lag
+        assert stored.state is not None
+        stored.state = decode(encode(stored.state))

@@ -1,0 +1,298 @@
+"""The worker as a process on a real broker: killed, moved about, fed with nonsense."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import random
+import threading
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Message
+from support.evaluator_process import EventSender, Home
+from support.offset_events import MINUTE, NOW, At, Judge, commits, offset_event
+from support.waiting import eventually
+from warren.contracts import DeadLetter, OffsetEvent, StatusChangeEvent, group_key, split_group_key
+from warren_evaluator.judgement import Ended, Judged
+
+pytestmark = pytest.mark.integration
+
+GROUPS = 30
+EVENTS_PER_GROUP = 60
+SLOW_SEEK = Path(__file__).parents[1] / "support" / "slow_seek_worker.py"
+
+Outputs = tuple[list[bytes | None], list[str]]  # lag values, ids of status changes
+
+
+@pytest.fixture
+def home(broker: Any, unique: str, tmp_path: Path) -> Home:
+    return Home(broker.bootstrap, unique, tmp_path)
+
+
+def a_life(group: str, seed: int, length: int = EVENTS_PER_GROUP) -> list[OffsetEvent]:
+    """A group that is at times healthy, slow, stuck, deleted; the same for the same seed."""
+    chance = random.Random(seed)
+    committed, log_end, at, mood = 0, 0, NOW, ""
+    events = []
+    for step in range(length):
+        at += 5000
+        if step % 5 == 0:
+            mood = chance.choice(["well", "well", "slow", "stuck"])
+        log_end += 10
+        committed = {"well": log_end, "slow": committed + 5, "stuck": committed}[mood]
+        if chance.random() < 0.03:
+            events.append(offset_event(at, group=group, deleted=True))
+            continue
+        at_partition = At(committed, at - 100, log_end=log_end, commits=int(mood != "stuck"))
+        events.append(
+            offset_event(at, {"orders": dict.fromkeys(range(3), at_partition)}, group=group)
+        )
+    return events
+
+
+def lives(length: int = EVENTS_PER_GROUP) -> dict[str, list[OffsetEvent]]:
+    return {f"group-{i}": a_life(f"group-{i}", i, length) for i in range(GROUPS)}
+
+
+def interleaved(groups: dict[str, list[OffsetEvent]]) -> list[OffsetEvent]:
+    steps = itertools.zip_longest(*groups.values())
+    return [event for step in steps for event in step if event is not None]
+
+
+@pytest.fixture(scope="module")
+def expected() -> dict[str, Outputs]:
+    """What each group's life must lead to, folded through the pure code."""
+    return {group: fold(events) for group, events in lives().items()}
+
+
+def fold(events: Iterable[OffsetEvent]) -> Outputs:
+    judge = Judge()
+    lags: list[bytes | None] = []
+    changes: list[str] = []
+    for event in events:
+        outcome = judge(event)
+        assert isinstance(outcome, Judged | Ended)
+        lags.append(outcome.lag.to_bytes() if isinstance(outcome, Judged) else None)
+        if outcome.change is not None:
+            changes.append(outcome.change.id)
+    return lags, changes
+
+
+class Load:
+    """Sends the groups' lives, interleaved and paced, while a test does its worst."""
+
+    def __init__(self, sender: EventSender, seconds: float) -> None:
+        self._events = interleaved(lives())
+        self._pause = seconds / len(self._events)
+        self._sender = sender
+        self._sent = 0
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+
+    def _run(self) -> None:
+        for event in self._events:
+            self._sender.send(event)
+            self._sent += 1
+            if self._stop.wait(self._pause):
+                return
+
+    def await_share(self, share: float) -> None:
+        """Until so much of it has been sent."""
+        wanted = share * len(self._events)
+        eventually(lambda: self._sent >= wanted, timeout=120, message=f"{share:.0%} is sent")
+
+    def __enter__(self) -> Load:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        if failure[0] is not None:
+            self._stop.set()
+        self._thread.join()
+        self._sender.flush()
+
+
+def by_group(records: list[Message]) -> dict[str, list[bytes | None]]:
+    grouped: dict[str, list[bytes | None]] = defaultdict(list)
+    for record in records:
+        grouped[split_group_key(record.key())[1]].append(record.value())
+    return grouped
+
+
+def without_replays(values: list[bytes | None]) -> list[bytes | None]:
+    """The first of each run of equal runs: what a batch published again is dropped."""
+    seen: list[bytes | None] = []
+    for value in values:
+        if value not in seen or value is None:
+            seen.append(value)
+    return seen
+
+
+def assert_as_expected(home: Home, expected: dict[str, Outputs]) -> None:
+    lags = by_group(home.records("lag"))
+    changes = by_group(home.records("lag-status"))
+    for group, (expected_lags, expected_ids) in expected.items():
+        wanted = [value for value in expected_lags if value is not None]
+        found = [value for value in without_replays(lags[group]) if value is not None]
+        assert found == wanted, group
+        assert lags[group].count(None) >= expected_lags.count(None)
+        ids = [StatusChangeEvent.from_bytes(value).id for value in changes[group]]
+        assert list(dict.fromkeys(ids)) == expected_ids, group
+
+
+def test_nothing_is_lost_nor_doubled_when_workers_are_killed(
+    home: Home, expected: dict[str, Outputs]
+) -> None:
+    """Two workers, each killed under load and started again: recovery from the changelog."""
+    with home.worker("one") as one, home.worker("two") as two:
+        one.start().await_ready()
+        two.start()
+        with Load(home.events(), seconds=20) as load:
+            load.await_share(0.2)
+            one.kill()
+            one.start()
+            load.await_share(0.6)
+            two.kill()
+            two.start()
+        home.await_caught_up()
+        assert_as_expected(home, expected)
+
+
+def test_nothing_is_lost_nor_doubled_when_workers_come_and_go(
+    home: Home, expected: dict[str, Outputs]
+) -> None:
+    """Partitions move between workers under load; a worker that is told to stop exits with 0."""
+    with home.worker("one") as one, home.worker("two") as two:
+        one.start().await_ready()
+        with Load(home.events(), seconds=15) as load:
+            load.await_share(0.1)
+            two.start().await_ready()
+            load.await_share(0.7)
+            assert one.terminate() == 0
+        home.await_caught_up()
+        assert two.terminate() == 0
+        assert_as_expected(home, expected)
+
+
+def test_nothing_is_lost_when_the_seek_after_a_recovery_takes_long(home: Home) -> None:
+    """More events wait than small batches get through before the seek, and than queues hold."""
+    groups = lives(100)
+    events = interleaved(groups)
+    half = len(events) // 2
+    sender = home.events()
+    with home.worker("first") as first:
+        first.start().await_ready()
+        sender.send(*events[:half])
+        sender.flush()
+        home.await_caught_up()
+        assert first.terminate() == 0
+    sender.send(*events[half:])
+    sender.flush()
+    small_batches = {"WARREN_EVALUATOR__BATCH": "4"}
+    slow = dataclasses.replace(home, program=(str(SLOW_SEEK),), extra=small_batches)
+    with slow.worker("second") as second:
+        second.start()
+        home.await_caught_up()
+        assert_as_expected(home, {group: fold(life) for group, life in groups.items()})
+
+
+def test_bad_events_are_dead_lettered_and_later_ones_judged(home: Home) -> None:
+    key = group_key("prod", "billing")
+    first, second, third = commits(5, 6, 7)
+    value = first.to_bytes()
+    bad = {
+        "nonsense": (key, b"\x00\xffnonsense"),
+        "truncated": (key, value[: len(value) // 2]),
+        "v: ": (key, value.replace(b'"v":1', b'"v":9')),
+        "key: ": (key, offset_event(NOW, group="other").to_bytes()),
+        "tombstone": (key, None),
+    }
+    with home.worker() as worker:
+        worker.start().await_ready()
+        sender = home.events()
+        sender.send(first)
+        for bad_key, bad_value in bad.values():
+            sender.send_raw(bad_key, bad_value)
+        sender.send(second, third)
+        sender.flush()
+        home.await_caught_up()
+        letters = [DeadLetter.from_bytes(record.value()) for record in home.records("dead-letters")]
+        assert [letter.value for letter in letters] == [value for _, value in bad.values()]
+        assert [letter.offset for letter in letters] == [1, 2, 3, 4, 5]
+        assert {letter.topic for letter in letters} == {f"{home.prefix}offsets"}
+        assert letters[2].reason.startswith("v: ")
+        assert letters[3].reason.startswith("key: ")
+        assert by_group(home.records("lag"))["billing"] == fold([first, second, third])[0]
+        metrics = worker.metrics()
+        assert "warren_evaluator_dead_letters_total 5.0" in metrics
+        assert 'warren_evaluator_groups{status="WARN"} 1.0' in metrics
+
+
+def test_windows_survive_a_kill_and_duplicates_are_ignored(home: Home) -> None:
+    """A group in trouble stays in its incident: no change through OK, nothing said twice."""
+    events = commits(5, 5, 5)
+    with home.worker() as worker:
+        worker.start().await_ready()
+        sender = home.events()
+        sender.send(*events)
+        sender.flush()
+        home.await_caught_up()
+        before = [record.value() for record in home.records("lag-status")]
+        worker.kill()
+        worker.start()
+        sender.send(*events)
+        later = At(120, NOW + 2 * MINUTE, lag=6, commits=0)
+        sender.send(offset_event(NOW + 3 * MINUTE, {"orders": {0: later}}))
+        sender.flush()
+        home.await_caught_up()
+        values = by_group(home.records("lag"))["billing"]
+        assert len(values) == 4
+        last = values[-1]
+        assert last is not None
+        assert b'"complete":[0.3]' in last
+        assert [record.value() for record in home.records("lag-status")] == before
+        assert "warren_evaluator_duplicates_total 3.0" in worker.metrics()
+
+
+def test_a_deleted_group_leaves_nothing_behind_even_after_a_restart(home: Home) -> None:
+    key = group_key("prod", "billing")
+    with home.worker() as worker:
+        worker.start().await_ready()
+        sender = home.events()
+        sender.send(*commits(5), offset_event(NOW + MINUTE, deleted=True))
+        sender.flush()
+        home.await_caught_up()
+        assert worker.terminate() == 0
+        worker.start()
+        sender.send(*commits(5))  # a duplicate, and a sign that what came before is committed
+        sender.flush()
+        home.await_caught_up()
+        written = [record.value() for record in home.changelog() if record.key() == key]
+        assert len(written) >= 2
+        assert written[-1] is None
+        assert [record.value() for record in home.records("lag")].count(None) == 1
+
+
+@pytest.fixture
+def unreachable(unique: str, tmp_path: Path) -> Home:
+    return Home("127.0.0.1:1", unique, tmp_path)
+
+
+def test_an_unreachable_cluster_is_one_line_and_waited_for(unreachable: Home) -> None:
+    with unreachable.worker() as worker:
+        worker.start()
+        lines = eventually(
+            lambda: [line for line in _lines(worker.log) if "not usable" in line],
+            message="a line about the cluster",
+        )
+        assert '"cluster": "home"' in lines[0]
+        assert '"setting": "home.bootstrap"' in lines[0]
+        assert worker.terminate() == 0
+
+
+def _lines(log: Path) -> list[str]:
+    return log.read_text().splitlines()
