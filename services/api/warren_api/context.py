@@ -1,0 +1,45 @@
+"""What every route is given: settings, the read model, the feed's state and the clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from warren.clock import Clock
+from warren.settings import Settings
+
+from warren_api.doubts import doubts
+from warren_api.feed import FeedState
+from warren_api.group_view import GroupView
+from warren_api.read_model import ReadModel
+
+
+@dataclass(frozen=True, slots=True)
+class ApiContext:
+    """Shared by all requests; nothing in it is changed by one."""
+
+    settings: Settings
+    model: ReadModel
+    feed_state: Callable[[], FeedState]
+    clock: Clock
+
+    @property
+    def clusters(self) -> list[str]:
+        """Configured clusters and those that events have come from, sorted."""
+        return sorted({*self.settings.clusters, *self.model.clusters()})
+
+    @property
+    def stale_after_ms(self) -> int:
+        """Age from which an evaluation is old: silent groups are judged at every heartbeat."""
+        collector = self.settings.collector
+        return round((2 * collector.heartbeat + collector.interval) * 1000)
+
+    def is_freshness_stale(self, view: GroupView) -> bool:
+        """Whether a group's freshness was measured too long ago to believe it."""
+        interval = round(self.settings.freshness.interval * 1000)
+        return view.freshness is not None and view.freshness.is_stale(self.clock.now_ms(), interval)
+
+    def doubts(self) -> list[str]:
+        """Why what is served may not be how things are, one sentence each; empty when it is."""
+        newest = max((v.event.evaluated_at for v in self.model.groups()), default=None)
+        return doubts(self.feed_state(), newest, self.clock.now_ms(), self.stale_after_ms)

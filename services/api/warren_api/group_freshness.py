@@ -1,0 +1,127 @@
+"""How late a group is, as it was last measured, and whether to believe it still."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, Self
+
+from warren.contracts import FreshnessEvent, FreshnessReason, TopicFreshness
+
+STALE_INTERVALS = 3
+AT_RISK_MS = 3_600_000  # with less than an hour until loss somebody should act
+_GAPS_KEPT = 5
+
+
+class FreshnessRow(NamedTuple):
+    """One partition of a FreshnessEvent; its columns, in the order of the contract."""
+
+    committed: int
+    freshness_ms: int | None
+    reason: FreshnessReason
+    bound_ms: int | None
+    lost_records: int
+    time_to_loss_ms: int | None
+    oldest_at: int | None
+    commit_lag_ms: int | None
+    append_lag_ms: int | None
+
+
+@dataclass(frozen=True)
+class GroupFreshness:
+    """The newest measurement of a group, and the milliseconds between the last few."""
+
+    event: FreshnessEvent
+    gaps: tuple[int, ...] = ()
+
+    def followed_by(self, event: FreshnessEvent) -> Self:
+        gap = event.measured_at - self.event.measured_at
+        gaps = (*self.gaps, gap)[-_GAPS_KEPT:] if gap > 0 else self.gaps
+        return type(self)(event, gaps)
+
+    def is_stale(self, now: int, interval: int) -> bool:
+        """Older at `now` (Unix ms) than three times the usual interval.
+
+        Usual is `interval` (ms), or longer where passes take longer: the shortest of the last
+        gaps, two at least, so that an outage does not make the next one look usual.
+        """
+        usual = max(interval, min(self.gaps)) if len(self.gaps) > 1 else interval
+        return now - self.event.measured_at > STALE_INTERVALS * usual
+
+    @cached_property
+    def reason(self) -> FreshnessReason | None:
+        """Of the latest partition; when no value is known, the one that most partitions have."""
+        worst, topics = self.event.worst, self.event.topics
+        if worst and worst.topic in topics and worst.partition in topics[worst.topic].partition:
+            columns = topics[worst.topic]
+            return columns.reason[columns.partition.index(worst.partition)]
+        return _commonest(reason for columns in self._topics for reason in columns.reason)
+
+    @property
+    def unknown_partitions(self) -> int:
+        """Partitions with a commit whose value is not known."""
+        return len(self._unknown)
+
+    @cached_property
+    def unknown_reason(self) -> FreshnessReason | None:
+        """Why values are not known, of most of those partitions; None when all are known."""
+        return _commonest(reason for reason, _ in self._unknown)
+
+    @property
+    def at_least_ms(self) -> int | None:
+        """How late the group is at least, when some partition's value is unknown; None when all
+        are known, or nothing is.
+        """
+        if not self.unknown_partitions:
+            return None
+        known = (self.event.freshness_ms, *(bound for _, bound in self._unknown))
+        return max((value for value in known if value is not None), default=None)
+
+    @cached_property
+    def _unknown(self) -> tuple[tuple[FreshnessReason, int | None], ...]:
+        """Reason, and how late at least, of partitions with a commit but without a value."""
+        return tuple(
+            (reason, bound)
+            for topic in self._topics
+            for freshness, reason, bound in zip(
+                topic.freshness_ms, topic.reason, topic.bound_ms, strict=True
+            )
+            if freshness is None and reason != "no_commit"
+        )
+
+    @cached_property
+    def is_running_out(self) -> bool:
+        """Some partition has less than an hour until loss and has used half of its retention up.
+
+        Where records are kept for half an hour only, a group that keeps up is in no danger.
+        """
+        smallest = self.event.time_to_loss_ms
+        return smallest is not None and smallest < AT_RISK_MS and any(map(_runs_out, self._topics))
+
+    @property
+    def _topics(self) -> Iterable[TopicFreshness]:
+        return self.event.topics.values()
+
+    def rows(self, topic: str) -> dict[int, FreshnessRow]:
+        """By partition; empty for a topic that was not measured."""
+        columns = self.event.topics.get(topic)
+        return {} if columns is None else dict(zip(columns.partition, _rows(columns), strict=True))
+
+
+def _runs_out(columns: TopicFreshness) -> bool:
+    return any(
+        age is not None and left is not None and left < AT_RISK_MS and left <= age
+        for age, left in zip(columns.freshness_ms, columns.time_to_loss_ms, strict=True)
+    )
+
+
+def _commonest(reasons: Iterable[FreshnessReason]) -> FreshnessReason | None:
+    counts = Counter(reasons).most_common(1)
+    return counts[0][0] if counts else None
+
+
+def _rows(columns: TopicFreshness) -> list[FreshnessRow]:
+    of_rows = (getattr(columns, name) for name in FreshnessRow._fields)
+    return [FreshnessRow(*values) for values in zip(*of_rows, strict=True)]

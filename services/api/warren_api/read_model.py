@@ -1,0 +1,137 @@
+"""What the API serves: the newest evaluation and freshness of every group, in memory.
+
+Fed by one thread, read by many: views are immutable and replaced whole under a lock.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import TypeVar
+
+from warren.contracts import FreshnessEvent, LagEvent, StatusChangeEvent, split_group_key
+from warren.errors import ContractViolation
+
+from warren_api.group_freshness import GroupFreshness
+from warren_api.group_view import GroupView, StatusSince
+
+GroupName = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadModelSize:
+    """How much is held."""
+
+    groups: int
+    partitions: int
+
+
+class ReadModel:
+    """Groups by (cluster, group)."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._views: dict[GroupName, GroupView] = {}
+        self._changes: dict[GroupName, StatusSince] = {}
+        self._freshness: dict[GroupName, GroupFreshness] = {}
+        self._ranked: tuple[GroupView, ...] | None = ()
+
+    def apply(self, key: bytes | None, value: bytes | None) -> None:
+        """Takes a record of `warren.lag`; a tombstone removes the group.
+
+        Raises ContractViolation, and keeps what it has, when the record is not a LagEvent.
+        """
+        name = split_group_key(key)
+        event = None if value is None else _of(name, LagEvent.from_bytes(value))
+        with self._lock:
+            self._ranked = None
+            if event is None:
+                self._views.pop(name, None)
+                self._changes.pop(name, None)
+                self._freshness.pop(name, None)
+            else:
+                self._views[name] = self._view(name, event)
+
+    def apply_freshness(self, key: bytes | None, value: bytes | None) -> None:
+        """Takes a record of `warren.freshness`; a tombstone removes what was measured.
+
+        Raises ContractViolation, and keeps what it has, when the record is not a FreshnessEvent.
+        """
+        name = split_group_key(key)
+        event = None if value is None else _of(name, FreshnessEvent.from_bytes(value))
+        with self._lock:
+            if event is None:
+                self._freshness.pop(name, None)
+            else:
+                last = self._freshness.get(name)
+                self._freshness[name] = last.followed_by(event) if last else GroupFreshness(event)
+            self._refresh(name)
+
+    def apply_status_change(self, key: bytes | None, value: bytes | None) -> None:
+        """Takes a record of `warren.lag-status`: since when a group has its status.
+
+        Raises ContractViolation when the record is not a status-change event.
+        """
+        name = split_group_key(key)
+        if value is None:
+            return
+        change = StatusChangeEvent.from_bytes(value)
+        since = StatusSince(change.data.status, round(change.time.timestamp() * 1000))
+        with self._lock:
+            if since.status == "NOTFOUND":
+                self._changes.pop(name, None)
+                return
+            self._changes[name] = since
+            self._refresh(name)
+
+    def _refresh(self, name: GroupName) -> None:
+        """Puts what is known beside the evaluation into the group's view. Needs the lock."""
+        if view := self._views.get(name):
+            self._views[name] = self._view(name, view.event)
+            self._ranked = None
+
+    def _view(self, name: GroupName, event: LagEvent) -> GroupView:
+        return GroupView(event, self._changes.get(name), self._freshness.get(name))
+
+    def keep_only(self, judged: Collection[GroupName], measured: Collection[GroupName]) -> None:
+        """Drops groups, and freshness, that a complete reading of the topics did not show."""
+        with self._lock:
+            self._ranked = None
+            self._views = {name: view for name, view in self._views.items() if name in judged}
+            gone = self._freshness.keys() - set(measured)
+            for name in gone:
+                del self._freshness[name]
+                self._refresh(name)
+
+    def group(self, cluster: str, group: str) -> GroupView | None:
+        return self._views.get((cluster, group))
+
+    def groups(self) -> tuple[GroupView, ...]:
+        """All groups, worst first."""
+        with self._lock:
+            if self._ranked is None:
+                self._ranked = tuple(sorted(self._views.values(), key=lambda view: view.rank))
+            return self._ranked
+
+    def groups_of(self, cluster: str) -> list[str]:
+        """Names of a cluster's groups, sorted."""
+        return sorted(view.group for view in self.groups() if view.cluster == cluster)
+
+    def clusters(self) -> set[str]:
+        """Clusters that have a group."""
+        return {view.cluster for view in self.groups()}
+
+    def size(self) -> ReadModelSize:
+        views = self.groups()
+        return ReadModelSize(len(views), sum(view.partition_count for view in views))
+
+
+NamedEvent = TypeVar("NamedEvent", LagEvent, FreshnessEvent)
+
+
+def _of(name: GroupName, event: NamedEvent) -> NamedEvent:
+    """The event, if it is the group's that its key names; else raises ContractViolation."""
+    if (event.cluster, event.group) != name:
+        raise ContractViolation("key and value name different groups")
+    return event

@@ -1,0 +1,99 @@
+"""Pages for people: all groups worst first, and one group with its partitions.
+
+Each page has a fragment of itself that its script fetches every two seconds; without JavaScript
+the browser reloads the page.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Response
+from fastapi.responses import HTMLResponse
+
+from warren_api.context import ApiContext
+from warren_api.group_view import GroupView
+from warren_api.page_templates import environment
+from warren_api.raw_path import Segment
+
+GROUPS_SHOWN = 200
+PARTITIONS_SHOWN = 500
+
+StatusFilter = Literal["", "bad", "losing", "ERR", "WARN", "OK"]
+NamePart = Annotated[str, Query(max_length=300)]
+
+
+def router(context: ApiContext) -> APIRouter:
+    routes = APIRouter(include_in_schema=False)
+    templates = environment()
+
+    def render(template: str, status_code: int = 200, **variables: Any) -> Response:
+        variables |= {
+            "doubts": context.doubts(),
+            "now": context.clock.now_ms(),
+            "stale_after": context.stale_after_ms,
+            "is_stale": context.is_freshness_stale,
+        }
+        return HTMLResponse(templates.get_template(template).render(variables), status_code)
+
+    def groups(template: str, q: str, status: StatusFilter) -> Response:
+        views = context.model.groups()
+        matching = [view for view in views if _matches(view, q, status)]
+        return render(
+            template,
+            views=matching[:GROUPS_SHOWN],
+            matching=len(matching),
+            totals=_totals(views),
+            losing=sum(view.is_losing for view in views),
+            clusters=context.clusters,
+            q=q,
+            status=status,
+            ready=context.feed_state().ready,
+        )
+
+    def group(template: str, cluster: str, name: str) -> Response:
+        view = context.model.group(cluster, name)
+        rows = sorted(view.partitions, key=lambda row: row.badness, reverse=True) if view else []
+        return render(
+            template,
+            status_code=200 if view else 404,
+            view=view,
+            rows=rows[:PARTITIONS_SHOWN],
+            cluster=cluster,
+            group=name,
+        )
+
+    @routes.get("/")
+    def groups_page(q: NamePart = "", status: StatusFilter = "") -> Response:
+        return groups("groups.html", q, status)
+
+    @routes.get("/fragments/groups")
+    def groups_fragment(q: NamePart = "", status: StatusFilter = "") -> Response:
+        return groups("groups_fragment.html", q, status)
+
+    @routes.get("/groups/{cluster}/{name}")
+    def group_page(cluster: Segment, name: Segment) -> Response:
+        return group("group.html", cluster, name)
+
+    @routes.get("/fragments/groups/{cluster}/{name}")
+    def group_fragment(cluster: Segment, name: Segment) -> Response:
+        return group("group_fragment.html", cluster, name)
+
+    return routes
+
+
+def _matches(view: GroupView, q: str, status: StatusFilter) -> bool:
+    """`q` is a part of `cluster/group`, whatever its case."""
+    own = view.event.status
+    fits = {"": True, "bad": own != "OK", "losing": view.is_losing}
+    if not fits.get(status, own == status):
+        return False
+    return q.casefold() in f"{view.cluster}/{view.group}".casefold()
+
+
+def _totals(views: tuple[GroupView, ...]) -> dict[str, int]:
+    """Groups by status, worst first; statuses that none has count 0."""
+    totals = {"ERR": 0, "WARN": 0, "OK": 0}
+    for view in views:
+        totals[view.event.status] = totals.get(view.event.status, 0) + 1
+    return totals

@@ -1,0 +1,144 @@
+"""Lag and freshness events, a served model and an HTTP client that needs no socket."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+from warren.clock import ManualClock
+from warren.contracts import FreshnessEvent, LagEvent, group_key
+from warren.settings import ClusterSettings, Settings
+from warren_api.app import create_app
+from warren_api.context import ApiContext
+from warren_api.feed import FeedState
+from warren_api.read_model import ReadModel
+
+NOW = 1_795_244_400_000
+
+
+def topic(*partitions: dict[str, Any]) -> dict[str, Any]:
+    """Columns of partitions; each is healthy but for what it names."""
+    healthy = {
+        "status": "OK",
+        "committed": 100,
+        "committed_at": NOW - 1_000,
+        "log_start": 0,
+        "log_end": 100,
+        "lag": 0,
+        "complete": 1.0,
+        "start": (91, NOW - 10_000, NOW - 9_990, 4),
+        "end": (100, NOW - 1_000, NOW - 990, 0),
+    }
+    rows = [{"partition": n, **healthy, **named} for n, named in enumerate(partitions)]
+    columns: dict[str, Any] = {
+        name: [row[name] for row in rows] for name in ("partition", *healthy)
+    }
+    for name, source in (("window_start", "start"), ("window_end", "end")):
+        edges = [edge or (None, None, None, None) for edge in columns.pop(source)]
+        columns[name] = {
+            column: [edge[position] for edge in edges]
+            for position, column in enumerate(("offset", "at", "observed_at", "lag"))
+        }
+    return columns
+
+
+def lag_event(group: str, cluster: str = "demo", **fields: Any) -> LagEvent:
+    return LagEvent.model_validate(
+        {
+            "cluster": cluster,
+            "group": group,
+            "evaluated_at": NOW,
+            "status": "OK",
+            "complete": 1.0,
+            "policy": "burrow",
+            "total_lag": 0,
+            "topics": {"orders": topic({}, {})},
+            **fields,
+        }
+    )
+
+
+CAUGHT_UP = {
+    "committed": 100,
+    "freshness_ms": 0,
+    "reason": "caught_up",
+    "bound_ms": 2_000,
+    "lost_records": 0,
+    "time_to_loss_ms": None,
+    "oldest_at": None,
+    "commit_lag_ms": None,
+    "append_lag_ms": None,
+}
+
+
+def late(freshness_ms: int | None, **named: Any) -> dict[str, Any]:
+    """A partition that has something left to consume."""
+    oldest_at = None if freshness_ms is None else NOW - freshness_ms
+    exact = {"freshness_ms": freshness_ms, "reason": "exact", "bound_ms": 0}
+    return {**CAUGHT_UP, **exact, "oldest_at": oldest_at, **named}
+
+
+def freshness_event(
+    group: str, cluster: str = "demo", topic: str = "orders", **fields: Any
+) -> FreshnessEvent:
+    """`rows`: the partitions of a topic, in order; the group's figures follow from them."""
+    rows = fields.pop("rows", [CAUGHT_UP, CAUGHT_UP])
+    ages = [row["freshness_ms"] for row in rows if row["freshness_ms"] is not None]
+    losses = [row["time_to_loss_ms"] for row in rows if row["time_to_loss_ms"] is not None]
+    worst = max(ages, default=None)
+    latest = next((n for n, row in enumerate(rows) if row["freshness_ms"] == worst), 0)
+    columns = {name: [row[name] for row in rows] for name in CAUGHT_UP}
+    return FreshnessEvent.model_validate(
+        {
+            "cluster": cluster,
+            "group": group,
+            "measured_at": NOW,
+            "observed_at": NOW,
+            "freshness_ms": worst,
+            "lost_records": sum(row["lost_records"] for row in rows),
+            "time_to_loss_ms": min(losses, default=None),
+            "worst": None
+            if worst is None
+            else {"topic": topic, "partition": latest, "freshness_ms": worst},
+            "topics": {topic: {"partition": list(range(len(rows))), **columns}},
+            **fields,
+        }
+    )
+
+
+@dataclass
+class Api:
+    """The application over a model that tests fill."""
+
+    model: ReadModel = field(default_factory=ReadModel)
+    clock: ManualClock = field(default_factory=lambda: ManualClock(NOW))
+    feed: FeedState = field(default_factory=lambda: FeedState(ready=True, problem=None))
+    clusters: tuple[str, ...] = ("demo",)
+
+    def __post_init__(self) -> None:
+        clusters = {name: ClusterSettings(bootstrap="broker:9092") for name in self.clusters}
+        self.settings = Settings(clusters=clusters)
+        self.context = ApiContext(self.settings, self.model, lambda: self.feed, self.clock)
+        self.app = create_app(self.context)
+
+    def put(self, group: str, cluster: str = "demo", **fields: Any) -> None:
+        event = lag_event(group, cluster, **fields)
+        self.model.apply(group_key(cluster, group), event.to_bytes())
+
+    def measure(self, group: str, *rows: dict[str, Any], **fields: Any) -> None:
+        """Its partitions of `orders` on cluster demo have this freshness."""
+        event = freshness_event(group, rows=list(rows), **fields)
+        self.model.apply_freshness(group_key("demo", group), event.to_bytes())
+
+    def request(self, method: str, path: str, **options: Any) -> httpx.Response:
+        async def send() -> httpx.Response:
+            transport = httpx.ASGITransport(self.app, raise_app_exceptions=False)
+            async with httpx.AsyncClient(transport=transport, base_url="http://warren") as client:
+                return await client.request(method, path, **options)
+
+        return asyncio.run(send())
+
+    def get(self, path: str, **options: Any) -> httpx.Response:
+        return self.request("GET", path, **options)

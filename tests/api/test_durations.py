@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+import pytest
+from warren_api.durations import duration, grouped
+
+SECOND, MINUTE, HOUR, DAY = 1_000, 60_000, 3_600_000, 86_400_000
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "words"),
+    [
+        (-5, "0 s"),
+        (0, "0 s"),
+        (999, "0 s"),
+        (59 * SECOND, "59 s"),
+        (MINUTE, "1 m"),
+        (4 * MINUTE + 12 * SECOND, "4 m 12 s"),
+        (HOUR + 59 * SECOND, "1 h"),
+        (3 * HOUR + 2 * MINUTE, "3 h 2 m"),
+        (3 * DAY + 2 * HOUR + MINUTE, "3 d 2 h"),
+        (400 * DAY, "400 d"),
+    ],
+)
+def test_the_two_largest_units(milliseconds: int, words: str) -> None:
+    assert duration(milliseconds) == words
+
+
+def test_digits_in_groups_of_three() -> None:
+    assert grouped(0) == "0"
+    assert grouped(1_234_567) == "1\u202f234\u202f567"

@@ -1,0 +1,324 @@
+"""The feed over a reader that is played to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import Future
+from types import SimpleNamespace
+from typing import ClassVar
+
+import pytest
+from api.served_api import freshness_event, lag_event, late
+from confluent_kafka import KafkaError, KafkaException, Message, TopicCollection
+from confluent_kafka.admin import AclOperation
+from structlog.testing import capture_logs
+from warren import metrics
+from warren.clock import ManualClock
+from warren.contracts import group_key
+from warren.errors import AuthorizationFailed, ClusterUnreachable
+from warren.kafka.topics import HOME
+from warren.settings import HomeSettings
+from warren_api import feed as feed_module
+from warren_api import home_cluster
+from warren_api.feed import LOOK_AGAIN_SECONDS, QUIET_SECONDS, Feed, FeedState
+from warren_api.home_cluster import HomeCluster
+from warren_api.read_model import ReadModel
+
+LAG, STATUS, FRESHNESS = "warren.lag", "warren.lag-status", "warren.freshness"
+
+
+def record(group: str, value: bytes | None, offset: int = 0, topic: str = LAG) -> Message:
+    key = group_key("demo", group)
+    return Message(topic=topic, partition=0, offset=offset, key=key, value=value)
+
+
+def measured(group: str, freshness_ms: int) -> Message:
+    value = freshness_event(group, rows=[late(freshness_ms)]).to_bytes()
+    return record(group, value, topic=FRESHNESS)
+
+
+def event(group: str, total_lag: int = 0) -> bytes:
+    return lag_event(group, total_lag=total_lag).to_bytes()
+
+
+class PlayedReader:
+    """Gives one batch a poll; has caught up after `behind` of them, then stops the feed."""
+
+    def __init__(self, batches: list[list[Message]], behind: int) -> None:
+        self.batches = batches
+        self.behind = behind
+        self.feed: Feed | None = None
+
+    @property
+    def caught_up(self) -> bool:
+        return self.behind <= 0
+
+    def poll(self, timeout: float) -> list[Message]:
+        del timeout
+        self.behind -= 1
+        if not self.batches:
+            assert self.feed is not None
+            self.feed.stop()
+            return []
+        return self.batches.pop(0)
+
+    def close(self) -> None:
+        pass
+
+
+class PlayedAdmin:
+    """Answers describe_cluster with what comes next, an error or None; has `topics` and may do
+    `allowed` with each, if it tells.
+    """
+
+    allowed: ClassVar[list[AclOperation] | None] = None
+
+    def __init__(
+        self, answers: Iterator[KafkaError | None] | None = None, topics: tuple[str, ...] = ()
+    ) -> None:
+        self.answers = answers or iter(())
+        self.topics = topics
+
+    def list_topics(self, timeout: float) -> SimpleNamespace:
+        del timeout
+        return SimpleNamespace(topics=dict.fromkeys(self.topics))
+
+    def describe_topics(
+        self, topics: TopicCollection, **options: object
+    ) -> dict[str, Future[SimpleNamespace]]:
+        del topics, options
+        future: Future[SimpleNamespace] = Future()
+        future.set_result(SimpleNamespace(authorized_operations=self.allowed))
+        return dict.fromkeys(self.topics, future)
+
+    def cluster(self) -> HomeCluster:
+        return HomeCluster(self, HomeSettings())  # type: ignore[arg-type]  # all that is used
+
+    def describe_cluster(self, request_timeout: float) -> Future[None]:
+        del request_timeout
+        future: Future[None] = Future()
+        if error := next(self.answers):
+            future.set_exception(KafkaException(error))
+        else:
+            future.set_result(None)
+        return future
+
+
+@pytest.fixture
+def model() -> ReadModel:
+    return ReadModel()
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def feed(model: ReadModel, clock: ManualClock) -> Feed:
+    def unexpected(error: Exception) -> None:
+        raise error
+
+    return Feed(HomeSettings(), model, clock, unexpected)
+
+
+def refused() -> float:
+    return metrics.API_EVENTS_REFUSED.labels(LAG)._value.get()
+
+
+def test_catching_up_takes_the_newest_per_group_and_is_then_ready(
+    feed: Feed, model: ReadModel
+) -> None:
+    batches = [
+        [record("a", event("a", 1)), record("b", event("b")), record("a", event("a", 2))],
+        [record("b", None), record("a", event("a", 3))],
+    ]
+    assert feed.state == FeedState(ready=False, problem=None)
+    feed.catch_up(PlayedReader(batches, behind=2))
+    assert feed.state == FeedState(ready=True, problem=None)
+    assert [(view.group, view.event.total_lag) for view in model.groups()] == [("a", 3)]
+
+
+def test_catching_up_again_drops_what_the_topic_no_longer_holds(
+    feed: Feed, model: ReadModel
+) -> None:
+    feed.catch_up(PlayedReader([[record("a", event("a")), record("b", event("b"))]], behind=1))
+    feed.catch_up(PlayedReader([[record("b", event("b"))]], behind=1))
+    assert [view.group for view in model.groups()] == ["b"]
+
+
+def test_stopping_while_catching_up_makes_nothing_of_half_a_topic(
+    feed: Feed, model: ReadModel
+) -> None:
+    reader = PlayedReader([[record("a", event("a"))]], behind=99)
+    reader.feed = feed
+    feed.catch_up(reader)
+    assert not feed.state.ready
+    assert model.groups() == ()
+
+
+def test_a_malformed_event_is_counted_logged_and_ignored(feed: Feed, model: ReadModel) -> None:
+    before = refused()
+    batch = [record("bad", b"{", offset=41), record("good", event("good"))]
+    with capture_logs() as logs:
+        feed.catch_up(PlayedReader([batch], behind=1))
+    assert refused() == before + 1
+    assert [view.group for view in model.groups()] == ["good"]
+    (line,) = [line for line in logs if line["event"] == "event refused"]
+    assert (line["topic"], line["partition"], line["offset"]) == (LAG, 0, 41)
+    assert line["reason"]
+
+
+def test_following_tells_when_the_home_cluster_goes_and_comes_back(
+    feed: Feed, model: ReadModel, clock: ManualClock
+) -> None:
+    feed.catch_up(PlayedReader([[record("a", event("a", 1))]], behind=1))
+    seen: list[FeedState] = []
+
+    class Quiet(PlayedReader):
+        def poll(self, timeout: float) -> list[Message]:
+            seen.append(feed.state)
+            clock.advance(QUIET_SECONDS)
+            return super().poll(timeout)
+
+    reader = Quiet([[], [], [], [record("a", event("a", 2))]], behind=0)
+    reader.feed = feed
+    away = KafkaError(KafkaError._TIMED_OUT)
+    answers = iter([None, away, away, None])
+    with capture_logs() as logs:
+        feed.follow(reader, PlayedAdmin(answers).cluster())
+    problems = [state.problem is not None for state in seen]
+    assert problems == [False, False, True, True, False]
+    assert all(state.ready for state in seen)
+    assert model.groups()[0].event.total_lag == 2
+    assert [line["event"] for line in logs] == [
+        "home cluster lost, serving what is known",
+        "home cluster is back",
+    ]
+
+
+def freshness(model: ReadModel) -> dict[str, int | None]:
+    """Milliseconds by group; those that were not measured are left out."""
+    return {
+        view.group: view.freshness.event.freshness_ms for view in model.groups() if view.freshness
+    }
+
+
+def test_freshness_is_read_like_the_rest(feed: Feed, model: ReadModel) -> None:
+    batches = [
+        [measured("a", 1), record("a", event("a")), record("b", event("b")), measured("b", 5)],
+        [measured("a", 2), record("b", None, topic=FRESHNESS)],
+    ]
+    feed.catch_up(PlayedReader(batches, behind=2))
+    assert freshness(model) == {"a": 2}
+    reader = PlayedReader([[measured("a", 3), measured("b", 4)], [record("a", None)]], behind=0)
+    reader.feed = feed
+    feed.follow(reader, PlayedAdmin().cluster())
+    assert freshness(model) == {"b": 4}
+
+
+def test_catching_up_again_drops_freshness_that_is_no_longer_there(
+    feed: Feed, model: ReadModel
+) -> None:
+    feed.catch_up(PlayedReader([[record("a", event("a")), measured("a", 1)]], behind=1))
+    feed.catch_up(PlayedReader([[record("a", event("a"))]], behind=1))
+    assert [view.group for view in model.groups()] == ["a"]
+    assert freshness(model) == {}
+
+
+def test_a_malformed_freshness_event_is_counted_and_ignored(feed: Feed, model: ReadModel) -> None:
+    refusals = metrics.API_EVENTS_REFUSED.labels(FRESHNESS)
+    before = refusals._value.get()
+    batch = [record("a", event("a")), record("a", b"{}", topic=FRESHNESS)]
+    feed.catch_up(PlayedReader([batch], behind=1))
+    assert refusals._value.get() == before + 1
+    assert [view.group for view in model.groups()] == ["a"]
+
+
+def test_an_older_installation_has_no_topic_of_freshness(feed: Feed) -> None:
+    old = PlayedAdmin(topics=(LAG, STATUS))
+    with capture_logs() as logs:
+        assert feed.topics(old.cluster()) == [LAG, STATUS]
+    assert feed.state.freshness is False
+    assert [(line["event"], line["topic"]) for line in logs] == [
+        ("no freshness: topic missing or not readable", FRESHNESS)
+    ]
+    new = PlayedAdmin(topics=(LAG, STATUS, FRESHNESS, "another"))
+    assert feed.topics(new.cluster()) == [LAG, STATUS, FRESHNESS]
+    assert feed.state.freshness is True
+
+
+@pytest.mark.parametrize(
+    ("allowed", "readable"),
+    [
+        (None, True),
+        ([], True),
+        ([AclOperation.DESCRIBE], False),
+        ([AclOperation.DESCRIBE, AclOperation.READ], True),
+    ],
+)
+def test_freshness_that_may_not_be_read_does_not_keep_it_from_the_rest(
+    feed: Feed, allowed: list[AclOperation] | None, readable: bool
+) -> None:
+    class Guarded(PlayedAdmin):
+        pass
+
+    Guarded.allowed = allowed
+    topics = feed.topics(Guarded(topics=(LAG, STATUS, FRESHNESS)).cluster())
+    assert (FRESHNESS in topics, feed.state.freshness) == (readable, readable)
+
+
+def test_it_begins_anew_when_a_topic_of_freshness_comes(
+    feed: Feed, model: ReadModel, clock: ManualClock
+) -> None:
+    admin = PlayedAdmin(iter([None] * 99), topics=(LAG, STATUS))
+    feed.topics(admin.cluster())
+    feed.catch_up(PlayedReader([[record("a", event("a"))]], behind=1))
+    polls = 0
+
+    class Upgraded(PlayedReader):
+        def poll(self, timeout: float) -> list[Message]:
+            nonlocal polls
+            polls += 1
+            if polls == 5:
+                admin.topics = (LAG, STATUS, FRESHNESS)
+            clock.advance(LOOK_AGAIN_SECONDS)
+            return super().poll(timeout)
+
+    reader = Upgraded([[] for _ in range(20)], behind=0)
+    reader.feed = feed
+    feed.follow(reader, admin.cluster())
+    assert polls == 5, "and does not go on reading what it has"
+    assert feed.state.ready
+    assert [view.group for view in model.groups()] == ["a"]
+
+
+def test_a_home_cluster_that_does_not_say_what_it_has_is_an_error_to_retry(feed: Feed) -> None:
+    class Silent(PlayedAdmin):
+        def list_topics(self, timeout: float) -> SimpleNamespace:
+            del timeout
+            raise KafkaException(KafkaError(KafkaError._TRANSPORT))
+
+    with pytest.raises(ClusterUnreachable):
+        feed.topics(Silent().cluster())
+    assert feed.state.freshness is True, "nothing is known of it"
+
+
+def test_topics_that_it_may_not_create_do_not_stop_it(
+    feed: Feed, model: ReadModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An upgrade brings a new topic, and the API's user may only read."""
+
+    def refuse(*_: object) -> None:
+        raise AuthorizationFailed(HOME, HOME, "not authorised to create")
+
+    reader = PlayedReader([[record("a", event("a"))]], behind=1)
+    reader.feed = feed
+    monkeypatch.setattr(home_cluster, "connect", lambda *_: PlayedAdmin(topics=(LAG, STATUS)))
+    monkeypatch.setattr(home_cluster, "ensure_topics", refuse)
+    monkeypatch.setattr(feed_module, "TopicReader", lambda *_: reader)
+    with capture_logs() as logs:
+        feed._connect_and_follow()
+    assert feed.state == FeedState(ready=True, problem=None, freshness=False)
+    assert "topics not created" in [line["event"] for line in logs]
+    assert [view.group for view in model.groups()] == ["a"]

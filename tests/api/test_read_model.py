@@ -1,0 +1,214 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from api.served_api import NOW, freshness_event, lag_event, late
+from warren.contracts import StatusChange, StatusChangeEvent, group_key
+from warren.errors import ContractViolation
+from warren_api.read_model import ReadModel, ReadModelSize
+
+KEY = group_key("demo", "billing")
+
+
+@pytest.fixture
+def model() -> ReadModel:
+    return ReadModel()
+
+
+def change(status: str, at: int) -> bytes:
+    data = StatusChange.model_validate(
+        {
+            "cluster": "demo",
+            "group": "billing",
+            "status": status,
+            "previous": "OK",
+            "incident_id": "i",
+            "opened_at": at,
+            "total_lag": 1,
+            "max_lag": None,
+            "partition_counts": {},
+            "partitions": [],
+        }
+    )
+    time = datetime.fromtimestamp(at / 1000, UTC)
+    event = StatusChangeEvent(
+        id=f"{status}{at}", source="/warren/clusters/demo", subject="billing", time=time, data=data
+    )
+    return event.to_bytes()
+
+
+def test_the_newest_event_counts(model: ReadModel) -> None:
+    model.apply(KEY, lag_event("billing", total_lag=1).to_bytes())
+    model.apply(KEY, lag_event("billing", total_lag=2).to_bytes())
+    view = model.group("demo", "billing")
+    assert view is not None
+    assert view.event.total_lag == 2
+    assert model.size() == ReadModelSize(groups=1, partitions=2)
+
+
+def test_a_tombstone_removes_the_group_and_what_was_known_of_it(model: ReadModel) -> None:
+    model.apply_status_change(KEY, change("OK", 1_000))
+    model.apply(KEY, lag_event("billing").to_bytes())
+    model.apply(KEY, None)
+    assert model.group("demo", "billing") is None
+    assert model.groups() == ()
+    model.apply(KEY, lag_event("billing").to_bytes())
+    assert model.groups()[0].since is None
+
+
+def test_a_tombstone_of_an_unknown_group_is_no_matter(model: ReadModel) -> None:
+    model.apply(KEY, None)
+    assert model.groups() == ()
+
+
+@pytest.mark.parametrize("value", [b"", b"{", b"[]", b'{"v":2}', b"\xff\xfe"])
+def test_a_malformed_value_is_refused_and_the_last_good_one_kept(
+    model: ReadModel, value: bytes
+) -> None:
+    model.apply(KEY, lag_event("billing").to_bytes())
+    with pytest.raises(ContractViolation):
+        model.apply(KEY, value)
+    assert model.group("demo", "billing") is not None
+
+
+@pytest.mark.parametrize("key", [None, b"", b"no-separator", b"\xff|x", b"demo|other"])
+def test_a_key_that_names_no_group_or_another_is_refused(
+    model: ReadModel, key: bytes | None
+) -> None:
+    with pytest.raises(ContractViolation):
+        model.apply(key, lag_event("billing").to_bytes())
+    assert model.groups() == ()
+
+
+@pytest.mark.parametrize("change_first", [True, False])
+def test_since_comes_from_status_changes_in_whatever_order_the_topics_are_read(
+    model: ReadModel, change_first: bool
+) -> None:
+    steps = [
+        lambda: model.apply_status_change(KEY, change("OK", 7_000)),
+        lambda: model.apply(KEY, lag_event("billing").to_bytes()),
+    ]
+    for step in steps if change_first else reversed(steps):
+        step()
+    assert model.groups()[0].since == 7_000
+
+
+def test_a_closed_and_deleted_group_leaves_no_status_change(model: ReadModel) -> None:
+    model.apply_status_change(KEY, change("OK", 1_000))
+    model.apply_status_change(KEY, change("NOTFOUND", 2_000))
+    model.apply(KEY, lag_event("billing").to_bytes())
+    assert model.groups()[0].since is None
+
+
+def test_a_malformed_status_change_is_refused(model: ReadModel) -> None:
+    with pytest.raises(ContractViolation):
+        model.apply_status_change(KEY, b"{}")
+
+
+def test_groups_by_cluster(model: ReadModel) -> None:
+    for cluster, group in [("b", "z"), ("b", "a|b"), ("a", "ü/ü")]:
+        model.apply(group_key(cluster, group), lag_event(group, cluster).to_bytes())
+    assert model.clusters() == {"a", "b"}
+    assert model.groups_of("b") == ["a|b", "z"]
+    assert model.groups_of("c") == []
+
+
+def test_the_ranking_follows_every_kind_of_change(model: ReadModel) -> None:
+    def put(group: str, **fields: Any) -> None:
+        model.apply(group_key("demo", group), lag_event(group, **fields).to_bytes())
+
+    put("a", total_lag=1)
+    put("b", total_lag=2)
+    assert [view.group for view in model.groups()] == ["b", "a"]
+    put("a", total_lag=3)
+    assert [view.group for view in model.groups()] == ["a", "b"]
+    model.keep_only(judged={("demo", "b")}, measured=())
+    assert [view.group for view in model.groups()] == ["b"]
+
+
+def measurement(freshness_ms: int, measured_at: int = NOW) -> bytes:
+    return freshness_event("billing", rows=[late(freshness_ms)], measured_at=measured_at).to_bytes()
+
+
+def shown(model: ReadModel) -> int | None:
+    """Freshness of the only group."""
+    (view,) = model.groups()
+    return view.freshness.event.freshness_ms if view.freshness else None
+
+
+@pytest.mark.parametrize("freshness_first", [True, False])
+def test_freshness_is_beside_the_evaluation_in_whatever_order_they_come(
+    model: ReadModel, freshness_first: bool
+) -> None:
+    steps = [
+        lambda: model.apply_freshness(KEY, measurement(7)),
+        lambda: model.apply(KEY, lag_event("billing").to_bytes()),
+    ]
+    for step in steps if freshness_first else reversed(steps):
+        step()
+    assert shown(model) == 7
+    model.apply(KEY, lag_event("billing", total_lag=2).to_bytes())
+    assert shown(model) == 7
+    model.apply_status_change(KEY, change("OK", 1_000))
+    assert (shown(model), model.groups()[0].since) == (7, 1_000)
+
+
+def test_the_newest_measurement_counts_and_the_interval_is_learnt(model: ReadModel) -> None:
+    model.apply(KEY, lag_event("billing").to_bytes())
+    for number in range(3):
+        model.apply_freshness(KEY, measurement(number, NOW + number * 25_000))
+    assert shown(model) == 2
+    freshness = model.groups()[0].freshness
+    assert freshness is not None
+    assert freshness.gaps == (25_000, 25_000)
+
+
+def test_a_tombstone_of_freshness_removes_only_that(model: ReadModel) -> None:
+    model.apply(KEY, lag_event("billing").to_bytes())
+    model.apply_freshness(KEY, measurement(7))
+    model.apply_freshness(KEY, None)
+    assert shown(model) is None
+    model.apply_freshness(KEY, None)
+    assert shown(model) is None
+
+
+def test_freshness_of_a_group_that_is_gone_shows_nothing(model: ReadModel) -> None:
+    model.apply(KEY, lag_event("billing").to_bytes())
+    model.apply_freshness(KEY, measurement(7))
+    model.apply(KEY, None)
+    assert model.groups() == ()
+    model.apply(KEY, lag_event("billing").to_bytes())
+    assert shown(model) is None, "what was measured of the deleted group is not that of a new one"
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [(KEY, b"{"), (KEY, b"{}"), (None, b"{}"), (b"demo|other", measurement(1))]
+)
+def test_malformed_freshness_is_refused_and_the_last_good_one_kept(
+    model: ReadModel, key: bytes | None, value: bytes
+) -> None:
+    model.apply(KEY, lag_event("billing").to_bytes())
+    model.apply_freshness(KEY, measurement(7))
+    with pytest.raises(ContractViolation):
+        model.apply_freshness(key, value)
+    assert shown(model) == 7
+
+
+def test_freshness_that_a_complete_reading_did_not_show_is_dropped(model: ReadModel) -> None:
+    model.apply(KEY, lag_event("billing").to_bytes())
+    model.apply_freshness(KEY, measurement(7))
+    model.keep_only(judged={("demo", "billing")}, measured={("demo", "billing")})
+    assert shown(model) == 7
+    model.keep_only(judged={("demo", "billing")}, measured=())
+    assert shown(model) is None
+
+
+def test_losing_data_changes_the_ranking(model: ReadModel) -> None:
+    model.apply(group_key("demo", "a"), lag_event("a", total_lag=9).to_bytes())
+    model.apply(KEY, lag_event("billing").to_bytes())
+    assert [view.group for view in model.groups()] == ["a", "billing"]
+    losing = freshness_event("billing", rows=[late(9, time_to_loss_ms=1)])
+    model.apply_freshness(KEY, losing.to_bytes())
+    assert [view.group for view in model.groups()] == ["billing", "a"]

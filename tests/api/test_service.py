@@ -1,0 +1,295 @@
+"""The service as a process: on a real broker, without one, and when the broker goes away."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from api.served_api import CAUGHT_UP, freshness_event, lag_event, late, topic
+from confluent_kafka.admin import NewTopic
+from prometheus_client.parser import text_string_to_metric_families
+from support.servers import embedded_kafka
+from support.waiting import eventually
+from warren.clock import SystemClock
+from warren.contracts import group_key
+from warren.contracts.topics import FRESHNESS, LAG, LAG_STATUS, Topic
+from warren.kafka.connection import connect
+from warren.kafka.producer import EventProducer
+from warren.kafka.topics import ensure_topics
+from warren.settings import HomeSettings
+
+NOBODY = HomeSettings(bootstrap="127.0.0.1:1", topic_prefix="nobody.")
+
+
+@dataclass
+class Service:
+    """A running warren-api."""
+
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    def lines(self) -> list[dict[str, Any]]:
+        text = self.log.read_text().splitlines()
+        return [json.loads(line) for line in text if line.startswith("{")]
+
+    def address(self) -> str:
+        def listening() -> str:
+            found = [line["address"] for line in self.lines() if line["event"] == "listening"]
+            return str(found[0]) if found else ""
+
+        return eventually(listening, message="the API listens")
+
+    def get(self, path: str) -> httpx.Response:
+        return httpx.get(self.address() + path, timeout=30)
+
+    def ready(self) -> bool:
+        return self.get("/burrow/admin/ready").text == "READY"
+
+    def end(self, number: int = signal.SIGTERM) -> int:
+        self.process.send_signal(number)
+        return self.process.wait(30)
+
+
+Start = Callable[[HomeSettings], Service]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    started: list[Service] = []
+
+    def start_service(home: HomeSettings) -> Service:
+        log = tmp_path / f"api-{len(started)}.log"
+        environ = {
+            **os.environ,
+            "WARREN_HOME__BOOTSTRAP": home.bootstrap,
+            "WARREN_HOME__TOPIC_PREFIX": home.topic_prefix,
+            "WARREN_HOME__PARTITIONS": str(home.partitions),
+            "WARREN_HOME__CREATE_TOPICS": str(home.create_topics).lower(),
+            "WARREN_API__PORT": "0",
+        }
+        with log.open("wb") as output:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "warren_api"], env=environ, stderr=output, cwd=tmp_path
+            )
+        started.append(Service(process, log))
+        return started[-1]
+
+    yield start_service
+    for service in started:
+        service.process.kill()
+        service.process.wait()
+
+
+def publish(home: HomeSettings, events: list[tuple[str, bytes | None]], to: Topic = LAG) -> None:
+    producer = EventProducer("home", "home", home)
+    for group, value in events:
+        producer.send(to.full_name(home.topic_prefix), group_key("demo", group), value)
+    producer.flush()
+
+
+@pytest.fixture
+def home(broker: Any, unique: str) -> HomeSettings:
+    settings = HomeSettings(bootstrap=broker.bootstrap, topic_prefix=f"{unique}.", partitions=2)
+    ensure_topics(connect("home", "home", settings), settings)
+    return settings
+
+
+def test_a_taken_port_is_one_line_that_names_the_setting(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = subprocess.run(
+            [sys.executable, "-m", "warren_api"],
+            env={**os.environ, "WARREN_API__PORT": str(port)},
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr == (
+        f"warren-api: api.port: cannot listen on 127.0.0.1:{port}: Address already in use; "
+        "choose another with WARREN_API__PORT\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "name"),
+    [
+        ("WARREN_API__PROT", "1", "api.prot"),
+        ("WARREN_API__HOST", "no.such.host.invalid", "api.host"),
+        ("WARREN_HOME__KAFKA", '{"no.such.property":"1"}', "home.kafka"),
+    ],
+)
+def test_a_wrong_setting_is_one_line(tmp_path: Path, variable: str, value: str, name: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "warren_api"],
+        env={**os.environ, "WARREN_API__PORT": "0", variable: value},
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 2
+    lines = [line for line in done.stderr.splitlines() if not line.startswith("{")]
+    assert len(lines) == 1
+    assert lines[0].startswith(f"warren-api: {name}: ")
+
+
+def test_it_serves_and_stops_without_a_home_cluster(start: Start) -> None:
+    service = start(NOBODY)
+    answer = service.get("/burrow/admin/ready")
+    assert (answer.status_code, answer.text) == (503, "STARTING")
+    assert service.get("/burrow/admin").text == "GOOD"
+    eventually(
+        lambda: "no broker answers at 127.0.0.1:1" in service.get("/").text,
+        message="the page says what is wrong",
+    )
+    assert "warren_api_feed_working 0\n" in service.get("/metrics").text
+    assert service.end(signal.SIGINT) == 0
+
+
+@pytest.mark.integration
+def test_ready_only_when_the_end_seen_at_start_has_been_passed(
+    start: Start, home: HomeSettings
+) -> None:
+    publish(
+        home,
+        [
+            (f"group-{n}", lag_event(f"group-{n}", total_lag=turn).to_bytes())
+            for turn in range(50)
+            for n in range(40)
+        ],
+    )
+    publish(home, [("group-0", None), ("group-1", b"malformed")])
+    service = start(home)
+    eventually(service.ready, message="ready")
+    groups = service.get("/api/v1/groups").json()["groups"]
+    # group-1: its newest event is malformed; the next evaluation brings the group back.
+    assert {g["group"] for g in groups} == {f"group-{n}" for n in range(2, 40)}
+    assert {g["total_lag"] for g in groups} == {49}
+    assert f'warren_api_events_refused_total{{topic="{home.topic_prefix}lag"}} 1.0' in (
+        service.get("/metrics").text
+    )
+
+
+@pytest.mark.integration
+def test_events_and_tombstones_are_served_as_they_come(start: Start, home: HomeSettings) -> None:
+    service = start(home)
+    eventually(service.ready, message="ready")
+    status = "/v3/kafka/demo/consumer/a%2Fb/status"
+    assert service.get(status).status_code == 404
+    publish(home, [("a/b", lag_event("a/b", total_lag=5).to_bytes())])
+    eventually(lambda: service.get(status).status_code == 200, message="the group is there")
+    assert service.get(status).json()["status"]["totallag"] == 5
+    publish(home, [("a/b", None)])
+    eventually(lambda: service.get(status).status_code == 404, message="the group is gone")
+    assert service.end() == 0
+    assert [line["event"] for line in service.lines()][-1] == "stopped"
+
+
+@pytest.mark.integration
+def test_it_outlives_the_home_cluster(
+    start: Start, pytestconfig: pytest.Config, tmp_path: Path
+) -> None:
+    with embedded_kafka(pytestconfig.rootpath, tmp_path) as kafka:
+        home = HomeSettings(bootstrap=kafka.bootstrap, topic_prefix="mine.", partitions=2)
+        service = start(home)
+        eventually(service.ready, message="ready")
+        publish(home, [("g", lag_event("g", total_lag=1).to_bytes())])
+
+        def total_lag() -> int | None:
+            groups = service.get("/api/v1/groups").json()["groups"]
+            return groups[0]["total_lag"] if groups else None
+
+        eventually(lambda: total_lag() == 1, message="the first event is served")
+        kafka.kill()
+        eventually(
+            lambda: "warren_api_feed_working 0\n" in service.get("/metrics").text,
+            message="the outage is noticed",
+        )
+        assert total_lag() == 1
+        assert service.ready()
+        kafka.start()
+        publish(home, [("g", lag_event("g", total_lag=2).to_bytes())])
+        eventually(lambda: total_lag() == 2, message="reading goes on")
+        assert "warren_api_feed_working 1\n" in service.get("/metrics").text
+
+
+def samples(service: Service) -> dict[str, float]:
+    """Those of groups and partitions, by name; tests here have one of each."""
+    families = text_string_to_metric_families(service.get("/metrics").text)
+    return {
+        sample.name: sample.value
+        for family in families
+        for sample in family.samples
+        if "topic" in sample.labels or "group" in sample.labels
+    }
+
+
+@pytest.mark.integration
+def test_freshness_goes_from_its_topic_to_the_api_the_metrics_and_the_page(
+    start: Start, home: HomeSettings
+) -> None:
+    row = late(90_000, reason="expired", lost_records=1_204, time_to_loss_ms=60_000)
+
+    def measurement(*rows: dict[str, Any]) -> bytes:
+        return freshness_event("g", rows=list(rows), measured_at=SystemClock().now_ms()).to_bytes()
+
+    publish(home, [("g", lag_event("g", topics={"orders": topic({})}).to_bytes())])
+    publish(home, [("g", measurement(CAUGHT_UP)), ("g", measurement(row))], FRESHNESS)
+    service = start(home)
+    eventually(service.ready, message="ready")
+
+    def freshness() -> int | None:
+        value: int | None = service.get("/api/v1/groups").json()["groups"][0]["freshness_ms"]
+        return value
+
+    # Ready means that the newest measurement is there already.
+    assert freshness() == 90_000
+    detail = service.get("/api/v1/groups/demo/g").json()
+    assert (detail["lost_records"], detail["partitions"][0]["reason"]) == (1_204, "expired")
+    assert "lost 1\u202f204" in service.get("/").text
+    shown = samples(service)
+    assert shown["warren_group_freshness_seconds"] == 90
+    assert shown["warren_group_time_to_loss_seconds"] == 60
+    assert shown["warren_group_lost_records"] == 1_204
+    assert shown["kafka_consumer_freshness_ms"] == 90_000
+
+    publish(home, [("g", measurement(CAUGHT_UP))], FRESHNESS)
+    eventually(lambda: freshness() == 0, message="the next measurement is served")
+    publish(home, [("g", b"malformed"), ("g", None)], FRESHNESS)
+    eventually(lambda: freshness() is None, message="a tombstone removes it")
+    assert "warren_group_freshness_seconds" not in samples(service)
+    assert samples(service)["warren_group_lag"] == 0
+
+
+@pytest.mark.integration
+def test_an_installation_without_a_topic_of_freshness_is_served(
+    start: Start, broker: Any, unique: str
+) -> None:
+    home = HomeSettings(
+        bootstrap=broker.bootstrap, topic_prefix=f"{unique}.", partitions=2, create_topics=False
+    )
+    admin = connect("home", "home", home)
+    old = [NewTopic(t.full_name(home.topic_prefix), 2, 1) for t in (LAG, LAG_STATUS)]
+    for future in admin.create_topics(old).values():
+        future.result()
+    publish(home, [("g", lag_event("g").to_bytes())])
+    service = start(home)
+    eventually(service.ready, message="ready")
+    (group,) = service.get("/api/v1/groups").json()["groups"]
+    assert (group["freshness_ms"], group["freshness_measured_at"]) == (None, None)
+    assert "warren_api_freshness_topic 0" in service.get("/metrics").text
+    assert FRESHNESS.full_name(home.topic_prefix) not in admin.list_topics(timeout=30).topics
+    assert service.end() == 0
