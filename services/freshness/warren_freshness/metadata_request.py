@@ -1,0 +1,119 @@
+"""Metadata with topic ids: version 12 of the request, which aiokafka does not have.
+
+Schema: Kafka's MetadataRequest.json and MetadataResponse.json (KIP-516 added the id).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from io import BytesIO
+
+from aiokafka.protocol.api import Request, RequestStruct, Response
+from aiokafka.protocol.metadata import MetadataRequest_v4, MetadataRequest_v5
+from aiokafka.protocol.types import (
+    Boolean,
+    CompactArray,
+    CompactString,
+    Int16,
+    Int32,
+    Schema,
+    TaggedFields,
+)
+
+NO_TOPIC_ID = bytes(16)
+_API_KEY = 3
+
+
+class Uuid:
+    """16 bytes."""
+
+    @staticmethod
+    def encode(value: bytes) -> bytes:
+        return value
+
+    @staticmethod
+    def decode(data: BytesIO) -> bytes:
+        return data.read(16)
+
+    @staticmethod
+    def repr(value: bytes) -> str:
+        return value.hex()
+
+
+class MetadataResponse_v12(Response):  # type: ignore[misc]  # noqa: N801 - untyped base; aiokafka's names
+    API_KEY = _API_KEY
+    API_VERSION = 12
+    SCHEMA = Schema(
+        ("throttle_time_ms", Int32),
+        (
+            "brokers",
+            CompactArray(
+                ("node_id", Int32),
+                ("host", CompactString("utf-8")),
+                ("port", Int32),
+                ("rack", CompactString("utf-8")),
+                ("tags", TaggedFields),
+            ),
+        ),
+        ("cluster_id", CompactString("utf-8")),
+        ("controller_id", Int32),
+        (
+            "topics",
+            CompactArray(
+                ("error_code", Int16),
+                ("topic", CompactString("utf-8")),
+                ("topic_id", Uuid),
+                ("is_internal", Boolean),
+                (
+                    "partitions",
+                    CompactArray(
+                        ("error_code", Int16),
+                        ("partition", Int32),
+                        ("leader", Int32),
+                        ("leader_epoch", Int32),
+                        ("replicas", CompactArray(Int32)),
+                        ("isr", CompactArray(Int32)),
+                        ("offline_replicas", CompactArray(Int32)),
+                        ("tags", TaggedFields),
+                    ),
+                ),
+                ("authorized_operations", Int32),
+                ("tags", TaggedFields),
+            ),
+        ),
+        ("tags", TaggedFields),
+    )
+
+
+class MetadataRequest_v12(RequestStruct):  # type: ignore[misc]  # noqa: N801 - untyped base; aiokafka's names
+    API_KEY = _API_KEY
+    API_VERSION = 12
+    FLEXIBLE_VERSION = True
+    RESPONSE_TYPE = MetadataResponse_v12
+    SCHEMA = Schema(
+        (
+            "topics",
+            CompactArray(
+                ("topic_id", Uuid), ("topic", CompactString("utf-8")), ("tags", TaggedFields)
+            ),
+        ),
+        ("allow_auto_topic_creation", Boolean),
+        ("include_topic_authorized_operations", Boolean),
+        ("tags", TaggedFields),
+    )
+
+
+class TopicMetadataRequest(Request[MetadataRequest_v4 | MetadataRequest_v5 | MetadataRequest_v12]):  # type: ignore[misc]  # untyped base
+    """Asks about some topics and never creates one. Brokers before 3.0 answer without ids."""
+
+    API_KEY = _API_KEY
+
+    def __init__(self, topics: Sequence[str]) -> None:
+        self._topics = list(topics)
+
+    def build(self, request_struct_class: type[RequestStruct]) -> RequestStruct:
+        if request_struct_class is MetadataRequest_v12:
+            no_tags: dict[int, bytes] = {}
+            topics = [(NO_TOPIC_ID, topic, no_tags) for topic in self._topics]
+            return request_struct_class(topics, False, False, no_tags)
+        return request_struct_class(self._topics, False)

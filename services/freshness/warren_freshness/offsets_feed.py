@@ -1,0 +1,188 @@
+"""warren.offsets as a consumer group reads it: partitions come and go, commits come after use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import confluent_kafka
+import structlog
+from confluent_kafka import OFFSET_END, Consumer, KafkaException, Message, TopicPartition
+from warren.clock import Clock
+from warren.contracts.topics import OFFSETS
+from warren.kafka.connection import ErrorReporter, classify, client_options
+from warren.settings import Settings
+
+log = structlog.get_logger(__name__)
+
+HOME = "home"
+BATCH = 500
+# A group is published at least once per heartbeat: the events of two of them hold every group.
+HEARTBEATS_BACK = 2
+_TIMEOUT = 10.0  # seconds for the questions at an assignment
+Code = confluent_kafka.KafkaError
+_REFUSALS = {
+    Code.TOPIC_AUTHORIZATION_FAILED,
+    Code.GROUP_AUTHORIZATION_FAILED,
+    Code.SASL_AUTHENTICATION_FAILED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Polled:
+    """What one poll brought, and how far that is.
+
+    `revoked` partitions were so before any of the messages; `current` has, by partition whose end
+    was reached once, the offset after its last message. `is_caught_up`: that is all of them.
+    """
+
+    messages: list[Message]
+    revoked: frozenset[int]
+    current: dict[int, int]
+    is_caught_up: bool
+
+
+class OffsetsFeed:
+    """The partitions of warren.offsets that this instance owns. For one thread at a time."""
+
+    def __init__(self, settings: Settings, clock: Clock) -> None:
+        self._topic = OFFSETS.full_name(settings.home.topic_prefix)
+        self._look_back_ms = round(settings.collector.heartbeat * HEARTBEATS_BACK * 1000)
+        self._clock = clock
+        self._owned: set[int] = set()
+        self._behind: set[int] = set()
+        self._next: dict[int, int] = {}
+        self._revoked: set[int] = set()
+        self._committed: dict[int, int] = {}
+        self._joined = False
+        self._report = ErrorReporter(HOME, HOME)
+        options = client_options(
+            HOME,
+            HOME,
+            settings.home,
+            self._report,
+            group_id=settings.freshness.group_id,
+            enable_auto_commit=False,
+            enable_auto_offset_store=False,
+            enable_partition_eof=True,
+            auto_offset_reset="earliest",
+            partition_assignment_strategy="cooperative-sticky",
+            isolation_level="read_committed",
+            session_timeout_ms=10_000,
+            heartbeat_interval_ms=3_000,
+            reconnect_backoff_max_ms=2_000,
+        )
+        self._consumer = Consumer({**options, "on_commit": self._answered})
+        self._consumer.subscribe(
+            [self._topic],
+            on_assign=self._assigned,
+            on_revoke=self._withdrawn,
+            on_lost=self._withdrawn,
+        )
+
+    def poll(self, timeout: float, used: Mapping[int, int]) -> Polled:
+        """Messages that came within `timeout` seconds; commits what was used.
+
+        Raises the classified error when the broker refuses; one that is away only delays.
+        """
+        self._commit(used, wait=False)
+        messages: list[Message] = []
+        for message in self._consumer.consume(BATCH, timeout):
+            error, partition, offset = message.error(), message.partition(), message.offset()
+            if error is not None and error.code() != Code._PARTITION_EOF:
+                self._handle(error)
+            elif partition is None or offset is None or partition not in self._owned:
+                continue
+            elif error is None:
+                messages.append(message)
+                self._next[partition] = offset + 1
+            else:
+                self._behind.discard(partition)
+                self._next.setdefault(partition, offset)
+        revoked, self._revoked = self._revoked, set()
+        return Polled(
+            messages,
+            frozenset(revoked),
+            {p: offset for p, offset in self._next.items() if p not in self._behind},
+            self._joined and not self._behind,
+        )
+
+    def close(self, used: Mapping[int, int]) -> None:
+        """Commits what was used and leaves the group."""
+        self._commit(used, wait=True)
+        self._consumer.close()
+
+    def _commit(self, used: Mapping[int, int], *, wait: bool) -> None:
+        news = {
+            partition: offset
+            for partition, offset in used.items()
+            if partition in self._owned and self._committed.get(partition) != offset
+        }
+        if not news:
+            return
+        self._committed |= news
+        offsets = [TopicPartition(self._topic, p, offset) for p, offset in news.items()]
+        try:
+            if wait:
+                self._consumer.commit(offsets=offsets, asynchronous=False)
+            else:
+                self._consumer.commit(offsets=offsets, asynchronous=True)
+        except KafkaException as error:
+            self._answered(error.args[0], offsets)
+
+    def _answered(
+        self, error: confluent_kafka.KafkaError | None, _offsets: list[TopicPartition]
+    ) -> None:
+        """What is not committed is said again; an instance that takes over reads it again."""
+        if error is not None:
+            self._committed.clear()
+            log.info("positions not committed", problem=error.str())
+
+    def _handle(self, error: confluent_kafka.KafkaError) -> None:
+        if error.fatal() or error.code() in _REFUSALS:
+            raise classify(HOME, HOME, error)
+        self._report(error)
+
+    def _assigned(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
+        self._joined = True
+        starts = self._starts(consumer, partitions)
+        assigned = {start.partition for start in starts}
+        self._owned |= assigned
+        self._behind |= assigned
+        consumer.incremental_assign(starts)
+        log.info("partitions assigned", partitions=sorted(p.partition for p in partitions))
+
+    def _starts(self, consumer: Consumer, partitions: list[TopicPartition]) -> list[TopicPartition]:
+        """Where to start: two heartbeats back, or where the group stands if that is earlier."""
+        if not partitions:
+            return []
+        since = self._clock.now_ms() - self._look_back_ms
+        times = [TopicPartition(p.topic, p.partition, since) for p in partitions]
+        try:
+            committed = {
+                p.partition: p.offset for p in consumer.committed(partitions, timeout=_TIMEOUT)
+            }
+            recent = consumer.offsets_for_times(times, timeout=_TIMEOUT)
+        except KafkaException as error:
+            log.warning("where to start is unknown", problem=str(error.args[0]))
+            return partitions  # where the group stands, else at the beginning: only slower
+        return [
+            TopicPartition(p.topic, p.partition, start_offset(committed[p.partition], p.offset))
+            for p in recent
+        ]
+
+    def _withdrawn(self, _consumer: Consumer, partitions: list[TopicPartition]) -> None:
+        for partition in partitions:
+            self._next.pop(partition.partition, None)
+            self._committed.pop(partition.partition, None)
+        revoked = {partition.partition for partition in partitions}
+        self._owned -= revoked
+        self._behind -= revoked
+        self._revoked |= revoked
+        log.info("partitions revoked", partitions=sorted(p.partition for p in partitions))
+
+
+def start_offset(committed: int, recent: int) -> int:
+    """The earlier one of those that are known (negative: unknown)."""
+    known = [offset for offset in (committed, recent) if offset >= 0]
+    return min(known, default=OFFSET_END)

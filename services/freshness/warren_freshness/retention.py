@@ -1,0 +1,80 @@
+"""How long topics keep records: `retention.ms`, asked for rarely (DescribeConfigs)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+
+import structlog
+from aiokafka.protocol.admin import DescribeConfigsRequest
+from warren.clock import Clock
+from warren.errors import KafkaError
+
+from warren_freshness.brokers import UNANSWERED, Brokers
+
+log = structlog.get_logger(__name__)
+
+CHUNK = 500  # topics in one request
+FOR_EVER = -1
+_TOPIC = 2  # resource type
+_NO_ERROR = 0
+_RETENTION = "retention.ms"
+_CLEANUP = "cleanup.policy"
+
+
+class Retention:
+    """Retention of a cluster's topics, as far as DESCRIBE_CONFIGS on them is granted."""
+
+    def __init__(self, cluster: str, brokers: Brokers, refresh_after: float, clock: Clock) -> None:
+        self._cluster = cluster
+        self._brokers = brokers
+        self._refresh_after = refresh_after
+        self._clock = clock
+        self._retention: dict[str, int | None] = {}
+        self._asked: frozenset[str] = frozenset()
+        self._asked_at: float | None = None
+
+    def of(self, topic: str) -> int | None:
+        """Milliseconds that a record is kept at least; None: for ever, or unknown."""
+        return self._retention.get(topic)
+
+    async def refresh(self, topics: Iterable[str], *, timeout: float) -> None:
+        """Asks for topics that are new, and for all after a while. On trouble, what was stays."""
+        wanted = frozenset(topics)
+        now = self._clock.monotonic()
+        due = self._asked_at is None or now - self._asked_at >= self._refresh_after
+        asked = sorted(wanted if due else wanted - self._asked)
+        if not asked:
+            return
+        try:
+            async with asyncio.timeout(timeout):
+                found = await self._ask(asked)
+        except (*UNANSWERED, KafkaError) as error:
+            log.debug("retention unknown", cluster=self._cluster, problem=str(error))
+            return
+        kept = {} if due else self._retention
+        self._retention = kept | found
+        self._asked = wanted if due else self._asked | wanted
+        self._asked_at = now if due else self._asked_at
+
+    async def _ask(self, topics: list[str]) -> dict[str, int | None]:
+        found: dict[str, int | None] = {}
+        for start in range(0, len(topics), CHUNK):
+            resources = [
+                (_TOPIC, topic, [_RETENTION, _CLEANUP]) for topic in topics[start : start + CHUNK]
+            ]
+            answer = await self._brokers.send_to_any(DescribeConfigsRequest(resources))
+            for error, _message, _kind, topic, entries in answer.resources:
+                if error == _NO_ERROR:
+                    found[topic] = retention_ms({entry[0]: entry[1] for entry in entries})
+        return found
+
+
+def retention_ms(config: dict[str, str]) -> int | None:
+    """From a topic's configuration; None when time deletes nothing.
+
+    A topic that is only compacted keeps the newest record of each key, however old.
+    """
+    policies = {policy.strip() for policy in config.get(_CLEANUP, "delete").split(",")}
+    milliseconds = int(config.get(_RETENTION, FOR_EVER))
+    return milliseconds if "delete" in policies and milliseconds != FOR_EVER else None

@@ -1,0 +1,109 @@
+"""Putting the service together and running it until a signal comes."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+
+import structlog
+from warren import probe
+from warren.clock import Clock, SystemClock
+from warren.errors import SettingsError
+from warren.kafka.connection import await_connection
+from warren.kafka.topics import ensure_topics
+from warren.metrics import FRESHNESS
+from warren.settings import Settings
+
+from warren_freshness.cache import TimeCache
+from warren_freshness.cluster_pass import ClusterPass
+from warren_freshness.intake import Intake
+from warren_freshness.local_cache import LocalCache
+from warren_freshness.offsets_feed import OffsetsFeed
+from warren_freshness.positions import Positions
+from warren_freshness.progress import Progress
+from warren_freshness.publisher import Publisher
+from warren_freshness.reader import Reader
+from warren_freshness.redis_cache import RedisCache
+from warren_freshness.retention import Retention
+from warren_freshness.service import FreshnessService
+from warren_freshness.watch import Watch
+
+log = structlog.get_logger(__name__)
+
+# Heartbeats without an event of a group, after which its positions say nothing about now.
+STALE_HEARTBEATS = 3
+
+
+def run(settings: Settings) -> None:
+    """Runs until SIGTERM or SIGINT. Raises SettingsError, or what the home cluster refuses."""
+    if not settings.clusters:
+        raise SettingsError("clusters", "no cluster is configured; add a [clusters.<name>] table")
+    asyncio.run(_run(settings))
+
+
+async def _run(settings: Settings) -> None:
+    stop, stop_connecting = asyncio.Event(), threading.Event()
+
+    def end() -> None:
+        stop.set()
+        stop_connecting.set()
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, end)
+    admin = await asyncio.to_thread(
+        await_connection, "home", "home", settings.home, stop_connecting
+    )
+    if admin is None:
+        return
+    if settings.home.create_topics:
+        await asyncio.to_thread(ensure_topics, admin, settings.home)
+    service = build_service(settings, SystemClock())
+    stop_probe = probe.serve(
+        settings.freshness.metrics_port,
+        FRESHNESS,
+        lambda: service.is_ready,
+        setting="freshness.metrics_port",
+    )
+    log.info("started", clusters=sorted(settings.clusters))
+    try:
+        await service.run(stop)
+    finally:
+        stop_probe()
+    log.info("stopped")
+
+
+def build_service(settings: Settings, clock: Clock) -> FreshnessService:
+    """The service on its topics, which exist. Raises SettingsError."""
+    redis = RedisCache(settings.redis, settings.freshness.cache_ttl, clock)
+    clusters = {name: _cluster_pass(name, settings, redis, clock) for name in settings.clusters}
+    positions, progress, publisher = Positions(), Progress(), Publisher(settings.home)
+    return FreshnessService(
+        OffsetsFeed(settings, clock),
+        Intake(positions, clusters, clock),
+        positions,
+        progress,
+        publisher,
+        [
+            Watch(name, passes, positions, progress, publisher, clock)
+            for name, passes in clusters.items()
+        ],
+        redis,
+        settings.freshness.interval,
+    )
+
+
+def _cluster_pass(name: str, settings: Settings, redis: RedisCache, clock: Clock) -> ClusterPass:
+    """One cluster's own stack; only Redis is shared."""
+    freshness = settings.freshness
+    reader = Reader(name, f"clusters.{name}", settings.clusters[name], clock)
+    local = LocalCache(freshness.cache_entries, freshness.cache_ttl, clock)
+    return ClusterPass(
+        reader,
+        TimeCache(name, local, redis),
+        Retention(name, reader.brokers, freshness.retention_refresh, clock),
+        freshness,
+        clock,
+        stale_after=settings.collector.heartbeat * STALE_HEARTBEATS,
+    )

@@ -1,0 +1,97 @@
+"""Who leads the partitions of the topics that are read, and which topics may not be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from warren.clock import Clock
+from warren.errors import AuthorizationFailed
+from warren.kafka.connection import log_retry
+
+from warren_freshness.brokers import Brokers
+from warren_freshness.metadata_request import NO_TOPIC_ID, MetadataResponse_v12
+
+MAX_AGE = 60.0  # seconds; leaders that moved are noticed at once, by the read that failed
+NO_LEADER = -1
+_NO_ERROR = 0
+_NOT_AUTHORISED = 29
+
+
+@dataclass(frozen=True, slots=True)
+class TopicFacts:
+    """One topic. `id` distinguishes it from one of the same name before; empty where unknown."""
+
+    id: str
+    leaders: dict[int, int]
+
+
+class TopicMetadata:
+    """Asked for again when it is a minute old, when a topic is new, and after `expire`."""
+
+    def __init__(self, brokers: Brokers, cluster: str, setting: str, clock: Clock) -> None:
+        self._brokers = brokers
+        self._cluster = cluster
+        self._setting = setting
+        self._clock = clock
+        self._topics: dict[str, TopicFacts] = {}
+        self._asked: frozenset[str] = frozenset()
+        self._asked_at: float | None = None
+        self._not_authorised: frozenset[str] = frozenset()
+        self._reported: frozenset[str] = frozenset()
+
+    async def refresh(self, topics: Iterable[str]) -> None:
+        """Raises ClusterUnreachable or AuthenticationFailed; what was known stays known."""
+        wanted = frozenset(topics)
+        now = self._clock.monotonic()
+        fresh = self._asked_at is not None and now - self._asked_at < MAX_AGE
+        if not wanted or (fresh and self._asked >= wanted):
+            return
+        self._take(await self._brokers.metadata(sorted(wanted)))
+        self._asked, self._asked_at = wanted, now
+
+    def expire(self) -> None:
+        self._asked_at = None
+
+    def leader(self, topic: str, partition: int) -> int:
+        """Broker id, or NO_LEADER."""
+        facts = self._topics.get(topic)
+        return NO_LEADER if facts is None else facts.leaders.get(partition, NO_LEADER)
+
+    def topic_id(self, topic: str) -> str:
+        """Empty while it is unknown."""
+        facts = self._topics.get(topic)
+        return "" if facts is None else facts.id
+
+    def is_authorised(self, topic: str) -> bool:
+        """Whether the topic may be described and, as far as was tried, read."""
+        return topic not in self._not_authorised
+
+    def refuse(self, topics: Iterable[str]) -> None:
+        """Reading these was refused: they are not tried again before the next refresh."""
+        self._not_authorised |= frozenset(topics)
+        news = sorted(self._not_authorised - self._reported)
+        self._reported |= self._not_authorised
+        if news:
+            more = f" and {len(news) - 1} more topics" if len(news) > 1 else ""
+            problem = f"not authorised: READ on topic {news[0]}{more}; its freshness is unknown"
+            log_retry(AuthorizationFailed(self._cluster, f"{self._setting}.kafka", problem))
+
+    def _take(self, response: Any) -> None:
+        with_ids = isinstance(response, MetadataResponse_v12)
+        topics: dict[str, TopicFacts] = {}
+        refused: set[str] = set()
+        for error, topic, *rest in response.topics:
+            if error == _NO_ERROR:
+                identity = rest[0] if with_ids else NO_TOPIC_ID
+                partitions = rest[2] if with_ids else rest[1]
+                topics[topic] = TopicFacts(
+                    id="" if identity == NO_TOPIC_ID else identity.hex(),
+                    leaders={partition[1]: partition[2] for partition in partitions},
+                )
+            elif error == _NOT_AUTHORISED:
+                refused.add(topic)
+        self._topics = topics
+        self._not_authorised = frozenset()
+        self.refuse(refused)

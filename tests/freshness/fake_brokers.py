@@ -1,0 +1,106 @@
+"""Brokers that answer from memory, for what real ones do rarely."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+from aiokafka.errors import KafkaConnectionError
+from aiokafka.protocol.fetch import FetchRequest
+from freshness.record_batches import batch, marker
+from warren.errors import ClusterUnreachable
+
+NOT_LEADER = 6
+NOT_AUTHORISED = 29
+OUT_OF_RANGE = 1
+_VERSIONS = {1: (4, 4), 2: (2, 2), 32: (1, 2)}
+
+
+@dataclass
+class FakeLog:
+    """One partition: {offset: timestamp}, one batch per record."""
+
+    records: dict[int, int]
+    leader: int = 1
+    start: int = 0
+    error: int = 0
+    size: int = 0
+    """Bytes that must be asked for, unless the partition is the first of a request."""
+    markers: int = 0
+    """Control records before the records; a response has only one of them."""
+
+    @property
+    def end(self) -> int:
+        return max(self.records, default=self.start - 1) + 1
+
+
+@dataclass
+class FakeBrokers:
+    """Logs by topic and partition."""
+
+    logs: dict[tuple[str, int], FakeLog]
+    unreachable: set[int] = field(default_factory=set)
+    hanging: set[int] = field(default_factory=set)
+    no_metadata: bool = False
+    unauthorised: set[str] = field(default_factory=set)
+    refusal: Callable[[int], Exception | None] = lambda _broker: None
+    fetches: list[list[tuple[str, int]]] = field(default_factory=list)
+    """Partitions of each fetch request."""
+    metadata_requests: int = 0
+
+    async def metadata(self, topics: Sequence[str]) -> Any:
+        self.metadata_requests += 1
+        if self.no_metadata:
+            raise ClusterUnreachable("prod", "clusters.prod.bootstrap", "no broker answers")
+        return SimpleNamespace(topics=[self._describe(topic) for topic in topics])
+
+    async def send(self, broker: int, request: Any) -> Any:
+        if broker in self.hanging:
+            await asyncio.Event().wait()
+        if broker in self.unreachable:
+            raise KafkaConnectionError("gone")
+        if (refusal := self.refusal(broker)) is not None:
+            raise refusal
+        topics = request.prepare(_VERSIONS).topics
+        if isinstance(request, FetchRequest):
+            return SimpleNamespace(topics=list(self._fetch(topics)))
+        return SimpleNamespace(
+            topics=[
+                (topic, [(p, 0, -1, self.logs[topic, p].start) for p, _ in partitions])
+                for topic, partitions in topics
+            ]
+        )
+
+    async def close(self) -> None:
+        pass
+
+    def _describe(self, topic: str) -> tuple[Any, ...]:
+        if topic in self.unauthorised:
+            return NOT_AUTHORISED, topic, False, []
+        partitions = [(0, p, log.leader) for (t, p), log in self.logs.items() if t == topic]
+        return 0, topic, False, partitions
+
+    def _fetch(self, topics: Sequence[Any]) -> Iterable[tuple[str, list[tuple[Any, ...]]]]:
+        asked = [(topic, p) for topic, partitions in topics for p, _, _ in partitions]
+        self.fetches.append(asked)
+        first = True
+        for topic, partitions in topics:
+            answers = []
+            for partition, offset, size in partitions:
+                log = self.logs[topic, partition]
+                answers.append(_answer(partition, log, offset, fits=first or size >= log.size))
+                first = False
+            yield topic, answers
+
+
+def _answer(partition: int, log: FakeLog, offset: int, *, fits: bool) -> tuple[Any, ...]:
+    error = log.error or (0 if log.start <= offset <= log.end else OUT_OF_RANGE)
+    if error:
+        return partition, error, -1, -1, None, b""
+    if offset < log.start + log.markers:
+        return partition, 0, log.end, log.end, [], marker(offset, 7, commit=True)
+    content = b"".join(batch({o: t}) for o, t in log.records.items() if o >= offset)
+    return partition, 0, log.end, log.end, [], content if fits else b""

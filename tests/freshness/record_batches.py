@@ -1,0 +1,67 @@
+"""Record batches as a broker stores them, in message formats 0 to 2."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+
+from aiokafka.record.default_records import DefaultRecordBatchBuilder
+from aiokafka.record.legacy_records import LegacyRecordBatchBuilder
+
+CODECS = {"none": 0, "gzip": 1, "snappy": 2, "lz4": 3, "zstd": 4}
+_LOG_APPEND_TIME = 0x08
+_CONTROL = 0x20
+_ATTRIBUTES = struct.Struct(">h")
+_ATTRIBUTES_AT = 21
+_LAST_OFFSET_DELTA_AT = 23
+_MAX_TIMESTAMP_AT = 35
+_COMMIT, _ABORT = 1, 0
+
+
+def batch(
+    records: Mapping[int, int],
+    *,
+    codec: str = "none",
+    producer_id: int = -1,
+    transactional: bool = False,
+    log_append_time: int | None = None,
+    next_offset: int | None = None,
+) -> bytes:
+    """Records as {offset: timestamp}; `next_offset` when compaction removed the last ones."""
+    base = min(records)
+    builder = DefaultRecordBatchBuilder(2, CODECS[codec], transactional, producer_id, 0, 0, 1 << 20)
+    for offset, timestamp in records.items():
+        builder.append(offset - base, timestamp, b"key", b"value" * 20, [])
+    content = bytearray(builder.build())
+    struct.pack_into(">q", content, 0, base)
+    struct.pack_into(
+        ">i", content, _LAST_OFFSET_DELTA_AT, (next_offset or max(records) + 1) - 1 - base
+    )
+    if log_append_time is not None:
+        _set(content, _LOG_APPEND_TIME)
+        struct.pack_into(">q", content, _MAX_TIMESTAMP_AT, log_append_time)
+    return bytes(content)
+
+
+def marker(offset: int, producer_id: int, *, commit: bool) -> bytes:
+    """The control record that ends a transaction (KIP-98)."""
+    builder = DefaultRecordBatchBuilder(2, 0, True, producer_id, 0, -1, 1 << 20)
+    key = struct.pack(">hh", 0, _COMMIT if commit else _ABORT)
+    builder.append(0, 1, key, struct.pack(">hi", 0, 0), [])
+    content = bytearray(builder.build())
+    struct.pack_into(">q", content, 0, offset)
+    _set(content, _CONTROL)
+    return bytes(content)
+
+
+def legacy(records: Mapping[int, int | None], magic: int) -> bytes:
+    """Uncompressed messages of formats 0 (without times) and 1 (KIP-32)."""
+    builder = LegacyRecordBatchBuilder(magic, 0, 1 << 20)
+    for offset, timestamp in records.items():
+        builder.append(offset, timestamp, b"key", b"value")
+    return bytes(builder.build())
+
+
+def _set(content: bytearray, attribute: int) -> None:
+    (attributes,) = _ATTRIBUTES.unpack_from(content, _ATTRIBUTES_AT)
+    _ATTRIBUTES.pack_into(content, _ATTRIBUTES_AT, attributes | attribute)

@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import pytest
+from freshness.record_batches import CODECS, batch, legacy, marker
+from hypothesis import given
+from hypothesis import strategies as st
+from warren_freshness.batches import NO_TIMESTAMP, UnreadableBatch, search
+
+TEN = {offset: 1000 + offset for offset in range(10)}
+
+
+@pytest.mark.parametrize("codec", CODECS)
+@pytest.mark.parametrize("offset", [0, 1, 7, 9])
+def test_the_record_at_the_offset_and_the_one_before(codec: str, offset: int) -> None:
+    found = search(batch(TEN, codec=codec), 0, offset, [])
+    assert found.first == 1000 + offset
+    assert found.before == (None if offset == 0 else 999 + offset)
+
+
+def test_the_first_record_after_an_offset_that_compaction_removed() -> None:
+    log = batch({0: 1000, 1: 1001}, next_offset=5) + batch({8: 1008})
+    found = search(log, 0, 3, [])
+    assert (found.before, found.first) == (1001, 1008)
+
+
+def test_the_search_goes_on_after_a_batch_whose_last_records_were_compacted_away() -> None:
+    found = search(batch({0: 1000, 1: 1001}, next_offset=5), 0, 3, [])
+    assert (found.before, found.first, found.next_offset) == (1001, None, 5)
+
+
+def test_times_need_not_grow() -> None:
+    found = search(batch({0: 5000, 1: 4000, 2: 6000}), 0, 1, [])
+    assert (found.before, found.first) == (5000, 4000)
+
+
+def test_log_append_time_counts_instead_of_the_producers_time() -> None:
+    found = search(batch(TEN, log_append_time=77_000), 0, 4, [])
+    assert (found.before, found.first) == (77_000, 77_000)
+
+
+def test_control_records_are_not_records() -> None:
+    log = batch({0: 1000}, producer_id=7, transactional=True) + marker(1, 7, commit=True)
+    found = search(log, 0, 1, [])
+    assert (found.before, found.first, found.next_offset) == (1000, None, 2)
+
+
+def test_aborted_records_are_not_records() -> None:
+    log = (
+        batch({0: 1000}, producer_id=7, transactional=True)
+        + batch({1: 1001, 2: 1002}, producer_id=8, transactional=True)
+        + marker(3, 7, commit=False)
+        + batch({4: 1004}, producer_id=7, transactional=True)
+        + marker(5, 7, commit=True)
+        + marker(6, 8, commit=True)
+    )
+    aborted = [(7, 0)]
+    assert search(log, 0, 0, aborted).first == 1001
+    found = search(log, 0, 3, aborted)
+    assert (found.before, found.first) == (1002, 1004)
+
+
+def test_a_transaction_that_was_aborted_before_what_was_fetched_began_to_be() -> None:
+    log = batch({10: 1010}, producer_id=7, transactional=True) + marker(11, 7, commit=False)
+    found = search(log, 10, 10, [(7, 4)])
+    assert (found.first, found.next_offset) == (None, 12)
+
+
+def test_two_aborted_transactions_of_one_producer() -> None:
+    log = (
+        batch({0: 1000}, producer_id=7, transactional=True)
+        + marker(1, 7, commit=False)
+        + batch({2: 1002}, producer_id=7, transactional=True)
+        + marker(3, 7, commit=False)
+        + batch({4: 1004})
+    )
+    assert search(log, 0, 0, [(7, 2), (7, 0)]).first == 1004
+
+
+def test_message_format_1_has_times_and_format_0_has_none() -> None:
+    assert search(legacy({0: 1000, 1: 1001}, magic=1), 0, 1, []).first == 1001
+    assert search(legacy({0: None, 1: None}, magic=0), 0, 1, []).first == NO_TIMESTAMP
+
+
+def test_a_batch_that_is_cut_off_is_not_there() -> None:
+    log = batch({0: 1000}) + batch({1: 1001})[:-1]
+    found = search(log, 0, 1, [])
+    assert (found.before, found.first, found.next_offset) == (1000, None, 1)
+
+
+def test_nothing_fetched() -> None:
+    assert search(b"", 5, 5, []) == (None, None, 5)
+
+
+@pytest.mark.parametrize("codec", [codec for codec in CODECS if codec != "none"])
+def test_compressed_bytes_that_are_damaged(codec: str) -> None:
+    damaged = bytearray(batch(TEN, codec=codec))
+    damaged[70:] = b"\xff" * (len(damaged) - 70)
+    with pytest.raises(UnreadableBatch):
+        search(bytes(damaged), 0, 5, [])
+
+
+@pytest.mark.parametrize("at", [57, 61, 62])
+def test_uncompressed_bytes_that_are_damaged(at: int) -> None:
+    damaged = bytearray(batch(TEN))
+    damaged[at] ^= 0xFF
+    with pytest.raises(UnreadableBatch):
+        search(bytes(damaged), 0, 9, [])
+
+
+def test_an_unknown_codec() -> None:
+    unknown = bytearray(batch(TEN))
+    unknown[22] |= 7
+    with pytest.raises(UnreadableBatch):
+        search(bytes(unknown), 0, 0, [])
+
+
+@given(
+    codec=st.sampled_from(list(CODECS)),
+    flips=st.lists(st.tuples(st.integers(0, 400), st.integers(1, 255)), min_size=1, max_size=3),
+    aborted=st.booleans(),
+)
+def test_damage_never_raises_anything_else(
+    codec: str, flips: list[tuple[int, int]], aborted: bool
+) -> None:
+    log = batch(TEN, codec=codec, producer_id=7, transactional=True) + marker(10, 7, commit=False)
+    damaged = bytearray(log + batch({11: 1011}, codec=codec))
+    for at, mask in flips:
+        damaged[at % len(damaged)] ^= mask
+    try:
+        found = search(bytes(damaged), 0, 11, [(7, 0)] if aborted else [])
+    except UnreadableBatch:
+        return
+    assert found.next_offset >= 0

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from freshness.events import CLUSTER, GROUP, NOW
+from warren.contracts import FreshnessEvent, TopicFreshness, WorstFreshness
+from warren_freshness.group_event import group_event
+from warren_freshness.measuring import Row
+from warren_freshness.positions import GroupSnapshot
+
+SNAPSHOT = GroupSnapshot(CLUSTER, GROUP, NOW - 5, {})
+
+
+def test_sums_and_extremes_over_all_partitions() -> None:
+    rows = {
+        "orders": [
+            Row(0, 5, 70, "exact", 0, time_to_loss_ms=900),
+            Row(1, 9, 0, "caught_up", 10),
+            Row(4, -1, None, "no_commit", None),
+        ],
+        "bills": [Row(0, 2, 80, "expired", 0, 3, 400), Row(1, 2, None, "timeout", 9, 2)],
+    }
+    event = group_event(SNAPSHOT, rows, NOW)
+    assert event.model_copy(update={"topics": {}}) == FreshnessEvent(
+        cluster=CLUSTER,
+        group=GROUP,
+        measured_at=NOW,
+        observed_at=NOW - 5,
+        freshness_ms=80,
+        lost_records=5,
+        time_to_loss_ms=400,
+        worst=WorstFreshness(topic="bills", partition=0, freshness_ms=80),
+    )
+    assert event.topics["orders"] == TopicFreshness(
+        partition=[0, 1, 4],
+        committed=[5, 9, -1],
+        freshness_ms=[70, 0, None],
+        reason=["exact", "caught_up", "no_commit"],
+        bound_ms=[0, 10, None],
+        lost_records=[0, 0, 0],
+        time_to_loss_ms=[900, None, None],
+        oldest_at=[None, None, None],
+        commit_lag_ms=[None, None, None],
+        append_lag_ms=[None, None, None],
+    )
+
+
+def test_all_caught_up() -> None:
+    event = group_event(SNAPSHOT, {"orders": [Row(3, 9, 0, "caught_up", 0)]}, NOW)
+    assert event.freshness_ms == 0
+    assert event.worst == WorstFreshness(topic="orders", partition=3, freshness_ms=0)
+    assert event.time_to_loss_ms is None
+
+
+def test_nothing_known() -> None:
+    event = group_event(SNAPSHOT, {"orders": [Row(0, 5, None, "timeout", 7)]}, NOW)
+    assert (event.freshness_ms, event.worst) == (None, None)
+
+
+def test_a_group_without_partitions() -> None:
+    event = group_event(SNAPSHOT, {}, NOW)
+    assert (event.freshness_ms, event.lost_records, event.topics) == (None, 0, {})

@@ -1,0 +1,119 @@
+"""From messages to positions, with dead letters on the way, on fakes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from confluent_kafka import Message
+from freshness.events import CLUSTER, GROUP, NOW, At, offset_event
+from structlog.testing import capture_logs
+from warren.clock import ManualClock
+from warren.errors import PublishFailed
+from warren_freshness.intake import Intake, KeyedLetter
+from warren_freshness.offsets_feed import OffsetsFeed, Polled
+from warren_freshness.positions import Positions
+from warren_freshness.progress import Progress
+from warren_freshness.publisher import Publisher
+from warren_freshness.redis_cache import RedisCache
+from warren_freshness.service import FreshnessService
+
+
+@dataclass
+class FakeMessage:
+    content: bytes | None
+    at: int = 5
+
+    def topic(self) -> str:
+        return "warren.offsets"
+
+    def partition(self) -> int:
+        return 3
+
+    def offset(self) -> int:
+        return self.at
+
+    def key(self) -> bytes | None:
+        return b"prod|billing"
+
+    def value(self) -> bytes | None:
+        return self.content
+
+
+def messages(*contents: bytes | None) -> list[Message]:
+    return [cast("Message", FakeMessage(content, 5 + n)) for n, content in enumerate(contents)]
+
+
+def test_good_and_bad_messages() -> None:
+    positions = Positions()
+    intake = Intake(positions, {CLUSTER}, ManualClock(NOW))
+    event = offset_event({"orders": [At(5, 9)]})
+    foreign = event.model_copy(update={"cluster": "elsewhere"})
+    with capture_logs() as lines:
+        good, bad = event.to_bytes(), b"\xff\x00"
+        letters = intake.take(messages(good, good, bad, None, foreign.to_bytes()))
+    assert [group.group for group in positions.snapshots(CLUSTER, [3])] == [GROUP]
+    found = [(key, letter.offset, letter.value, letter.failed_at) for key, letter in letters]
+    assert found == [(b"prod|billing", 7, b"\xff\x00", NOW), (b"prod|billing", 8, None, NOW)]
+    assert len(lines) == 3
+
+
+class FakeFeed:
+    """One poll brings an unusable event; then there is nothing more."""
+
+    def __init__(self, stop: asyncio.Event, loop: asyncio.AbstractEventLoop) -> None:
+        self._polls = 0
+        self._stop = stop
+        self._loop = loop
+
+    def poll(self, _timeout: float, _used: Mapping[int, int]) -> Polled:
+        self._polls += 1
+        if self._polls > 1:
+            self._loop.call_soon_threadsafe(self._stop.set)
+        new = messages(b"{}") if self._polls == 1 else []
+        return Polled(new, frozenset(), {3: 6}, True)
+
+    def close(self, _used: Mapping[int, int]) -> None:
+        pass
+
+
+class FakePublisher:
+    def __init__(self, progress: Progress, refusals: int) -> None:
+        self._progress = progress
+        self._refusals = refusals
+        self.folded_at_attempts: list[dict[int, int]] = []
+
+    async def bury(self, letters: Sequence[KeyedLetter]) -> None:
+        assert len(letters) == 1
+        self.folded_at_attempts.append(self._progress.folded)
+        if len(self.folded_at_attempts) <= self._refusals:
+            raise PublishFailed("home", "home", "not acknowledged")
+
+
+class FakeRedis:
+    async def close(self) -> None:
+        pass
+
+
+def test_nothing_is_used_before_its_dead_letters_are_safe() -> None:
+    async def work() -> tuple[Progress, FakePublisher]:
+        stop, positions, progress = asyncio.Event(), Positions(), Progress()
+        publisher = FakePublisher(progress, refusals=2)
+        service = FreshnessService(
+            cast("OffsetsFeed", FakeFeed(stop, asyncio.get_running_loop())),
+            Intake(positions, {CLUSTER}, ManualClock(NOW)),
+            positions,
+            progress,
+            cast("Publisher", publisher),
+            [],
+            cast("RedisCache", FakeRedis()),
+            interval=1,
+        )
+        await asyncio.wait_for(service.run(stop), 30)
+        return progress, publisher
+
+    progress, publisher = asyncio.run(work())
+    assert publisher.folded_at_attempts == [{}, {}, {}]
+    assert progress.folded == {3: 6}

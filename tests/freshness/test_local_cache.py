@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+from warren.clock import ManualClock
+from warren_freshness.local_cache import LocalCache
+from warren_freshness.position import RecordTimes
+
+A, B, C = RecordTimes(1, None), RecordTimes(2, 1), RecordTimes(3, 2)
+
+
+def test_the_least_recently_used_goes_first() -> None:
+    cache = LocalCache(2, 60, ManualClock())
+    cache.put_many({"a": A, "b": B})
+    assert cache.get_many(["a", "nothing"]) == {"a": A}
+    cache.put_many({"c": C})
+    assert cache.get_many(["a", "b", "c"]) == {"a": A, "c": C}
+    assert len(cache) == 2
+
+
+def test_nothing_stays_longer_than_its_time() -> None:
+    clock = ManualClock()
+    cache = LocalCache(2, 60, clock)
+    cache.put_many({"a": A})
+    clock.advance(59)
+    assert cache.get_many(["a"]) == {"a": A}
+    clock.advance(1)
+    assert cache.get_many(["a"]) == {}
+    assert len(cache) == 0

@@ -1,0 +1,350 @@
+"""Passes over a real broker's logs, compared with what a plain consumer reads."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+from freshness.events import CLUSTER, GROUP
+from freshness.measured_cluster import MeasuredCluster
+from freshness.timed_logs import TimedLogs
+from warren.clock import ManualClock
+from warren.contracts import FreshnessEvent, TopicFreshness
+from warren.metrics import FRESHNESS
+from warren.settings import FreshnessSettings
+from warren_freshness.position import ReadOutcome
+
+pytestmark = pytest.mark.integration
+
+MINUTE = 60_000
+HOUR = 60 * MINUTE
+DAY = 24 * HOUR
+
+
+@pytest.fixture
+def reads() -> ReadCounter:
+    return ReadCounter()
+
+
+class ReadCounter:
+    """Reads from the cluster, by outcome, since they were last asked for."""
+
+    def __init__(self) -> None:
+        self._seen = {outcome: self._total(outcome) for outcome in get_args(ReadOutcome)}
+
+    def since(self, outcome: ReadOutcome) -> int:
+        seen, self._seen[outcome] = self._seen[outcome], self._total(outcome)
+        return self._seen[outcome] - seen
+
+    def _total(self, outcome: str) -> int:
+        labels = {"cluster": CLUSTER, "outcome": outcome}
+        return int(FRESHNESS.get_sample_value("warren_freshness_reads_total", labels) or 0)
+
+
+def columns(event: FreshnessEvent) -> TopicFreshness:
+    (found,) = event.topics.values()
+    return found
+
+
+def minutely(clock: ManualClock, count: int) -> list[int]:
+    """Ten records: ten, nine, … minutes ago."""
+    return [clock.now_ms() - (count - n) * MINUTE for n in range(count)]
+
+
+def test_steady(logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster) -> None:
+    topic = logs.topic(partitions=3, retention_ms=str(2 * HOUR))
+    for partition in range(3):
+        logs.produce(topic, minutely(clock, 10), partition)
+    event = cluster.measure_one(topic, [7, 0, 10])
+    found = columns(event)
+    assert found.reason == ["exact", "exact", "caught_up"]
+    assert found.freshness_ms == [3 * MINUTE, 10 * MINUTE, 0]
+    assert found.bound_ms == [0, 0, 0]
+    assert found.oldest_at[:2] == [logs.times(topic, 0)[7], logs.times(topic, 1)[0]]
+    assert found.time_to_loss_ms == [117 * MINUTE, 110 * MINUTE, None]
+    assert found.commit_lag_ms == [4 * MINUTE, None, MINUTE]
+    assert found.append_lag_ms == [3 * MINUTE, None, 0]
+    assert (event.freshness_ms, event.time_to_loss_ms) == (10 * MINUTE, 110 * MINUTE)
+
+
+def test_trickle_and_a_producer_that_stopped(
+    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
+) -> None:
+    """The value grows with time alone, and falls when the group moves on."""
+    topic = logs.topic()
+    first = clock.now_ms() - 20 * HOUR
+    for hours in (0, 5, 19):  # a batch each
+        logs.produce(topic, [first + hours * HOUR])
+    assert columns(cluster.measure_one(topic, [1])).freshness_ms == [15 * HOUR]
+    clock.advance(60)
+    assert columns(cluster.measure()[GROUP]).freshness_ms == [15 * HOUR + MINUTE]
+    found = columns(cluster.measure_one(topic, [2]))
+    assert found.freshness_ms == [HOUR + MINUTE]
+    assert found.append_lag_ms == [14 * HOUR]
+    assert columns(cluster.measure_one(topic, [3])).freshness_ms == [0]
+
+
+def test_a_caught_up_group_is_as_fresh_as_the_log_end_that_was_seen(
+    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
+) -> None:
+    topic = logs.topic()
+    logs.produce(topic, minutely(clock, 2))
+    cluster.commit(topic, [2])
+    clock.advance(7)
+    found = columns(cluster.measure()[GROUP])
+    assert (found.freshness_ms, found.bound_ms) == ([0], [7000])
+
+
+def test_expired(logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster) -> None:
+    topic = logs.topic(partitions=2)
+    for partition in range(2):
+        logs.produce(topic, minutely(clock, 60), partition)
+        logs.delete_records(topic, 34, partition)
+    # The second partition's event was made before the records were deleted.
+    cluster.commit(topic, [29, 10], ends={1: (0, 60)})
+    event = cluster.measure()[GROUP]
+    found = columns(event)
+    assert found.reason == ["expired", "expired"]
+    assert found.freshness_ms == [26 * MINUTE, 26 * MINUTE]
+    assert found.lost_records == [5, 24]
+    assert (event.freshness_ms, event.lost_records) == (26 * MINUTE, 29)
+    assert found.commit_lag_ms == [None, None]
+
+
+def test_only_what_was_consumed_is_deleted(
+    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
+) -> None:
+    topic = logs.topic()
+    logs.produce(topic, minutely(clock, 60))
+    logs.delete_records(topic, 28)
+    cluster.commit(topic, [29], ends={0: (0, 60)})
+    found = columns(cluster.measure()[GROUP])
+    assert (found.reason, found.freshness_ms, found.lost_records) == (["exact"], [31 * MINUTE], [0])
+
+
+def test_everything_is_deleted(
+    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
+) -> None:
+    topic = logs.topic()
+    logs.produce(topic, minutely(clock, 10))
+    cluster.commit(topic, [3])
+    logs.delete_records(topic, 10)
+    clock.advance(9)
+    event = cluster.measure()[GROUP]
+    found = columns(event)
+    assert (found.reason, found.freshness_ms, found.lost_records) == (["expired"], [None], [7])
+    assert found.bound_ms == [9000]
+    assert (event.freshness_ms, event.lost_records) == (None, 7)
+
+
+@pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4", "zstd"])
+@pytest.mark.parametrize("size", [20, 30_000])
+def test_codecs_and_batch_sizes(
+    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster, codec: str, size: int
+) -> None:
+    topic = logs.topic(partitions=3)
+    for partition in range(3):
+        logs.produce(topic, minutely(clock, 40), partition, codec=codec, size=size)
+    found = columns(cluster.measure_one(topic, [0, 20, 39]))
+    assert found.reason == ["exact"] * 3
+    assert found.freshness_ms == [40 * MINUTE, 20 * MINUTE, MINUTE]
+    assert found.commit_lag_ms == [None, 21 * MINUTE, 2 * MINUTE]
+
+
+def test_log_append_time(logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster) -> None:
+    topic = logs.topic(message_timestamp_type="LogAppendTime")
+    logs.produce(topic, [clock.now_ms() - DAY] * 3)
+    logs.produce(topic, [clock.now_ms() - DAY] * 3)
+    times = logs.times(topic)
+    assert min(times.values()) > clock.now_ms() - HOUR
+    clock.advance(HOUR)
+    for committed in (0, 2, 4):
+        assert columns(cluster.measure_one(topic, [committed])).oldest_at == [times[committed]]
+
+
+def test_aborted_records_are_passed_over(
+    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
+) -> None:
+    topic = logs.topic()
+    now = clock.now_ms()
+    logs.transaction(topic, [now - 9 * MINUTE] * 3, commit=True)
+    logs.transaction(topic, [now - 8 * MINUTE] * 3, commit=False)
+    logs.transaction(topic, [now - 7 * MINUTE] * 3, commit=True)
+    times = logs.times(topic)
+    assert sorted(set(times.values())) == [now - 9 * MINUTE, now - 7 * MINUTE]
+    aborted_at = 4
+    found = columns(cluster.measure_one(topic, [aborted_at]))
+    assert (found.reason, found.freshness_ms) == (["exact"], [7 * MINUTE])
+    assert found.commit_lag_ms == [9 * MINUTE]  # the record before the marker and the aborted ones
+    assert found.append_lag_ms == [2 * MINUTE]
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_only_control_and_aborted_records_are_left(
+    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster, commit: bool
+) -> None:
+    topic = logs.topic()
+    now = clock.now_ms()
+    logs.transaction(topic, [now - 9 * MINUTE] * 2, commit=True)
+    committed = 2  # after the last record: the marker is left
+    if not commit:
+        logs.transaction(topic, [now - 8 * MINUTE] * 2, commit=False)
+    _, end = logs.range(topic)
+    assert end == (3 if commit else 6)
+    event = cluster.measure_one(topic, [committed])
+    found = columns(event)
+    assert (found.reason, found.freshness_ms, found.bound_ms) == (["control_only"], [0], [0])
+    assert (found.commit_lag_ms, found.append_lag_ms) == ([9 * MINUTE], [0])
+    assert event.freshness_ms == 0
+    # It stays so without being read again, until a record is appended.
+    clock.advance(5)
+    assert columns(cluster.measure()[GROUP]).reason == ["control_only"]
+    logs.produce(topic, [now - MINUTE])
+    clock.advance(1)
+    found = columns(cluster.measure_one(topic, [committed]))
+    assert (found.reason, found.freshness_ms) == (["exact"], [MINUTE + 6000])
+
+
+def test_an_open_transaction(logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster) -> None:
+    topic = logs.topic()
+    now = clock.now_ms()
+    logs.produce(topic, [now - 9 * MINUTE])
+    with logs.open_transaction(topic, [now - 5 * MINUTE] * 2) as producer:
+        found = columns(cluster.measure_one(topic, [1]))
+        assert (found.reason, found.freshness_ms) == (["control_only"], [0])
+        assert found.bound_ms == [5 * MINUTE]
+        assert columns(cluster.measure_one(topic, [0])).freshness_ms == [9 * MINUTE]
+        producer.commit_transaction(30)
+    clock.advance(1)
+    found = columns(cluster.measure_one(topic, [1]))
+    assert (found.reason, found.freshness_ms) == (["exact"], [5 * MINUTE + 1000])
+
+
+def test_a_long_stretch_of_aborted_records_is_searched_over_several_passes(
+    logs: TimedLogs, clock: ManualClock, no_redis: str
+) -> None:
+    topic = logs.topic()
+    now = clock.now_ms()
+    for _ in range(4):
+        producer_batches = [now - 8 * MINUTE] * 40
+        with logs.open_transaction(topic, producer_batches) as producer:
+            for _ in range(40):
+                producer.produce(topic, bytes(20_000), partition=0, timestamp=now - 8 * MINUTE)
+            producer.flush(30)
+            producer.abort_transaction(30)
+    logs.produce(topic, [now - 7 * MINUTE])
+    cluster = MeasuredCluster(logs, clock, no_redis, FreshnessSettings(pass_bytes=2**20))
+    cluster.commit(topic, [0])
+    reasons: list[str] = []
+    while not reasons or reasons[-1] == "timeout":
+        found = columns(cluster.measure()[GROUP])
+        reasons += found.reason
+    cluster.close()
+    assert len(reasons) > 2
+    assert found.freshness_ms == [7 * MINUTE]
+
+
+@pytest.mark.parametrize("bad", [1, 1_795_244_400])
+def test_bad_timestamps(
+    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster, bad: int
+) -> None:
+    topic = logs.topic()
+    logs.produce(topic, [clock.now_ms() - MINUTE, bad, clock.now_ms()])
+    cluster.commit(topic, [1])
+    clock.advance(3)
+    found = columns(cluster.measure()[GROUP])
+    assert (found.reason, found.freshness_ms, found.bound_ms) == (["bad_timestamp"], [None], [3000])
+    assert found.time_to_loss_ms == [None]
+
+
+def test_a_producers_clock_that_is_ahead(
+    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
+) -> None:
+    topic = logs.topic()
+    logs.produce(topic, [clock.now_ms() + 2500])
+    found = columns(cluster.measure_one(topic, [0]))
+    assert (found.reason, found.freshness_ms, found.bound_ms) == (["exact"], [0], [2500])
+
+
+def test_a_compacted_topic_never_loses_what_is_newest(
+    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
+) -> None:
+    topic = logs.topic(cleanup_policy="compact", retention_ms=str(HOUR))
+    producer = logs._producer()
+    producer.produce(topic, b"x", b"key", partition=0, timestamp=clock.now_ms() - MINUTE)
+    producer.flush(30)
+    found = columns(cluster.measure_one(topic, [0]))
+    assert (found.freshness_ms, found.time_to_loss_ms) == ([MINUTE], [None])
+
+
+def test_a_position_beyond_the_end_of_the_log(
+    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
+) -> None:
+    topic = logs.topic()
+    logs.produce(topic, minutely(clock, 3))
+    cluster.commit(topic, [50], ends={0: (0, 60)})  # as the topic was before it was created anew
+    found = columns(cluster.measure()[GROUP])
+    assert (found.reason, found.freshness_ms) == (["control_only"], [0])
+
+
+def test_a_topic_that_was_created_anew_is_read_anew(
+    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
+) -> None:
+    topic = logs.topic()
+    logs.produce(topic, [clock.now_ms() - HOUR] * 2)
+    assert columns(cluster.measure_one(topic, [1])).freshness_ms == [HOUR]
+    logs.delete(topic)
+    logs.topic()
+    logs.produce(topic, [clock.now_ms() - MINUTE] * 2)
+    clock.advance(60)
+    assert columns(cluster.measure_one(topic, [1])).freshness_ms == [2 * MINUTE]
+
+
+def test_a_topic_that_is_gone(
+    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
+) -> None:
+    topic = logs.topic()
+    cluster.commit(topic, [1], ends={0: (0, 5)})
+    logs.delete(topic)
+    clock.advance(4)
+    found = columns(cluster.measure()[GROUP])
+    assert (found.reason, found.freshness_ms, found.bound_ms) == (["timeout"], [None], [4000])
+    assert topic not in logs.admin.list_topics(timeout=30).topics
+
+
+def test_groups_at_the_same_position_are_read_once(
+    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster, reads: ReadCounter
+) -> None:
+    topic = logs.topic()
+    logs.produce(topic, minutely(clock, 10))
+    for group in ("a", "b", "c"):
+        cluster.commit(topic, [4], group=group)
+    found = {group: columns(event).freshness_ms for group, event in cluster.measure().items()}
+    assert found == {"a": [6 * MINUTE], "b": [6 * MINUTE], "c": [6 * MINUTE]}
+    assert reads.since("record") == 1
+    clock.advance(10)
+    assert columns(cluster.measure()["a"]).freshness_ms == [6 * MINUTE + 10_000]
+    assert reads.since("record") == 0
+
+
+def test_a_group_that_was_not_heard_of_for_long(
+    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
+) -> None:
+    topic = logs.topic()
+    logs.produce(topic, minutely(clock, 10))
+    cluster.commit(topic, [4])
+    clock.advance(91)
+    event = cluster.measure()[GROUP]
+    assert columns(event).reason == ["timeout"]
+    assert (event.freshness_ms, columns(event).bound_ms) == (None, [None])
+
+
+def test_nothing_shows_on_the_monitored_cluster(
+    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
+) -> None:
+    topic = logs.topic()
+    logs.produce(topic, minutely(clock, 10))
+    before = {g.group_id for g in logs.admin.list_consumer_groups().result(30).valid}
+    cluster.measure_one(topic, [4])
+    after = {g.group_id for g in logs.admin.list_consumer_groups().result(30).valid}
+    assert after <= before

@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+from redis import Redis
+from structlog.testing import capture_logs
+from warren.clock import ManualClock
+from warren.errors import SettingsError
+from warren.metrics import FRESHNESS
+from warren.settings import RedisSettings
+from warren_freshness.position import RecordTimes
+from warren_freshness.redis_cache import CHUNK, RETRY_AFTER, RedisCache, decode, encode
+from warren_local.ports import free_port
+from warren_local.valkey import EmbeddedValkey
+
+
+def with_cache(
+    url: str, work: Callable[[RedisCache, ManualClock], Awaitable[None]], ttl: float = 60
+) -> None:
+    async def run() -> None:
+        clock = ManualClock()
+        cache = RedisCache(RedisSettings.model_validate({"url": url}), ttl, clock)
+        try:
+            await work(cache, clock)
+        finally:
+            await cache.close()
+
+    asyncio.run(run())
+
+
+def is_up() -> float | None:
+    return FRESHNESS.get_sample_value("warren_freshness_redis_up")
+
+
+def test_what_was_put_is_there_for_everybody(redis_url: str, unique: str) -> None:
+    entries = {f"{unique}-{n}": RecordTimes(n, n - 1 if n % 2 else None) for n in range(CHUNK + 1)}
+
+    async def put(cache: RedisCache, _: ManualClock) -> None:
+        await cache.put_many(entries)
+
+    async def get(cache: RedisCache, _: ManualClock) -> None:
+        assert await cache.get_many([*entries, "nothing"]) == entries
+
+    with_cache(redis_url, put)
+    with_cache(redis_url, get)
+    assert is_up() == 1
+
+
+def test_entries_expire(redis_url: str, unique: str) -> None:
+    async def put(cache: RedisCache, _: ManualClock) -> None:
+        await cache.put_many({unique: RecordTimes(1, None)})
+
+    with_cache(redis_url, put, ttl=77)
+    with Redis.from_url(redis_url) as redis:
+        assert 70_000 < redis.pttl(unique) <= 77_000
+
+
+def test_values_of_others_are_not_there(redis_url: str, unique: str) -> None:
+    with Redis.from_url(redis_url) as redis:
+        redis.set(unique, "something else")
+
+    async def get(cache: RedisCache, _: ManualClock) -> None:
+        assert await cache.get_many([unique]) == {}
+
+    with_cache(redis_url, get)
+
+
+def test_a_redis_that_is_down_is_reported_once_and_left_alone_for_a_while() -> None:
+    url = f"redis://127.0.0.1:{free_port()}/0"
+
+    async def work(cache: RedisCache, clock: ManualClock) -> None:
+        with capture_logs() as logs:
+            for _ in range(3):
+                assert await cache.get_many(["a"]) == {}
+                await cache.put_many({"a": RecordTimes(1, None)})
+                clock.advance(RETRY_AFTER)
+        assert [line["setting"] for line in logs] == ["redis.url"]
+        assert is_up() == 0
+
+    with_cache(url, work)
+
+
+def test_a_redis_that_comes_back(unique: str, tmp_path: Path) -> None:
+    valkey = EmbeddedValkey(free_port(), data_dir=tmp_path, log=tmp_path / "valkey.log")
+
+    async def work(cache: RedisCache, clock: ManualClock) -> None:
+        assert await cache.get_many([unique]) == {}
+        await asyncio.to_thread(valkey.start)
+        await cache.put_many({unique: RecordTimes(1, None)})
+        assert await cache.get_many([unique]) == {}  # it is not asked yet
+        clock.advance(RETRY_AFTER)
+        with capture_logs() as logs:
+            await cache.put_many({unique: RecordTimes(1, None)})
+        assert [line["event"] for line in logs] == ["Redis answers again"]
+        assert await cache.get_many([unique]) == {unique: RecordTimes(1, None)}
+
+    try:
+        with_cache(valkey.url, work)
+    finally:
+        valkey.stop()
+
+
+def test_a_url_that_is_none() -> None:
+    with pytest.raises(SettingsError) as caught:
+        RedisCache(RedisSettings.model_validate({"url": "localhost"}), 60, ManualClock())
+    assert caught.value.setting == "redis.url"
+
+
+@pytest.mark.parametrize("times", [RecordTimes(5, None), RecordTimes(5, 4), RecordTimes(-1, -1)])
+def test_bytes_and_back(times: RecordTimes) -> None:
+    assert decode(encode(times)) == times
+
+
+@pytest.mark.parametrize("value", [b"", b"x", b"1,x", b"1;2"])
+def test_bytes_of_others(value: bytes) -> None:
+    assert decode(value) is None

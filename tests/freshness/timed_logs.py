@@ -1,0 +1,152 @@
+"""Topics of one test on a real broker, with records whose times are known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+from support.waiting import eventually
+
+TIMEOUT = 30.0
+# A moment after its creation, a topic's leaders are not in office.
+_NOT_YET = {
+    KafkaError.NOT_LEADER_FOR_PARTITION,
+    KafkaError.LEADER_NOT_AVAILABLE,
+    KafkaError.UNKNOWN_TOPIC_OR_PART,
+    KafkaError._UNKNOWN_PARTITION,
+    KafkaError._UNKNOWN_TOPIC,
+}
+
+
+@dataclass
+class TimedLogs:
+    """Creates and fills topics, and says what a plain consumer finds in them."""
+
+    bootstrap: str
+    name: str
+    options: dict[str, str] = field(default_factory=dict)
+    """More librdkafka properties of the clients."""
+
+    @cached_property
+    def admin(self) -> AdminClient:
+        return AdminClient({"bootstrap.servers": self.bootstrap, **self.options})
+
+    def topic(self, name: str = "orders", partitions: int = 1, **config: str) -> str:
+        """Creates a topic; configuration names are written with `_` for `.`."""
+        full = f"{self.name}-{name}"
+        dotted = {key.replace("_", "."): value for key, value in config.items()}
+        new = NewTopic(full, partitions, 1, config=dotted)
+        self.admin.create_topics([new])[full].result(TIMEOUT)
+        for partition in range(partitions):
+            self.range(full, partition)
+        return full
+
+    def delete(self, topic: str) -> None:
+        self.admin.delete_topics([topic])[topic].result(TIMEOUT)
+        eventually(
+            lambda: topic not in self.admin.list_topics(timeout=TIMEOUT).topics,
+            message=f"{topic} is gone",
+        )
+
+    def produce(
+        self,
+        topic: str,
+        times: Sequence[int],
+        partition: int = 0,
+        *,
+        codec: str = "none",
+        size: int = 20,
+    ) -> None:
+        """One record per time, in as few batches as the client likes."""
+        producer = self._producer(compression_codec=codec, linger_ms="50")
+        self._send(producer, topic, times, partition, size)
+
+    def transaction(
+        self, topic: str, times: Sequence[int], partition: int = 0, *, commit: bool
+    ) -> None:
+        with self.open_transaction(topic, times, partition) as producer:
+            if commit:
+                producer.commit_transaction(TIMEOUT)
+            else:
+                producer.abort_transaction(TIMEOUT)
+
+    @contextmanager
+    def open_transaction(
+        self, topic: str, times: Sequence[int], partition: int = 0
+    ) -> Iterator[Producer]:
+        """Records that are neither committed nor aborted yet."""
+        producer = self._producer(transactional_id=f"{self.name}-{topic}-{partition}")
+        producer.init_transactions(TIMEOUT)
+        producer.begin_transaction()
+        self._send(producer, topic, times, partition, 20)
+        yield producer
+
+    def delete_records(self, topic: str, before: int, partition: int = 0) -> None:
+        place = TopicPartition(topic, partition, before)
+        self.admin.delete_records([place])[place].result(TIMEOUT)
+
+    def range(self, topic: str, partition: int = 0) -> tuple[int, int]:
+        """Log start and log end (high watermark)."""
+        found = eventually(lambda: self._ends(topic, partition), message=f"ends of {topic}")
+        assert found is not None
+        return found
+
+    def times(self, topic: str, partition: int = 0) -> dict[int, int]:
+        """What a consumer that reads committed records sees: {offset: timestamp}."""
+        consumer = self._consumer()
+        start, _ = self.range(topic, partition)
+        consumer.assign([TopicPartition(topic, partition, start)])
+        found: dict[int, int] = {}
+
+        def at_end() -> bool:
+            for message in consumer.consume(1000, 0.5):
+                if message.error() is not None:
+                    return True  # the end of the partition
+                found[message.offset() or 0] = message.timestamp()[1]
+            return False
+
+        eventually(at_end, message=f"end of {topic}")
+        consumer.close()
+        return found
+
+    def _send(
+        self, producer: Producer, topic: str, times: Sequence[int], partition: int, size: int
+    ) -> None:
+        for time in times:
+            producer.produce(topic, b"x" * size, partition=partition, timestamp=time)
+        assert producer.flush(TIMEOUT) == 0
+
+    def _producer(self, **options: str) -> Producer:
+        dotted = {key.replace("_", "."): value for key, value in options.items()}
+        return Producer({"bootstrap.servers": self.bootstrap, **self.options, **dotted})
+
+    def _consumer(self, **options: str) -> Consumer:
+        dotted = {key.replace("_", "."): value for key, value in options.items()}
+        return Consumer(
+            {
+                "bootstrap.servers": self.bootstrap,
+                "group.id": f"{self.name}-reader",
+                "enable.auto.commit": False,
+                "enable.partition.eof": True,
+                **self.options,
+                **dotted,
+            }
+        )
+
+    def _ends(self, topic: str, partition: int) -> tuple[int, int] | None:
+        consumer = self._consumer(isolation_level="read_uncommitted")
+        try:
+            found: tuple[int, int] | None = consumer.get_watermark_offsets(
+                TopicPartition(topic, partition), timeout=TIMEOUT
+            )
+            return found
+        except KafkaException as error:
+            if error.args[0].code() in _NOT_YET:
+                return None
+            raise
+        finally:
+            consumer.close()
