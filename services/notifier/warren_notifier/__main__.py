@@ -1,0 +1,33 @@
+"""`warren-notifier`: the notifier service."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from warren.errors import SettingsError
+from warren.log import configure
+from warren.settings_file import load_settings
+
+from warren_notifier.service import run
+
+
+def main() -> None:
+    """Exit codes: 0 stopped by a signal, 1 failed, 2 a setting is wrong."""
+    parser = argparse.ArgumentParser(
+        prog="warren-notifier", description="Deliver status changes by e-mail and webhook."
+    )
+    parser.add_argument("--config", type=Path, metavar="FILE", help="warren.toml")
+    arguments = parser.parse_args()
+    try:
+        settings = load_settings(arguments.config)
+        configure(settings.log, service="notifier")
+        run(settings)
+    except SettingsError as error:
+        print(f"warren-notifier: {error}", file=sys.stderr)
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

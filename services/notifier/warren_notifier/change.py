@@ -1,0 +1,79 @@
+"""A change of a group's status, as routes see it, read from an event of `warren.lag-status`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import NamedTuple
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from warren.contracts import GroupStatusName, StatusChangeEvent
+from warren.errors import ContractViolation
+
+STATUS_CHANGED = "warren.group.status.changed"
+
+
+class Severity(IntEnum):
+    """How bad a change is."""
+
+    OK = 1
+    WARN = 2
+    ERR = 3
+
+
+class Subject(NamedTuple):
+    """What an incident is about: one event type of one group has at most one open incident."""
+
+    cluster: str
+    group: str
+    event_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One event. `event` is its text exactly as published."""
+
+    event_id: str
+    subject: Subject
+    status: GroupStatusName
+    incident_id: str
+    event: str
+
+    @property
+    def severity(self) -> Severity:
+        """A group that is gone (NOTFOUND) troubles nobody."""
+        return {"WARN": Severity.WARN, "ERR": Severity.ERR}.get(self.status, Severity.OK)
+
+    @property
+    def closing(self) -> bool:
+        """Whether it ends the group's incident."""
+        return self.severity is Severity.OK
+
+
+class _Envelope(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    type: str
+
+
+def read_change(value: bytes | None) -> Change | None:
+    """The change in an event's bytes; None for a type of event that this version does not know.
+
+    Raises ContractViolation for anything that is no event.
+    """
+    try:
+        event_type = _Envelope.model_validate_json(value or b"").type
+    except ValidationError:
+        event_type = STATUS_CHANGED  # its contract says best what is wrong
+    if event_type != STATUS_CHANGED:
+        return None
+    event = StatusChangeEvent.from_bytes(value)
+    if value is None:  # from_bytes has refused it
+        raise ContractViolation("no value")
+    return Change(
+        event_id=event.id,
+        subject=Subject(event.data.cluster, event.data.group, event.type),
+        status=event.data.status,
+        incident_id=event.data.incident_id,
+        event=value.decode(),
+    )

@@ -1,0 +1,1 @@
+"""Ways to reach people and machines."""

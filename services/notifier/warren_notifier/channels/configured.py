@@ -1,0 +1,36 @@
+"""The channels that the settings name."""
+
+from __future__ import annotations
+
+import ssl
+
+import httpx
+from warren.clock import Clock
+from warren.errors import SettingsError
+from warren.notifier_settings import NotifierSettings, WebhookChannelSettings
+
+from warren_notifier.attempts import Channel
+from warren_notifier.channels.email import EmailChannel
+from warren_notifier.channels.webhook import WebhookChannel
+from warren_notifier.egress import EgressGuard
+
+
+def configured_channels(settings: NotifierSettings, clock: Clock) -> dict[str, Channel]:
+    """Channels by name.
+
+    Raises SettingsError for a URL or authorities that cannot be used.
+    """
+    guard = EgressGuard(settings.networks())
+    channels: dict[str, Channel] = {}
+    for name, channel in settings.channels.items():
+        table = f"notifier.channels.{name}"
+        try:
+            if isinstance(channel, WebhookChannelSettings):
+                channels[name] = WebhookChannel(channel, guard, clock)
+            else:
+                channels[name] = EmailChannel(channel, settings.link_base, clock)
+        except httpx.InvalidURL as error:
+            raise SettingsError(f"{table}.url", str(error)) from None
+        except (ssl.SSLError, ValueError) as error:
+            raise SettingsError(f"{table}.ca", f"no certificates in PEM: {error}") from None
+    return channels

@@ -1,0 +1,90 @@
+"""E-mail through an SMTP server. What the server calls temporary (4xx) is tried again."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from collections.abc import Iterable
+
+import aiosmtplib
+from aiosmtplib import (
+    SMTPException,
+    SMTPRecipientRefused,
+    SMTPRecipientsRefused,
+    SMTPResponseException,
+)
+from warren.clock import Clock
+from warren.notifier_settings import EmailChannelSettings
+
+from warren_notifier.account import Entry
+from warren_notifier.channels.email_message import message, templates
+from warren_notifier.delivery import Delivered, Refused, Result, Retry
+from warren_notifier.words import one_line
+
+PORTS = {"starttls": 587, "tls": 465, "none": 25}
+
+
+class EmailChannel:
+    """One server and one list of recipients; a connection of its own for each mail."""
+
+    def __init__(self, settings: EmailChannelSettings, link_base: str, clock: Clock) -> None:
+        self.timeout = settings.timeout
+        self.concurrency = settings.concurrency
+        self._settings = settings
+        self._link_base = link_base
+        self._clock = clock
+        self._templates = templates()
+        self._context = ssl.create_default_context()
+        if settings.ca:
+            self._context.load_verify_locations(cadata=settings.ca)
+
+    async def send(self, entry: Entry) -> Result:
+        settings = self._settings
+        mail = message(entry, settings, self._templates, self._link_base, self._clock.now_ms())
+        try:
+            refused, answer = await aiosmtplib.send(
+                mail,
+                sender=settings.sender,
+                recipients=settings.to,
+                hostname=settings.host,
+                port=settings.port or PORTS[settings.tls],
+                username=settings.username or None,
+                password=settings.password.get_secret_value() if settings.username else None,
+                use_tls=settings.tls == "tls",
+                start_tls=settings.tls == "starttls",
+                tls_context=self._context,
+                local_hostname=socket.gethostname(),
+                timeout=settings.timeout,
+            )
+        except SMTPRecipientsRefused as error:
+            return _some_refused(error.recipients)
+        except SMTPResponseException as error:
+            text = _answer(error.code, error.message)
+            return Retry(text) if 400 <= error.code < 500 else Refused(text)
+        except OSError as error:  # aiosmtplib's lost connections and time-outs among them
+            return Retry(one_line(f"{type(error).__name__}: {error}"))
+        except SMTPException as error:  # the server cannot do what the settings demand
+            return Refused(one_line(str(error)))
+        if refused:
+            errors = [SMTPRecipientRefused(r.code, r.message, to) for to, r in refused.items()]
+            some = _some_refused(errors)
+            # For good: the others have it. For now: all get it again, with the same Message-ID.
+            return Delivered(f"except for {some.detail}") if isinstance(some, Refused) else some
+        return Delivered(one_line(answer))
+
+    async def close(self) -> None:
+        """Nothing is kept open."""
+
+
+def _some_refused(errors: Iterable[SMTPRecipientRefused]) -> Retry | Refused:
+    """Worth another attempt as long as one refusal is temporary."""
+    errors = list(errors)
+    detail = "; ".join(
+        f"{error.recipient}: {_answer(error.code, error.message)}" for error in errors
+    )
+    temporary = any(400 <= error.code < 500 for error in errors)
+    return Retry(detail) if temporary else Refused(detail)
+
+
+def _answer(code: int, text: str) -> str:
+    return one_line(f"{code} {text}")

@@ -1,0 +1,68 @@
+"""The mail of a delivery: text and HTML, threaded by incident."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from email import policy
+from email.message import EmailMessage
+from email.utils import format_datetime
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from warren.notifier_settings import EmailChannelSettings
+
+from warren_notifier.account import Entry
+from warren_notifier.report import report
+
+COLOURS = {"ERR": "#b42318", "WARN": "#9a6700", "OK": "#1a7f37", "NOTFOUND": "#57606a"}
+# Every mail server can carry it, whatever is in a group's name.
+_POLICY = policy.SMTP.clone(cte_type="7bit")
+
+
+def templates() -> Environment:
+    return Environment(
+        loader=PackageLoader("warren_notifier"),
+        autoescape=lambda name: name is not None and ".html" in name,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
+def message(
+    entry: Entry,
+    settings: EmailChannelSettings,
+    environment: Environment,
+    link_base: str,
+    now: int,
+) -> EmailMessage:
+    """The same delivery always has the same Message-ID; an incident's mails are one thread.
+
+    The first mail of the incident is the thread's root, the others refer to it (RFC 5322, 3.6.4).
+    """
+    delivery, content = entry.delivery, report(entry, link_base, now)
+    values = {"report": content, "delivery": delivery, "colour": COLOURS[content.status]}
+    mail = EmailMessage(policy=_POLICY)
+    mail["Subject"] = content.subject
+    mail["From"] = settings.sender
+    mail["To"] = ", ".join(settings.to)
+    mail["Date"] = format_datetime(datetime.fromtimestamp(now // 1000, UTC))
+    domain = settings.sender.rpartition("@")[2]
+    root = f"<{_token(delivery.incident_id)}.{_token(delivery.channel)}@{domain}>"
+    if delivery.kind == "opened":
+        mail["Message-ID"] = root
+    else:
+        mail["Message-ID"] = f"<{delivery.delivery_id}@{domain}>"
+        mail["In-Reply-To"] = root
+        mail["References"] = root
+    mail["Auto-Submitted"] = "auto-generated"  # RFC 3834: no out-of-office replies
+    mail["X-Warren-Delivery"] = delivery.delivery_id
+    mail.set_content(environment.get_template("email.txt.j2").render(values))
+    mail.add_alternative(environment.get_template("email.html.j2").render(values), subtype="html")
+    return mail
+
+
+def _token(text: str) -> str:
+    """What may stand on the left side of a Message-ID."""
+    return re.sub(r"[^A-Za-z0-9._-]", "_", text)

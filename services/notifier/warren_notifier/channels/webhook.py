@@ -1,0 +1,126 @@
+"""Webhooks: the CloudEvent by POST, signed as Standard Webhooks describe.
+
+https://github.com/standard-webhooks/standard-webhooks: the id stays over all attempts, the
+timestamp is the attempt's, so that a receiver can refuse old ones.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+
+import httpx
+from standardwebhooks import Webhook
+from warren.clock import Clock
+from warren.notifier_settings import WebhookChannelSettings
+
+from warren_notifier.account import Entry
+from warren_notifier.delivery import Delivered, Refused, Result, Retry
+from warren_notifier.egress import EgressGuard, EgressRefused, GuardedTransport
+from warren_notifier.words import one_line
+
+RETRIED = {408, 425, 429}  # and all 5xx
+DETAIL_BYTES = 200
+DETAIL_SECONDS = 1.0
+
+
+class WebhookChannel:
+    """One receiver. Redirects are never followed: they could lead anywhere.
+
+    Raises httpx.InvalidURL for a URL that httpx cannot read.
+    """
+
+    def __init__(self, settings: WebhookChannelSettings, guard: EgressGuard, clock: Clock) -> None:
+        self.timeout = settings.timeout
+        self.concurrency = settings.concurrency
+        self._url = httpx.URL(settings.url.get_secret_value())
+        self._signer = Webhook(settings.secret.get_secret_value())
+        self._headers = {name: value.get_secret_value() for name, value in settings.headers.items()}
+        self._clock = clock
+        context = httpx.create_ssl_context()
+        if settings.ca:
+            context.load_verify_locations(cadata=settings.ca)
+        inner = httpx.AsyncHTTPTransport(
+            verify=context,
+            trust_env=False,
+            # A connection of its own per attempt: checked, and never one that has gone stale.
+            limits=httpx.Limits(max_keepalive_connections=0),
+        )
+        self._client = httpx.AsyncClient(
+            transport=GuardedTransport(guard, inner),
+            timeout=settings.timeout,
+            follow_redirects=False,
+            trust_env=False,
+        )
+
+    async def send(self, entry: Entry) -> Result:
+        request = self._client.build_request(
+            "POST",
+            self._url,
+            content=entry.event.encode(),
+            headers=self._signed_headers(entry),
+        )
+        try:
+            response = await self._client.send(request, stream=True)
+        except EgressRefused as refused:
+            return Refused(str(refused))
+        except httpx.TransportError as error:
+            return Retry(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
+        try:
+            return await self._judge(response)
+        finally:
+            await response.aclose()
+
+    def _signed_headers(self, entry: Entry) -> dict[str, str]:
+        now = datetime.fromtimestamp(self._clock.now_ms() // 1000, UTC)
+        delivery = entry.delivery
+        return {
+            "content-type": "application/cloudevents+json; charset=utf-8",
+            "user-agent": "Warren",
+            "accept-encoding": "identity",
+            **self._headers,
+            "webhook-id": delivery.delivery_id,
+            "webhook-timestamp": str(int(now.timestamp())),
+            "webhook-signature": self._signer.sign(delivery.delivery_id, now, entry.event),
+        }
+
+    async def _judge(self, response: httpx.Response) -> Result:
+        code = response.status_code
+        if response.is_success:
+            return Delivered(f"HTTP {code}")
+        if response.is_redirect:
+            return Refused(f"HTTP {code}: redirects are not followed")
+        detail = f"HTTP {code}{await _said(response)}"
+        if code in RETRIED or response.is_server_error:
+            return Retry(detail, self._retry_after(response.headers.get("retry-after")))
+        return Refused(detail)
+
+    def _retry_after(self, header: str | None) -> float | None:
+        """Seconds to wait: the header has seconds or a date (RFC 9110, 10.2.3)."""
+        text = (header or "").strip()
+        if text.isascii() and text.isdigit():
+            return float(text)
+        with suppress(ValueError):
+            at = parsedate_to_datetime(text)
+            now = datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC)
+            at = at if at.tzinfo else at.replace(tzinfo=UTC)
+            return max(at - now, timedelta()).total_seconds()
+        return None
+
+    async def close(self) -> None:
+        await self._client.aclose()
+
+
+async def _said(response: httpx.Response) -> str:
+    """The beginning of the answer's body, on one line; empty when it does not come."""
+    body = b""
+    with suppress(httpx.HTTPError, TimeoutError):
+        async with asyncio.timeout(DETAIL_SECONDS):
+            async for chunk in response.aiter_raw(DETAIL_BYTES):
+                body += chunk
+                if len(body) >= DETAIL_BYTES:
+                    break
+    text = " ".join(body[:DETAIL_BYTES].decode("utf-8", "replace").split())
+    return f": {one_line(text)}" if text else ""

@@ -1,0 +1,81 @@
+"""What follows an attempt: done, another attempt and when, or the end. Pure arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from warren.contracts import DeliveryOutcome, PendingDelivery
+
+
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """The receiver took it."""
+
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """It did not work, but may later. `retry_after`: seconds that the receiver asks for."""
+
+    detail: str
+    retry_after: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """It will never work."""
+
+    detail: str
+
+
+Result = Delivered | Retry | Refused
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What an attempt led to. `delivery` counts it; `failed` alone has a next attempt."""
+
+    delivery: PendingDelivery
+    outcome: DeliveryOutcome
+    detail: str
+
+    @property
+    def final(self) -> bool:
+        return self.outcome != "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPlan:
+    """Exponential backoff: `first` seconds, doubled up to `longest`, each shortened by jitter.
+
+    `jitter` gives numbers from 0 to 1; a wait is between half of the backoff and all of it.
+    """
+
+    first: float
+    longest: float
+    jitter: Callable[[], float]
+
+    def after(self, delivery: PendingDelivery, result: Result, now: int) -> Step:
+        """`delivery` as it was before the attempt that ended at `now` with `result`."""
+        counted = delivery.model_copy(update={"attempts": delivery.attempts + 1})
+        if isinstance(result, Delivered):
+            return Step(counted, "delivered", result.detail)
+        if isinstance(result, Refused):
+            return Step(counted, "refused", result.detail)
+        wait = max(self.backoff(counted.attempts), result.retry_after or 0)
+        at = now + round(wait * 1000)
+        if at > delivery.deadline_at:
+            return Step(counted, "given_up", f"{result.detail}; no attempt before the deadline")
+        return Step(counted.model_copy(update={"next_attempt_at": at}), "failed", result.detail)
+
+    def backoff(self, attempts: int) -> float:
+        """Seconds to wait after so many failed attempts (at least one)."""
+        doubled = min(self.first * 2.0 ** min(attempts - 1, 60), self.longest)
+        return doubled * (1 + self.jitter()) / 2
+
+
+def without_attempt(delivery: PendingDelivery, outcome: DeliveryOutcome, why: str) -> Step:
+    """An end that needs no attempt: at the deadline, without a channel, without an opening."""
+    return Step(delivery, outcome, why)

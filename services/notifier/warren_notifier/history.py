@@ -1,0 +1,45 @@
+"""The past before a notifier's first start: only what still lasts at its end is told.
+
+A partition without a committed position may hold weeks of changes. Nobody wants mails about
+incidents that are over, everybody about those that are not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from warren_notifier.change import Change, Subject
+
+
+class History:
+    """Folds the changes of one partition below the offset `until`."""
+
+    def __init__(self, until: int) -> None:
+        self._until = until
+        self._open: dict[Subject, tuple[Change, int]] = {}
+
+    def covers(self, offset: int) -> bool:
+        return offset < self._until
+
+    def fold(self, change: Change, offset: int) -> None:
+        if change.closing:
+            self._open.pop(change.subject, None)
+        else:
+            self._open[change.subject] = (change, offset)
+
+    def ends_with(self, offset: int) -> bool:
+        """Whether a record at `offset` is the last one, or beyond."""
+        return offset + 1 >= self._until
+
+    def lasting(self) -> list[tuple[Change, int]]:
+        """Newest changes, with their offsets, of groups that are not OK."""
+        return sorted(self._open.values(), key=lambda item: item[1])
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """A partition of events when it is taken up: the group's position, its end, what is past."""
+
+    committed: int
+    end: int
+    history: History | None = None

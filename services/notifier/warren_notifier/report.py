@@ -1,0 +1,120 @@
+"""What a mail says about a change, as plain values for the templates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from warren.contracts import BadPartition, DeliveryKind, StatusChange, StatusChangeEvent
+
+from warren_notifier.account import Entry
+from warren_notifier.words import duration, number, one_line, records, utc
+
+SHOWN = 10
+MEANING = {
+    "STOP": "has stopped committing: the consumer is down or hangs",
+    "STALL": "commits, but always the same offset: it does not get past a record",
+    "REWIND": "went back to an earlier offset",
+    "WARN": "falls behind: its lag has only been growing",
+}
+# How an incident ended, for the subject and for the sentence.
+_END = {
+    None: ("OK again", "is OK again"),
+    "group_deleted": ("group deleted", "was deleted"),
+    "group_expired": ("group expired", "has expired: it does not commit any more"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One change in words. `headline` says it all; `facts` are (name, value) pairs."""
+
+    status: str
+    subject: str
+    headline: str
+    facts: list[tuple[str, str]]
+    partitions: list[tuple[str, str, str, str, str, str]]
+    omitted: int
+    meanings: list[tuple[str, str]]
+    link: str
+
+
+def report(entry: Entry, link_base: str, now: int) -> Report:
+    """The report of a delivery as of `now`, Unix milliseconds."""
+    delivery, event = entry.delivery, StatusChangeEvent.from_bytes(entry.event.encode())
+    change, seen = event.data, round(event.time.timestamp() * 1000)
+    group, cluster = one_line(change.group), one_line(change.cluster)
+    state = _state(delivery.kind, change, seen, now)
+    bad = [] if delivery.kind == "resolved" else change.partitions
+    worst = {partition.status for partition in bad}
+    return Report(
+        status=change.status,
+        subject=f"[{change.status}] {group} on {cluster}: {state}",
+        headline=f"Consumer group {group} on cluster {cluster} {_sentence(delivery.kind, change)}",
+        facts=list(_facts(delivery.kind, change, seen, now)),
+        partitions=[_row(partition) for partition in bad[:SHOWN]],
+        omitted=max(len(bad) - SHOWN, 0) + (change.partitions_omitted if bad else 0),
+        meanings=[(status, text) for status, text in MEANING.items() if status in worst],
+        link=_link(link_base, change),
+    )
+
+
+def _state(kind: DeliveryKind, change: StatusChange, seen: int, now: int) -> str:
+    """The end of the subject line: what an SRE reads on a telephone."""
+    if kind == "resolved":
+        return f"{_END[change.reason][0]} after {duration(seen - change.opened_at)}"
+    behind = f"{records(change.total_lag)} behind"
+    bad = sum(n for status, n in change.partition_counts.items() if status != "OK")
+    troubled = f"{bad} partition{'' if bad == 1 else 's'} in trouble" if bad else "no bad partition"
+    if kind == "repeated":
+        return f"still {troubled} after {duration(now - change.opened_at)}, {behind}"
+    return f"{troubled}, {behind}"
+
+
+def _sentence(kind: DeliveryKind, change: StatusChange) -> str:
+    if kind == "resolved":
+        return f"{_END[change.reason][1]}."
+    if kind == "repeated":
+        return f"is still {change.status}."
+    if kind == "changed":
+        return f"went from {change.previous} to {change.status}."
+    return f"is {change.status}."
+
+
+def _facts(
+    kind: DeliveryKind, change: StatusChange, seen: int, now: int
+) -> Iterator[tuple[str, str]]:
+    since = utc(change.opened_at)
+    if kind == "resolved":
+        yield "From", since
+        yield "Until", f"{utc(seen)} ({duration(seen - change.opened_at)})"
+    else:
+        yield "Since", f"{since} ({duration(now - change.opened_at)} ago)"
+    yield "Lag", records(change.total_lag)
+    if change.max_lag is not None:
+        worst = change.max_lag
+        yield (
+            "Largest lag",
+            f"{one_line(worst.topic)} partition {worst.partition}: {records(worst.lag)}",
+        )
+    counts = sorted(change.partition_counts.items(), key=lambda item: item[0] == "OK")
+    if counts:
+        yield "Partitions", ", ".join(f"{number(n)} {status}" for status, n in counts)
+
+
+def _row(partition: BadPartition) -> tuple[str, str, str, str, str, str]:
+    return (
+        partition.status,
+        f"{one_line(partition.topic)} {partition.partition}",
+        number(partition.lag),
+        number(partition.committed),
+        number(partition.log_end),
+        utc(partition.committed_at),
+    )
+
+
+def _link(base: str, change: StatusChange) -> str:
+    """The group's page; empty without a base."""
+    path = f"/groups/{quote(change.cluster, safe='')}/{quote(change.group, safe='')}"
+    return base.rstrip("/") + path if base else ""

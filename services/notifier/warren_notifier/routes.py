@@ -1,0 +1,56 @@
+"""Routes: which changes go to which channels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from warren.notifier_settings import RouteSettings
+
+from warren_notifier.change import Change, Severity
+
+
+class Route:
+    """A route of the settings, its expressions compiled. They are searched for, not anchored."""
+
+    def __init__(self, settings: RouteSettings) -> None:
+        self.name = settings.name
+        self.channels = tuple(dict.fromkeys(settings.channels))
+        self.minimum_severity = Severity[settings.minimum_severity]
+        self.send_resolved = settings.send_resolved
+        self.repeat_interval_ms = round(settings.repeat_interval * 1000)
+        self.continue_matching = settings.continue_matching
+        self._event_types = frozenset(settings.event_types)
+        self._clusters = _compiled(settings.clusters)
+        self._groups_allow = _compiled(settings.groups_allow)
+        self._groups_deny = _compiled(settings.groups_deny)
+
+    def matches(self, change: Change) -> bool:
+        """Whether the change is for this route, its severity included."""
+        subject = change.subject
+        return (
+            change.severity >= self.minimum_severity
+            and (not self._event_types or subject.event_type in self._event_types)
+            and (not self._clusters or _any(self._clusters, subject.cluster))
+            and (not self._groups_allow or _any(self._groups_allow, subject.group))
+            and not _any(self._groups_deny, subject.group)
+        )
+
+
+def matching(routes: Sequence[Route], change: Change) -> list[Route]:
+    """The first route that matches, and more as long as they ask to continue."""
+    found = []
+    for route in routes:
+        if route.matches(change):
+            found.append(route)
+            if not route.continue_matching:
+                break
+    return found
+
+
+def _compiled(expressions: Iterable[str]) -> list[re.Pattern[str]]:
+    return [re.compile(expression) for expression in expressions]
+
+
+def _any(patterns: Iterable[re.Pattern[str]], text: str) -> bool:
+    return any(pattern.search(text) for pattern in patterns)

@@ -1,0 +1,141 @@
+"""The service: sessions with the home cluster, one after the other, until a signal comes."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import signal
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import structlog
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
+from warren import metrics, probe
+from warren.clock import Clock, SystemClock
+from warren.contracts.topics import DEAD_LETTERS, LAG_STATUS, NOTIFICATIONS, NOTIFIER_STATE
+from warren.errors import KafkaError, TopicMisconfigured
+from warren.kafka.connection import await_connection, classify, log_retry
+from warren.kafka.topics import HOME, TIMEOUT, ensure_topics
+from warren.settings import HomeSettings, Settings
+
+from warren_notifier.channels.configured import configured_channels
+from warren_notifier.delivery import RetryPlan
+from warren_notifier.session import Session
+
+log = structlog.get_logger(__name__)
+
+TOPICS = (LAG_STATUS, NOTIFICATIONS, NOTIFIER_STATE, DEAD_LETTERS)
+CONNECT_SECONDS = 3.0
+RETRY_SECONDS = 2.0
+LOOK_UP_THREADS = 64  # name look-ups; a hanging name server must not delay other channels
+
+
+class Service:
+    """Delivers until `stop` is called."""
+
+    def __init__(self, settings: Settings, clock: Clock) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._channels = configured_channels(settings.notifier, clock)
+        self._ready = False
+        self._stop = asyncio.Event()
+        self._stop_threads = threading.Event()
+
+    @property
+    def ready(self) -> bool:
+        """The consumer group has assigned partitions and their state is there."""
+        return self._ready
+
+    def stop(self) -> None:
+        """Ends `run` in an orderly way. Call it in the loop's thread."""
+        self._stop.set()
+        self._stop_threads.set()
+
+    async def run(self) -> None:
+        """Raises SettingsError, or whatever else trying again cannot mend."""
+        asyncio.get_running_loop().set_default_executor(
+            ThreadPoolExecutor(LOOK_UP_THREADS, thread_name_prefix="look-up")
+        )
+        if not self._settings.notifier.routes:
+            log.warning("no [[notifier.routes]]: nothing will be delivered")
+        try:
+            while not self._stop.is_set():
+                try:
+                    await self._session()
+                except* KafkaError as errors:
+                    self._ready = False
+                    for error in errors.exceptions:
+                        log_retry(error)
+                    await self._pause()
+        finally:
+            for channel in self._channels.values():
+                await channel.close()
+
+    async def _session(self) -> None:
+        home, settings = self._settings.home, self._settings.notifier
+        admin = await asyncio.to_thread(
+            await_connection, HOME, HOME, home, self._stop_threads, CONNECT_SECONDS
+        )
+        if admin is None:
+            return
+        if home.create_topics:
+            await asyncio.to_thread(ensure_topics, admin, home)
+        await asyncio.to_thread(_require_equal_partitions, admin, home)
+        plan = RetryPlan(settings.first_retry, settings.longest_retry, random.random)
+        await Session(
+            home, settings, self._channels, plan, self._clock, self._stop, self._note_ready
+        ).run()
+
+    def _note_ready(self) -> None:
+        if not self._ready:
+            log.info("ready")
+        self._ready = True
+
+    async def _pause(self) -> None:
+        try:
+            async with asyncio.timeout(RETRY_SECONDS):
+                await self._stop.wait()
+        except TimeoutError:
+            return
+
+
+def _require_equal_partitions(admin: AdminClient, home: HomeSettings) -> None:
+    """What is written about a group goes to the partition that its events are in.
+
+    Raises TopicMisconfigured, ClusterUnreachable or AuthorizationFailed.
+    """
+    names = [topic.full_name(home.topic_prefix) for topic in TOPICS]
+    try:
+        topics = admin.list_topics(timeout=TIMEOUT).topics
+    except KafkaException as error:
+        raise classify(HOME, HOME, error.args[0]) from None
+    counts = {name: len(topics[name].partitions) for name in names if name in topics}
+    if len(set(counts.values())) > 1:
+        listed = ", ".join(f"{name} {count}" for name, count in counts.items())
+        raise TopicMisconfigured(
+            HOME, "home.partitions", f"topics differ in their number of partitions: {listed}"
+        )
+
+
+def run(settings: Settings) -> None:
+    """Runs until SIGTERM or SIGINT. Raises SettingsError."""
+    asyncio.run(_run(settings))
+
+
+async def _run(settings: Settings) -> None:
+    service = Service(settings, SystemClock())
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, service.stop)
+    stop_probe = probe.serve(
+        settings.notifier.metrics_port,
+        metrics.NOTIFIER,
+        lambda: service.ready,
+        setting="notifier.metrics_port",
+    )
+    try:
+        await service.run()
+    finally:
+        stop_probe()
+    log.info("stopped")

@@ -1,0 +1,151 @@
+"""The consumer of `warren.lag-status`: all calls from one thread, partitions handed over in order.
+
+Before a partition goes to another notifier, `on_leave` has ended the work on it. What was delivered
+but not committed is read again by the next one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+
+import confluent_kafka
+import structlog
+from confluent_kafka import OFFSET_INVALID, Consumer, KafkaException, TopicPartition
+from warren.errors import ClusterUnreachable, KafkaError
+from warren.kafka.connection import classify, client_options
+from warren.kafka.topics import HOME
+from warren.settings import HomeSettings
+
+from warren_notifier.history import Extent, History
+from warren_notifier.notifier import SourceRecord
+
+log = structlog.get_logger(__name__)
+
+BATCH = 100
+TIMEOUT = 10.0
+
+OnLeave = Callable[[Collection[int]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Poll:
+    """`taken`: partitions that are ours from now on, before `records`."""
+
+    taken: Mapping[int, Extent]
+    records: list[SourceRecord]
+
+
+class Source:
+    """`on_leave(partitions)` is called in the consumer's thread and may block.
+
+    Raises TopicMissing, ClusterUnreachable, AuthenticationFailed or AuthorizationFailed.
+    """
+
+    def __init__(
+        self,
+        home: HomeSettings,
+        group_id: str,
+        topic: str,
+        session_timeout: float,
+        on_leave: OnLeave,
+    ) -> None:
+        self._topic = topic
+        self._on_leave = on_leave
+        self._owned: set[int] = set()
+        self._assigned: set[int] = set()
+        self._told = False
+        self._lost = False
+        self._consumer = Consumer(
+            client_options(
+                HOME,
+                HOME,
+                home,
+                group_id=group_id,
+                enable_auto_commit=False,
+                enable_auto_offset_store=False,
+                auto_offset_reset="earliest",
+                partition_assignment_strategy="cooperative-sticky",
+                isolation_level="read_committed",
+                session_timeout_ms=round(session_timeout * 1000),
+                heartbeat_interval_ms=round(session_timeout * 1000 / 4),
+            )
+        )
+        self._consumer.subscribe(
+            [topic], on_assign=self._assign, on_revoke=self._revoke, on_lost=self._lose
+        )
+
+    @property
+    def assigned(self) -> bool:
+        """Whether the group has said which partitions are ours, be it none."""
+        return self._told
+
+    def poll(self, timeout: float) -> Poll:
+        """What has arrived, at most 100 records; waits up to `timeout` seconds for the first."""
+        try:
+            first = self._consumer.poll(timeout)
+            # (The length of a message is that of its value: an empty one would be false.)
+            more = [] if first is None else [first, *self._consumer.consume(BATCH - 1, 0)]
+            taken = {number: self._extent(number) for number in sorted(self._assigned)}
+        except KafkaException as error:
+            raise classify(HOME, HOME, error.args[0]) from None
+        if self._lost:
+            # Another notifier may serve them already: nothing that is still in hand may be written.
+            raise ClusterUnreachable(HOME, "home.bootstrap", "partitions lost, session timed out")
+        self._assigned.clear()
+        self._owned |= taken.keys()
+        return Poll(taken, [record for m in more for record in self._records(m)])
+
+    def _records(self, message: confluent_kafka.Message) -> list[SourceRecord]:
+        error = message.error()
+        if error is not None:
+            if error.retriable() or error.code() == confluent_kafka.KafkaError._MAX_POLL_EXCEEDED:
+                return []
+            raise classify(HOME, HOME, error)
+        partition, offset = message.partition() or 0, message.offset() or 0
+        if partition not in self._owned:  # revoked while the batch was put together
+            return []
+        return [SourceRecord(partition, offset, message.key(), message.value())]
+
+    def _extent(self, partition: int) -> Extent:
+        at = TopicPartition(self._topic, partition)
+        low, high = self._consumer.get_watermark_offsets(at, timeout=TIMEOUT)
+        committed = self._consumer.committed([at], timeout=TIMEOUT)[0].offset
+        if committed != OFFSET_INVALID:
+            return Extent(committed, high)
+        if low < high:
+            return Extent(low, high, History(high))
+        self.commit({partition: high})  # from now on nothing is history any more
+        return Extent(high, high)
+
+    def commit(self, positions: Mapping[int, int]) -> bool:
+        """Commits positions by partition. A refusal only means that events are read again."""
+        if not positions:
+            return True
+        at = [TopicPartition(self._topic, number, offset) for number, offset in positions.items()]
+        try:
+            self._consumer.commit(offsets=at, asynchronous=False)
+        except KafkaException as error:
+            problem: KafkaError = classify(HOME, HOME, error.args[0])
+            log.warning("positions not committed", problem=problem.problem)
+            return False
+        return True
+
+    def close(self) -> None:
+        """Leaves the group."""
+        self._consumer.close()
+
+    def _assign(self, _: Consumer, partitions: list[TopicPartition]) -> None:
+        self._told = True
+        self._assigned |= {at.partition for at in partitions}
+
+    def _revoke(self, _: Consumer, partitions: list[TopicPartition]) -> None:
+        revoked = {at.partition for at in partitions}
+        self._assigned -= revoked
+        left = self._owned & revoked
+        self._owned -= revoked
+        if left:
+            self._on_leave(left)
+
+    def _lose(self, _: Consumer, __: list[TopicPartition]) -> None:
+        self._lost = True

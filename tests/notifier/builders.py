@@ -1,0 +1,102 @@
+"""Events, routes and entries as tests need them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from warren.contracts import (
+    BadPartition,
+    GroupStatusName,
+    MaxLag,
+    PendingDelivery,
+    StatusChange,
+    StatusChangeEvent,
+)
+from warren.notifier_settings import RouteSettings
+from warren_notifier.account import Entry
+from warren_notifier.change import Change, Subject, read_change
+from warren_notifier.routes import Route
+
+OPENED_AT = 1_795_244_400_123
+MINUTE = 60_000
+
+
+def event(
+    status: GroupStatusName = "ERR",
+    previous: GroupStatusName = "OK",
+    *,
+    event_id: str = "event-1",
+    group: str = "billing",
+    cluster: str = "prod",
+    incident_id: str = "incident-1",
+    at: int = OPENED_AT,
+    **data: Any,
+) -> StatusChangeEvent:
+    bad = [] if status == "OK" else [bad_partition()]
+    fields: dict[str, Any] = {
+        "cluster": cluster,
+        "group": group,
+        "status": status,
+        "previous": previous,
+        "incident_id": incident_id,
+        "opened_at": OPENED_AT,
+        "total_lag": 2140,
+        "max_lag": MaxLag(topic="orders", partition=1, lag=2101),
+        "partition_counts": {"OK": 11, "STOP": 1} if bad else {"OK": 12},
+        "partitions": bad,
+    }
+    return StatusChangeEvent(
+        id=event_id,
+        source=f"/warren/clusters/{cluster}",
+        subject=group,
+        time=datetime.fromtimestamp(at / 1000, UTC),
+        data=StatusChange(**(fields | data)),
+    )
+
+
+def bad_partition(partition: int = 1) -> BadPartition:
+    return BadPartition(
+        topic="orders",
+        partition=partition,
+        status="STOP",
+        lag=2101,
+        committed=1180,
+        log_end=3281,
+        committed_at=OPENED_AT - MINUTE,
+    )
+
+
+def change(status: GroupStatusName = "ERR", **fields: Any) -> Change:
+    found = read_change(event(status, **fields).to_bytes())
+    assert found is not None
+    return found
+
+
+def route(name: str = "all", channels: tuple[str, ...] = ("mail",), **fields: Any) -> Route:
+    return Route(RouteSettings(name=name, channels=list(channels), **fields))
+
+
+def delivery(published: StatusChangeEvent | None = None, **fields: Any) -> PendingDelivery:
+    published = published or event()
+    values: dict[str, Any] = {
+        "delivery_id": "delivery-1",
+        "event_id": published.id,
+        "incident_id": published.data.incident_id,
+        "kind": "opened",
+        "status": published.data.status,
+        "route": "all",
+        "channel": "mail",
+        "offset": 0,
+        "accepted_at": OPENED_AT,
+        "deadline_at": OPENED_AT + 60 * MINUTE,
+        "next_attempt_at": OPENED_AT,
+    }
+    return PendingDelivery(**(values | fields))
+
+
+def entry(published: StatusChangeEvent | None = None, partition: int = 0, **fields: Any) -> Entry:
+    published = published or event()
+    subject = Subject(published.data.cluster, published.data.group, published.type)
+    text = published.to_bytes().decode()
+    return Entry(partition, subject, delivery(published, **fields), text)

@@ -1,0 +1,200 @@
+"""The service without Kafka: a journal in memory, a clock that jumps, channels that do as told."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+from notifier.builders import OPENED_AT
+from warren.clock import ManualClock
+from warren.contracts import DeadLetter, NotificationEvent, NotifierState, StatusChangeEvent
+from warren_notifier.account import Entry
+from warren_notifier.attempts import Attempts, Channel
+from warren_notifier.books import Books
+from warren_notifier.delivery import Delivered, Result, RetryPlan
+from warren_notifier.history import Extent, History
+from warren_notifier.incidents import Desk
+from warren_notifier.journal import Journal, Record
+from warren_notifier.lanes import Lanes
+from warren_notifier.ledger import Ledger
+from warren_notifier.notifier import Notifier, SourceRecord
+from warren_notifier.routes import Route
+
+LONG = 30.0  # seconds
+END = 1_000_000  # of the partition's log: beyond every offset here
+
+
+class Scripted:
+    """A channel that answers with the given results, and with success when none is left."""
+
+    timeout = 10.0
+
+    def __init__(self, *results: Result, concurrency: int = 4) -> None:
+        self.concurrency = concurrency
+        self.sent: list[Entry] = []
+        self.ids: list[str] = []
+        self._results = list(results)
+
+    async def send(self, entry: Entry) -> Result:
+        self.sent.append(entry)
+        self.ids.append(entry.delivery.delivery_id)
+        await asyncio.sleep(0)
+        return self._results.pop(0) if self._results else Delivered("taken")
+
+    async def close(self) -> None:
+        pass
+
+
+class Hanging(Scripted):
+    """A channel whose attempts end when `let_go` is set."""
+
+    def __init__(self, *results: Result, concurrency: int = 4) -> None:
+        super().__init__(*results, concurrency=concurrency)
+        self.let_go = asyncio.Event()
+
+    async def send(self, entry: Entry) -> Result:
+        result = await super().send(entry)
+        await self.let_go.wait()
+        return result
+
+
+class Log:
+    """All that was written, in order; survives a "crash"."""
+
+    def __init__(self) -> None:
+        self.records: list[Record] = []
+
+    def topic(self, name: str) -> list[Record]:
+        return [record for record in self.records if record.topic == f"t.{name}"]
+
+    def states(self) -> list[NotifierState]:
+        """What is left after compaction."""
+        newest: dict[bytes, bytes | None] = {}
+        for record in self.topic("notifier-state"):
+            newest.pop(record.key or b"", None)
+            newest[record.key or b""] = record.value
+        return [NotifierState.from_bytes(value) for value in newest.values() if value is not None]
+
+    def audit(self) -> list[NotificationEvent]:
+        return [NotificationEvent.from_bytes(r.value) for r in self.topic("notifications")]
+
+    def outcomes(self, channel: str = "") -> list[str]:
+        return [a.outcome for a in self.audit() if channel in ("", a.channel)]
+
+    def dead_letters(self) -> list[DeadLetter]:
+        return [DeadLetter.from_bytes(r.value) for r in self.topic("dead-letters")]
+
+
+class MemoryJournal(Journal):
+    """Acknowledges at once; after `crash_after` records nothing is written or acknowledged."""
+
+    def __init__(self, log: Log, crash_after: int | None = None) -> None:
+        self._log = log
+        self._left = crash_after
+        self.open = asyncio.Event()
+        """While it is not set, nothing is acknowledged."""
+        self.open.set()
+        self.closes_at = ""
+        """A topic: from the next record for it on nothing is acknowledged."""
+
+    async def write(self, records: Sequence[Record]) -> None:
+        if not records:
+            return
+        for record in records:
+            if self._left == 0:
+                await asyncio.Event().wait()
+            self._log.records.append(record)
+            if self.closes_at and record.topic.endswith(self.closes_at):
+                self.open.clear()
+            self._left = None if self._left is None else self._left - 1
+        await asyncio.sleep(0)
+        await self.open.wait()
+
+    async def drain(self) -> None:
+        await self.open.wait()
+
+
+class Harness:
+    """One life of a notifier that serves partition 0."""
+
+    def __init__(
+        self,
+        log: Log,
+        tasks: asyncio.TaskGroup,
+        routes: Sequence[Route],
+        channels: Mapping[str, Channel],
+        *,
+        clock: ManualClock | None = None,
+        crash_after: int | None = None,
+        queue_size: int = 100,
+        deadline_ms: int = 3_600_000,
+    ) -> None:
+        self.log = log
+        self.clock = clock or ManualClock(OPENED_AT)
+        self.ledger = Ledger()
+        self.journal = journal = MemoryJournal(log, crash_after)
+        books = Books(self.ledger, journal, "t.", self.clock)
+        plan = RetryPlan(2, 60, lambda: 1.0)
+        self.lanes = {
+            name: Lanes(tasks, Attempts(name, channel, plan, books, self.clock, self._sleep).step)
+            for name, channel in channels.items()
+        }
+        desk = Desk(routes, deadline_ms)
+        self.notifier = Notifier(
+            desk, self.ledger, books, journal, self.lanes, queue_size, self.clock
+        )
+
+    async def _sleep(self, seconds: float) -> None:
+        await asyncio.sleep(0)
+        self.clock.advance(seconds)
+
+    async def take_up(self, history: History | None = None, committed: int = 0) -> None:
+        extent = Extent(committed, END, history)
+        await self.notifier.take_up(0, self.log.states(), extent)
+
+    async def read(
+        self, *events: StatusChangeEvent | bytes | None, offset: int = 0, commit: bool = True
+    ) -> int:
+        """Events from `offset` on; the position that is committed, -1 for none."""
+        values = [e.to_bytes() if isinstance(e, StatusChangeEvent) else e for e in events]
+        records = [SourceRecord(0, offset + i, b"key", value) for i, value in enumerate(values)]
+        positions = await self.notifier.accept(records)
+        if commit:
+            self.notifier.committed(positions)
+        return positions.get(0, -1)
+
+    def pending(self) -> list[Entry]:
+        return [entry for account in self.ledger.accounts() for entry in account.entries]
+
+    async def idle(self) -> None:
+        """Until nothing is pending any more; forgets what is settled."""
+        await until(lambda: not self.pending())
+        await self.notifier.settle()
+
+
+async def until(condition: Callable[[], object]) -> None:
+    """Lets everything else run until the condition holds."""
+    try:
+        async with asyncio.timeout(LONG):
+            while not condition():
+                await asyncio.sleep(0)
+    except TimeoutError:
+        raise AssertionError(f"not within {LONG} s") from None
+
+
+def life(scenario: Callable[[asyncio.TaskGroup], Awaitable[None]]) -> None:
+    """Runs a scenario; ends as kill -9 does: whatever is still under way just stops."""
+
+    async def run() -> None:
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                await scenario(tasks)
+                raise Killed
+        except* Killed:
+            pass
+
+    asyncio.run(run())
+
+
+class Killed(Exception):
+    """The end of a life."""

@@ -1,0 +1,171 @@
+"""The service as a process, on topics of its own, and what it leaves on them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+from confluent_kafka import Message
+from support.waiting import eventually
+from warren.contracts import DeadLetter, NotificationEvent, StatusChangeEvent, group_key
+from warren.kafka.connection import connect
+from warren.kafka.producer import EventProducer
+from warren.kafka.topic_reader import TopicReader
+from warren.kafka.topics import ensure_topics
+from warren.settings import HomeSettings
+from warren_local.child import Child
+from warren_local.ports import HOST, free_port
+
+SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+PARTITIONS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """Topics of one test on the shared broker."""
+
+    settings: HomeSettings
+
+    @classmethod
+    def create(cls, bootstrap: str, prefix: str) -> Home:
+        home = HomeSettings(bootstrap=bootstrap, topic_prefix=f"{prefix}.", partitions=PARTITIONS)
+        ensure_topics(connect("home", "home", home), home)
+        return cls(home)
+
+    def publish(self, *events: StatusChangeEvent | bytes) -> None:
+        """As the evaluator does: acknowledged when this returns."""
+        producer = EventProducer("home", "home", self.settings)
+        for event in events:
+            value = event if isinstance(event, bytes) else event.to_bytes()
+            data = None if isinstance(event, bytes) else event.data
+            key = group_key(data.cluster, data.group) if data else b"odd"
+            producer.send(f"{self.settings.topic_prefix}lag-status", key, value)
+        producer.flush()
+
+    def records(self, topic: str) -> list[Message]:
+        """All that is on a topic now."""
+        name = self.settings.topic_prefix + topic
+        reader = TopicReader("home", "home", self.settings, [name])
+        found: list[Message] = []
+        try:
+            while not reader.caught_up:
+                found += reader.poll(0.2)
+        finally:
+            reader.close()
+        return found
+
+    def audit(self) -> list[NotificationEvent]:
+        found = [NotificationEvent.from_bytes(r.value()) for r in self.records("notifications")]
+        return sorted(found, key=lambda one: one.at)
+
+    def dead_letters(self) -> list[DeadLetter]:
+        return [DeadLetter.from_bytes(r.value()) for r in self.records("dead-letters")]
+
+    def states(self) -> dict[bytes, bytes]:
+        """State records that compaction will leave."""
+        newest: dict[bytes, bytes | None] = {}
+        for record in self.records("notifier-state"):
+            newest[record.key() or b""] = record.value()
+        return {key: value for key, value in newest.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A notifier's process."""
+
+    child: Child
+    metrics_port: int
+
+    @property
+    def ready(self) -> bool:
+        try:
+            return httpx.get(f"http://{HOST}:{self.metrics_port}/ready").status_code == 200
+        except httpx.TransportError:
+            return False
+
+    def metric(self, sample: str) -> float | None:
+        """The value of a sample, written as it is exposed."""
+        for line in httpx.get(f"http://{HOST}:{self.metrics_port}/metrics").text.splitlines():
+            if line.startswith(f"{sample} "):
+                return float(line.rpartition(" ")[2])
+        return None
+
+    def output(self) -> str:
+        return self.child.log.read_text()
+
+
+def config(folder: Path, home: Home, channels: str, routes: str = "") -> Path:
+    """A warren.toml whose route sends everything to all channels of `channels` (TOML)."""
+    names = [line.split(".")[-1].rstrip("]") for line in channels.splitlines() if line[:1] == "["]
+    route = routes or f'[[notifier.routes]]\nname = "all"\nchannels = {names}\n'
+    file = folder / "warren.toml"
+    file.write_text(
+        f"""
+[home]
+bootstrap = "{home.settings.bootstrap}"
+topic_prefix = "{home.settings.topic_prefix}"
+partitions = {PARTITIONS}
+
+[notifier]
+allow_networks = ["127.0.0.0/8"]
+first_retry = 0.1
+longest_retry = 0.4
+session_timeout = 3
+
+{route}
+{channels}
+"""
+    )
+    return file
+
+
+def webhook(name: str, port: int, **more: object) -> str:
+    extra = "".join(f"{key} = {value!r}\n" for key, value in more.items())
+    url = f"http://127.0.0.1:{port}/{name}"
+    return f"""[notifier.channels.{name}]
+type = "webhook"
+url = "{url}"
+secret = "{SECRET}"
+{extra}"""
+
+
+def email(name: str, port: int) -> str:
+    return f"""[notifier.channels.{name}]
+type = "email"
+host = "127.0.0.1"
+port = {port}
+tls = "none"
+sender = "warren@example.org"
+to = ["oncall@example.org"]
+"""
+
+
+@contextmanager
+def notifier(file: Path, *, wait: bool = True, arguments: Sequence[str] = ()) -> Iterator[Running]:
+    """A running notifier; killed at the end if the test has not stopped it."""
+    port = free_port()
+    environ = {**os.environ, "WARREN_NOTIFIER__METRICS_PORT": str(port)}
+    command = [sys.executable, "-m", "warren_notifier", "--config", str(file), *arguments]
+    child = Child(command, log=file.with_name(f"notifier-{port}.log"), environ=environ)
+    running = Running(child, port)
+    try:
+        if wait:
+            eventually(lambda: running.ready or child.exit_code() is not None, message="ready")
+            assert child.exit_code() is None, running.output()
+        yield running
+    finally:
+        child.kill()
+
+
+def stop(running: Running) -> int:
+    """Asks it to stop; its exit code."""
+    running.child.ask_to_stop()
+    eventually(lambda: running.child.exit_code() is not None, message="it ends")
+    code = running.child.exit_code()
+    assert code is not None
+    return code

@@ -1,0 +1,90 @@
+"""A real SMTP server whose answers are scripted."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from email import message_from_bytes
+from email.message import EmailMessage
+from email.policy import default
+from typing import Any
+
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
+
+OK = "250 OK"
+
+
+class SmtpReceiver:
+    """Answers DATA with the script's entries in turn, then takes mails.
+
+    `refused` maps recipients to what RCPT is answered with.
+    """
+
+    def __init__(self, *script: str, refused: dict[str, str] | None = None) -> None:
+        self.mails: list[EmailMessage] = []
+        self.recipients: list[list[str]] = []
+        self.attempts = 0
+        self.port = 0
+        self._script = list(script)
+        self._refused = refused or {}
+
+    async def handle_RCPT(  # noqa: N802  # aiosmtpd's name
+        self, _server: SMTP, _session: Session, envelope: Envelope, address: str, _options: Any
+    ) -> str:
+        if address in self._refused:
+            return self._refused[address]
+        envelope.rcpt_tos.append(address)
+        return OK
+
+    async def handle_DATA(  # noqa: N802  # aiosmtpd's name
+        self, _server: SMTP, _session: Session, envelope: Envelope
+    ) -> str:
+        self.attempts += 1
+        answer = self._script.pop(0) if self._script else OK
+        if answer == OK:
+            content = envelope.content
+            assert isinstance(content, bytes)
+            self.mails.append(message_from_bytes(content, _class=EmailMessage, policy=default))
+            self.recipients.append(list(envelope.rcpt_tos))
+        return answer
+
+
+@contextmanager
+def serving(
+    receiver: SmtpReceiver,
+    *,
+    port: int,
+    starttls: ssl.SSLContext | None = None,
+    tls: ssl.SSLContext | None = None,
+    login: tuple[str, str] | None = None,
+) -> Iterator[SmtpReceiver]:
+    """The receiver, listening; with a login that it demands if one is given."""
+
+    def authenticate(
+        _server: SMTP, _session: Session, _envelope: Envelope, _mechanism: str, data: LoginPassword
+    ) -> AuthResult:
+        given = (data.login.decode(), data.password.decode())
+        return AuthResult(success=given == login, handled=False)
+
+    extra: dict[str, Any] = {}
+    if login is not None:
+        extra = {"authenticator": authenticate, "auth_required": True}
+        extra["auth_require_tls"] = starttls is not None
+    controller = Controller(
+        receiver,
+        hostname="127.0.0.1",
+        server_hostname="localhost",  # else it asks the name server
+        port=port,
+        ssl_context=tls,
+        tls_context=starttls,
+        require_starttls=starttls is not None,
+        **extra,
+    )
+    controller.start()
+    receiver.port = port
+    try:
+        yield receiver
+    finally:
+        controller.stop()

@@ -1,0 +1,46 @@
+"""Events of `warren.lag-status` as routes see them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from notifier.builders import event
+from warren.contracts import GroupStatusName
+from warren.errors import ContractViolation
+from warren_notifier.change import Severity, Subject, read_change
+
+
+def test_what_is_read_is_kept_as_it_was_published() -> None:
+    published = json.dumps(json.loads(event().to_bytes()) | {"of_tomorrow": 1}).encode()
+    change = read_change(published)
+    assert change is not None
+    assert change.event.encode() == published
+    assert change.subject == Subject("prod", "billing", "warren.group.status.changed")
+    assert (change.event_id, change.incident_id) == ("event-1", "incident-1")
+
+
+@pytest.mark.parametrize(
+    ("status", "severity", "closing"),
+    [
+        ("OK", Severity.OK, True),
+        ("NOTFOUND", Severity.OK, True),
+        ("WARN", Severity.WARN, False),
+        ("ERR", Severity.ERR, False),
+    ],
+)
+def test_severity(status: GroupStatusName, severity: Severity, closing: bool) -> None:
+    change = read_change(event(status).to_bytes())
+    assert change is not None
+    assert (change.severity, change.closing) == (severity, closing)
+    assert Severity.OK < Severity.WARN < Severity.ERR
+
+
+def test_types_of_tomorrow_are_not_ours() -> None:
+    assert read_change(b'{"type": "warren.group.freshness.changed", "data": {}}') is None
+
+
+@pytest.mark.parametrize("value", [None, b"", b"{", b"[]", b"\xff", b'{"type": 3}', b'{"id": "x"}'])
+def test_what_is_no_event_is_refused(value: bytes | None) -> None:
+    with pytest.raises(ContractViolation):
+        read_change(value)

@@ -1,0 +1,68 @@
+"""The plan of attempts."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from notifier.builders import MINUTE, OPENED_AT, delivery
+from warren.contracts import PendingDelivery
+from warren_notifier.delivery import Delivered, Refused, Result, Retry, RetryPlan
+
+NOW = OPENED_AT
+
+
+def plan(jitter: float = 1.0) -> RetryPlan:
+    return RetryPlan(first=2, longest=60, jitter=lambda: jitter)
+
+
+@pytest.mark.parametrize(
+    ("result", "outcome"), [(Delivered("HTTP 200"), "delivered"), (Refused("HTTP 404"), "refused")]
+)
+def test_ends(result: Result, outcome: str) -> None:
+    step = plan().after(delivery(attempts=2), result, NOW)
+    assert (step.outcome, step.final, step.delivery.attempts) == (outcome, True, 3)
+
+
+def test_waits_double_up_to_the_longest() -> None:
+    waits = [plan().backoff(attempts) for attempts in (1, 2, 3, 4, 5, 6, 7, 1000)]
+    assert waits == [2, 4, 8, 16, 32, 60, 60, 60]
+
+
+@given(st.floats(0, 1), st.integers(1, 10_000))
+def test_jitter_shortens_by_half_at_most(jitter: float, attempts: int) -> None:
+    full = plan().backoff(attempts)
+    assert full / 2 <= plan(jitter).backoff(attempts) <= full
+
+
+def test_a_failure_is_tried_again_later() -> None:
+    step = plan().after(delivery(), Retry("HTTP 500"), NOW)
+    assert (step.outcome, step.final) == ("failed", False)
+    assert (step.delivery.attempts, step.delivery.next_attempt_at) == (1, NOW + 2000)
+
+
+@pytest.mark.parametrize(("asked", "wait"), [(30.0, 30_000), (0.5, 2000), (None, 2000)])
+def test_what_the_receiver_asks_for_counts_when_it_is_longer(
+    asked: float | None, wait: int
+) -> None:
+    step = plan().after(delivery(), Retry("HTTP 429", asked), NOW)
+    assert step.delivery.next_attempt_at == NOW + wait
+
+
+def test_given_up_when_no_attempt_fits_before_the_deadline() -> None:
+    soon = delivery(deadline_at=NOW + 1999)
+    step = plan().after(soon, Retry("HTTP 500"), NOW)
+    assert (step.outcome, step.final) == ("given_up", True)
+    assert "HTTP 500" in step.detail
+    late = plan().after(delivery(), Retry("HTTP 503", 86_400), NOW)
+    assert late.outcome == "given_up"
+
+
+def test_attempts_go_on_until_the_deadline() -> None:
+    pending: PendingDelivery = delivery(deadline_at=NOW + 10 * MINUTE)
+    now, attempts = NOW, 0
+    while not (step := plan().after(pending, Retry("no"), now)).final:
+        attempts, pending, now = attempts + 1, step.delivery, step.delivery.next_attempt_at
+        assert now <= pending.deadline_at
+    assert step.outcome == "given_up"
+    assert 10 < attempts < 20

@@ -1,0 +1,139 @@
+"""E-mail against a real SMTP server."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+from notifier.builders import entry, event, route
+from notifier.harness import Harness, Log, life
+from notifier.smtp_receiver import SmtpReceiver, serving
+from notifier.tls import self_signed
+from pydantic import SecretStr
+from warren.clock import SystemClock
+from warren.notifier_settings import EmailChannelSettings
+from warren_local.ports import free_port
+from warren_notifier.channels.email import EmailChannel
+from warren_notifier.delivery import Delivered, Refused, Result, Retry
+
+
+def channel(port: int, **fields: Any) -> EmailChannel:
+    values: dict[str, Any] = {"tls": "none", "timeout": 5.0, "to": ["oncall@example.org"]}
+    settings = EmailChannelSettings(
+        type="email", host="127.0.0.1", port=port, sender="warren@example.org", **values | fields
+    )
+    return EmailChannel(settings, "https://warren.example.org/", SystemClock())
+
+
+def send(receiver: SmtpReceiver, **fields: Any) -> Result:
+    async def run() -> Result:
+        result = await channel(receiver.port, **fields).send(entry())
+        # aiosmtplib closes connections without waiting; a loop that ends now would leave them open.
+        selector = asyncio.get_running_loop()._selector  # type: ignore[attr-defined]  # no public way
+        while len(selector.get_map()) > 1:  # one is the loop's own
+            await asyncio.sleep(0.01)
+        return result
+
+    return asyncio.run(run())
+
+
+def answer(*script: str, refused: dict[str, str] | None = None, **fields: Any) -> Result:
+    with serving(SmtpReceiver(*script, refused=refused), port=free_port()) as receiver:
+        return send(receiver, **fields)
+
+
+def test_a_mail_arrives_at_all_recipients() -> None:
+    with serving(SmtpReceiver(), port=free_port()) as receiver:
+        result = send(receiver, to=["a@example.org", "b@example.org"])
+    assert result == Delivered("OK")
+    assert receiver.recipients == [["a@example.org", "b@example.org"]]
+    (mail,) = receiver.mails
+    assert mail["From"] == "warren@example.org"
+    assert mail["To"] == "a@example.org, b@example.org"
+    assert mail["X-Warren-Delivery"] == "delivery-1"
+    text, html = (mail.get_body((kind,)) for kind in ("plain", "html"))
+    assert text is not None
+    assert html is not None
+    assert "billing on cluster prod is ERR" in text.get_content()
+    assert "https://warren.example.org/groups/prod/billing" in html.get_content()
+
+
+@pytest.mark.parametrize("said", ["421 busy", "450 greylisted", "451 local error", "452 full"])
+def test_what_is_temporary_is_tried_again(said: str) -> None:
+    assert answer(said) == Retry(said)
+
+
+@pytest.mark.parametrize("said", ["550 no such user", "552 too big", "554 refused"])
+def test_what_is_permanent_is_refused(said: str) -> None:
+    assert answer(said) == Refused(said)
+
+
+def test_recipients_that_are_refused() -> None:
+    to = ["a@example.org", "b@example.org"]
+    permanent = {"b@example.org": "550 unknown"}
+    temporary = {"b@example.org": "450 greylisted"}
+    assert answer(refused=permanent, to=to) == Delivered("except for b@example.org: 550 unknown")
+    assert answer(refused=temporary, to=to) == Retry("b@example.org: 450 greylisted")
+    all_of_them = {"a@example.org": "550 unknown"} | permanent
+    assert isinstance(answer(refused=all_of_them, to=to), Refused)
+    assert isinstance(answer(refused=all_of_them | temporary, to=to), Retry)
+
+
+def test_nobody_listens() -> None:
+    result = asyncio.run(channel(free_port()).send(entry()))
+    assert isinstance(result, Retry)
+    assert "127.0.0.1" in result.detail
+
+
+def test_a_server_that_says_nothing_is_tried_again() -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        port = listener.getsockname()[1]
+        assert isinstance(asyncio.run(channel(port, timeout=0.2).send(entry())), Retry)
+
+
+def test_a_server_without_starttls_is_refused_when_that_is_demanded() -> None:
+    assert isinstance(answer(tls="starttls"), Refused)
+
+
+# aiosmtpd does not know that a connection which is encrypted from the start is.
+@pytest.mark.filterwarnings("ignore:Requiring AUTH while not requiring TLS")
+@pytest.mark.parametrize("tls", ["starttls", "tls"])
+def test_encrypted_and_with_a_login(tmp_path: Path, tls: str) -> None:
+    certificate, context = self_signed(tmp_path, "IP:127.0.0.1")
+    contexts = {"starttls": context} if tls == "starttls" else {"tls": context}
+    login = ("warren", "geheim")
+    with serving(SmtpReceiver(), port=free_port(), login=login, **contexts) as receiver:
+        known = {"tls": tls, "ca": certificate}
+        right = {"username": "warren", "password": SecretStr("geheim")}
+        assert send(receiver, **known, **right) == Delivered("OK")
+        wrong = send(receiver, **known, **right | {"password": SecretStr("falsch")})
+        assert isinstance(wrong, Refused)
+        assert "535" in wrong.detail
+        assert "falsch" not in wrong.detail
+        unknown_authority = send(receiver, tls=tls, **right)
+        assert isinstance(unknown_authority, Retry)
+    assert len(receiver.mails) == 1
+
+
+def test_refusing_then_accepting_is_one_mail() -> None:
+    log = Log()
+    script = ("451 try again later", "421 still busy")
+    with serving(SmtpReceiver(*script), port=free_port()) as receiver:
+
+        async def scenario(tasks: asyncio.TaskGroup) -> None:
+            harness = Harness(log, tasks, [route()], {"mail": channel(receiver.port)})
+            await harness.take_up()
+            await harness.read(event())
+            while harness.pending():
+                await asyncio.sleep(0.01)
+
+        life(scenario)
+    assert receiver.attempts == 3
+    assert len(receiver.mails) == 1
+    assert log.outcomes() == ["failed", "failed", "delivered"]
+    assert log.audit()[0].detail == "451 try again later"

@@ -1,0 +1,128 @@
+"""What a mail says, and how an incident's mails hang together."""
+
+from __future__ import annotations
+
+from email.message import EmailMessage
+from typing import Any
+
+from notifier.builders import MINUTE, OPENED_AT, bad_partition, entry, event
+from warren.contracts import StatusChangeEvent
+from warren.notifier_settings import EmailChannelSettings
+from warren_notifier.channels.email_message import message, templates
+
+SETTINGS = EmailChannelSettings(
+    type="email", host="mx", sender="warren@example.org", to=["oncall@example.org"]
+)
+NOW = OPENED_AT + 12 * MINUTE
+
+
+def mail(published: StatusChangeEvent | None = None, link: str = "", **fields: Any) -> EmailMessage:
+    return message(entry(published, **fields), SETTINGS, templates(), link, NOW)
+
+
+def text(of: EmailMessage) -> str:
+    body = of.get_body(("plain",))
+    assert body is not None
+    return str(body.get_content())
+
+
+def html(of: EmailMessage) -> str:
+    body = of.get_body(("html",))
+    assert body is not None
+    return str(body.get_content())
+
+
+def test_an_opening_in_full() -> None:
+    opening = mail(link="https://warren.example.org")
+    assert opening["Subject"] == (
+        "[ERR] billing on prod: 1 partition in trouble, 2,140 records behind"
+    )
+    assert text(opening) == OPENING
+
+
+SIGNATURE_MARK = "-- "  # RFC 3676, 4.3
+OPENING = f"""\
+Consumer group billing on cluster prod is ERR.
+
+Since        2026-11-21 07:00:00 UTC (12 minutes ago)
+Lag          2,140 records
+Largest lag  orders partition 1: 2,101 records
+Partitions   1 STOP, 11 OK
+
+Look at it   https://warren.example.org/groups/prod/billing
+
+Worst partitions
+  STOP   orders 1: lag 2,101 (committed 1,180, log end 3,281), last commit 2026-11-21 06:59:00 UTC
+
+STOP: has stopped committing: the consumer is down or hangs.
+
+{SIGNATURE_MARK}
+Warren. Route all, channel mail, incident incident-1
+"""
+
+
+def test_what_was_resolved() -> None:
+    end = event("OK", "ERR", event_id="event-2", at=OPENED_AT + 5 * MINUTE, total_lag=0)
+    resolved = mail(end, kind="resolved", status="OK")
+    assert resolved["Subject"] == "[OK] billing on prod: OK again after 5 minutes"
+    assert "From         2026-11-21 07:00:00 UTC\n" in text(resolved)
+    assert "Until        2026-11-21 07:05:00 UTC (5 minutes)\n" in text(resolved)
+    assert "Worst partitions" not in text(resolved)
+
+
+def test_groups_that_are_gone_say_why() -> None:
+    gone = event("NOTFOUND", "ERR", reason="group_deleted")
+    assert "group deleted after" in mail(gone, kind="resolved")["Subject"]
+    expired = event("NOTFOUND", "ERR", reason="group_expired")
+    assert "has expired" in text(mail(expired, kind="resolved"))
+
+
+def test_repeats_and_changes() -> None:
+    repeated = mail(kind="repeated")
+    assert "still 1 partition in trouble after 12 minutes" in repeated["Subject"]
+    worse = mail(event("ERR", "WARN"), kind="changed")
+    assert "went from WARN to ERR" in text(worse)
+
+
+def test_an_incidents_mails_are_one_thread() -> None:
+    opening, later, end = (mail(kind=kind) for kind in ("opened", "repeated", "resolved"))
+    root = "<incident-1.mail@example.org>"
+    assert opening["Message-ID"] == root
+    assert opening["References"] is None
+    for follower in (later, end):
+        assert follower["Message-ID"] == "<delivery-1@example.org>"
+        assert follower["References"] == follower["In-Reply-To"] == root
+    assert mail()["Message-ID"] == root
+    assert mail(channel="other")["Message-ID"] != root
+
+
+def test_only_the_worst_partitions_are_listed() -> None:
+    bad = [bad_partition(n) for n in range(100)]
+    many = text(mail(event(partitions=bad, partitions_omitted=50)))
+    assert many.count("STOP   orders") == 10
+    assert "… and 140 more" in many
+
+
+def test_without_a_link_base_there_is_no_link() -> None:
+    assert "Look at it" not in text(mail())
+    assert "Look at it" not in html(mail())
+
+
+def test_names_cannot_break_out_of_headers_or_html() -> None:
+    evil = "<script>alert(1)</script>\r\nBcc: everyone@example.org/%/ü"
+    broken = mail(event(group=evil), link="https://warren.example.org")
+    assert broken["Bcc"] is None
+    assert "\n" not in broken["Subject"]
+    assert "<script>" not in html(broken)
+    assert "&lt;script&gt;" in html(broken)
+    assert "/groups/prod/%3Cscript%3Ealert%281%29%3C%2Fscript%3E%0D%0ABcc%3A" in text(broken)
+    assert broken.as_bytes().isascii()
+
+
+def test_unknown_figures_are_called_unknown() -> None:
+    unknown = bad_partition().model_copy(
+        update={"lag": None, "log_end": -1, "committed_at": -1, "committed": -1}
+    )
+    shown = text(mail(event(partitions=[unknown], max_lag=None)))
+    assert "lag unknown (committed unknown, log end unknown), last commit never" in shown
+    assert "Largest lag" not in shown

@@ -1,0 +1,232 @@
+"""From changes to deliveries, and what a crash leaves behind."""
+
+from __future__ import annotations
+
+import asyncio
+
+from notifier.builders import event, route
+from notifier.harness import Hanging, Harness, Log, Scripted, life, until
+from warren.clock import ManualClock
+from warren_notifier.delivery import Refused, Retry
+from warren_notifier.incidents import delivery_id
+
+ERR = event("ERR")
+OK = event("OK", "ERR", event_id="event-2")
+OPENING = delivery_id("event-1", "all", "mail")
+CLOSING = delivery_id("event-2", "all", "mail")
+
+
+def test_an_incident_from_beginning_to_end() -> None:
+    log, mail = Log(), Scripted()
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, [route()], {"mail": mail})
+        await harness.take_up()
+        assert await harness.read(ERR, offset=10) == 11
+        await harness.idle()
+        assert len(log.states()) == 1
+        assert await harness.read(OK, offset=11) == 12
+        await harness.idle()
+
+    life(scenario)
+    assert mail.ids == [OPENING, CLOSING]
+    assert mail.sent[0].event.encode() == ERR.to_bytes()
+    assert [(a.kind, a.outcome, a.attempt) for a in log.audit()] == [
+        ("opened", "delivered", 1),
+        ("resolved", "delivered", 1),
+    ]
+    assert log.states() == []
+    assert {record.partition for record in log.records} == {0}
+    assert log.topic("notifications")[0].key == b"prod|billing"
+
+
+def test_two_failures_then_success_is_three_attempts_of_one_delivery() -> None:
+    log, mail, clock = Log(), Scripted(Retry("HTTP 500"), Retry("HTTP 500")), ManualClock(1000)
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, [route()], {"mail": mail}, clock=clock)
+        await harness.take_up()
+        await harness.read(ERR)
+        await harness.idle()
+
+    life(scenario)
+    assert mail.ids == [OPENING] * 3
+    assert [(a.outcome, a.attempt, a.at, a.next_attempt_at) for a in log.audit()] == [
+        ("failed", 1, 1000, 3000),
+        ("failed", 2, 3000, 7000),
+        ("delivered", 3, 7000, None),
+    ]
+
+
+def test_a_refusal_is_dead_lettered_and_not_tried_again() -> None:
+    log, mail = Log(), Scripted(Refused("HTTP 404"))
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, [route()], {"mail": mail})
+        await harness.take_up()
+        await harness.read(ERR, offset=41)
+        await harness.idle()
+        await harness.read(OK, offset=42)
+        await harness.idle()
+
+    life(scenario)
+    assert mail.ids == [OPENING]
+    assert log.outcomes() == ["refused", "suppressed"]
+    (letter,) = log.dead_letters()
+    assert (letter.service, letter.topic, letter.partition, letter.offset) == (
+        "notifier",
+        "t.lag-status",
+        0,
+        41,
+    )
+    assert letter.value == ERR.to_bytes()
+    assert "HTTP 404" in letter.reason
+    assert OPENING in letter.reason
+
+
+def test_at_the_deadline_it_is_given_up_and_the_end_is_suppressed() -> None:
+    log, mail = Log(), Scripted(*[Retry("HTTP 503")] * 100)
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, [route()], {"mail": mail}, deadline_ms=600_000)
+        await harness.take_up()
+        await harness.read(ERR, OK)
+        await harness.idle()
+
+    life(scenario)
+    assert set(mail.ids) == {OPENING}
+    assert set(log.outcomes()[:-2]) == {"failed"}
+    assert log.outcomes()[-2:] == ["given_up", "suppressed"]
+    assert len(log.dead_letters()) == 1
+
+
+def test_an_end_never_overtakes_its_beginning() -> None:
+    log, mail = Log(), Scripted(Retry("421"), Retry("421"), Retry("421"))
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, [route()], {"mail": mail})
+        await harness.take_up()
+        await harness.read(ERR, OK)
+        await harness.idle()
+
+    life(scenario)
+    assert mail.ids == [OPENING] * 4 + [CLOSING]
+
+
+def test_an_end_that_is_decided_while_its_beginning_arrives_is_sent() -> None:
+    log = Log()
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        mail = Hanging()
+        harness = Harness(log, tasks, [route()], {"mail": mail})
+        await harness.take_up()
+        await harness.read(ERR)
+        await until(lambda: mail.sent)
+        harness.journal.open.clear()
+        reading = tasks.create_task(harness.read(OK, offset=1))
+        await until(lambda: len(harness.pending()) == 2)
+        mail.let_go.set()
+        await until(log.outcomes)
+        harness.journal.open.set()
+        await reading
+        await harness.idle()
+        assert mail.ids == [OPENING, CLOSING]
+
+    life(scenario)
+
+
+def test_a_hanging_channel_and_a_failing_group_delay_nobody_else() -> None:
+    log, hook = Log(), Scripted()
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        mail = Hanging(concurrency=1)
+        routes = [route(channels=("mail", "hook"))]
+        harness = Harness(log, tasks, routes, {"mail": mail, "hook": hook})
+        await harness.take_up()
+        groups = [event(group=f"g{n}", event_id=f"e{n}") for n in range(20)]
+        await harness.read(*groups)
+        await until(lambda: len(hook.sent) == 20)
+        assert len(mail.sent) == 1
+        assert len(harness.lanes["mail"]) == 20
+        mail.let_go.set()
+        await harness.idle()
+        assert len(mail.sent) == 20
+
+    life(scenario)
+
+
+def test_a_full_channel_gives_up_what_is_new_and_says_so() -> None:
+    log, hook = Log(), Scripted()
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        routes = [route(channels=("mail", "hook"))]
+        channels = {"mail": Hanging(), "hook": hook}
+        harness = Harness(log, tasks, routes, channels, queue_size=3)
+        await harness.take_up()
+        for n in range(5):
+            await harness.read(event(group=f"g{n}", event_id=f"e{n}"), offset=n)
+            await until(lambda: not len(harness.lanes["hook"]))
+
+    life(scenario)
+    assert log.outcomes("mail") == ["given_up"] * 2
+    assert [letter.offset for letter in log.dead_letters()] == [3, 4]
+    assert len(hook.sent) == 5
+
+
+def test_a_flapping_group_on_a_dead_channel_keeps_its_newest_news() -> None:
+    log, mail = Log(), Hanging()
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, [route()], {"mail": mail}, queue_size=1000)
+        await harness.take_up()
+        flaps = [event("ERR" if n % 2 else "WARN", event_id=f"e{n}") for n in range(60)]
+        await harness.read(*flaps)
+        left = [entry.delivery.event_id for entry in harness.pending()]
+        assert left == ["e0", *(f"e{n}" for n in range(11, 60))]
+        assert len(harness.lanes["mail"]) == 50
+
+    life(scenario)
+    assert log.outcomes() == ["given_up"] * 10
+    assert [letter.offset for letter in log.dead_letters()] == list(range(1, 11))
+
+
+def test_bad_events_are_dead_lettered_and_foreign_ones_skipped() -> None:
+    log, mail = Log(), Scripted()
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, [route()], {"mail": mail})
+        await harness.take_up()
+        foreign = b'{"type": "warren.group.freshness.changed"}'
+        assert await harness.read(b"{", None, foreign, ERR, offset=5) == 9
+        await harness.idle()
+
+    life(scenario)
+    assert [(letter.offset, letter.key, letter.value) for letter in log.dead_letters()] == [
+        (5, b"key", b"{"),
+        (6, b"key", None),
+    ]
+    assert mail.ids == [OPENING]
+
+
+def test_open_incidents_are_sent_again() -> None:
+    log, mail, clock = Log(), Scripted(), ManualClock(1000)
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        routes = [route(repeat_interval=600)]
+        harness = Harness(log, tasks, routes, {"mail": mail}, clock=clock)
+        await harness.take_up()
+        await harness.read(ERR)
+        await harness.idle()
+        for _ in range(4):
+            clock.advance(300)
+            await harness.notifier.repeat()
+            await harness.idle()
+        await harness.read(OK, offset=1)
+        await harness.idle()
+        clock.advance(6000)
+        await harness.notifier.repeat()
+
+    life(scenario)
+    kinds = [entry.delivery.kind for entry in mail.sent]
+    assert kinds == ["opened", "repeated", "repeated", "resolved"]
+    assert len(set(mail.ids)) == 4

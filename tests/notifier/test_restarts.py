@@ -1,0 +1,271 @@
+"""What a crash leaves behind, and how partitions change hands."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from notifier.builders import event, route
+from notifier.harness import END, Hanging, Harness, Log, Scripted, life, until
+from warren.clock import ManualClock
+from warren_notifier.delivery import Retry
+from warren_notifier.history import History
+from warren_notifier.incidents import delivery_id
+
+ERR = event("ERR")
+OK = event("OK", "ERR", event_id="event-2")
+OPENING = delivery_id("event-1", "all", "mail")
+CLOSING = delivery_id("event-2", "all", "mail")
+
+
+def test_after_a_restart_repeats_and_the_end_go_on() -> None:
+    log, mail, clock = Log(), Scripted(), ManualClock(1000)
+
+    async def first(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, [route(repeat_interval=600)], {"mail": mail}, clock=clock)
+        await harness.take_up()
+        await harness.read(ERR)
+        await harness.idle()
+
+    async def second(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, [route(repeat_interval=600)], {"mail": mail}, clock=clock)
+        await harness.take_up()
+        clock.advance(600)
+        await harness.notifier.repeat()
+        await harness.idle()
+        await harness.read(OK, offset=1)
+        await harness.idle()
+
+    life(first)
+    life(second)
+    assert [entry.delivery.kind for entry in mail.sent] == ["opened", "repeated", "resolved"]
+
+
+@pytest.mark.parametrize("survived", range(20))
+def test_a_crash_after_any_record_loses_nothing(survived: int) -> None:
+    """The first life ends when so many records are written, before it commits what it has read."""
+    log = Log()
+    mail, hook = Scripted(Retry("no")), Scripted()
+    routes = [route(channels=("mail", "hook"))]
+    events = [ERR, event(group="g", event_id="g1"), OK]
+
+    async def first(tasks: asyncio.TaskGroup) -> None:
+        channels = {"mail": mail, "hook": hook}
+        harness = Harness(log, tasks, routes, channels, crash_after=survived)
+        await harness.take_up()
+        reading = asyncio.create_task(harness.read(*events, commit=False))
+        for _ in range(200):
+            await asyncio.sleep(0)
+        reading.cancel()
+
+    async def second(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, routes, {"mail": mail, "hook": hook})
+        await harness.take_up()
+        await harness.read(*events)
+        await harness.idle()
+
+    life(first)
+    before = {"mail": len(mail.ids), "hook": len(hook.ids)}
+    pending = {d.delivery_id for state in log.states() for d in state.deliveries}
+    written = {a.delivery_id for a in log.audit() if a.outcome == "delivered"} - pending
+    life(second)
+    for channel, name in ((mail, "mail"), (hook, "hook")):
+        opening, closing, other = (
+            delivery_id(e, "all", name) for e in ("event-1", "event-2", "g1")
+        )
+        assert set(channel.ids) == {opening, closing, other}
+        # What the first life delivered is sent again only where it could not write that down.
+        assert not written & set(channel.ids[before[name] :])
+        assert channel.ids[::-1].index(closing) < channel.ids[::-1].index(opening)
+        taken = [a for a in log.audit() if a.channel == name and a.outcome == "delivered"]
+        assert {a.delivery_id for a in taken} == {opening, closing, other}
+    (state,) = log.states()
+    assert state.incident is not None
+    assert state.group == "g"
+
+
+def test_replays_are_recognised_after_everything_was_delivered() -> None:
+    log, mail = Log(), Scripted()
+
+    async def first(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, [route()], {"mail": mail})
+        await harness.take_up()
+        await harness.read(ERR, OK, commit=False)
+        await harness.idle()
+
+    async def second(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, [route()], {"mail": mail})
+        await harness.take_up()
+        await harness.read(ERR, OK)
+        await harness.idle()
+
+    life(first)
+    assert len(log.states()) == 1
+    life(second)
+    assert mail.ids == [OPENING, CLOSING]
+    assert log.states() == []
+
+
+def test_a_topic_that_began_anew_is_no_replay() -> None:
+    log, mail = Log(), Scripted()
+
+    async def first(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, [route()], {"mail": mail})
+        await harness.take_up()
+        await harness.read(ERR, offset=END + 7)
+
+    async def second(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, [route()], {"mail": mail})
+        await harness.take_up()
+        await harness.read(OK)
+        await harness.idle()
+
+    life(first)
+    life(second)
+    assert mail.ids[-1] == CLOSING
+
+
+def test_what_is_pending_survives_and_keeps_its_attempts_and_order() -> None:
+    log, mail, clock = Log(), Scripted(Retry("a"), Retry("b")), ManualClock(1000)
+    down = Scripted(*[Retry("down")] * 3)
+
+    async def first(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, [route()], {"mail": down}, clock=clock)
+        await harness.take_up()
+        await harness.read(ERR, OK)
+        await until(lambda: len(down.sent) == 3)
+
+    async def second(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, [route()], {"mail": mail}, clock=clock)
+        await harness.take_up(committed=2)
+        await harness.idle()
+
+    life(first)
+    attempts_before = len(log.outcomes())
+    life(second)
+    assert mail.ids == [OPENING] * 3 + [CLOSING]
+    assert log.audit()[-2].attempt == attempts_before + 3
+    assert log.states() == []
+
+
+def test_deliveries_to_a_channel_that_was_removed_are_given_up() -> None:
+    log = Log()
+
+    async def first(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, [route()], {"mail": Hanging()})
+        await harness.take_up()
+        await harness.read(ERR)
+
+    async def second(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, [], {"hook": Scripted()})
+        await harness.take_up()
+
+    life(first)
+    life(second)
+    assert log.outcomes() == ["given_up"]
+    assert "no longer configured" in log.dead_letters()[0].reason
+
+
+def test_before_the_first_start_only_what_lasts_is_told() -> None:
+    log, mail = Log(), Scripted()
+    old = [event(group=f"g{n}", event_id=f"e{n}") for n in range(3)]
+    ends = event("OK", "ERR", group="g1", event_id="e1-end")
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, [route()], {"mail": mail})
+        await harness.take_up(History(until=4))
+        assert await harness.read(*old) == -1
+        assert not mail.sent
+        assert await harness.read(ends, event(group="new", event_id="new"), offset=3) == 5
+        await harness.idle()
+
+    life(scenario)
+    assert [entry.delivery.event_id for entry in mail.sent] == ["e0", "e2", "new"]
+
+
+class TestLeaving:
+    """Partitions go to another notifier."""
+
+    def test_waiting_deliveries_stop_and_others_go_on(self) -> None:
+        log, mail = Log(), Scripted()
+
+        async def scenario(tasks: asyncio.TaskGroup) -> None:
+            hanging = Hanging()
+            harness = Harness(log, tasks, [route()], {"mail": hanging})
+            await harness.take_up()
+            await harness.read(ERR, event(group="g", event_id="g1"))
+            await until(lambda: len(hanging.sent) == 2)
+            leaving = asyncio.create_task(harness.notifier.leave([0], grace=60))
+            await asyncio.sleep(0)
+            hanging.let_go.set()
+            await leaving
+            assert log.outcomes() == ["delivered", "delivered"]
+            assert len(harness.lanes["mail"]) == 0
+            assert harness.ledger.partitions == set()
+
+        life(scenario)
+        assert not mail.sent
+        assert [s.deliveries for s in log.states()] == [[], []]
+
+    def test_what_does_not_end_in_time_is_left_pending(self) -> None:
+        log = Log()
+
+        async def scenario(tasks: asyncio.TaskGroup) -> None:
+            hanging = Hanging()
+            harness = Harness(log, tasks, [route()], {"mail": hanging})
+            await harness.take_up()
+            await harness.read(ERR)
+            await until(lambda: hanging.sent)
+            await harness.notifier.leave([0], grace=0)
+            assert len(harness.lanes["mail"]) == 0
+
+        life(scenario)
+        assert log.outcomes() == []
+        assert [d.delivery_id for s in log.states() for d in s.deliveries] == [OPENING]
+
+    def test_what_was_decided_meanwhile_is_for_the_next_owner_to_send(self) -> None:
+        log, mail, clock = Log(), Scripted(), ManualClock(1000)
+
+        async def scenario(tasks: asyncio.TaskGroup) -> None:
+            routes = [route(repeat_interval=600)]
+            harness = Harness(log, tasks, routes, {"mail": mail}, clock=clock)
+            await harness.take_up()
+            await harness.read(ERR)
+            await until(lambda: mail.sent and not len(harness.lanes["mail"]))
+            clock.advance(600)
+            harness.journal.open.clear()
+            repeating = tasks.create_task(harness.notifier.repeat())
+            await until(lambda: len(harness.pending()) == 1)
+            leaving = tasks.create_task(harness.notifier.leave([0], grace=60))
+            await until(lambda: not harness.ledger.partitions)
+            assert not leaving.done()
+            harness.journal.open.set()
+            await leaving
+            await repeating
+
+        life(scenario)
+        assert mail.ids == [OPENING]
+        (state,) = log.states()
+        assert [delivery.kind for delivery in state.deliveries] == ["repeated"]
+
+    def test_an_end_that_is_being_written_meanwhile_is_not_remembered_here(self) -> None:
+        log = Log()
+
+        async def scenario(tasks: asyncio.TaskGroup) -> None:
+            harness = Harness(log, tasks, [route()], {"mail": Hanging()}, queue_size=1)
+            await harness.take_up()
+            await harness.read(ERR)
+            harness.journal.closes_at = "dead-letters"
+            too_many = event(group="g", event_id="g1")
+            reading = tasks.create_task(harness.read(too_many, offset=1))
+            await until(lambda: log.outcomes() == ["given_up"])
+            leaving = tasks.create_task(harness.notifier.leave([0], grace=0))
+            await until(lambda: not harness.ledger.partitions)
+            harness.journal.open.set()
+            await leaving
+            await reading
+
+        life(scenario)
+        # Whoever serves the partition now gives it up again, or delivers it.
+        pending = [d.event_id for state in log.states() for d in state.deliveries]
+        assert sorted(pending) == ["event-1", "g1"]

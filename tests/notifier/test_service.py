@@ -1,0 +1,254 @@
+"""The service on a real broker, with real receivers, killed and restarted."""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from notifier.builders import event
+from notifier.http_receiver import Answer, Hang, HttpReceiver, Script
+from notifier.process import SECRET, Home, config, email, notifier, stop, webhook
+from notifier.smtp_receiver import SmtpReceiver, serving
+from standardwebhooks import Webhook
+from support.waiting import eventually
+from warren.contracts import StatusChangeEvent
+from warren_local.ports import free_port
+from warren_notifier.incidents import delivery_id
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.fixture
+def home(broker: Any, unique: str) -> Home:
+    return Home.create(broker.bootstrap, unique)
+
+
+def opening(group: str) -> StatusChangeEvent:
+    return event(group=group, event_id=f"{group}-open", incident_id=f"{group}-incident")
+
+
+def closing(group: str) -> StatusChangeEvent:
+    return event(
+        "OK", "ERR", group=group, event_id=f"{group}-close", incident_id=f"{group}-incident"
+    )
+
+
+def test_from_the_topic_to_mail_and_webhook(home: Home, tmp_path: Path) -> None:
+    mails = SmtpReceiver("451 try again")
+    with (
+        HttpReceiver(Answer(500), Answer(500)) as hooks,
+        serving(mails, port=free_port()),
+    ):
+        file = config(tmp_path, home, webhook("hook", hooks.port) + email("mail", mails.port))
+        with notifier(file) as running:
+            home.publish(opening("billing"), b"{")
+            eventually(lambda: len(hooks.requests) == 3 and mails.mails, message="opened")
+            assert set(hooks.ids()) == {delivery_id("billing-open", "all", "hook")}
+            eventually(
+                lambda: running.metric("warren_notifier_open_incidents") == 1,
+                message="the incident shows in the metrics",
+            )
+            home.publish(closing("billing"))
+            eventually(lambda: len(mails.mails) == 2, message="closed")
+            eventually(lambda: home.states() == {}, message="nothing is left to remember")
+            sample = 'warren_notifier_deliveries_total{channel="hook",outcome="failed"}'
+            assert running.metric(sample) == 2
+            assert running.metric("warren_notifier_partitions") == 4
+            assert stop(running) == 0, running.output()
+        assert len(hooks.requests) == 4
+    for request in hooks.requests:
+        Webhook(SECRET).verify(request.body, dict(request.headers))
+    assert hooks.requests[0].body == opening("billing").to_bytes()
+    outcomes = defaultdict(list)
+    for one in home.audit():
+        outcomes[one.channel, one.kind].append(one.outcome)
+    assert outcomes == {
+        ("hook", "opened"): ["failed", "failed", "delivered"],
+        ("hook", "resolved"): ["delivered"],
+        ("mail", "opened"): ["failed", "delivered"],
+        ("mail", "resolved"): ["delivered"],
+    }
+    first, second = mails.mails
+    assert second["References"] == first["Message-ID"]
+    (letter,) = home.dead_letters()
+    assert (letter.service, letter.value) == ("notifier", b"{")
+
+
+def done(home: Home, hooks: HttpReceiver, expected: int) -> None:
+    """Waits until so many different webhooks have come and nothing is left to remember."""
+    eventually(
+        lambda: len(set(hooks.ids())) == expected and home.states() == {},
+        timeout=60,
+        message=f"{expected} webhooks and no state",
+    )
+
+
+class Flaky:
+    """A receiver that does not take anything until it is mended, and hangs now and then."""
+
+    def __init__(self) -> None:
+        self._mended = threading.Event()
+        self._count = 0
+        self._lock = threading.Lock()
+
+    def mend(self) -> None:
+        self._mended.set()
+
+    def __call__(self, _path: str) -> Script:
+        with self._lock:
+            self._count += 1
+            count = self._count
+        if self._mended.is_set():
+            return Answer(500) if count % 7 == 0 else Answer(204)
+        return Hang() if count % 11 == 0 else Answer(503)
+
+
+def test_kill_9_in_the_middle_of_pending_deliveries_loses_nothing(
+    home: Home, tmp_path: Path
+) -> None:
+    """Killed twice with deliveries pending, a third time while they are going out."""
+    groups = [f"g{number}" for number in range(30)]
+    flaky, mails = Flaky(), SmtpReceiver()
+    with HttpReceiver(route=flaky) as hooks, serving(mails, port=free_port()):
+        channels = webhook("hook", hooks.port, timeout=1) + email("mail", mails.port)
+        file = config(tmp_path, home, channels)
+        with notifier(file) as first:
+            home.publish(*map(opening, groups))
+            eventually(lambda: len(hooks.requests) > 40, message="webhooks fail")
+            first.child.kill()
+        home.publish(*map(closing, groups[:20]))
+        with notifier(file) as second:
+            eventually(lambda: len(mails.mails) > 35, message="mails go out all the same")
+            home.publish(*map(closing, groups[20:]))
+            flaky.mend()
+            eventually(lambda: _taken(home) > 5, message="webhooks are taken")
+            second.child.kill()
+        with notifier(file) as third:
+            done(home, hooks, 60)
+            assert stop(third) == 0
+    for channel, ids in (
+        ("hook", hooks.ids()),
+        ("mail", [str(mail["X-Warren-Delivery"]) for mail in mails.mails]),
+    ):
+        expected = {
+            delivery_id(f"{group}-{what}", "all", channel)
+            for group in groups
+            for what in ("open", "close")
+        }
+        assert set(ids) == expected
+        for group in groups:
+            open_id, close_id = (
+                delivery_id(f"{group}-{what}", "all", channel) for what in ("open", "close")
+            )
+            last_opening = len(ids) - 1 - ids[::-1].index(open_id)
+            assert last_opening < ids.index(close_id), "an end overtook its beginning"
+    delivered: dict[str, int] = defaultdict(int)
+    for one in home.audit():
+        delivered[one.delivery_id] += one.outcome == "delivered"
+    assert len(delivered) == 120
+    assert min(delivered.values()) >= 1, "an attempt was not audited"
+    assert home.dead_letters() == []
+
+
+def _taken(home: Home) -> int:
+    return sum(one.outcome == "delivered" and one.channel == "hook" for one in home.audit())
+
+
+def test_two_notifiers_share_the_work_and_one_takes_over(home: Home, tmp_path: Path) -> None:
+    groups = [f"g{number}" for number in range(24)]
+    flaky = Flaky()
+    with HttpReceiver(route=flaky) as hooks:
+        file = config(tmp_path, home, webhook("hook", hooks.port, timeout=1))
+        with notifier(file) as one, notifier(file) as other:
+            share = "warren_notifier_partitions"
+            eventually(
+                lambda: one.metric(share) == 2 and other.metric(share) == 2, message="two each"
+            )
+            home.publish(*map(opening, groups))
+            eventually(
+                lambda: (
+                    one.metric('warren_notifier_pending{channel="hook"}')
+                    and other.metric('warren_notifier_pending{channel="hook"}')
+                ),
+                message="both have something pending",
+            )
+            one.child.kill()
+            home.publish(*map(closing, groups))
+            flaky.mend()
+            done(home, hooks, 48)
+            assert other.metric(share) == 4
+            assert stop(other) == 0
+    assert len({*hooks.ids()}) == 48
+    ends = [one.delivery_id for one in home.audit() if one.outcome == "delivered"]
+    assert len(ends) == len(set(ends)) == 48
+
+
+def test_an_orderly_hand_over_sends_nothing_twice(home: Home, tmp_path: Path) -> None:
+    groups = [f"g{number}" for number in range(24)]
+    with HttpReceiver() as hooks:
+        file = config(tmp_path, home, webhook("hook", hooks.port))
+        with notifier(file) as one:
+            home.publish(*map(opening, groups[:12]))
+            eventually(lambda: len(hooks.requests) > 3, message="deliveries go out")
+            with notifier(file) as other:
+                home.publish(*map(opening, groups[12:]))
+                eventually(lambda: len(hooks.requests) > 13, message="deliveries go out")
+                assert stop(one) == 0
+                home.publish(*map(closing, groups))
+                done(home, hooks, 48)
+                assert stop(other) == 0
+    assert len(hooks.ids()) == len(set(hooks.ids())) == 48
+
+
+def test_before_the_first_start_only_what_lasts_is_told(home: Home, tmp_path: Path) -> None:
+    home.publish(opening("over"), opening("lasting"), closing("over"))
+    with HttpReceiver() as hooks:
+        file = config(tmp_path, home, webhook("hook", hooks.port))
+        with notifier(file) as running:
+            eventually(lambda: hooks.requests, message="the one that lasts")
+            home.publish(closing("lasting"))
+            eventually(lambda: len(hooks.requests) == 2, message="its end")
+            assert stop(running) == 0
+    assert hooks.ids() == [
+        delivery_id(f"lasting-{what}", "all", "hook") for what in ("open", "close")
+    ]
+
+
+def test_open_incidents_are_sent_again(home: Home, tmp_path: Path) -> None:
+    routes = '[[notifier.routes]]\nname = "all"\nchannels = ["hook"]\nrepeat_interval = 0.2\n'
+    with HttpReceiver() as hooks:
+        file = config(tmp_path, home, webhook("hook", hooks.port), routes)
+        with notifier(file) as running:
+            home.publish(opening("g"))
+            eventually(lambda: len(hooks.requests) >= 2, message="sent again")
+            running.child.kill()
+        with notifier(file) as running:
+            before = len(hooks.requests)
+            eventually(lambda: len(hooks.requests) > before, message="sent again after a restart")
+            assert stop(running) == 0
+    repeated = [delivery_id("g-open", "all", "hook", number) for number in range(5)]
+    assert hooks.ids()[:2] == repeated[:2]
+    assert {request.body for request in hooks.requests} == {opening("g").to_bytes()}
+
+
+def test_a_home_cluster_that_is_away_is_waited_for(tmp_path: Path) -> None:
+    file = tmp_path / "warren.toml"
+    file.write_text('[home]\nbootstrap = "127.0.0.1:1"\n')
+    with notifier(file, wait=False) as running:
+        eventually(lambda: "cluster not usable" in running.output(), message="it says so")
+        assert not running.ready
+        assert stop(running) == 0
+
+
+def test_wrong_settings_end_it_with_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "warren.toml"
+    file.write_text('[[notifier.routes]]\nname = "all"\nchannels = ["nowhere"]\n')
+    with notifier(file, wait=False) as running:
+        eventually(lambda: running.child.exit_code() is not None, message="it ends")
+        assert running.child.exit_code() == 2
+        (line,) = running.output().splitlines()
+    assert line.startswith("warren-notifier: notifier: ")
+    assert "nowhere" in line

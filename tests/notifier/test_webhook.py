@@ -1,0 +1,208 @@
+"""Webhooks against real servers."""
+
+from __future__ import annotations
+
+import asyncio
+from email.utils import formatdate
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any
+
+import pytest
+from notifier.builders import entry, event, route
+from notifier.harness import Harness, Log, life
+from notifier.http_receiver import Answer, Drip, Hang, HttpReceiver, Reset, Script
+from notifier.tls import self_signed
+from pydantic import SecretStr
+from standardwebhooks import Webhook, WebhookVerificationError
+from warren.clock import SystemClock
+from warren.notifier_settings import WebhookChannelSettings
+from warren_notifier.channels.webhook import WebhookChannel
+from warren_notifier.delivery import Delivered, Refused, Result, Retry
+from warren_notifier.egress import EgressGuard
+
+SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+LOOPBACK = EgressGuard([ip_network("127.0.0.0/8")])
+
+
+def settings(url: str, **fields: Any) -> WebhookChannelSettings:
+    values = {"timeout": 5.0} | fields
+    return WebhookChannelSettings(
+        type="webhook", url=SecretStr(url), secret=SecretStr(SECRET), **values
+    )
+
+
+def send(url: str, guard: EgressGuard = LOOPBACK, **fields: Any) -> Result:
+    async def run() -> Result:
+        channel = WebhookChannel(settings(url, **fields), guard, SystemClock())
+        try:
+            return await channel.send(entry())
+        finally:
+            await channel.close()
+
+    return asyncio.run(run())
+
+
+def answer(script: Script, **fields: Any) -> Result:
+    with HttpReceiver(script) as receiver:
+        return send(receiver.url, **fields)
+
+
+def test_the_event_arrives_as_published_and_signed() -> None:
+    with HttpReceiver() as receiver:
+        assert send(
+            f"{receiver.url}?team=a", headers={"Authorization": SecretStr("Bearer x")}
+        ) == Delivered("HTTP 200")
+    (request,) = receiver.requests
+    assert request.path == "/hook?team=a"
+    assert request.body == event().to_bytes()
+    assert request.headers["content-type"] == "application/cloudevents+json; charset=utf-8"
+    assert request.headers["authorization"] == "Bearer x"
+    assert request.headers["host"] == f"127.0.0.1:{receiver.port}"
+    assert request.headers["webhook-id"] == "delivery-1"
+    Webhook(SECRET).verify(request.body, dict(request.headers))
+    with pytest.raises(WebhookVerificationError):
+        Webhook(SECRET).verify(request.body + b" ", dict(request.headers))
+
+
+@pytest.mark.parametrize("status", [200, 201, 202, 204, 299])
+def test_taken(status: int) -> None:
+    assert answer(Answer(status)) == Delivered(f"HTTP {status}")
+
+
+@pytest.mark.parametrize("status", [408, 425, 429, 500, 502, 503, 504, 599])
+def test_tried_again(status: int) -> None:
+    assert answer(Answer(status, body=b"too\n busy\x00")) == Retry(f"HTTP {status}: too busy\ufffd")
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 405, 409, 410, 413, 422, 451])
+def test_refused_for_good(status: int) -> None:
+    assert answer(Answer(status)) == Refused(f"HTTP {status}")
+
+
+def test_a_long_answer_is_cut() -> None:
+    result = answer(Answer(500, body=b"x" * 1_000_000))
+    assert len(result.detail) < 250
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"), [("7", 7.0), ("0", 0.0), ("soon", None), ("", None)]
+)
+def test_retry_after_in_seconds(header: str, seconds: float | None) -> None:
+    assert answer(Answer(429, {"Retry-After": header})) == Retry("HTTP 429", seconds)
+
+
+def test_retry_after_as_a_date() -> None:
+    now = SystemClock().now_ms() / 1000
+    result = answer(Answer(503, {"Retry-After": formatdate(now + 3600, usegmt=True)}))
+    assert isinstance(result, Retry)
+    assert result.retry_after is not None
+    assert 3500 < result.retry_after <= 3600
+    past = answer(Answer(503, {"Retry-After": formatdate(now - 3600, usegmt=True)}))
+    assert past == Retry("HTTP 503", 0.0)
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_to_loopback_is_refused(status: int) -> None:
+    with HttpReceiver() as target, HttpReceiver(Answer(status, {"Location": target.url})) as first:
+        result = send(first.url)
+    assert result == Refused(f"HTTP {status}: redirects are not followed")
+    assert target.requests == []
+
+
+def test_loopback_is_refused_unless_allowed() -> None:
+    with HttpReceiver() as receiver:
+        for host in ("127.0.0.1", "localhost", "2130706433", "[::ffff:127.0.0.1]"):
+            result = send(f"http://{host}:{receiver.port}/", guard=EgressGuard([]))
+            assert isinstance(result, Refused)
+            assert "notifier.allow_networks" in result.detail
+    assert receiver.requests == []
+
+
+def test_a_name_is_reached_at_its_checked_address() -> None:
+    with HttpReceiver() as receiver:
+        assert send(f"http://localhost:{receiver.port}/x") == Delivered("HTTP 200")
+    assert receiver.requests[0].headers["host"] == f"localhost:{receiver.port}"
+
+
+def test_a_reset_connection_is_tried_again() -> None:
+    assert isinstance(answer(Reset()), Retry)
+
+
+def test_nobody_listens() -> None:
+    with HttpReceiver() as receiver:
+        url = receiver.url
+    assert isinstance(send(url), Retry)
+
+
+def test_a_name_that_does_not_resolve_is_tried_again() -> None:
+    result = send("http://no-such-host.invalid/")
+    assert isinstance(result, Retry)
+    assert "no-such-host.invalid" in result.detail
+
+
+def test_no_answer_in_time_is_tried_again() -> None:
+    assert isinstance(answer(Hang(), timeout=0.2), Retry)
+
+
+def test_certificates_are_checked_against_the_name_not_the_address(tmp_path: Path) -> None:
+    certificate, context = self_signed(tmp_path, "DNS:localhost")
+    with HttpReceiver(tls=context) as receiver:
+        by_name = f"https://localhost:{receiver.port}/hook"
+        assert send(by_name, ca=certificate) == Delivered("HTTP 200")
+        by_address = send(f"https://127.0.0.1:{receiver.port}/hook", ca=certificate)
+        assert isinstance(by_address, Retry)
+        assert "CERTIFICATE_VERIFY_FAILED" in by_address.detail
+        assert isinstance(send(by_name), Retry)
+    assert len(receiver.requests) == 1
+
+
+class TestDelivered:
+    """With the whole machinery around the channel."""
+
+    def delivered(self, *script: Script, **fields: Any) -> tuple[HttpReceiver, Log]:
+        log = Log()
+        with HttpReceiver(*script) as receiver:
+
+            async def scenario(tasks: asyncio.TaskGroup) -> None:
+                channel = WebhookChannel(settings(receiver.url, **fields), LOOPBACK, SystemClock())
+                harness = Harness(log, tasks, [route(channels=("hook",))], {"hook": channel})
+                await harness.take_up()
+                await harness.read(event())
+                while harness.pending():
+                    await asyncio.sleep(0.01)
+                await channel.close()
+
+            life(scenario)
+        return receiver, log
+
+    def test_500_500_200_is_three_attempts_with_one_id(self) -> None:
+        receiver, log = self.delivered(Answer(500), Answer(500))
+        assert len(receiver.requests) == 3
+        assert len(set(receiver.ids())) == 1
+        assert log.outcomes() == ["failed", "failed", "delivered"]
+        for request in receiver.requests:
+            Webhook(SECRET).verify(request.body, dict(request.headers))
+
+    def test_429_waits_as_long_as_it_is_asked_to(self) -> None:
+        _, log = self.delivered(Answer(429, {"Retry-After": "600"}))
+        failed, taken = log.audit()
+        assert failed.next_attempt_at == failed.at + 600_000
+        assert taken.at >= failed.at + 600_000
+
+    def test_hanging_and_reset_connections_are_overcome(self) -> None:
+        receiver, log = self.delivered(Hang(), Reset(), timeout=0.3)
+        assert log.outcomes() == ["failed", "failed", "delivered"]
+        assert len(set(receiver.ids())) == 1
+
+    def test_410_is_the_end(self) -> None:
+        receiver, log = self.delivered(Answer(410))
+        assert len(receiver.requests) == 1
+        assert log.outcomes() == ["refused"]
+        assert len(log.dead_letters()) == 1
+
+    def test_an_answer_that_drips_in_is_cut_off(self) -> None:
+        """The timeout is for the whole attempt, not for each byte."""
+        _, log = self.delivered(Drip(), timeout=0.3)
+        assert log.outcomes() == ["failed", "delivered"]
+        assert log.audit()[0].detail == "no answer within 0.3 s"
