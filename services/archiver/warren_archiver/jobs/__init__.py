@@ -1,0 +1,1 @@
+"""What the archiver does, one module each."""

@@ -1,0 +1,118 @@
+"""Archiving of every topic, one streaming query each, until told to stop or until all is there."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Sequence
+
+import structlog
+from pyspark.sql import SparkSession
+from warren.clock import Clock, SystemClock
+from warren.contracts.topics import CATALOGUE, Topic
+from warren.errors import TopicMissing
+from warren.kafka.connection import await_connection, connect
+from warren.kafka.topics import HOME, check_topics, ensure_topics
+from warren.metrics import ARCHIVER
+from warren.probe import serve
+from warren.settings import Settings
+
+from warren_archiver.lake import Lake
+from warren_archiver.session import open_session
+from warren_archiver.topic_archive import TopicArchive
+
+log = structlog.get_logger(__name__)
+LOOK_EVERY = 1.0  # seconds
+STOP_GRACE = 15.0  # seconds that batches have to end by themselves
+
+
+def run(settings: Settings, *, once: bool) -> None:
+    """Archives until SIGTERM or SIGINT; `once` ends at what was there at the start.
+
+    Raises ArchiverError, SettingsError or, with `once`, KafkaError.
+    """
+    stop = threading.Event()
+    _on_signals(stop)
+    if not _prepare_topics(settings, stop, once=once):
+        return
+    spark = open_session(settings.archiver, "warren-archiver")
+    _on_signals(stop)  # Spark has put its own handler for Ctrl-C
+    try:
+        archive(spark, settings, stop, once=once, clock=SystemClock())
+    finally:
+        spark.stop()
+
+
+def _on_signals(stop: threading.Event) -> None:
+    """Nothing but the event: a handler must not call into Spark, whose gateway may be mid-call."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+
+
+def _prepare_topics(settings: Settings, stop: threading.Event, *, once: bool) -> bool:
+    """Whether all topics are there; False when `stop` was set before the broker answered."""
+    home = settings.home
+    admin = connect(HOME, "home", home) if once else await_connection(HOME, "home", home, stop)
+    if admin is None:
+        return False
+    if home.create_topics:
+        ensure_topics(admin, home)
+    elif missing := [problem for problem in check_topics(admin, home) if "missing" in problem]:
+        raise TopicMissing(HOME, "home.create_topics", missing[0])
+    return True
+
+
+def archive(
+    spark: SparkSession,
+    settings: Settings,
+    stop: threading.Event,
+    *,
+    once: bool,
+    clock: Clock,
+    topics: Sequence[Topic] = CATALOGUE,
+) -> None:
+    """Runs the queries in a session that is there already. The topics must exist."""
+    lake = Lake.at(settings.archiver.path)
+    lake.ensure(spark, topics)
+    archives = [TopicArchive(spark, settings, lake, topic, clock, stop) for topic in topics]
+    started: list[TopicArchive] = []
+    stop_probe = serve(
+        settings.archiver.metrics_port,
+        ARCHIVER,
+        lambda: len(started) == len(archives) and all(a.running for a in archives),
+        setting="archiver.metrics_port",
+    )
+    try:
+        for topic_archive in archives:
+            topic_archive.start(once=once)
+            started.append(topic_archive)
+        log.info("archiving", topics=len(archives), lake=lake.root, once=once)
+        _watch(archives, stop, once=once)
+    finally:
+        _stop(started, clock)
+        stop_probe()
+
+
+def _watch(archives: Sequence[TopicArchive], stop: threading.Event, *, once: bool) -> None:
+    while not stop.is_set():
+        active = [topic_archive for topic_archive in archives if topic_archive.running]
+        for topic_archive in archives:
+            topic_archive.watch()
+        if once and not active:
+            return
+        stop.wait(LOOK_EVERY)
+
+
+def _stop(archives: Sequence[TopicArchive], clock: Clock) -> None:
+    """Ends all queries, batches in progress last."""
+    deadline = clock.monotonic() + STOP_GRACE
+    pause = threading.Event()
+    waiting = list(archives)
+    while waiting and clock.monotonic() < deadline:
+        for topic_archive in [a for a in waiting if not a.busy]:
+            topic_archive.stop()
+            waiting.remove(topic_archive)
+        if waiting:
+            pause.wait(0.1)
+    for topic_archive in waiting:
+        topic_archive.stop()

@@ -1,0 +1,165 @@
+"""`warren archive check`: every table against its topic, by offsets that a plain consumer finds.
+
+A topic and its table agree when the rows of table and quarantine together are each record that is
+still in the topic below the archived end, each once. Records that the topic no longer has
+(retention, compaction) may be in the table; other rows may not.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
+from warren.clock import SystemClock
+from warren.contracts.topics import CATALOGUE, Topic
+from warren.kafka.connection import connect
+from warren.kafka.topics import HOME
+from warren.settings import Settings
+
+from warren_archiver.lake import Lake
+from warren_archiver.offset_ranges import OffsetRanges
+from warren_archiver.topic_offsets import TopicOffsets, read_offsets
+
+PATIENCE = 20.0  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class TableOffsets:
+    """What a table, or the quarantine, has of one partition."""
+
+    offsets: OffsetRanges
+    rows: int
+
+
+NOTHING = TableOffsets(OffsetRanges(), 0)
+
+
+@dataclass(frozen=True, slots=True)
+class TopicCheck:
+    """One topic. `differences` are sentences; there are none when topic and table agree."""
+
+    topic: str
+    retained: int
+    """Records in the topic now."""
+    archived: int
+    """Rows in the table."""
+    quarantined: int
+    missing: int
+    """Records below the archived end that are in neither."""
+    behind: int
+    """Records in the topic beyond the archived end."""
+    differences: list[str] = field(default_factory=list)
+
+    @property
+    def equal(self) -> bool:
+        return not self.differences
+
+
+def check(
+    spark: SparkSession,
+    settings: Settings,
+    *,
+    topics: Sequence[Topic] = CATALOGUE,
+    patience: float = PATIENCE,
+) -> list[TopicCheck]:
+    """Checks every topic. Raises KafkaError.
+
+    A running archiver writes a batch's rows first and its quarantined records after them: for
+    those, `patience` seconds are waited.
+    """
+    home = settings.home
+    admin = connect(HOME, "home", home)
+    lake = Lake.at(settings.archiver.path)
+    names = {topic: topic.full_name(home.topic_prefix) for topic in topics}
+    # Tables first: rows that come meanwhile would be beyond the topic's end as read.
+    tables = _archived(spark, lake, [lake.bronze(topic) for topic in topics])
+    retained = {topic: read_offsets(home, admin, name) for topic, name in names.items()}
+    clock, pause = SystemClock(), threading.Event()
+    deadline = clock.monotonic() + patience
+    while True:
+        quarantine = _archived(spark, lake, [lake.quarantine])
+        checks = [
+            compare(topic, name, retained[topic], tables.get(name, {}), quarantine.get(name, {}))
+            for topic, name in names.items()
+        ]
+        if not any(found.missing for found in checks) or clock.monotonic() >= deadline:
+            return checks
+        pause.wait(1.0)
+
+
+def _archived(
+    spark: SparkSession, lake: Lake, paths: Sequence[str]
+) -> dict[str, dict[int, TableOffsets]]:
+    """By topic and partition. Spark sends ranges only: in a run of consecutive offsets the
+    difference between an offset and its rank stays the same.
+    """
+    tables = [table for path in paths if (table := lake.read(spark, path)) is not None]
+    if not tables:
+        return {}
+    places = ("kafka_topic", "kafka_partition")
+    rank = F.expr(f"row_number() OVER (PARTITION BY {', '.join(places)} ORDER BY kafka_offset)")
+    runs = (
+        reduce(DataFrame.union, [table.select(*places, "kafka_offset") for table in tables])
+        .groupBy(*places, "kafka_offset")
+        .agg(F.count(F.lit(1)).alias("rows"))
+        .withColumn("run", F.col("kafka_offset") - rank)
+        .groupBy(*places, "run")
+        .agg(
+            F.min("kafka_offset").alias("first"),
+            F.max("kafka_offset").alias("last"),
+            F.sum("rows").alias("rows"),
+        )
+        .collect()
+    )
+    ranges: dict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)
+    counts: dict[tuple[str, int], int] = defaultdict(int)
+    for topic, partition, _, first, last, rows in runs:
+        ranges[topic, partition].append((first, last + 1))
+        counts[topic, partition] += rows
+    found: dict[str, dict[int, TableOffsets]] = defaultdict(dict)
+    for (topic, partition), offsets in ranges.items():
+        rows = counts[topic, partition]
+        found[topic][partition] = TableOffsets(OffsetRanges.of(offsets), rows)
+    return found
+
+
+def compare(
+    topic: Topic,
+    name: str,
+    retained: Mapping[int, TopicOffsets],
+    table: Mapping[int, TableOffsets],
+    quarantine: Mapping[int, TableOffsets],
+) -> TopicCheck:
+    """Pure: no Spark, no Kafka."""
+    gone = TopicOffsets(OffsetRanges(), 0, 0)
+    differences, missing, behind = [], 0, 0
+    for partition in sorted({*retained, *table, *quarantine}):
+        found = retained.get(partition, gone)
+        rows, refused = table.get(partition, NOTHING), quarantine.get(partition, NOTHING)
+        archived = rows.offsets | refused.offsets
+        lacking = found.retained.clip(found.log_start, archived.end) - archived
+        if lacking:
+            missing += len(lacking)
+            differences.append(f"partition {partition}: {len(lacking)} not archived: {lacking}")
+        if repeated := rows.rows + refused.rows - len(archived):
+            differences.append(f"partition {partition}: {repeated} rows too many for their offsets")
+        if beyond := archived.clip(found.log_end, archived.end):
+            differences.append(f"partition {partition}: rows beyond the topic's end: {beyond}")
+        invented = archived.clip(found.log_start, found.log_end) - found.retained
+        if invented and not topic.compacted:
+            differences.append(f"partition {partition}: rows that the topic lacks: {invented}")
+        behind += len(found.retained.clip(archived.end, found.log_end))
+    return TopicCheck(
+        topic=name,
+        retained=sum(len(found.retained) for found in retained.values()),
+        archived=sum(rows.rows for rows in table.values()),
+        quarantined=sum(rows.rows for rows in quarantine.values()),
+        missing=missing,
+        behind=behind,
+        differences=differences,
+    )

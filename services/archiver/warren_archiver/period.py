@@ -1,0 +1,46 @@
+"""Lengths and moments of time as people write them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from warren.errors import SettingsError
+
+_UNITS_MS = {"s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+_LENGTH = re.compile(r"(\d+)([smhd])")
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """[start, end), Unix milliseconds."""
+
+    start_ms: int
+    end_ms: int
+
+    @property
+    def length_ms(self) -> int:
+        return self.end_ms - self.start_ms
+
+
+def parse_length(text: str) -> int:
+    """Milliseconds of `90s`, `10m`, `2h` or `7d`; raises SettingsError."""
+    match = _LENGTH.fullmatch(text.strip())
+    length = int(match[1]) * _UNITS_MS[match[2]] if match else 0
+    if length == 0:
+        raise SettingsError("--last", f"{text!r} is no length of time such as 90s, 10m, 2h or 7d")
+    return length
+
+
+def parse_moment(text: str) -> int:
+    """Unix milliseconds of an ISO 8601 time (UTC unless it says otherwise), or of such a number."""
+    if text.isdigit():
+        return int(text)
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise SettingsError(
+            "--until", f"{text!r} is no time such as 2026-11-21T07:00:00Z, nor Unix milliseconds"
+        ) from None
+    return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)

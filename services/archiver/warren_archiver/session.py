@@ -1,0 +1,90 @@
+"""The Spark session: what the results depend on is set here, the rest comes from outside.
+
+Outside is `spark-submit` (or a cluster's defaults) when that started us, else the settings.
+"""
+
+from __future__ import annotations
+
+import importlib.resources
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # no py.typed
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+from warren.errors import SettingsError
+from warren.settings import ArchiverSettings
+
+from warren_archiver.errors import SparkUnavailable
+
+SEMANTICS = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    # Rows of a batch are of one or two days: writers for both at once instead of sorting by day.
+    "spark.sql.maxConcurrentOutputFileWriters": "4",
+    "spark.sql.parquet.compression.codec": "zstd",
+    # Spark shows options of a source in plans and logs; this one holds the password.
+    "spark.redaction.regex": "(?i)secret|password|token|access[.]?key|jaas|keystore",
+}
+_LOCAL = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    # Defaults are for clusters: 200, 50 and 10,000 tasks for a handful of rows.
+    "spark.sql.shuffle.partitions": "2",
+    "spark.databricks.delta.snapshotPartitions": "2",
+    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
+    # The default of 100 compiled plans is less than what all topics' batches need.
+    "spark.sql.codegen.cache.maxEntries": "1000",
+}
+_JVM_FLAGS = (
+    "-XX:+UseSerialGC",  # a third less CPU and memory than the default with two cores
+    "-XX:TieredStopAtLevel=1",  # a third less CPU at start and for small batches; 15% more later
+    "-XX:+ExitOnOutOfMemoryError",  # half a session is worse than a restart
+)
+
+
+def is_submitted(environ: Mapping[str, str]) -> bool:
+    """Whether spark-submit started this process: it has a JVM then, and says where."""
+    return "PYSPARK_GATEWAY_PORT" in environ
+
+
+def local_configuration(archiver: ArchiverSettings, log4j2: str) -> dict[str, str]:
+    """What spark-submit would bring otherwise. Raises SettingsError when there are no jars."""
+    jars = sorted(Path(archiver.jars_dir).resolve().glob("*.jar")) if archiver.jars_dir else []
+    if not jars:
+        raise SettingsError(
+            "archiver.jars_dir",
+            "must be a directory with Spark's Delta and Kafka jars (`warren archive run` and "
+            "`warren up` download them)",
+        )
+    flags = [f"-Dlog4j2.configurationFile={log4j2}", *_JVM_FLAGS]
+    return {
+        **_LOCAL,
+        "spark.master": archiver.master,
+        "spark.driver.memory": archiver.memory,
+        "spark.driver.extraJavaOptions": " ".join(flags),
+        "spark.jars": ",".join(str(jar) for jar in jars),
+    }
+
+
+def open_session(archiver: ArchiverSettings, name: str) -> SparkSession:
+    """A session named `name`, 6 to 10 s after a JVM was started for it.
+
+    Raises SettingsError or SparkUnavailable.
+    """
+    configuration: dict[str, bool | float | int | str | None] = {**SEMANTICS}
+    if not is_submitted(os.environ):
+        # Python workers would be the first python3 on PATH, whose Spark may be another one.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        log4j2 = str(importlib.resources.files("warren_archiver").joinpath("log4j2.properties"))
+        configuration |= local_configuration(archiver, log4j2)
+    try:
+        return SparkSession.Builder().appName(name).config(map=configuration).getOrCreate()
+    except (PySparkException, Py4JError) as problem:
+        text = str(problem).strip().splitlines()
+        raise SparkUnavailable(f"no Spark session: {text[0] if text else problem!r}") from problem

@@ -1,0 +1,41 @@
+"""One Spark session, in one JVM, for all tests of the archiver."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark import SparkContext
+from pyspark.sql import SparkSession
+from support.servers import spark_jars_directory
+from warren.settings import ArchiverSettings
+from warren_archiver.session import open_session
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """pyspark leaves the socket over which it fetches rows to the garbage collector."""
+    unclosed = pytest.mark.filterwarnings(r"ignore:unclosed <socket\.socket:ResourceWarning")
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker(unclosed)
+
+
+@pytest.fixture(scope="session")
+def spark_jars(pytestconfig: pytest.Config) -> Path:
+    """Spark's jars, shared with `warren archive`: under the repository's .warren, or as set."""
+    return spark_jars_directory(pytestconfig.rootpath)
+
+
+@pytest.fixture(scope="session")
+def spark(spark_jars: Path) -> Iterator[SparkSession]:
+    session = open_session(ArchiverSettings(jars_dir=str(spark_jars)), "warren-tests")
+    yield session
+    gateway = SparkContext._gateway
+    session.stop()
+    # The JVM would live as long as this process, beside the brokers of the tests to come.
+    assert gateway is not None
+    gateway.shutdown()
+    gateway.proc.stdin.close()
+    gateway.proc.wait(30)
+    SparkContext._gateway = SparkContext._jvm = None

@@ -1,0 +1,158 @@
+"""What becomes of records, in a real Spark: rows, or the quarantine with a reason."""
+
+from __future__ import annotations
+
+import base64
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+from support.archive_events import NOW, Record, kafka_frame, key, lag_event, sample
+from warren.contracts.topics import CATALOGUE, DEAD_LETTERS, LAG, OFFSETS, Topic
+from warren_archiver.bronze import REJECTED_SCHEMA, Bronze, table_schema
+
+GOOD = lag_event("billing", NOW, "OK", 7).model_dump(mode="json")
+
+
+def _plain(value: Any) -> Any:
+    """A Spark value as the JSON that it came from."""
+    match value:
+        case dict():
+            return {name: _plain(item) for name, item in value.items()}
+        case list():
+            return [_plain(item) for item in value]
+        case bytearray():
+            return base64.b64encode(value).decode()
+        case datetime():
+            moment = value.astimezone(UTC).isoformat(timespec="milliseconds")
+            return moment.replace("+00:00", "Z")
+        case _:
+            return value
+
+
+def _filled(expected: Any, row: Any) -> Any:
+    """Absent is null."""
+    if isinstance(row, dict) and isinstance(expected, dict):
+        return {name: _filled(expected.get(name), item) for name, item in row.items()}
+    if isinstance(row, list) and isinstance(expected, list):
+        return [_filled(e, r) for e, r in zip(expected, row, strict=True)]
+    return expected
+
+
+@pytest.mark.parametrize("topic", CATALOGUE, ids=lambda topic: topic.name)
+def test_every_contract_survives_full_sparse_and_as_a_tombstone(
+    spark: SparkSession, topic: Topic
+) -> None:
+    full, sparse = sample(topic.event, full=True), sample(topic.event, full=False)
+    values = [json.dumps(full).encode(), json.dumps(sparse).encode(), None]
+    records = [Record(b"\xff|k", value, offset=i) for i, value in enumerate(values)]
+    bronze = Bronze(topic)
+    parsed = bronze.parse(kafka_frame(spark, records))
+    rows = bronze.rows(parsed)
+    assert rows.schema.simpleString() == table_schema(topic).simpleString()
+    found = {row["kafka_offset"]: row.asDict(recursive=True) for row in rows.collect()}
+    assert sorted(found) == [0, 1, 2], [row["reason"] for row in parsed.collect()]
+    own = set(topic.event.model_fields) - {"deleted"}
+    for offset, expected in enumerate([full, sparse]):
+        columns = {name: _plain(found[offset][name]) for name in own}
+        assert columns == {name: _filled(expected.get(name), columns[name]) for name in own}
+    assert found[2]["deleted"] is True
+    assert not any(found[2][name] for name in own)
+
+
+def test_kafka_coordinates_and_the_day_are_kept(spark: SparkSession) -> None:
+    just_before_midnight = 1_795_305_599_999
+    record = Record(
+        key("billing"), json.dumps(GOOD).encode(), "p.lag", 3, 2**40, just_before_midnight
+    )
+    bronze = Bronze(LAG)
+    row = bronze.rows(bronze.parse(kafka_frame(spark, [record]))).collect()[0]
+    coordinates = (row["kafka_topic"], row["kafka_partition"], row["kafka_offset"])
+    assert coordinates == ("p.lag", 3, 2**40)
+    assert bytes(row["kafka_key"]) == b"prod|billing"
+    assert row["kafka_timestamp"].astimezone(UTC).timestamp() * 1000 == just_before_midnight
+    assert str(row["date"]) == "2026-11-21"
+    assert row["deleted"] is False
+
+
+def test_an_event_may_say_itself_that_its_group_is_deleted(spark: SparkSession) -> None:
+    event = sample(OFFSETS.event, full=True) | {"deleted": True}
+    bronze = Bronze(OFFSETS)
+    frame = kafka_frame(spark, [Record(b"k", json.dumps(event).encode())])
+    row = bronze.rows(bronze.parse(frame)).collect()[0]
+    assert row["deleted"] is True
+    assert row["group"] == event["group"]
+
+
+NOT_JSON = "not JSON, or a wrong type"
+NOT_AN_OBJECT = "not a JSON object"
+BAD: dict[str, tuple[bytes, str]] = {
+    "text": (b"hello", NOT_AN_OBJECT),
+    "empty": (b"", NOT_AN_OBJECT),
+    "array": (b"[" + json.dumps(GOOD).encode() + b"]", NOT_AN_OBJECT),
+    "truncated": (json.dumps(GOOD).encode()[:-1], NOT_JSON),
+    "truncated in the middle": (b'{"v":1,"cluster":}', NOT_JSON),
+    "more after it": (json.dumps(GOOD).encode() + b" x", NOT_AN_OBJECT),
+    "not UTF-8": (json.dumps(GOOD).encode().replace(b"billing", b"\xc3\x28"), "not UTF-8"),
+    "text for a number": (json.dumps(GOOD | {"total_lag": "7"}).encode(), NOT_JSON),
+    "fraction for a whole number": (json.dumps(GOOD | {"total_lag": 7.5}).encode(), NOT_JSON),
+    "too large a number": (json.dumps(GOOD | {"total_lag": 2**63}).encode(), NOT_JSON),
+    "NaN": (json.dumps(GOOD | {"complete": float("nan")}).encode(), NOT_JSON),
+    "single quotes": (b"{'v':1}", NOT_JSON),
+    "object for a list": (
+        json.dumps(GOOD | {"topics": {"t": {"partition": {}}}}).encode(),
+        NOT_JSON,
+    ),
+    "another version": (json.dumps(GOOD | {"v": 2}).encode(), "unknown version 2"),
+    "nothing in it": (b"{}", "cluster: missing, or null where null is not allowed"),
+    "a null": (
+        json.dumps(GOOD | {"status": None}).encode(),
+        "status: missing, or null where null is not allowed",
+    ),
+    "a field missing deep inside": (
+        json.dumps(GOOD | {"topics": {"t": {"partition": [0]}}}).encode(),
+        "topics: missing, or null where null is not allowed",
+    ),
+    "a null among numbers": (
+        json.dumps(GOOD | {"topics": {"t": sample(LAG.event, full=True)["topics"].popitem()[1]}})
+        .replace('"committed": [9007199254740993,', '"committed": [null,')
+        .encode(),
+        "topics: missing, or null where null is not allowed",
+    ),
+}
+
+
+def test_what_contradicts_the_contract_is_quarantined_whole_with_the_reason(
+    spark: SparkSession,
+) -> None:
+    records = [Record(b"k", value, offset=i) for i, (value, _) in enumerate(BAD.values())]
+    records.append(Record(b"k", json.dumps(GOOD).encode(), offset=len(BAD)))
+    bronze = Bronze(LAG)
+    parsed = bronze.parse(kafka_frame(spark, records))
+    rejected = bronze.rejected(parsed)
+    assert rejected.schema.simpleString() == REJECTED_SCHEMA.simpleString()
+    rows = {row["kafka_offset"]: row for row in rejected.collect()}
+    found = {
+        name: (bytes(rows[i]["value"]), rows[i]["reason"]) if i in rows else None
+        for i, name in enumerate(BAD)
+    }
+    assert found == BAD
+    assert [row["kafka_offset"] for row in bronze.rows(parsed).collect()] == [len(BAD)]
+
+
+def test_unknown_fields_and_white_space_are_no_reason(spark: SparkSession) -> None:
+    value = b"\n " + json.dumps(GOOD | {"new": {"x": [1]}}, indent=2).encode() + b"\r\n"
+    bronze = Bronze(LAG)
+    rows = bronze.rows(bronze.parse(kafka_frame(spark, [Record(b"k", value)]))).collect()
+    assert rows[0]["total_lag"] == 7
+
+
+def test_bytes_with_line_breaks_are_read(spark: SparkSession) -> None:
+    """Python's encoder breaks base64 after 76 characters."""
+    event = sample(DEAD_LETTERS.event, full=True)
+    event |= {"value": base64.encodebytes(b"\x00\xff" * 100).decode()}
+    bronze = Bronze(DEAD_LETTERS)
+    frame = kafka_frame(spark, [Record(None, json.dumps(event).encode())])
+    assert bytes(bronze.rows(bronze.parse(frame)).collect()[0]["value"]) == b"\x00\xff" * 100

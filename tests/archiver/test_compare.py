@@ -1,0 +1,82 @@
+"""When a table agrees with its topic."""
+
+from __future__ import annotations
+
+import pytest
+from warren.contracts.topics import LAG, OFFSETS, Topic
+from warren_archiver.jobs.check import TableOffsets, TopicCheck, compare
+from warren_archiver.offset_ranges import OffsetRanges
+from warren_archiver.topic_offsets import TopicOffsets
+
+Ranges = list[tuple[int, int]]
+
+
+def _compare(
+    topic: Topic = OFFSETS,
+    *,
+    retained: Ranges,
+    table: Ranges,
+    quarantine: Ranges | None = None,
+    start: int = 0,
+    end: int = 100,
+    twice: int = 0,
+) -> TopicCheck:
+    rows, refused = OffsetRanges.of(table), OffsetRanges.of(quarantine or [])
+    return compare(
+        topic,
+        "warren.x",
+        {3: TopicOffsets(OffsetRanges.of(retained), start, end)},
+        {3: TableOffsets(rows, len(rows) + twice)},
+        {3: TableOffsets(refused, len(refused))},
+    )
+
+
+def test_the_same_offsets_are_equal() -> None:
+    found = _compare(retained=[(0, 100)], table=[(0, 40), (41, 100)], quarantine=[(40, 41)])
+    assert found.equal
+    assert (found.retained, found.archived, found.quarantined) == (100, 99, 1)
+    assert (found.missing, found.behind) == (0, 0)
+
+
+def test_what_is_not_archived_yet_is_no_difference() -> None:
+    found = _compare(retained=[(0, 100)], table=[(0, 60)])
+    assert found.equal
+    assert found.behind == 40
+
+
+def test_what_retention_has_deleted_is_not_expected_but_allowed() -> None:
+    assert _compare(retained=[(50, 100)], table=[(0, 100)], start=50).equal
+    assert _compare(retained=[(50, 100)], table=[(70, 100)], start=70).equal
+
+
+@pytest.mark.parametrize(
+    ("retained", "table", "twice", "difference"),
+    [
+        ([(0, 100)], [(0, 10), (12, 60)], 0, "partition 3: 2 not archived: 10-11"),
+        ([(0, 100)], [(0, 60)], 3, "partition 3: 3 rows too many for their offsets"),
+        ([(0, 100)], [(0, 102)], 0, "partition 3: rows beyond the topic's end: 100-101"),
+        ([(0, 5), (6, 100)], [(0, 60)], 0, "partition 3: rows that the topic lacks: 5"),
+    ],
+)
+def test_differences_say_what_and_where(
+    retained: Ranges, table: Ranges, twice: int, difference: str
+) -> None:
+    found = _compare(retained=retained, table=table, twice=twice)
+    assert found.differences == [difference]
+    assert not found.equal
+
+
+def test_compaction_may_have_removed_what_is_archived_but_nothing_else() -> None:
+    assert _compare(LAG, retained=[(7, 8), (90, 100)], table=[(0, 100)]).equal
+    assert _compare(LAG, retained=[(7, 8), (90, 100)], table=[(8, 100)]).missing == 1
+
+
+def test_a_record_in_table_and_quarantine_is_one_too_many() -> None:
+    found = _compare(retained=[(0, 100)], table=[(0, 100)], quarantine=[(9, 10)])
+    assert found.differences == ["partition 3: 1 rows too many for their offsets"]
+
+
+def test_rows_of_a_partition_that_is_gone_are_beyond_its_end() -> None:
+    rows = TableOffsets(OffsetRanges.of([(0, 2)]), 2)
+    found = compare(OFFSETS, "warren.x", {}, {5: rows}, {})
+    assert found.differences == ["partition 5: rows beyond the topic's end: 0-1"]

@@ -1,0 +1,39 @@
+"""Lengths and moments of time."""
+
+from __future__ import annotations
+
+import pytest
+from warren.errors import SettingsError
+from warren_archiver.period import parse_length, parse_moment
+
+
+@pytest.mark.parametrize(
+    ("text", "ms"),
+    [("90s", 90_000), ("10m", 600_000), ("2h", 7_200_000), ("7d", 604_800_000), (" 1m ", 60_000)],
+)
+def test_lengths(text: str, ms: int) -> None:
+    assert parse_length(text) == ms
+
+
+@pytest.mark.parametrize("text", ["", "10", "m", "0m", "-1m", "1.5h", "1w", "10m5s"])
+def test_what_is_no_length_is_refused(text: str) -> None:
+    with pytest.raises(SettingsError, match="no length of time"):
+        parse_length(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1795244400123",
+        "2026-11-21T07:00:00.123Z",
+        "2026-11-21T08:00:00.123+01:00",
+        "2026-11-21 07:00:00.123",
+    ],
+)
+def test_moments_are_utc_unless_they_say_otherwise(text: str) -> None:
+    assert parse_moment(text) == 1_795_244_400_123
+
+
+def test_what_is_no_moment_is_refused() -> None:
+    with pytest.raises(SettingsError, match="no time"):
+        parse_moment("yesterday")

@@ -1,0 +1,139 @@
+"""The report's figures against a recount in plain Python."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+from support.archive_events import NOW, Record, kafka_frame, key, lag_event
+from warren.contracts import LagEvent
+from warren.contracts.group_key import split_group_key
+from warren.contracts.topics import LAG
+from warren.settings import Settings
+from warren_archiver.bronze import Bronze
+from warren_archiver.errors import NothingArchived
+from warren_archiver.jobs.report import CLOCK_SKEW_MS, SETTLE_MS, GroupReport, report
+from warren_archiver.lake import Lake
+
+HEARTBEAT = 10
+MAX_GAP = 3 * HEARTBEAT * 1000
+MINUTE = 60_000
+
+
+def _settings(path: Path) -> Settings:
+    return Settings.model_validate(
+        {"archiver": {"path": str(path)}, "collector": {"heartbeat": HEARTBEAT}}
+    )
+
+
+def _archive(spark: SparkSession, path: Path, records: Sequence[Record]) -> Settings:
+    lake, bronze = Lake.at(str(path)), Bronze(LAG)
+    lake.ensure(spark, [LAG])
+    rows = bronze.rows(bronze.parse(kafka_frame(spark, records)))
+    rows.coalesce(1).write.format("delta").mode("append").save(lake.bronze(LAG))
+    return _settings(path)
+
+
+def _recount(records: Iterable[Record], start: int, end: int) -> dict[str, GroupReport]:
+    """As the documentation defines it, with no part of the implementation."""
+    groups: dict[str, dict[tuple[int, int], tuple[str | None, int]]] = defaultdict(dict)
+    for record in records:
+        _, group = split_group_key(record.key)
+        if record.value is None:
+            groups[group][record.timestamp_ms, -2] = (None, 0)
+        else:
+            event = LagEvent.from_bytes(record.value)
+            place = (event.evaluated_at, event.position)
+            groups[group][place] = (event.status, event.total_lag)
+    counted = {}
+    for group, evaluations in groups.items():
+        known = sorted((at, *rest) for at, rest in evaluations.items() if at[0] < end)
+        held = dict.fromkeys(("OK", "WARN", "ERR", "NOTFOUND"), 0)
+        status = None
+        for i, ((at, _), now, _lag) in enumerate(known):
+            until = min(known[i + 1][0][0] if i + 1 < len(known) else end, at + MAX_GAP, end)
+            if now is not None:
+                held[now] += max(until - max(at, start), 0)
+            status = now if until == end else None
+        lags = sorted(lag for (at, _), now, lag in known if at >= start and now is not None)
+        if lags:
+            counted[group] = GroupReport(
+                "prod",
+                group,
+                status,
+                held,
+                end - start - sum(held.values()),
+                len(lags),
+                lags[math.ceil(0.5 * len(lags)) - 1],
+                lags[math.ceil(0.95 * len(lags)) - 1],
+                lags[-1],
+            )
+    return counted
+
+
+def _story(seed: int) -> list[Record]:
+    """Groups with pauses, duplicates, tombstones, and evaluations that arrive out of order."""
+    chance = random.Random(seed)
+    records = []
+    for number in range(12):
+        group, at = f"group|{number}", NOW - 14 * MINUTE
+        while at < NOW:
+            at += chance.choice([1_000, 5_000, 5_000, 9_999, MAX_GAP - 1, MAX_GAP + 5_000])
+            lag = chance.randrange(1000)
+            event = lag_event(
+                group, at, chance.choice(["OK", "WARN", "ERR", "NOTFOUND"]), lag, position=at
+            )
+            value = None if chance.random() < 0.05 else event.to_bytes()
+            published = at if value is None else at + chance.randrange(400)
+            copies = 2 if chance.random() < 0.1 else 1
+            records += [Record(key(group), value, timestamp_ms=published)] * copies
+    chance.shuffle(records)
+    return records
+
+
+def test_the_figures_are_those_of_a_recount(spark: SparkSession, tmp_path: Path) -> None:
+    records = _story(seed=4)
+    settings = _archive(spark, tmp_path, records)
+    for until, length in [(NOW, 10 * MINUTE), (NOW - 3 * MINUTE - 7, 3 * MINUTE)]:
+        made = report(spark, settings, length, until)
+        expected = _recount(records, until - length, until)
+        assert {group.group: group for group in made.groups} == expected
+        assert made.max_gap_ms == MAX_GAP
+        troubles = [(-g.held_ms["ERR"], -g.held_ms["WARN"]) for g in made.groups]
+        assert troubles == sorted(troubles)
+
+
+def test_the_period_ends_shortly_before_what_is_archived(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    events = [lag_event("billing", NOW + s * 1000, "OK", s) for s in range(100)]
+    records = [
+        Record(key("billing"), event.to_bytes(), timestamp_ms=event.evaluated_at + 50)
+        for event in events
+    ]
+    made = report(spark, _archive(spark, tmp_path, records), MINUTE)
+    assert made.archived_until_ms == NOW + 99_050
+    assert made.period.end_ms == NOW + 99_050 - SETTLE_MS
+    (group,) = made.groups
+    assert (group.status, group.held_ms["OK"], group.unknown_ms) == ("OK", MINUTE, 0)
+    assert (group.evaluations, group.lag_max) == (60, 94)
+
+
+def test_a_fast_clock_does_not_hide_an_evaluation(spark: SparkSession, tmp_path: Path) -> None:
+    """Dated half a day after it was published, so that its row is in an earlier day."""
+    ahead = CLOCK_SKEW_MS // 2
+    record = Record(key("g"), lag_event("g", NOW, "ERR", 1).to_bytes(), timestamp_ms=NOW - ahead)
+    made = report(spark, _archive(spark, tmp_path, [record]), MINUTE, NOW + 1000)
+    assert [group.held_ms["ERR"] for group in made.groups] == [1000]
+
+
+def test_nothing_archived_says_what_to_do(spark: SparkSession, tmp_path: Path) -> None:
+    with pytest.raises(NothingArchived, match="warren archive run"):
+        report(spark, _settings(tmp_path / "no table"), MINUTE)
+    with pytest.raises(NothingArchived):
+        report(spark, _archive(spark, tmp_path, []), MINUTE)
