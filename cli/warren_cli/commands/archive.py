@@ -1,0 +1,69 @@
+"""`warren archive`: Warren's topics as Delta tables."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from warren_cli.commands.options import ConfigOption
+from warren_cli.spark import spark_session, spark_settings
+
+if TYPE_CHECKING:
+    from warren_archiver.jobs.check import TopicCheck
+
+app = typer.Typer(help="Warren's topics as Delta tables.", no_args_is_help=True)
+
+
+@app.command()
+def run(
+    config: ConfigOption = None,
+    once: Annotated[
+        bool, typer.Option("--once", help="End when all that is there now is archived")
+    ] = False,
+) -> None:
+    """Archive every topic, until told to stop. Spark needs Java; its jars are downloaded once."""
+    settings = spark_settings(config, service="archiver")
+    from warren_archiver.jobs.archive import run as run_archiver
+
+    run_archiver(settings, once=once)
+
+
+@app.command()
+def check(
+    config: ConfigOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table")] = False,
+) -> None:
+    """Recount every table against its topic: exit 1 when a record is missing, twice or invented."""
+    settings = spark_settings(config)
+    from warren_archiver.jobs.check import check as check_tables
+
+    with spark_session(settings, "warren-archive-check") as spark:
+        checks = check_tables(spark, settings)
+    if as_json:
+        typer.echo(json.dumps([dataclasses.asdict(found) for found in checks]))
+    else:
+        _print(checks)
+    if not all(found.equal for found in checks):
+        raise typer.Exit(1)
+
+
+def _print(checks: list[TopicCheck]) -> None:
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column("TOPIC", overflow="fold")
+    for name in ("in topic", "archived", "quarantined", "to do"):
+        table.add_column(name, justify="right")
+    table.add_column("")
+    for found in checks:
+        counts = (found.retained, found.archived, found.quarantined, found.behind)
+        verdict = "[green]equal[/]" if found.equal else "[red]differs[/]"
+        table.add_row(found.topic, *(f"{count:,}" for count in counts), verdict)
+    console = Console()
+    console.print(table)
+    for found in checks:
+        for difference in found.differences:
+            console.print(f"{found.topic}: {difference}", soft_wrap=True, highlight=False)

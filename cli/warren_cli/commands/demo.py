@@ -1,0 +1,37 @@
+"""`warren demo`: consumer groups that show every status, on a cluster of your choice."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from warren.log import configure
+from warren.settings_file import load_settings
+from warren_local.demo.command import run_demo
+from warren_local.demo.groups import GROUPS
+
+from warren_cli.commands.options import ConfigOption
+from warren_cli.commands.signals import stop_on_signals
+
+
+def demo(
+    bootstrap: Annotated[
+        str | None,
+        typer.Option(help="Where, host:port[,host:port]; default that cluster's, else home's"),
+    ] = None,
+    cluster: Annotated[
+        str | None, typer.Option(help="A cluster of warren.toml; default `demo`")
+    ] = None,
+    config: ConfigOption = None,
+) -> None:
+    """Produce and consume so that each group shows one status; `warren up` runs this by itself.
+
+    Creates six topics (demo.*) and nine consumer groups (demo-*). Runs until Ctrl-C or SIGTERM.
+    """
+    stop = stop_on_signals()
+    settings = load_settings(config)
+    configure(settings.log, service="demo")
+    for group in GROUPS:
+        typer.echo(f"{group.name}: {group.status} on {group.topic.name}")
+    run_demo(settings, cluster=cluster, bootstrap=bootstrap, stop=stop)
+    typer.echo("stopped")

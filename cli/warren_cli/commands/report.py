@@ -1,0 +1,47 @@
+"""`warren report`: how long each group had which status, and how far it was behind."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from warren_cli.commands.options import ConfigOption
+from warren_cli.spark import spark_session, spark_settings
+
+
+def report(
+    config: ConfigOption = None,
+    last: Annotated[str, typer.Option(help="Length of the period: 90s, 10m, 2h, 7d")] = "10m",
+    until: Annotated[
+        str | None,
+        typer.Option(
+            help="End of the period: ISO 8601 or Unix ms; default: 5 s before what is archived"
+        ),
+    ] = None,
+    html: Annotated[
+        Path | None, typer.Option(help="Also write a self-contained page to this file")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table")] = False,
+) -> None:
+    """Minutes per status and lag percentiles of every group, from the archived evaluations."""
+    from warren_archiver import report_page, report_table
+    from warren_archiver.jobs.report import report as make_report
+    from warren_archiver.period import parse_length, parse_moment
+
+    length_ms = parse_length(last)
+    until_ms = None if until is None else parse_moment(until)
+    settings = spark_settings(config)
+    with spark_session(settings, "warren-report") as spark:
+        made = make_report(spark, settings, length_ms, until_ms)
+    if as_json:
+        typer.echo(json.dumps(dataclasses.asdict(made)))
+    else:
+        Console().print(report_table.render(made))
+    if html is not None:
+        html.write_text(report_page.render(made))
+        typer.echo(f"wrote {html}", err=True)

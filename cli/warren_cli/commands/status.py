@@ -1,0 +1,206 @@
+"""`warren status`: the groups that an API serves, as a table or JSON, once or again and again."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Annotated, Any, NoReturn
+
+import httpx
+import typer
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.text import Text
+from warren.errors import SettingsError, WarrenError
+from warren.settings import ApiSettings
+from warren.settings_file import load_settings
+
+from warren_cli.commands.options import ConfigOption
+from warren_cli.group_feed import Groups
+from warren_cli.status_table import status_table
+
+WATCH_SECONDS = 2.0
+TIMEOUT = 10.0
+EXIT_BAD = 3
+_UNLIMITED = 1000  # columns; no name is longer than a few hundred characters
+_BADNESS = {"OK": 0, "WARN": 1, "ERR": 2}
+_ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # what to dial when it listens everywhere
+
+
+class StatusName(StrEnum):
+    """A group's status, in any case on the command line."""
+
+    OK = "OK"
+    WARN = "WARN"
+    ERR = "ERR"
+
+
+class FailOn(StrEnum):
+    """The least bad status that counts as a failure."""
+
+    WARN = "warn"
+    ERR = "err"
+
+
+class ApiUnavailable(WarrenError):
+    """The API did not answer. Operator: is `warren-api` running, and at this address?"""
+
+
+def status(
+    config: ConfigOption = None,
+    api: Annotated[
+        str | None, typer.Option(help="Address of the API; default: [api] host and port")
+    ] = None,
+    cluster: Annotated[str | None, typer.Option(help="Only groups of this cluster")] = None,
+    group: Annotated[
+        str | None,
+        typer.Option(help="Only groups whose name matches somewhere (a regular expression)"),
+    ] = None,
+    only: Annotated[
+        list[StatusName] | None,
+        typer.Option("--status", case_sensitive=False, help="Only this status; may be repeated"),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="JSON instead of a table; with --watch one line each")
+    ] = False,
+    watch: Annotated[bool, typer.Option(help="Show it every 2 s, until Ctrl-C")] = False,
+    fail_on: Annotated[
+        FailOn | None,
+        typer.Option(
+            case_sensitive=False,
+            help="Exit 3 when a group shown is this bad or worse; 1 when the data are in doubt",
+        ),
+    ] = None,
+) -> None:
+    """Show the consumer groups, worst first.
+
+    late: age of the oldest record that a group has not consumed (> at least, some partitions are
+    not known). until loss: time until retention may delete it, at least. old: measured too long
+    ago.
+
+    Exit 1: the API does not answer, or not yet. Exit 2: an option or a setting is wrong.
+    """
+    address = (api or _address(load_settings(config).api)).rstrip("/")
+    chosen = _filter(cluster, group, {name.value for name in only or ()})
+    if watch:
+        _watch(lambda: chosen(ask(address)), as_json)
+        return
+    answer = chosen(ask(address))
+    if as_json:
+        typer.echo(json.dumps(answer._asdict(), indent=2, ensure_ascii=False))
+    else:
+        _console().print(_render(answer))
+    if fail_on:
+        raise typer.Exit(_exit_code(answer, fail_on))
+
+
+def ask(address: str) -> Groups:
+    """The groups as the API at `address` serves them; raises ApiUnavailable."""
+    try:
+        response = httpx.get(f"{address}/api/v1/groups", timeout=TIMEOUT, trust_env=False)
+        body = response.json()
+        if response.status_code != httpx.codes.OK:
+            raise ApiUnavailable(f"{address}: {body['detail']}")
+        return Groups(body["groups"], body["doubts"])
+    except httpx.InvalidURL as error:
+        raise SettingsError("--api", str(error)) from None
+    except httpx.UnsupportedProtocol:
+        raise SettingsError("--api", "an address starts with http:// or https://") from None
+    except httpx.HTTPError as error:
+        problem = str(error) or type(error).__name__
+        raise ApiUnavailable(f"no answer from {address}: {problem} (see --api)") from None
+    except (ValueError, KeyError, TypeError):
+        raise ApiUnavailable(f"what answers at {address} is not Warren's API (see --api)") from None
+
+
+def _address(api: ApiSettings) -> str:
+    host = _ANYWHERE.get(api.host, api.host)
+    return f"http://[{host}]:{api.port}" if ":" in host else f"http://{host}:{api.port}"
+
+
+def _filter(
+    cluster: str | None, pattern: str | None, statuses: set[str]
+) -> Callable[[Groups], Groups]:
+    try:
+        name = re.compile(pattern or "")
+    except re.error as error:
+        raise SettingsError("--group", f"not a regular expression: {error}") from None
+
+    def wanted(group: dict[str, Any]) -> bool:
+        return (
+            cluster in (None, group["cluster"])
+            and name.search(group["group"]) is not None
+            and (not statuses or group["status"] in statuses)
+        )
+
+    return lambda answer: answer._replace(groups=[g for g in answer.groups if wanted(g)])
+
+
+def _console() -> Console:
+    """A pipe has no width: nothing is shortened for it, unless COLUMNS says how wide it is."""
+    console = Console()
+    if not console.is_terminal and not os.environ.get("COLUMNS"):
+        console.width = _UNLIMITED
+    return console
+
+
+def _render(answer: Groups) -> RenderableType:
+    doubts = [Text(doubt, style="yellow") for doubt in answer.doubts]
+    if not answer.groups:
+        return Group(Text("no consumer group to show", style="dim"), *doubts)
+    return Group(status_table(answer.groups), *doubts)
+
+
+def _exit_code(answer: Groups, fail_on: FailOn) -> int:
+    limit = _BADNESS[fail_on.value.upper()]
+    if any(_BADNESS.get(group["status"], 0) >= limit for group in answer.groups):
+        return EXIT_BAD
+    return 1 if answer.doubts else 0
+
+
+def _watch(look: Callable[[], Groups], as_json: bool) -> None:
+    """Until Ctrl-C; outlives an API that does not answer for a while."""
+    console = _console()
+    try:
+        if as_json or not console.is_terminal:
+            _watch_lines(look, console, as_json)
+        else:
+            _watch_live(look, console)
+    except KeyboardInterrupt:
+        return
+
+
+def _watch_lines(look: Callable[[], Groups], console: Console, as_json: bool) -> NoReturn:
+    while True:
+        answer = _look(look)
+        if isinstance(answer, ApiUnavailable):
+            typer.echo(f"warren: {answer}", err=True)
+        elif as_json:
+            typer.echo(json.dumps(answer._asdict(), ensure_ascii=False))
+        else:
+            console.print(_render(answer))
+        time.sleep(WATCH_SECONDS)
+
+
+def _watch_live(look: Callable[[], Groups], console: Console) -> NoReturn:
+    shown: RenderableType = Text("asking", style="dim")
+    with Live(shown, console=console, vertical_overflow="ellipsis") as live:
+        while True:
+            answer = _look(look)
+            if isinstance(answer, ApiUnavailable):
+                live.update(Group(shown, Text(str(answer), style="red")))
+            else:
+                shown = _render(answer)
+                live.update(shown)
+            time.sleep(WATCH_SECONDS)
+
+
+def _look(look: Callable[[], Groups]) -> Groups | ApiUnavailable:
+    try:
+        return look()
+    except ApiUnavailable as error:
+        return error

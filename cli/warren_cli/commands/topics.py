@@ -1,0 +1,35 @@
+"""`warren topics`: Warren's own topics on the home cluster."""
+
+from __future__ import annotations
+
+import typer
+from warren.contracts.topics import CATALOGUE
+from warren.kafka.connection import connect
+from warren.kafka.topics import check_topics, ensure_topics
+from warren.settings_file import load_settings
+
+from warren_cli.commands.options import ConfigOption
+
+app = typer.Typer(help="Warren's own topics on the home cluster.", no_args_is_help=True)
+
+
+@app.command()
+def create(config: ConfigOption = None) -> None:
+    """Create the topics that are missing; existing ones are left as they are."""
+    home = load_settings(config).home
+    created = ensure_topics(connect("home", "home", home), home)
+    for name in created:
+        typer.echo(f"created {name}")
+    typer.echo(f"{len(created)} created, {len(CATALOGUE) - len(created)} were there")
+
+
+@app.command()
+def check(config: ConfigOption = None) -> None:
+    """Compare the topics with the catalogue; exit 1 when something differs."""
+    home = load_settings(config).home
+    problems = check_topics(connect("home", "home", home), home)
+    for problem in problems:
+        typer.echo(problem)
+    if problems:
+        raise typer.Exit(1)
+    typer.echo(f"{len(CATALOGUE)} topics are as they should be")

@@ -1,0 +1,78 @@
+"""`warren up`: everything on this machine with one command."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+from warren.errors import SettingsError
+from warren.log import configure
+from warren.settings import LogSettings
+from warren.settings_file import load_settings
+from warren_local.errors import StartRefused
+from warren_local.plan import DemoPorts, Options, make_plan
+from warren_local.ports import free_port
+from warren_local.up import run
+
+from warren_cli.commands.options import ConfigOption
+from warren_cli.commands.signals import stop_on_signals
+from warren_cli.foreground import own_foreground
+from warren_cli.screens import LastingConsole, PlainScreen, TableScreen
+
+
+def up(
+    bootstrap: Annotated[
+        str | None,
+        typer.Option(help="Monitor this cluster, host:port[,host:port]; without it: a demo"),
+    ] = None,
+    home_bootstrap: Annotated[
+        str | None, typer.Option(help="Keep Warren's own topics on this cluster")
+    ] = None,
+    cluster: Annotated[
+        str | None, typer.Option(help="Name of that cluster; default `default`, or `demo`")
+    ] = None,
+    config: ConfigOption = None,
+    api_port: Annotated[int | None, typer.Option(min=1, max=65535, help="Of the API")] = None,
+    kafka_port: Annotated[
+        int | None, typer.Option(min=1, max=65535, help="Of the embedded broker")
+    ] = None,
+    redis_port: Annotated[
+        int | None, typer.Option(min=1, max=65535, help="Of the embedded Valkey")
+    ] = None,
+    state_dir: Annotated[
+        str | None, typer.Option(help="Directory for everything that is written")
+    ] = None,
+    demo: Annotated[
+        bool, typer.Option("--demo/--no-demo", help="Run the demo workload on the embedded broker")
+    ] = True,
+    plain: Annotated[
+        bool, typer.Option("--plain", help="Lines instead of a table, as without a terminal")
+    ] = False,
+) -> None:
+    """Start Kafka, Valkey and all services here, with a demo workload or for your own cluster.
+
+    Runs until Ctrl-C or SIGTERM. Exit 2: nothing was started, because of the reason printed.
+    """
+    options = Options(
+        bootstrap=bootstrap,
+        home_bootstrap=home_bootstrap,
+        cluster=cluster,
+        api_port=api_port,
+        kafka_port=kafka_port,
+        redis_port=redis_port,
+        state_dir=state_dir,
+        demo=demo,
+    )
+    stop = stop_on_signals()
+    console = LastingConsole()
+    table = console.is_terminal and not plain
+    try:
+        ports = DemoPorts(probe=free_port(), mailbox=free_port(), webhooks=free_port())
+        plan = make_plan(load_settings(config), options, demo_ports=ports)
+        configure(LogSettings(level="warning", format="console"), service="up")
+        with own_foreground():
+            run(plan, TableScreen(console) if table else PlainScreen(console), stop)
+    except (StartRefused, SettingsError) as refusal:
+        print(f"warren: {refusal}", file=sys.stderr)
+        raise typer.Exit(2) from None

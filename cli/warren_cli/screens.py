@@ -1,0 +1,122 @@
+"""What `warren up` shows: a live table on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.text import Text
+from warren.clock import Clock, SystemClock
+
+from warren_cli.group_feed import GroupFeed, Groups
+from warren_cli.status_table import status_table, worst_partition
+
+
+class LastingConsole(Console):
+    """A console that outlives its reader, where rich would end the process."""
+
+    def on_broken_pipe(self) -> None:
+        self.quiet = True
+
+
+class PlainScreen:
+    """A line for each event: for logs, pipes and CI."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._feed: GroupFeed | None = None
+        self._statuses: dict[tuple[str, str], str] = {}
+        self._url = ""
+
+    def say(self, line: str) -> None:
+        say(self._console, line)
+
+    def follow(self, url: str) -> None:
+        self._url = url
+        self._feed = GroupFeed(url, on_answer=self._answer, on_silence=lambda: None)
+
+    def close(self) -> None:
+        if self._feed:
+            self._feed.close()
+
+    def _answer(self, answer: Groups) -> None:
+        if self._url:
+            self.say(f"dashboard: {self._url}/")
+            self._url = ""
+        for group in answer.groups:
+            name = (group["cluster"], group["group"])
+            previous = self._statuses.get(name)
+            if previous != group["status"]:
+                self._statuses[name] = group["status"]
+                self.say(change_line(group, previous))
+
+
+class TableScreen:
+    """The table of groups, drawn anew each second, below the lines that were said."""
+
+    def __init__(self, console: Console, clock: Clock | None = None) -> None:
+        self._console = console
+        self._clock = clock or SystemClock()
+        self._answered: Groups | None = None
+        self._silent = False
+        self._feed: GroupFeed | None = None
+        self._live: Live | None = None
+        self._url = ""
+
+    def say(self, line: str) -> None:
+        say(self._console, line)
+
+    def follow(self, url: str) -> None:
+        self._url = url
+        self._live = Live(
+            get_renderable=self._render,
+            console=self._console,
+            refresh_per_second=2,
+            vertical_overflow="ellipsis",
+        )
+        self._live.start()
+        self._feed = GroupFeed(url, on_answer=self._answer, on_silence=self._silence)
+
+    def close(self) -> None:
+        if self._feed:
+            self._feed.close()
+        if self._live:
+            with suppress(OSError):
+                self._live.stop()
+
+    def _answer(self, answer: Groups) -> None:
+        if self._url:
+            self.say(f"dashboard: {self._url}/   (Ctrl-C stops everything)")
+            self._url = ""
+        self._answered, self._silent = answer, False
+
+    def _silence(self) -> None:
+        self._silent = True
+
+    def _render(self) -> Group | Text:
+        if self._answered is None:
+            return Text("starting the services", style="dim")
+        table = status_table(self._answered.groups, self._clock.now_ms())
+        doubts = list(self._answered.doubts)
+        if not self._answered.groups:
+            doubts.append("no group has been judged yet")
+        if self._silent:
+            doubts.append("the API does not answer at the moment")
+        return Group(Text(), table, *(Text(doubt, style="yellow") for doubt in doubts))
+
+
+def say(console: Console, line: str) -> None:
+    """Print as it is; the end of the terminal or of the pipe is no reason to fail."""
+    with suppress(OSError):
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def change_line(group: dict[str, Any], previous: str | None) -> str:
+    """A change of status, or a group seen for the first time, on one line."""
+    was = "" if previous is None else f" (was {previous})"
+    worst = worst_partition(group)
+    where = "" if worst == "-" else f", worst {worst}"
+    name = f"{group['cluster']}/{group['group']}"
+    return f"{name}: {group['status']}{was}, lag {group['total_lag']}{where}"

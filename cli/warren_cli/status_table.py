@@ -1,0 +1,161 @@
+"""The table of groups that `warren up` and `warren status` show.
+
+Groups are entries of `GET /api/v1/groups`, which sends the worst first. An API that is older than
+this command sends no freshness: it is then unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.measure import Measurement
+from rich.table import Table
+from rich.text import Text
+from warren.clock import SystemClock
+
+from warren_cli.shortened import Shortened
+
+Group = Mapping[str, Any]
+Cell = Text | Shortened
+
+_STYLES = {"OK": "green", "WARN": "yellow", "ERR": "bold red", "NOTFOUND": "dim"}
+_URGENT = "bold red"
+_STALE = "yellow"
+_NONE = "-"
+_GAP = 2  # columns of the terminal between two of the table
+_LEGIBLE = 20  # columns of the terminal that a shortened cell needs to make sense
+_HOUR_MS = 3_600_000
+
+
+class _Column(NamedTuple):
+    title: str
+    cell: Callable[[Group, int], Cell]
+    justify: Literal["left", "right"] = "left"
+    dispensable: int = 0  # the highest goes first when there is no room; 0 stays
+
+
+class StatusTable:
+    """Takes the width it is given: only names are shortened, columns are left out whole."""
+
+    def __init__(self, groups: Sequence[Group], now_ms: int) -> None:
+        several = len({group["cluster"] for group in groups}) > 1
+        self._columns = [
+            _Column("group", lambda group, _: _name(group, several)),
+            _Column("status", lambda group, _: _status(group)),
+            _Column("since", lambda group, now: Text(since(group, now)), dispensable=1),
+            _Column("lag", lambda group, _: Text(f"{group['total_lag']:,}"), "right"),
+            _Column("late", lambda group, _: late(group), "right"),
+            _Column("until loss", lambda group, _: until_loss(group), "right"),
+            _Column("worst partition", lambda group, _: _worst(group), dispensable=2),
+            _Column("incident", lambda group, now: Text(incident(group, now)), dispensable=3),
+        ]
+        self._cells = [[column.cell(group, now_ms) for group in groups] for column in self._columns]
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement(1, options.max_width)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        shown = self._that_fit(options.max_width)
+        table = Table(box=None, pad_edge=False, padding=(0, _GAP // 2), header_style="bold")
+        for column, cells in shown:
+            # Rich takes away from columns that may wrap first; Shortened never does wrap.
+            fixed = not any(isinstance(cell, Shortened) for cell in cells)
+            table.add_column(column.title, justify=column.justify, no_wrap=fixed)
+        for row in zip(*(cells for _, cells in shown), strict=True):
+            table.add_row(*row)
+        yield table
+
+    def _that_fit(self, width: int) -> list[tuple[_Column, list[Cell]]]:
+        shown = list(zip(self._columns, self._cells, strict=True))
+        for _ in range(max(column.dispensable for column in self._columns)):
+            needed = sum(_needed(column.title, cells) + _GAP for column, cells in shown) - _GAP
+            if needed <= width:
+                break
+            shown.remove(max(shown, key=lambda entry: entry[0].dispensable))
+        return shown
+
+
+def status_table(groups: Sequence[Group], now_ms: int | None = None) -> StatusTable:
+    """One row per group; `now_ms` (Unix milliseconds, default now) dates the durations."""
+    return StatusTable(groups, SystemClock().now_ms() if now_ms is None else now_ms)
+
+
+def _needed(title: str, cells: Sequence[Cell]) -> int:
+    legible = (
+        min(cell.cell_len, _LEGIBLE) if isinstance(cell, Shortened) else cell.cell_len
+        for cell in cells
+    )
+    return max(len(title), *legible) if cells else len(title)
+
+
+def _name(group: Group, with_cluster: bool) -> Shortened:
+    name = f"{group['cluster']}/{group['group']}" if with_cluster else group["group"]
+    return Shortened(name, keep=_LEGIBLE // 2)
+
+
+def _status(group: Group) -> Text:
+    return Text(group["status"], style=_STYLES.get(group["status"], ""))
+
+
+def since(group: Group, now_ms: int) -> str:
+    """How long the group has had its status; `-` when it never had another."""
+    return _NONE if group["since"] is None else duration(now_ms - group["since"])
+
+
+def late(group: Group) -> Text:
+    """Age of the oldest record not consumed; `>` before it where some partition's is unknown."""
+    at_least, exactly = group.get("freshness_at_least_ms"), group.get("freshness_ms")
+    if at_least is not None:
+        return _measured(f">{duration(at_least)}", group)
+    return Text(_NONE) if exactly is None else _measured(duration(exactly), group)
+
+
+def until_loss(group: Group) -> Text:
+    """Records lost, or the time until retention may delete some; urgent below an hour."""
+    lost, left = group.get("lost_records"), group.get("time_to_loss_ms")
+    if lost:
+        return _measured(f"lost {lost:,}", group, _URGENT)
+    if left is None:
+        return Text(_NONE)
+    return _measured(duration(left), group, _URGENT if left < _HOUR_MS else "")
+
+
+def _measured(text: str, group: Group, style: str = "") -> Text:
+    """Marked when it was measured too long ago."""
+    value = Text().append(text, style=style)
+    return value.append(" old", style=_STALE) if group.get("freshness_stale") else value
+
+
+def worst_partition(group: Group) -> str:
+    """The partition to look at; `-` when all are well."""
+    return _worst(group).text
+
+
+def _worst(group: Group) -> Shortened:
+    worst = group["worst"]
+    if worst is None or worst["status"] == "OK":
+        return Shortened(_NONE, keep=len(_NONE))
+    lag = "lag unknown" if worst["lag"] is None else f"lag {worst['lag']:,}"
+    what = f"/{worst['partition']} {worst['status']}, {lag}"
+    return Shortened(f"{worst['topic']}{what}", keep=len(what))
+
+
+def incident(group: Group, now_ms: int) -> str:
+    """The open incident: the first characters of its id and its age."""
+    opened = group["incident"]
+    return f"{opened['id'][:8]}, {duration(now_ms - opened['opened_at'])}" if opened else _NONE
+
+
+def duration(milliseconds: int) -> str:
+    """For people: `42s`, `3m 05s`, `2h 07m`, `3d 04h`."""
+    seconds = max(milliseconds, 0) // 1000
+    minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86_400
+    if days:
+        return f"{days}d {hours % 24:02}h"
+    if hours:
+        return f"{hours}h {minutes % 60:02}m"
+    if minutes:
+        return f"{minutes}m {seconds % 60:02}s"
+    return f"{seconds}s"

@@ -1,0 +1,82 @@
+"""Windows as `warren evaluate` takes them, and how they become columns."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from warren.evaluation import MAX_TIME, UNKNOWN, Column, Windows
+
+from warren_cli.json_records import BadInput
+
+MAX_OFFSET = 2**63 - 1
+
+Offset = Annotated[int, Field(ge=0, le=MAX_OFFSET)]
+Lag = Annotated[int, Field(ge=0, le=MAX_OFFSET)]
+_INPUT = ConfigDict(extra="ignore", frozen=True, strict=True)
+
+
+class CommitInput(BaseModel):
+    """One slot of a window."""
+
+    model_config = _INPUT
+
+    offset: Offset
+    timestamp_ms: int = Field(ge=-MAX_TIME, le=MAX_TIME)
+    lag: Lag | None
+
+
+class WindowInput(BaseModel):
+    """One record: a partition's window, what is known of its log, and when it is judged."""
+
+    model_config = _INPUT
+
+    name: str
+    now_s: int = Field(ge=-(MAX_TIME // 1000), le=MAX_TIME // 1000)
+    current_lag: Lag
+    broker_head_offsets: list[Offset]
+    offsets: list[CommitInput | None]
+    intervals: int | None = Field(default=None, ge=1, le=MAX_OFFSET)
+    minimum_complete: float = Field(default=0.0, ge=0, le=1)
+    allowed_lag: Lag = 0
+
+    @property
+    def slots(self) -> int:
+        """Size of the window."""
+        return len(self.offsets) if self.intervals is None else self.intervals
+
+    @property
+    def commits(self) -> list[CommitInput]:
+        """The occupied slots, oldest first; of a window that is too long the newest."""
+        kept = self.offsets[-self.slots :] if self.slots else []
+        return [commit for commit in kept if commit is not None]
+
+
+def parse_window(number: int, value: Any) -> WindowInput:
+    """Raises BadInput with the record's number and the field."""
+    try:
+        return WindowInput.model_validate(value)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        field = ".".join(str(part) for part in first["loc"])
+        where = f"record {number}: {field}" if field else f"record {number}"
+        raise BadInput(f"{where}: {first['msg']}") from None
+
+
+def to_windows(records: list[WindowInput]) -> Windows:
+    """All records' windows in one, as wide as the fullest."""
+    commits = [record.commits for record in records]
+    windows = Windows.empty(len(records), max(1, *map(len, commits)))
+    heads = max(1, *(len(record.broker_head_offsets) for record in records))
+    windows.log_ends = np.full((len(records), heads), UNKNOWN, np.int64)
+    for row, (record, slots) in enumerate(zip(records, commits, strict=True)):
+        windows.filled[row] = len(slots)
+        if slots:
+            window = windows.columns[:, row, -len(slots) :]
+            window[Column.OFFSET] = [commit.offset for commit in slots]
+            window[Column.COMMITTED_AT] = [commit.timestamp_ms for commit in slots]
+            window[Column.LAG] = [UNKNOWN if c.lag is None else c.lag for c in slots]
+        if record.broker_head_offsets:
+            windows.log_ends[row, -len(record.broker_head_offsets) :] = record.broker_head_offsets
+    return windows

@@ -1,0 +1,71 @@
+"""What arrived at the embedded mailbox and webhook receiver: kept, written as JSON Lines, shown."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+Arrival = Mapping[str, Any]
+
+
+class Arrivals:
+    """Notes arrivals from any thread: in memory, at the end of `file`, and to `tell`."""
+
+    def __init__(
+        self, file: Path | None = None, tell: Callable[[str], None] = lambda _: None
+    ) -> None:
+        self._file = file
+        self._tell = tell
+        self._lock = threading.Lock()
+        self._arrivals: list[Arrival] = []
+
+    def note(self, arrival: Arrival) -> None:
+        """On disk when this returns: a receiver acknowledges afterwards."""
+        with self._lock:
+            if self._file is not None:
+                with self._file.open("a", encoding="utf-8") as lines:
+                    lines.write(json.dumps(arrival, ensure_ascii=False) + "\n")
+            self._arrivals.append(arrival)
+        self._tell(headline(arrival))
+
+    @property
+    def all(self) -> list[Arrival]:
+        """Oldest first."""
+        with self._lock:
+            return list(self._arrivals)
+
+
+class ArrivalsFollower:
+    """Reads what another process's `Arrivals` wrote, once."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._position = 0
+
+    def new_headlines(self) -> list[str]:
+        """One line for people for each arrival since the last call; none before the file exists."""
+        try:
+            with self.path.open("rb") as file:
+                file.seek(self._position)
+                text = file.read()
+        except FileNotFoundError:
+            return []
+        whole = text[: text.rfind(b"\n") + 1]  # a line that is being written comes next time
+        self._position += len(whole)
+        return [headline(json.loads(line)) for line in whole.splitlines()]
+
+
+def headline(arrival: Arrival) -> str:
+    """One line for people."""
+    if "subject" in arrival:
+        return f"mail to {arrival['to']}: {arrival['subject']}"
+    event = arrival.get("event")
+    data = event.get("data", {}) if isinstance(event, Mapping) else {}
+    seal = "signature verified" if arrival["verified"] else f"refused: {arrival['problem']}"
+    if not data:
+        return f"webhook, {seal}"
+    change = f"{data['previous']} to {data['status']}"
+    return f"webhook, {seal}: {data['group']} on {data['cluster']} went from {change}"

@@ -1,0 +1,1 @@
+"""A workload of real producers and consumers in which each consumer group shows one status."""

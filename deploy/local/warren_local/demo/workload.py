@@ -1,0 +1,101 @@
+"""Runs the demo: one thread per consumer group, and the producer."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+
+import structlog
+from confluent_kafka import KafkaException
+from warren.clock import Clock
+from warren.kafka.connection import await_connection, classify
+from warren.settings import KafkaConnection
+
+from warren_local.demo.feed import Feed
+from warren_local.demo.gate import Gate
+from warren_local.demo.groups import GROUPS, DemoGroup
+from warren_local.demo.member import Leave, Member
+from warren_local.demo.topics import prepare_topics
+from warren_local.demo.traffic import produce
+
+log = structlog.get_logger(__name__)
+
+RETRY_AFTER = 1.0  # seconds after which a consumer or producer that failed starts again
+
+
+class Workload:
+    """The demo on one cluster; `setting` is the cluster's table in warren.toml, for errors."""
+
+    def __init__(
+        self,
+        cluster: str,
+        setting: str,
+        connection: KafkaConnection,
+        clock: Clock,
+        stop: threading.Event,
+    ) -> None:
+        self._cluster = cluster
+        self._setting = setting
+        self._connection = connection
+        self._clock = clock
+        self._stop = stop
+
+    def run(self, gate: Gate | None) -> None:
+        """Run until told to stop. Waits for the cluster and, before it consumes, for the gate."""
+        admin = await_connection(self._cluster, self._setting, self._connection, self._stop)
+        if admin is None:
+            return
+        self._until_stopped("topics", lambda: prepare_topics(admin, self._feed()))
+        if gate is not None and not gate.wait(self._stop) and not self._stop.is_set():
+            log.warning("demo starts unwatched")
+        log.info("demo started", groups=len(GROUPS))
+        with ThreadPoolExecutor(len(GROUPS) + 1, thread_name_prefix="demo") as threads:
+            parts = [threads.submit(self._live, group) for group in GROUPS]
+            parts.append(threads.submit(self._produce))
+            wait(parts, return_when=FIRST_EXCEPTION)
+            failed = [part for part in parts if part.done() and part.exception()]
+            if failed:
+                self._stop.set()  # a fault of the demo itself: end, and say it
+        for part in failed:
+            part.result()
+
+    def _produce(self) -> None:
+        self._until_stopped("producer", lambda: produce(self._feed(), self._clock, self._stop))
+
+    def _live(self, group: DemoGroup) -> None:
+        """The group's consumer: again and again when the table says so."""
+        self._until_stopped(group.name, lambda: self._one_life(group))
+        while group.again_after is not None and not self._stop.wait(group.again_after):
+            self._until_stopped(group.name, lambda: self._one_life(group))
+
+    def _one_life(self, group: DemoGroup) -> None:
+        with Member(
+            self._cluster,
+            self._setting,
+            self._connection,
+            group=group.name,
+            topic=group.topic.name,
+            kip848=group.kip848,
+            clock=self._clock,
+            stop=self._stop,
+        ) as member:
+            member.join()
+            group.behaviour(member)
+
+    def _until_stopped(self, name: str, work: Callable[[], None]) -> None:
+        """Do it; again when Kafka fails, as an application's own restart would."""
+        while not self._stop.is_set():
+            try:
+                work()
+            except Leave:
+                return
+            except KafkaException as problem:
+                error = classify(self._cluster, self._setting, problem.args[0])
+                log.warning("trying again", part=name, problem=str(error))
+                self._stop.wait(RETRY_AFTER)
+            else:
+                return
+
+    def _feed(self) -> Feed:
+        return Feed(self._cluster, self._setting, self._connection)

@@ -1,0 +1,46 @@
+"""warren.toml as in force for the services of a run: one file says what they run with.
+
+It may hold secrets (from `…_file` settings and the environment), so only its owner may read it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+from pydantic import SecretStr
+from warren.settings import Settings
+
+FILE_NAME = "warren.toml"
+_HEADER = "# Written by `warren up` at each start, for its services. Changes here are lost.\n"
+
+
+def write_effective(settings: Settings, state_dir: Path) -> Path:
+    """Write the file with mode 0600 and return its path."""
+    path = state_dir / FILE_NAME
+    draft = path.with_name(f"{FILE_NAME}.{os.getpid()}")
+    draft.unlink(missing_ok=True)
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(_HEADER + to_toml(settings.model_dump(exclude_unset=True)))
+    draft.replace(path)
+    return path
+
+
+def to_toml(tables: Mapping[str, Any]) -> str:
+    """TOML of nested tables, secrets in the open."""
+    return tomli_w.dumps(_revealed(tables))
+
+
+def _revealed(value: Any) -> Any:
+    match value:
+        case SecretStr():
+            return value.get_secret_value()
+        case Mapping():
+            return {name: _revealed(item) for name, item in value.items()}
+        case list() | tuple():
+            return [_revealed(item) for item in value]
+    return value

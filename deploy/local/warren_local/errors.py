@@ -1,0 +1,92 @@
+"""Errors of the embedded runtime. Each text is one line that says what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from warren.errors import WarrenError
+
+
+class LocalError(WarrenError):
+    """The embedded runtime cannot do its work."""
+
+
+class StartRefused(LocalError):
+    """Nothing was started: something has to be put right first."""
+
+
+class Stopped(LocalError):
+    """Told to stop before the work was done. Operator: nothing to do."""
+
+
+class JavaMissing(StartRefused):
+    """No Java, or one that is too old.
+
+    Operator: install Java 17 or newer, or point JAVA_HOME at one.
+    """
+
+    def __init__(self, found: str) -> None:
+        super().__init__(
+            f"Java 17 or newer is needed ({found}): install it (for example "
+            "`apt install openjdk-17-jre-headless` or `brew install openjdk`) or set JAVA_HOME"
+        )
+        self.found = found
+
+
+class JarMismatch(StartRefused):
+    """A jar is not the one that its lock pins.
+
+    Operator: do not use it; delete the directory to download again, or ask who changed the mirror.
+    """
+
+    def __init__(self, file: Path, expected: str, found: str) -> None:
+        super().__init__(f"{file}: sha256 {found}, but the lock expects {expected}")
+        self.file = file
+        self.expected = expected
+        self.found = found
+
+
+class JarsUnavailable(StartRefused):
+    """The jars are not there and cannot be had.
+
+    Operator: check the network, or set what the text names.
+    """
+
+
+class PortTaken(StartRefused):
+    """Another program listens on a port that is needed.
+
+    Operator: stop it, or choose another port with the flag or variable in the text.
+    """
+
+    def __init__(self, port: int, purpose: str, flag: str, variable: str) -> None:
+        super().__init__(
+            f"port {port} for {purpose} is taken by another program: "
+            f"choose another one with {flag} or {variable}"
+        )
+        self.port = port
+        self.purpose = purpose
+
+
+class AlreadyRunning(StartRefused):
+    """Another `warren up` uses the same state directory.
+
+    Operator: stop that one, or choose another directory.
+    """
+
+    def __init__(self, state_dir: Path) -> None:
+        super().__init__(
+            f"`warren up` already runs with {state_dir}: stop it, or choose another directory "
+            "with --state-dir or WARREN_LOCAL__STATE_DIR"
+        )
+        self.state_dir = state_dir
+
+
+class ServerFailed(LocalError):
+    """An embedded server did not start or died; the text names its log file."""
+
+    def __init__(self, server: str, problem: str, log: Path) -> None:
+        super().__init__(f"{server} {problem}; its log: {log}")
+        self.server = server
+        self.problem = problem
+        self.log = log

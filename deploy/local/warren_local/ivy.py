@@ -1,0 +1,111 @@
+"""Ivy, which ships inside pyspark, fetches jars: no Maven and no Docker needed."""
+
+from __future__ import annotations
+
+import importlib.resources
+import importlib.util
+import re
+import threading
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from warren_local.child import Child
+from warren_local.errors import JarsUnavailable, Stopped
+from warren_local.jar_sets import JarSet
+
+_FOUND = re.compile(r"^\s*found \S+#(\S+);")
+_FETCHED = re.compile(r"^\s*\[SUCCESSFUL \] \S+!(\S+)")
+LOOK_EVERY = 0.1  # seconds between two looks at Ivy's output
+_FILE_PATTERN = "[artifact]-[revision](-[classifier]).[ext]"
+
+
+class Step(NamedTuple):
+    """One line of Ivy's output that means progress."""
+
+    stage: str
+    """`resolving` (dependencies become known) or `downloading` (jars arrive)."""
+    name: str
+
+
+def ivy_jar() -> Path:
+    """Where pyspark keeps Ivy; pyspark itself is not imported (that would take a second)."""
+    spec = importlib.util.find_spec("pyspark")
+    folders = [Path(folder) for folder in (spec.submodule_search_locations or [])] if spec else []
+    found = [jar for folder in folders for jar in sorted((folder / "jars").glob("ivy-*.jar"))]
+    if not found:
+        raise JarsUnavailable("Ivy, which ships inside pyspark, is missing: run `make setup`")
+    return found[-1]
+
+
+def parse_step(line: str) -> Step | None:
+    """What a line of Ivy's output says about progress, if anything."""
+    if match := _FOUND.match(line):
+        return Step("resolving", match[1])
+    if match := _FETCHED.match(line):
+        return Step("downloading", match[1])
+    return None
+
+
+def first_problem(lines: Iterable[str]) -> str:
+    """The cause that Ivy gives, on one line; empty when it gives none."""
+    lines = [line.strip() for line in lines]
+    marks = ("Server access error", "ParseException", "not found")  # the most telling first
+    return next((line for mark in marks for line in lines if mark in line), "")
+
+
+def retrieve(
+    jars: JarSet,
+    *,
+    java: Path,
+    target: Path,
+    cache: Path,
+    log: Path,
+    mirror: str,
+    on_step: Callable[[Step], None],
+    stop: threading.Event,
+) -> None:
+    """Put all jars of the set into `target`.
+
+    Raises JarsUnavailable with Ivy's reason, Stopped when `stop` is set before it is done.
+    """
+    data = importlib.resources.files("warren_local")
+    settings = "ivysettings-mirror.xml" if mirror else "ivysettings.xml"
+    command = [
+        str(java),
+        f"-Divy.default.ivy.user.dir={cache}",  # else Ivy writes to the home directory
+        f"-Dwarren.mirror={mirror}",
+        *("-jar", str(ivy_jar())),
+        *("-settings", str(data.joinpath(settings))),
+        *("-ivy", str(data.joinpath(jars.ivy_file))),
+        *("-cache", str(cache / "cache")),
+        *("-confs", "default"),
+        *("-retrieve", str(target / _FILE_PATTERN)),
+    ]
+    log.unlink(missing_ok=True)
+    child = Child(command, log=log)
+    try:
+        with log.open(errors="replace") as output:
+            unfinished = ""
+            while (code := child.exit_code()) is None:
+                if stop.wait(LOOK_EVERY):
+                    raise Stopped
+                unfinished = _advance(unfinished + output.read(), on_step)
+            _advance(unfinished + output.read(), on_step)
+    finally:
+        child.kill()
+    if code != 0:
+        cause = first_problem(log.read_text(errors="replace").splitlines())
+        raise JarsUnavailable(
+            f"{jars.title}'s jars could not be downloaded: {cause or f'exit code {code}'} "
+            f"(Ivy's log: {log}); set local.jars_mirror to a Maven repository or {jars.setting} "
+            "to a directory of jars"
+        )
+
+
+def _advance(text: str, on_step: Callable[[Step], None]) -> str:
+    """Report the steps in whole lines; returns the line that is not whole yet."""
+    *lines, unfinished = text.split("\n")
+    for step in filter(None, map(parse_step, lines)):
+        on_step(step)
+    return unfinished

@@ -1,0 +1,150 @@
+"""The embedded broker's and Spark's jars: fetched once, verified against a lock at every start."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.console import Console
+from warren.errors import WarrenError
+from warren.settings import LocalSettings, Settings
+from warren.settings_file import load_settings
+
+from warren_local.errors import JarMismatch, JarsUnavailable
+from warren_local.guard import guard
+from warren_local.ivy import retrieve
+from warren_local.jar_lock import JarLock, render, verify
+from warren_local.jar_progress import JarProgress
+from warren_local.jar_sets import JAR_SETS, KAFKA_JARS, SPARK_JARS, JarSet
+from warren_local.java import find_java
+
+
+def ensure_jars(
+    local: LocalSettings,
+    console: Console,
+    *,
+    lock: JarLock | None = None,
+    stop: threading.Event | None = None,
+) -> Path:
+    """Directory with exactly the broker's jars; downloads them when they are not there.
+
+    Raises JarMismatch, JarsUnavailable, JavaMissing, or Stopped when `stop` is set. Needs neither
+    Java nor a network when the jars are there. `local.jars_dir` is only verified, never written.
+    """
+    lock = KAFKA_JARS.lock() if lock is None else lock
+    return _ensure(KAFKA_JARS, lock, local.jars_dir, local, console, stop)
+
+
+def ensure_spark_jars(
+    settings: Settings, console: Console, *, stop: threading.Event | None = None
+) -> Path:
+    """Likewise the jars that the archiver's Spark needs besides pyspark's own."""
+    given = settings.archiver.jars_dir
+    return _ensure(SPARK_JARS, SPARK_JARS.lock(), given, settings.local, console, stop)
+
+
+def _ensure(
+    jars: JarSet,
+    lock: JarLock,
+    given: str,
+    local: LocalSettings,
+    console: Console,
+    stop: threading.Event | None,
+) -> Path:
+    if given:
+        directory = Path(given).resolve()
+        verify(directory, lock)
+        return directory
+    state = Path(local.state_dir).resolve()
+    state.mkdir(parents=True, exist_ok=True)
+    target = state / jars.directory
+    with guard(state / "jars.guard", wait=True):
+        if target.is_dir():
+            try:
+                verify(target, lock)
+            except JarsUnavailable:  # of an older lock, or interrupted: fetch again
+                shutil.rmtree(target)
+            else:
+                return target
+        with _fetched(jars, local, console, len(lock), stop) as fetched:
+            try:
+                verify(fetched, lock)
+            except JarMismatch:
+                shutil.rmtree(state / "ivy", ignore_errors=True)  # ask again next time
+                raise
+            fetched.rename(target)
+    return target
+
+
+def write_lock(jars: JarSet, local: LocalSettings, console: Console, file: Path) -> None:
+    """Resolve the set's Ivy file anew and pin what comes."""
+    Path(local.state_dir).mkdir(parents=True, exist_ok=True)
+    with _fetched(jars, local, console, len(jars.lock()), None) as fetched:
+        file.write_text(render(fetched))
+
+
+@contextmanager
+def _fetched(
+    jars: JarSet,
+    local: LocalSettings,
+    console: Console,
+    count: int,
+    stop: threading.Event | None,
+) -> Iterator[Path]:
+    """A directory with freshly fetched, not yet verified jars; gone afterwards unless moved."""
+    state = Path(local.state_dir).resolve()
+    logs = state / "logs"
+    logs.mkdir(exist_ok=True)
+    target = Path(tempfile.mkdtemp(prefix="jars-", dir=state))
+    try:
+        with JarProgress(console, jars.title, count) as progress:
+            retrieve(
+                jars,
+                java=find_java(os.environ),
+                target=target,
+                cache=state / "ivy",
+                log=logs / "ivy.log",
+                mirror=local.jars_mirror,
+                on_step=progress.step,
+                stop=stop or threading.Event(),
+            )
+        yield target
+    finally:
+        shutil.rmtree(target, ignore_errors=True)
+
+
+def main() -> None:
+    """`python -m warren_local.jars`: what `make setup` runs."""
+    parser = argparse.ArgumentParser(prog="python -m warren_local.jars", description=__doc__)
+    parser.add_argument("--config", type=Path, help="warren.toml to read")
+    parser.add_argument(
+        "--write-lock", type=Path, metavar="FILE", help="resolve anew and write the lock there"
+    )
+    parser.add_argument(
+        "--set", choices=sorted(JAR_SETS), help="only these jars; without it all are fetched"
+    )
+    options = parser.parse_args()
+    console = Console(stderr=True)
+    try:
+        settings = load_settings(options.config)
+        if options.write_lock:
+            chosen = JAR_SETS[options.set or "kafka"]
+            write_lock(chosen, settings.local, console, options.write_lock)
+            return
+        if options.set != "spark":
+            ensure_jars(settings.local, console)
+        if options.set != "kafka":
+            ensure_spark_jars(settings, console)
+    except WarrenError as problem:
+        sys.exit(f"warren: {problem}")
+
+
+if __name__ == "__main__":
+    main()

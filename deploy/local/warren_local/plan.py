@@ -1,0 +1,221 @@
+"""What `warren up` is going to run: decided from settings and options, before anything starts.
+
+| given | monitored | home | embedded | demo |
+|---|---|---|---|---|
+| nothing | `demo`, the embedded broker | the same | Kafka, Valkey | yes |
+| `--bootstrap` | that cluster, and those of warren.toml | that cluster | Valkey | no |
+| clusters in warren.toml | those | the embedded broker | Kafka, Valkey | no |
+
+A home that is named (`--home-bootstrap`, `[home] bootstrap`) is used in each case, a Redis that is
+named (`[redis] url`) as well.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from warren.errors import SettingsError
+from warren.settings import ClusterSettings, Settings
+
+from warren_local.ports import HOST, Port
+
+DEMO_CLUSTER = "demo"
+DEMO_WEBHOOK_SECRET = "whsec_d2FycmVuLWRlbW8tc2VjcmV0LW9ubHktZm9yLWxvb3BiYWNr"
+DEFAULT_CLUSTER = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The command line of `warren up`; None where nothing was said."""
+
+    bootstrap: str | None = None
+    home_bootstrap: str | None = None
+    cluster: str | None = None
+    api_port: int | None = None
+    kafka_port: int | None = None
+    redis_port: int | None = None
+    state_dir: str | None = None
+    demo: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class DemoPorts:
+    """Ports that only the demo needs; nobody but its own processes connects to them.
+
+    At `probe` the workload asks whether the collector watches, unless a port is set for that.
+    """
+
+    probe: int
+    mailbox: int
+    webhooks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """`settings` are those in force for the services, all choices made."""
+
+    settings: Settings
+    cluster: str
+    """The cluster that run.json names: the one given or embedded, else the first."""
+    kafka: bool
+    """Whether a broker is embedded."""
+    valkey: bool
+    demo: bool
+    demo_ports: DemoPorts
+
+    @property
+    def state_dir(self) -> Path:
+        return Path(self.settings.local.state_dir)
+
+    @property
+    def embedded_bootstrap(self) -> str:
+        return f"{HOST}:{self.settings.local.kafka_port}"
+
+    def ports(self) -> list[Port]:
+        """The ports that must be free."""
+        settings = self.settings
+        kafka = Port(
+            settings.local.kafka_port,
+            "the embedded Kafka broker",
+            "--kafka-port",
+            "WARREN_LOCAL__KAFKA_PORT",
+        )
+        valkey = Port(
+            settings.local.redis_port,
+            "the embedded Valkey",
+            "--redis-port",
+            "WARREN_LOCAL__REDIS_PORT",
+        )
+        api = Port(settings.api.port, "the API", "--api-port", "WARREN_API__PORT")
+        return [api, *([kafka] if self.kafka else []), *([valkey] if self.valkey else [])]
+
+
+def make_plan(given: Settings, options: Options, *, demo_ports: DemoPorts) -> Plan:
+    """Decide. `given` is what warren.toml and the environment say. Raises SettingsError."""
+    settings = _with_ports(given, options)
+    if settings.api.port == 0:
+        raise SettingsError("api.port", "`warren up` needs a number, 0 would be a random one")
+    home_is_named = options.home_bootstrap or "bootstrap" in given.home.model_fields_set
+    embedded_home = not home_is_named and not options.bootstrap
+    embedded_cluster = not options.bootstrap and not given.clusters
+    kafka = embedded_home or embedded_cluster
+    demo = embedded_cluster and options.demo
+    default_name = DEMO_CLUSTER if embedded_cluster else DEFAULT_CLUSTER
+    name = options.cluster or default_name
+    if options.bootstrap or embedded_cluster:
+        address = options.bootstrap or f"{HOST}:{settings.local.kafka_port}"
+        settings = _monitoring(settings, name, address)
+    elif options.cluster is None:
+        name = next(iter(given.clusters))
+    elif options.cluster not in given.clusters:
+        raise SettingsError("--cluster", "names the cluster of --bootstrap, which is not given")
+    settings = _with_home(settings, options, name, embedded=embedded_home)
+    valkey = "url" not in given.redis.model_fields_set
+    if valkey:
+        settings = _replaced(settings, "redis", url=f"redis://{HOST}:{settings.local.redis_port}/0")
+    if demo:
+        settings = _for_demo(settings, given, demo_ports)
+    return Plan(
+        settings=settings,
+        cluster=name,
+        kafka=kafka,
+        valkey=valkey,
+        demo=demo,
+        demo_ports=demo_ports,
+    )
+
+
+def _with_ports(given: Settings, options: Options) -> Settings:
+    local = {
+        "kafka_port": options.kafka_port,
+        "redis_port": options.redis_port,
+        "state_dir": options.state_dir,
+    }
+    settings = _replaced(given, "local", **{k: v for k, v in local.items() if v is not None})
+    state = str(Path(settings.local.state_dir).resolve())
+    settings = _replaced(settings, "local", state_dir=state)
+    if options.api_port is not None:
+        settings = _replaced(settings, "api", port=options.api_port)
+    if "data_dir" not in given.evaluator.model_fields_set:
+        settings = _replaced(settings, "evaluator", data_dir=str(Path(state, "evaluator")))
+    if "path" not in given.archiver.model_fields_set:
+        settings = _replaced(settings, "archiver", path=str(Path(state, "lake")))
+    return settings
+
+
+def _monitoring(settings: Settings, name: str, bootstrap: str) -> Settings:
+    """A cluster of that name keeps its other settings (security, filters): only the address."""
+    table = (
+        settings.clusters[name].model_dump(exclude_unset=True) if name in settings.clusters else {}
+    )
+    cluster = ClusterSettings(**{**table, "bootstrap": bootstrap})
+    return settings.model_copy(update={"clusters": {**settings.clusters, name: cluster}})
+
+
+def _with_home(settings: Settings, options: Options, cluster: str, *, embedded: bool) -> Settings:
+    if options.home_bootstrap:
+        return _replaced(settings, "home", bootstrap=options.home_bootstrap)
+    if embedded:
+        return _replaced(settings, "home", bootstrap=f"{HOST}:{settings.local.kafka_port}")
+    if "bootstrap" in settings.home.model_fields_set:
+        return settings
+    at = settings.clusters[cluster]  # the same cluster, reached in the same way
+    return _replaced(
+        settings, "home", bootstrap=at.bootstrap, kafka=settings.home.kafka or at.kafka
+    )
+
+
+def _for_demo(settings: Settings, given: Settings, ports: DemoPorts) -> Settings:
+    """Short intervals, so that every status shows within a minute; what is set stays.
+
+    A partition is judged once half of its window is filled: a young one would show false alarms.
+    """
+    wanted: dict[str, dict[str, object]] = {
+        "collector": {
+            "interval": 1.0,
+            "heartbeat": 1.0,
+            "metrics_port": given.collector.metrics_port or ports.probe,
+        },
+        "evaluation": {"intervals": 10, "min_distance": 1.0, "minimum_complete": 0.5},
+        "freshness": {"interval": 2.0, "retention_refresh": 30.0},
+        "archiver": {"interval": 10.0},
+        "notifier": _demo_notifications(settings, ports),
+    }
+    for section, values in wanted.items():
+        named = getattr(given, section).model_fields_set - {"metrics_port"}
+        settings = _replaced(
+            settings, section, **{k: v for k, v in values.items() if k not in named}
+        )
+    return settings
+
+
+def _demo_notifications(settings: Settings, ports: DemoPorts) -> dict[str, object]:
+    """Every change goes to the embedded mailbox and to the embedded webhook receiver."""
+    return {
+        "link_base": f"http://{HOST}:{settings.api.port}",
+        "allow_networks": [f"{HOST}/32"],
+        "channels": {
+            "mailbox": {
+                "type": "email",
+                "host": HOST,
+                "port": ports.mailbox,
+                "tls": "none",
+                "sender": "warren@demo.invalid",
+                "to": ["on-call@demo.invalid"],
+            },
+            "receiver": {
+                "type": "webhook",
+                "url": f"http://{HOST}:{ports.webhooks}/",
+                "secret": DEMO_WEBHOOK_SECRET,
+            },
+        },
+        "routes": [{"name": "demo", "channels": ["mailbox", "receiver"]}],
+    }
+
+
+def _replaced(settings: Settings, section: str, **values: object) -> Settings:
+    """The settings with some values of a section replaced, validated again."""
+    old = getattr(settings, section)
+    table = {**old.model_dump(exclude_unset=True), **values}
+    return settings.model_copy(update={section: type(old)(**table)})

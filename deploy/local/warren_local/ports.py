@@ -1,0 +1,57 @@
+"""TCP ports of this machine."""
+
+from __future__ import annotations
+
+import random
+import socket
+from dataclasses import dataclass
+
+from warren_local.errors import PortTaken
+
+HOST = "127.0.0.1"
+# Below the range from which systems take ports for outgoing connections (32768 on Linux, 49152
+# elsewhere): a port that is free now is not taken by somebody's client a moment later.
+_LOWEST, _HIGHEST = 20_000, 32_000
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """A port that is needed, and how another one is chosen."""
+
+    number: int
+    purpose: str
+    flag: str
+    variable: str
+
+    def require_free(self) -> None:
+        """Raise PortTaken when something listens on it."""
+        if not is_free(self.number):
+            raise PortTaken(self.number, self.purpose, self.flag, self.variable)
+
+
+def is_free(port: int) -> bool:
+    """Whether a server could listen on the port of the loopback address."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listener:
+        # As servers do: connections of a server that just ended do not count.
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((HOST, port))
+            listener.listen(1)
+        except OSError:
+            return False
+    return True
+
+
+def free_port() -> int:
+    """A port that nothing listens on."""
+    candidates = random.SystemRandom().sample(range(_LOWEST, _HIGHEST), 200)
+    return next(port for port in candidates if is_free(port))
+
+
+def accepts_connections(port: int) -> bool:
+    """Whether something listens on the port of the loopback address."""
+    try:
+        socket.create_connection((HOST, port), timeout=1).close()
+    except OSError:
+        return False
+    return True

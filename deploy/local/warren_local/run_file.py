@@ -1,0 +1,65 @@
+"""run.json: where the running services are, for people, tests and the next `warren up`."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Self
+
+import psutil
+
+FILE_NAME = "run.json"
+
+
+@dataclass(frozen=True, slots=True)
+class RunState:
+    """What run.json says. `born` is the start time (Unix seconds) of each process, by id."""
+
+    api: str
+    kafka: str
+    home_kafka: str
+    redis: str
+    cluster: str
+    supervisor: int
+    pids: Mapping[str, list[int]] = field(default_factory=dict)
+    born: Mapping[str, float] = field(default_factory=dict)
+
+    def with_pids(self, pids: Mapping[str, list[int]]) -> Self:
+        """The same run with other processes."""
+        flat = [pid for group in pids.values() for pid in group]
+        known = {str(pid): at for pid in flat if (at := born_at(pid)) is not None}
+        return replace(self, pids=dict(pids), born=known)
+
+
+class RunFile:
+    """run.json in a state directory."""
+
+    def __init__(self, state_dir: Path) -> None:
+        self.path = state_dir / FILE_NAME
+
+    def write(self, state: RunState) -> None:
+        """Replace the file in one step: a reader sees the old or the new one, whole."""
+        draft = self.path.with_name(f"{FILE_NAME}.{os.getpid()}")
+        draft.write_text(json.dumps(asdict(state), indent=2) + "\n")
+        draft.replace(self.path)
+
+    def read(self) -> RunState | None:
+        """None when there is none, or it is not one of ours."""
+        try:
+            return RunState(**json.loads(self.path.read_text()))
+        except (OSError, ValueError, TypeError):
+            return None
+
+    def remove(self) -> None:
+        self.path.unlink(missing_ok=True)
+
+
+def born_at(pid: int) -> float | None:
+    """Start time of a process; with the id it names one process for good. None when gone."""
+    try:
+        return psutil.Process(pid).create_time()
+    except psutil.Error:
+        return None

@@ -1,0 +1,187 @@
+"""`warren up`: servers, services and demo in one go, until it is told to stop."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+
+from rich.console import Console
+from warren.clock import Clock, SystemClock
+from warren.errors import KafkaError
+from warren.kafka.connection import await_connection
+from warren.kafka.topics import ensure_topics
+from warren.settings import ArchiverSettings, Settings
+
+from warren_local.arrivals import ArrivalsFollower
+from warren_local.effective_file import write_effective
+from warren_local.errors import AlreadyRunning, Stopped
+from warren_local.guard import Held, guard
+from warren_local.jars import ensure_jars, ensure_spark_jars
+from warren_local.java import find_java
+from warren_local.kafka import START_TIMEOUT as KAFKA_TIMEOUT
+from warren_local.kafka import EmbeddedKafka
+from warren_local.kafka_properties import KafkaOptions
+from warren_local.leftovers import stop_leftovers
+from warren_local.plan import Plan
+from warren_local.ports import HOST, free_port
+from warren_local.readiness import await_ready
+from warren_local.run_file import RunFile, RunState
+from warren_local.screen import Screen
+from warren_local.services import ARRIVALS, kafka_service, valkey_service, warren_services
+from warren_local.supervisor import Supervisor
+from warren_local.valkey import START_TIMEOUT as VALKEY_TIMEOUT
+from warren_local.valkey import EmbeddedValkey
+
+CONNECT_TIMEOUT = 5.0  # seconds for one attempt; it is also how long Ctrl-C may take meanwhile
+LOOK_EVERY = 0.1  # seconds between two looks at the processes
+# Of a demo before this one: its broker was another, so offsets and tables mean nothing now.
+_DEMO_STATE = ("evaluator", "lake")
+
+
+def run(plan: Plan, screen: Screen, stop: threading.Event, clock: Clock | None = None) -> None:
+    """Run until `stop` is set; everything that was started has ended when this returns.
+
+    Raises StartRefused before anything is started, ServerFailed when a server does not come up.
+    """
+    plan.state_dir.mkdir(parents=True, exist_ok=True)
+    try:
+        with guard(plan.state_dir / "up.guard", wait=False):
+            _Run(plan, screen, stop, clock or SystemClock()).run()
+    except Held as held:
+        raise AlreadyRunning(plan.state_dir) from held
+    except Stopped:
+        screen.say("stopped")
+
+
+class _Run:
+    def __init__(self, plan: Plan, screen: Screen, stop: threading.Event, clock: Clock) -> None:
+        self._plan = plan
+        self._screen = screen
+        self._stop = stop
+        self._logs = plan.state_dir / "logs"
+        self._run_file = RunFile(plan.state_dir)
+        self._state = run_state(plan)
+        self._arrivals = [ArrivalsFollower(plan.state_dir / name) for name in ARRIVALS]
+        self._supervisor = Supervisor(
+            logs=self._logs, clock=clock, report=screen.say, on_pids=self._note_pids
+        )
+
+    def run(self) -> None:
+        for name in stop_leftovers(self._run_file):
+            self._screen.say(f"stopped {name}, left over from a run that was killed")
+        for port in self._plan.ports():
+            port.require_free()
+        kafka = self._kafka() if self._plan.kafka else None
+        try:
+            if self._start_servers(kafka) and self._prepare_home():
+                self._start_services()
+                while not self._stop.wait(LOOK_EVERY):
+                    self._supervisor.watch()
+                    self._tell_arrivals()
+        finally:
+            try:
+                self._screen.close()
+                self._screen.say("stopping")
+            finally:  # whatever became of the screen
+                self._supervisor.stop()
+                self._run_file.remove()
+            self._screen.say("stopped")
+
+    def _kafka(self) -> EmbeddedKafka:
+        """The broker. A demo starts on an empty one each time; without a demo data are kept."""
+        local = self._plan.settings.local
+        java = find_java(os.environ)
+        jars = ensure_jars(local, Console(stderr=True), stop=self._stop)
+        data_dir = self._plan.state_dir / ("demo-kafka" if self._plan.demo else "kafka")
+        if self._plan.demo:
+            for stale in (data_dir, *(self._plan.state_dir / name for name in _DEMO_STATE)):
+                shutil.rmtree(stale, ignore_errors=True)
+            for follower in self._arrivals:
+                follower.path.unlink(missing_ok=True)
+        options = KafkaOptions(
+            port=local.kafka_port,
+            controller_port=free_port(),
+            data_dir=data_dir,
+            heap=local.kafka_heap,
+        )
+        return EmbeddedKafka(options, java=java, jars=jars, log=self._logs / "kafka.log")
+
+    def _start_servers(self, kafka: EmbeddedKafka | None) -> bool:
+        """Start Kafka and Valkey together; True once they serve, False when told to stop."""
+        waits = []
+        if self._plan.valkey:
+            valkey = EmbeddedValkey(
+                self._plan.settings.local.redis_port,
+                data_dir=self._plan.state_dir / "redis",
+                log=self._logs / "redis.log",
+            )
+            child = self._supervisor.start(valkey_service(valkey))
+            waits.append(("Valkey", child, valkey.is_ready, VALKEY_TIMEOUT))
+        if kafka is not None:
+            self._screen.say(f"starting Kafka at {kafka.bootstrap}")
+            kafka.prepare()
+            child = self._supervisor.start(kafka_service(kafka))
+            waits.append(("Kafka", child, kafka.is_ready, KAFKA_TIMEOUT))
+        return all(
+            await_ready(name, child, is_ready, timeout=timeout, stop=self._stop)
+            for name, child, is_ready, timeout in waits
+        )
+
+    def _prepare_home(self) -> bool:
+        """Create Warren's topics; waits for the home cluster. False when told to stop."""
+        home = self._plan.settings.home
+        if not self._plan.kafka:
+            self._screen.say(f"connecting to {home.bootstrap}")
+        admin = await_connection("home", "home", home, self._stop, CONNECT_TIMEOUT)
+        if admin is None:
+            return False
+        if home.create_topics:
+            try:
+                ensure_topics(admin, home)
+            except KafkaError as problem:  # the services say so as well, and try again
+                self._screen.say(str(problem))
+        return True
+
+    def _start_services(self) -> None:
+        config = write_effective(self._settings_with_jars(), self._plan.state_dir)
+        for service in warren_services(self._plan, config):
+            self._supervisor.start(service)
+        self._screen.say(f"logs: {self._logs}")
+        self._screen.follow(self._state.api)
+
+    def _tell_arrivals(self) -> None:
+        """Mails and webhooks of the demo, as they arrive."""
+        for follower in self._arrivals:
+            for line in follower.new_headlines():
+                self._screen.say(line)
+
+    def _settings_with_jars(self) -> Settings:
+        """Those of the plan; the archiver is told where its jars are."""
+        settings = self._plan.settings
+        jars = ensure_spark_jars(settings, Console(stderr=True), stop=self._stop)
+        archiver = settings.archiver.model_dump(exclude_unset=True) | {"jars_dir": str(jars)}
+        return settings.model_copy(update={"archiver": ArchiverSettings(**archiver)})
+
+    def _note_pids(self, pids: dict[str, list[int]]) -> None:
+        self._state = self._state.with_pids(pids)
+        self._run_file.write(self._state)
+
+
+def run_state(plan: Plan) -> RunState:
+    """run.json before anything runs."""
+    settings = plan.settings
+    host = HOST if settings.api.host in ("0.0.0.0", "::", "") else settings.api.host
+    return RunState(
+        api=f"http://{host}:{settings.api.port}",
+        kafka=settings.clusters[plan.cluster].bootstrap,
+        home_kafka=settings.home.bootstrap,
+        redis=_address(settings.redis.url.get_secret_value()),
+        cluster=plan.cluster,
+        supervisor=os.getpid(),
+    )
+
+
+def _address(url: str) -> str:
+    """host:port of a redis:// URL, without user and password."""
+    return url.split("://", 1)[-1].rsplit("@", 1)[-1].split("/", 1)[0]

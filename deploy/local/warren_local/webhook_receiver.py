@@ -1,0 +1,149 @@
+"""An embedded webhook receiver for the demo: verifies signatures and keeps what came.
+
+`python -m warren_local.webhook_receiver --port 8025 --secret whsec_… --out webhooks.jsonl`
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from standardwebhooks import Webhook, WebhookVerificationError
+from warren.clock import Clock, SystemClock
+
+from warren_local.arrivals import Arrivals
+from warren_local.errors import StartRefused
+from warren_local.ports import HOST
+
+LARGEST_BODY = 8 * 2**20
+
+
+class WebhookReceiver:
+    """The server, in threads of its own: 204 for what is signed with `secret`, 401 for the rest."""
+
+    def __init__(
+        self,
+        port: int,
+        secret: str,
+        arrivals: Arrivals,
+        *,
+        host: str = HOST,
+        clock: Clock | None = None,
+    ) -> None:
+        self.port = port
+        self.arrivals = arrivals
+        self._host = host
+        self._verifier = Webhook(secret)
+        self._clock = clock or SystemClock()
+        self._server: ThreadingHTTPServer | None = None
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Raises StartRefused when it cannot listen."""
+        receive = self._receive
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:  # http.server's name
+                size = min(int(self.headers.get("Content-Length") or 0), LARGEST_BODY)
+                code = receive(self.rfile.read(size), dict(self.headers.items()))
+                self.send_response(code)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_: object) -> None:
+                """What arrives is told by `arrivals`."""
+
+        try:
+            self._server = ThreadingHTTPServer((self._host, self.port), Handler)
+        except OSError as error:
+            problem = (
+                f"the webhook receiver cannot listen on {self._host}:{self.port}: {error.strerror}"
+            )
+            raise StartRefused(f"{problem}; choose another port with --port") from error
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.1,), daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stops it; no harm when it does not run."""
+        if self._server is not None and self._thread is not None:
+            self._server.shutdown()
+            self._thread.join()
+            self._server.server_close()
+            self._server = None
+
+    def _receive(self, body: bytes, headers: dict[str, str]) -> int:
+        """Notes a request; the HTTP status that answers it."""
+        names = {name.lower(): value for name, value in headers.items()}
+        problem = self._problem(body, headers)
+        self.arrivals.note(
+            {
+                "at": self._clock.now_ms(),
+                "webhook_id": names.get("webhook-id", ""),
+                "webhook_timestamp": names.get("webhook-timestamp", ""),
+                "content_type": names.get("content-type", ""),
+                "verified": not problem,
+                "problem": problem,
+                "event": _json(body),
+            }
+        )
+        return 401 if problem else 204
+
+    def _problem(self, body: bytes, headers: dict[str, str]) -> str:
+        """Why the signature does not hold; empty when it does."""
+        try:
+            self._verifier.verify(body, headers, json_parse=False)
+        except (WebhookVerificationError, ValueError) as error:
+            return str(error)
+        return ""
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+
+def _json(body: bytes) -> Any:
+    try:
+        return json.loads(body)
+    except ValueError:
+        return None
+
+
+def main() -> None:
+    """Exit codes: 0 stopped by a signal, 1 the port is taken."""
+    parser = argparse.ArgumentParser(
+        prog="python -m warren_local.webhook_receiver", description=__doc__
+    )
+    parser.add_argument("--port", type=int, default=8025)
+    parser.add_argument("--host", default=HOST, help="address to listen on")
+    parser.add_argument("--secret", required=True, help="the channel's signing secret")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="append requests as JSON Lines")
+    options = parser.parse_args()
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    arrivals = Arrivals(options.out, lambda line: print(line, flush=True))
+    try:
+        with WebhookReceiver(options.port, options.secret, arrivals, host=options.host):
+            stop.wait()
+    except StartRefused as problem:
+        print(problem, file=sys.stderr)
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,344 @@
+"""`warren status` against an API that answers what the test says."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from rich.cells import cell_len
+from rich.console import Console
+from support.waiting import eventually
+from typer.testing import CliRunner, Result
+from warren.errors import SettingsError
+from warren_cli.commands.status import ApiUnavailable, status
+from warren_cli.status_table import status_table
+
+app = typer.Typer()
+app.command()(status)
+
+
+def group(name: str, status: str = "OK", cluster: str = "demo") -> dict[str, Any]:
+    return {
+        "cluster": cluster,
+        "group": name,
+        "status": status,
+        "since": None,
+        "total_lag": 12,
+        "complete": 1.0,
+        "worst": {"topic": "orders", "partition": 1, "status": "STOP", "lag": 12},
+        "incident": None,
+        "evaluated_at": 1,
+        "partition_counts": {"OK": 1},
+        "partition_count": 1,
+    }
+
+
+GROUPS = [
+    group("billing", "ERR"),
+    group("mailer", "WARN", "eu"),
+    group("billing-audit"),
+    group("other"),
+]
+
+
+class ServedGroups(ThreadingHTTPServer):
+    """`body` and `code` are what it answers."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Answer)
+        self.body: object = {"groups": GROUPS, "doubts": []}
+        self.code = 200
+        self.asked = 0
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class _Answer(BaseHTTPRequestHandler):
+    server: ServedGroups
+
+    def do_GET(self) -> None:
+        self.server.asked += 1
+        assert self.path == "/api/v1/groups"
+        body = self.server.body
+        content = body if isinstance(body, bytes) else json.dumps(body).encode()
+        self.send_response(self.server.code)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # its name there
+        pass
+
+
+@pytest.fixture
+def served() -> Iterator[ServedGroups]:
+    with ServedGroups() as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def run(served: ServedGroups, *arguments: str, columns: str = "200") -> Result:
+    return CliRunner().invoke(app, ["--api", served.url, *arguments], env={"COLUMNS": columns})
+
+
+def shown(result: Result) -> list[str]:
+    return [entry["group"] for entry in json.loads(result.stdout)["groups"]]
+
+
+def test_a_table_in_the_order_of_the_api(served: ServedGroups) -> None:
+    result = run(served)
+    assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    names = ["demo/billing", "eu/mailer", "demo/billing-audit", "demo/other"]
+    assert [line.split()[0] for line in lines[1:]] == names
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ([], ["billing", "mailer", "billing-audit", "other"]),
+        (["--cluster", "eu"], ["mailer"]),
+        (["--group", "^billing"], ["billing", "billing-audit"]),
+        (["--group", "er$"], ["mailer", "other"]),
+        (["--status", "err", "--status", "WARN"], ["billing", "mailer"]),
+        (["--group", "billing", "--status", "ok"], ["billing-audit"]),
+        (["--cluster", "none"], []),
+    ],
+)
+def test_filters(served: ServedGroups, arguments: list[str], expected: list[str]) -> None:
+    result = run(served, "--json", *arguments)
+    assert result.exit_code == 0
+    assert shown(result) == expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "doubts", "code"),
+    [
+        (["--fail-on", "err"], [], 3),
+        (["--fail-on", "warn", "--cluster", "eu"], [], 3),
+        (["--fail-on", "err", "--cluster", "eu"], [], 0),
+        (["--fail-on", "ERR", "--cluster", "eu"], ["old"], 1),
+        (["--fail-on", "err"], ["old"], 3),
+        ([], ["old"], 0),
+    ],
+)
+def test_exit_codes(
+    served: ServedGroups, arguments: list[str], doubts: list[str], code: int
+) -> None:
+    served.body = {"groups": GROUPS, "doubts": doubts}
+    assert run(served, *arguments).exit_code == code
+
+
+def test_doubts_are_shown(served: ServedGroups) -> None:
+    served.body = {"groups": [], "doubts": ["No group has been judged for 5 m."]}
+    result = run(served)
+    assert "no consumer group to show" in result.stdout
+    assert "No group has been judged for 5 m." in result.stdout
+
+
+def test_what_the_api_says_while_it_starts(served: ServedGroups) -> None:
+    served.code, served.body = 503, {"title": "Starting", "detail": "Still reading."}
+    result = run(served)
+    assert isinstance(result.exception, ApiUnavailable)
+    assert str(result.exception) == f"{served.url}: Still reading."
+
+
+@pytest.mark.parametrize("body", [b"<html>", [], {"groups": []}, {"detail": 1}])
+def test_something_else_answers(served: ServedGroups, body: object) -> None:
+    served.body = body
+    result = run(served)
+    assert isinstance(result.exception, ApiUnavailable)
+    assert "is not Warren's API" in str(result.exception)
+
+
+def test_nobody_answers() -> None:
+    result = CliRunner().invoke(app, ["--api", "http://127.0.0.1:1"])
+    assert isinstance(result.exception, ApiUnavailable)
+    assert "no answer from http://127.0.0.1:1" in str(result.exception)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "setting"),
+    [(["--group", "("], "--group"), (["--api", "localhost:8000"], "--api")],
+)
+def test_wrong_options(served: ServedGroups, arguments: list[str], setting: str) -> None:
+    result = run(served, *arguments)
+    assert isinstance(result.exception, SettingsError)
+    assert result.exception.setting == setting
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+def test_the_address_comes_from_the_settings(
+    served: ServedGroups, tmp_path: Path, host: str
+) -> None:
+    file = tmp_path / "warren.toml"
+    file.write_text(f'[api]\nhost = "{host}"\nport = {served.server_address[1]}\n')
+    result = CliRunner().invoke(app, ["--config", str(file), "--json"])
+    assert len(shown(result)) == 4
+
+
+def test_watching_goes_on_when_the_api_is_away_and_ends_with_ctrl_c(
+    served: ServedGroups, tmp_path: Path
+) -> None:
+    output = tmp_path / "lines"
+    with output.open("wb") as lines:
+        code = "from warren_cli.commands.status import status; import typer; typer.run(status)"
+        process = subprocess.Popen(
+            [sys.executable, "-c", code, "--api", served.url, "--watch", "--json"],
+            stdout=lines,
+            stderr=lines,
+            env={**os.environ},
+        )
+    eventually(lambda: served.asked >= 1, message="it has asked")
+    served.code, served.body = 503, {"detail": "away for a moment"}
+    eventually(lambda: "away for a moment" in output.read_text(), message="it says so")
+    served.code, served.body = 200, {"groups": [], "doubts": []}
+    eventually(lambda: '{"groups": [], "doubts": []}' in output.read_text(), message="it is back")
+    process.send_signal(signal.SIGINT)
+    assert process.wait(30) == 0
+    assert "Traceback" not in output.read_text()
+
+
+NOW = 1_800_000_000_000
+HOUR = 3_600_000
+LONG = "fraud-scoring.realtime.eu-west-1.customer-transactions.enriched.v2.consumer-group"
+
+
+def late_group(name: str = "g", **fields: Any) -> dict[str, Any]:
+    """What an API that knows freshness sends."""
+    return {
+        **group(name, "ERR"),
+        "since": NOW - 11_520_000,
+        "total_lag": 2_140_333,
+        "incident": {"id": "5b6a77c1-0000", "opened_at": NOW - 11_520_000},
+        "freshness_ms": 7_620_000,
+        "freshness_at_least_ms": None,
+        "freshness_reason": "exact",
+        "lost_records": 0,
+        "time_to_loss_ms": None,
+        "freshness_measured_at": NOW,
+        "freshness_stale": False,
+        **fields,
+    }
+
+
+def drawn(*groups: dict[str, Any], width: int = 200, colour: bool = False) -> list[str]:
+    console = Console(width=width, color_system="standard" if colour else None)
+    with console.capture() as capture:
+        console.print(status_table(groups, NOW))
+    return [line.rstrip() for line in capture.get().splitlines()]
+
+
+def cell(title: str, **fields: Any) -> str:
+    """Of a group's only row."""
+    titles, row = drawn(late_group(**fields))
+    end = titles.index(title) + len(title)
+    return row[:end].rpartition("  ")[2]
+
+
+@pytest.mark.parametrize(
+    ("fields", "shown"),
+    [
+        ({"freshness_ms": 0}, "0s"),
+        ({"freshness_ms": 42_900}, "42s"),
+        ({"freshness_ms": 190_000}, "3m 10s"),
+        ({"freshness_ms": 7_200_000}, "2h 00m"),
+        ({"freshness_ms": None}, "-"),
+        ({"freshness_ms": 5_000, "freshness_at_least_ms": 190_000}, ">3m 10s"),
+        ({"freshness_ms": None, "freshness_at_least_ms": 190_000}, ">3m 10s"),
+        ({"freshness_ms": 190_000, "freshness_stale": True}, "3m 10s old"),
+        ({"freshness_ms": None, "freshness_stale": True}, "-"),
+    ],
+)
+def test_how_late_a_group_is(fields: dict[str, Any], shown: str) -> None:
+    assert cell("late", **fields) == shown
+
+
+URGENT = "\x1b[1;31m"
+
+
+@pytest.mark.parametrize(
+    ("fields", "shown", "urgent"),
+    [
+        ({}, "-", False),
+        ({"time_to_loss_ms": HOUR}, "1h 00m", False),
+        ({"time_to_loss_ms": HOUR - 1}, "59m 59s", True),
+        ({"time_to_loss_ms": 0}, "0s", True),
+        ({"lost_records": 1_204}, "lost 1,204", True),
+        ({"lost_records": 1_204, "time_to_loss_ms": 9 * HOUR}, "lost 1,204", True),
+        ({"time_to_loss_ms": 9 * HOUR, "freshness_stale": True}, "9h 00m old", False),
+        ({"lost_records": 3, "freshness_stale": True}, "lost 3 old", True),
+    ],
+)
+def test_until_loss(fields: dict[str, Any], shown: str, urgent: bool) -> None:
+    assert cell("until loss", **fields) == shown
+    row = drawn(late_group(status="OK", **fields), colour=True)[1]
+    assert (f"{URGENT}{shown.removesuffix(' old')}" in row) == urgent
+
+
+def test_an_api_that_does_not_know_freshness() -> None:
+    titles, row = drawn(group("g"))
+    at = titles.index("late")
+    assert row[at : titles.index("worst")].split() == ["-", "-"]
+
+
+LATE_GROUPS = (
+    late_group(LONG, lost_records=1_204, worst=group("g")["worst"] | {"topic": f"{LONG}.topic"}),
+    late_group("short", freshness_stale=True, time_to_loss_ms=123 * 24 * HOUR),
+)
+FIXED = ("ERR", "3h 12m", "2,140,333", "2h 07m", "lost 1,204", "2h 07m old", "123d 00h old")
+
+
+@pytest.mark.parametrize("width", [140, 160, 220])
+def test_only_group_and_worst_partition_give_way(width: int) -> None:
+    titles, long, short = drawn(*LATE_GROUPS, width=width)
+    assert max(len(line) for line in (titles, long, short)) <= width
+    for part in (*FIXED, "5b6a77c1, 3h 12m", "/1 STOP, lag 12", "group"):
+        assert part in long + short
+    assert long.startswith("fraud-scoring.")
+    assert "…" in long
+    assert "…" not in short
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_a_narrow_terminal_gets_fewer_columns_but_whole_ones(width: int) -> None:
+    titles, long, short = drawn(*LATE_GROUPS, width=width)
+    assert max(len(line) for line in (titles, long, short)) <= width
+    for part in ("group", "status", "lag", "late", "until loss"):
+        assert part in titles
+    assert "incident" not in titles
+    for part in ("ERR", "2,140,333", "2h 07m", "lost 1,204", "2h 07m old", "123d 00h old"):
+        assert part in long + short
+    assert long.split("…")[1].startswith("umer-group"), "names often differ at their end"
+    assert short.startswith("short ")
+
+
+def test_names_of_wide_characters_and_terminals_without_room() -> None:
+    assert max(cell_len(line) for line in drawn(group("a" * 300), width=20)) <= 20
+    _, long, short = drawn(*LATE_GROUPS, width=52)
+    assert long.split() == ["fraud-…", "ERR", "2,140,333", "2h", "07m", "lost", "1,204"]
+    assert short.endswith("2h 07m old  123d 00h old")
+    wide = drawn(group("漢字" * 60), width=80)[1]
+    assert "…" in wide
+    assert cell_len(wide) <= 80
+
+
+def test_a_pipe_has_no_width(served: ServedGroups) -> None:
+    served.body = {"groups": [group(LONG)], "doubts": []}
+    assert f"{LONG}  ERR" in run(served, columns="").stdout.replace("OK", "ERR")
+    assert LONG not in run(served, columns="80").stdout

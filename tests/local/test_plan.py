@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from warren.errors import SettingsError
+from warren.settings import Settings
+from warren_local.plan import DemoPorts, Options, Plan, make_plan
+from warren_local.up import run_state
+
+
+def plan(options: Options | None = None, **tables: Any) -> Plan:
+    return make_plan(
+        Settings(**tables), options or Options(), demo_ports=DemoPorts(20_000, 20_001, 20_002)
+    )
+
+
+def test_without_anything_a_demo_runs_on_an_embedded_broker() -> None:
+    made = plan()
+    assert (made.kafka, made.valkey, made.demo, made.cluster) == (True, True, True, "demo")
+    assert list(made.settings.clusters) == ["demo"]
+    assert made.settings.clusters["demo"].bootstrap == "127.0.0.1:9092"
+    assert made.settings.home.bootstrap == "127.0.0.1:9092"
+    assert made.settings.redis.url.get_secret_value() == "redis://127.0.0.1:6379/0"
+    assert [port.number for port in made.ports()] == [8000, 9092, 6379]
+
+
+def test_the_demo_is_judged_in_short_intervals_unless_they_are_set() -> None:
+    made = plan(collector={"interval": 3.0}, evaluation={"minimum_complete": 1.0})
+    assert made.settings.collector.interval == 3.0
+    assert made.settings.collector.heartbeat == 1.0
+    assert made.settings.collector.metrics_port == 20_000
+    assert made.settings.evaluation.minimum_complete == 1.0
+    assert plan(collector={"metrics_port": 5}).settings.collector.metrics_port == 5
+
+
+def test_a_cluster_of_ones_own_is_monitored_with_the_usual_intervals() -> None:
+    made = plan(Options(bootstrap="kafka:9092"))
+    assert (made.kafka, made.valkey, made.demo, made.cluster) == (False, True, False, "default")
+    assert made.settings.clusters["default"].bootstrap == "kafka:9092"
+    assert made.settings.home.bootstrap == "kafka:9092"
+    assert made.settings.collector == Settings().collector
+    assert made.settings.evaluation == Settings().evaluation
+    assert [port.number for port in made.ports()] == [8000, 6379]
+
+
+def test_another_home_is_used_when_named() -> None:
+    made = plan(Options(bootstrap="kafka:9092", home_bootstrap="home:9092"))
+    assert made.settings.home.bootstrap == "home:9092"
+    assert not made.kafka
+    assert (
+        plan(Options(bootstrap="a:1"), home={"bootstrap": "b:2"}).settings.home.bootstrap == "b:2"
+    )
+
+
+def test_home_is_reached_as_the_cluster_is() -> None:
+    secured = {"bootstrap": "old:1", "kafka": {"sasl.password": "secret"}, "groups_allow": ["x"]}
+    made = plan(Options(bootstrap="new:2", cluster="prod"), clusters={"prod": secured})
+    assert made.settings.clusters["prod"].bootstrap == "new:2"
+    assert made.settings.clusters["prod"].groups_allow == ["x"]
+    assert made.settings.home.librdkafka() == {
+        "bootstrap.servers": "new:2",
+        "sasl.password": "secret",
+    }
+
+
+def test_a_given_cluster_comes_in_addition_to_those_of_the_file() -> None:
+    made = plan(Options(bootstrap="kafka:9092"), clusters={"prod": {"bootstrap": "p:1"}})
+    assert {name: at.bootstrap for name, at in made.settings.clusters.items()} == {
+        "prod": "p:1",
+        "default": "kafka:9092",
+    }
+
+
+def test_clusters_of_the_file_are_monitored_from_an_embedded_home() -> None:
+    made = plan(clusters={"prod": {"bootstrap": "p:1"}})
+    assert (made.kafka, made.demo, made.cluster) == (True, False, "prod")
+    assert made.settings.home.bootstrap == "127.0.0.1:9092"
+    assert list(made.settings.clusters) == ["prod"]
+
+
+def test_with_clusters_and_home_in_the_file_no_broker_is_embedded() -> None:
+    tables = {"clusters": {"prod": {"bootstrap": "p:1"}}, "home": {"bootstrap": "h:1"}}
+    made = plan(**tables, redis={"url": "redis://r:1/0"})
+    assert (made.kafka, made.valkey, made.demo) == (False, False, False)
+    assert [port.number for port in made.ports()] == [8000]
+
+
+def test_a_name_without_an_address_must_be_in_the_file() -> None:
+    tables = {"clusters": {"prod": {"bootstrap": "p:1"}, "test": {"bootstrap": "t:1"}}}
+    assert plan(Options(cluster="test"), **tables).cluster == "test"
+    with pytest.raises(SettingsError, match="--cluster"):
+        plan(Options(cluster="other"), **tables)
+
+
+def test_the_api_needs_a_port_that_can_be_told() -> None:
+    with pytest.raises(SettingsError, match=r"api\.port"):
+        plan(api={"port": 0})
+
+
+def test_flags_overrule_settings() -> None:
+    options = Options(api_port=1, kafka_port=2, redis_port=3, state_dir="/somewhere", demo=False)
+    made = plan(options, api={"port": 9}, local={"kafka_port": 9, "kafka_heap": "1g"})
+    assert [port.number for port in made.ports()] == [1, 2, 3]
+    assert made.settings.local.kafka_heap == "1g"
+    assert made.state_dir == Path("/somewhere")
+    assert made.settings.evaluator.data_dir == "/somewhere/evaluator"
+    assert made.kafka
+    assert not made.demo
+
+
+def test_the_state_directory_is_absolute(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert plan().state_dir == tmp_path / ".warren"
+
+
+def test_the_run_file_has_endpoints_that_can_be_dialled_and_no_password() -> None:
+    made = plan(api={"host": "0.0.0.0"}, redis={"url": "rediss://user:secret@cache:6380/1"})
+    state = run_state(made)
+    assert state.api == "http://127.0.0.1:8000"
+    assert state.redis == "cache:6380"
+    assert (state.kafka, state.home_kafka, state.cluster) == (
+        "127.0.0.1:9092",
+        "127.0.0.1:9092",
+        "demo",
+    )

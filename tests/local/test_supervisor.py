@@ -1,0 +1,183 @@
+"""The supervisor with real processes and a clock that the test moves."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from support.waiting import eventually
+from warren.clock import ManualClock
+from warren_local.backoff import FIRST, LONGEST, STABLE_AFTER, Backoff
+from warren_local.supervisor import Service, Supervisor, describe_exit, last_line, rotate
+
+SLEEP = ["sleep", "600"]
+# Says when it starts and stops; $1 is its name.
+TALKATIVE = """
+trap 'echo $1 stopped >>$2; exit 0' TERM
+echo $1 up >>$2
+while :; do sleep 0.05; done
+"""
+DEAF = """
+import signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+print("deaf", flush=True)
+time.sleep(600)
+"""
+
+
+class Watched:
+    """A supervisor and all that it said."""
+
+    def __init__(self, logs: Path) -> None:
+        self.logs = logs
+        self.clock = ManualClock()
+        self.lines: list[str] = []
+        self.pids: list[dict[str, list[int]]] = []
+        self.supervisor = Supervisor(
+            logs=logs, clock=self.clock, report=self.lines.append, on_pids=self.pids.append
+        )
+
+    def pid(self, name: str) -> int:
+        (pid,) = self.supervisor.pids()[name]
+        return pid
+
+    def kill_and_bury(self, name: str) -> None:
+        """kill -9, and look until the supervisor has noticed."""
+        os.kill(self.pid(name), signal.SIGKILL)
+
+        def noticed() -> bool:
+            self.supervisor.watch()
+            return name not in self.supervisor.pids()
+
+        eventually(noticed, message=f"{name} is noticed to be dead")
+
+
+@pytest.fixture
+def watched(tmp_path: Path) -> Iterator[Watched]:
+    watched = Watched(tmp_path / "logs")
+    yield watched
+    watched.supervisor.stop()
+
+
+def test_a_service_that_dies_is_started_again_after_a_delay(watched: Watched) -> None:
+    watched.supervisor.start(Service("one", SLEEP, stage=0))
+    first = watched.pid("one")
+    watched.kill_and_bury("one")
+    log = watched.logs / "one.log"
+    assert watched.lines == [
+        f"one was killed by SIGKILL, starting it again in 0.5 s (its log: {log})"
+    ]
+    watched.supervisor.watch()
+    assert watched.supervisor.pids() == {}
+    watched.clock.advance(FIRST)
+    watched.supervisor.watch()
+    assert watched.pid("one") != first
+    assert watched.pids == [{"one": [first]}, {}, {"one": [watched.pid("one")]}]
+
+
+def test_a_service_that_fails_is_quoted(watched: Watched) -> None:
+    command = ["sh", "-c", "echo starting; echo 'warren-api: api.port: taken' >&2; exit 2"]
+    watched.supervisor.start(Service("api", command, stage=0))
+
+    def failed() -> bool:
+        watched.supervisor.watch()
+        return bool(watched.lines)
+
+    eventually(failed, message="it has failed")
+    assert watched.lines[0].startswith("api ended with exit code 2, starting it again in 0.5 s")
+    assert watched.lines[0].endswith(": warren-api: api.port: taken")
+
+
+def test_what_is_quoted_is_short_and_never_empty(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text("")
+    assert last_line(log) == "it said nothing"
+    log.write_text("x" * 10_000 + "\n\n")
+    assert set(last_line(log)) == {"x"}
+    assert len(last_line(log)) < 400
+
+
+def test_a_service_that_dies_again_waits_longer(watched: Watched) -> None:
+    watched.supervisor.start(Service("one", SLEEP, stage=0))
+    for _ in range(3):
+        watched.kill_and_bury("one")
+        watched.clock.advance(LONGEST)
+        watched.supervisor.watch()
+    delays = [line.split(" in ")[1].split(" s ")[0] for line in watched.lines]
+    assert delays == ["0.5", "1", "2"]
+
+
+def test_only_the_dead_one_is_started_again(watched: Watched) -> None:
+    for name in ("one", "two"):
+        watched.supervisor.start(Service(name, SLEEP, stage=0))
+    two = watched.pid("two")
+    watched.kill_and_bury("one")
+    watched.clock.advance(FIRST)
+    watched.supervisor.watch()
+    assert watched.pid("two") == two
+    assert psutil.pid_exists(watched.pid("one"))
+
+
+def test_services_stop_in_reverse_order_of_stages(watched: Watched, tmp_path: Path) -> None:
+    story = tmp_path / "story"
+    for stage, name in enumerate(("server", "service", "workload")):
+        command = ["sh", "-c", TALKATIVE, "sh", name, str(story)]
+        watched.supervisor.start(Service(name, command, stage=stage))
+        eventually(
+            lambda name=name: story.exists() and f"{name} up" in story.read_text(),  # type: ignore[misc]
+            message=f"{name} is up",
+        )
+    pids = [pid for group in watched.supervisor.pids().values() for pid in group]
+    watched.supervisor.stop()
+    assert story.read_text().splitlines()[3:] == [
+        "workload stopped",
+        "service stopped",
+        "server stopped",
+    ]
+    assert not [pid for pid in pids if psutil.pid_exists(pid)]
+    assert watched.pids[-1] == {}
+    watched.supervisor.stop()  # again does no harm
+
+
+def test_a_service_that_ignores_sigterm_is_killed_and_that_is_said(watched: Watched) -> None:
+    child = watched.supervisor.start(
+        Service("deaf", [sys.executable, "-c", DEAF], stage=0, grace=0.1)
+    )
+    eventually(lambda: "deaf" in child.log.read_text(), message="it ignores SIGTERM")
+    watched.supervisor.stop()
+    assert watched.lines == ["deaf did not stop in time and was killed"]
+    assert not psutil.pid_exists(child.pid)
+
+
+def test_the_log_of_the_run_before_is_kept(tmp_path: Path) -> None:
+    log = tmp_path / "one.log"
+    rotate(log)
+    for text in ("first", "second"):
+        log.write_text(text)
+        rotate(log)
+    assert not log.exists()
+    assert (tmp_path / "one.log.1").read_text() == "second"
+
+
+def test_backoff_doubles_to_its_limit_and_forgets_after_a_long_life() -> None:
+    backoff = Backoff()
+    assert [backoff.delay(1.0) for _ in range(7)] == [0.5, 1, 2, 4, 8, 10, 10]
+    assert backoff.delay(STABLE_AFTER) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        (0, "ended with exit code 0"),
+        (1, "ended with exit code 1"),
+        (-9, "was killed by SIGKILL"),
+        (-99, "was killed by signal 99"),
+    ],
+)
+def test_exits_in_words(code: int, text: str) -> None:
+    assert describe_exit(code) == text

@@ -1,0 +1,117 @@
+"""`warren up` when it must not start anything, and when it is told to stop early."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from pathlib import Path
+
+import pytest
+from support.waiting import eventually
+from warren.settings import Settings
+from warren_local.errors import AlreadyRunning, JarsUnavailable, JavaMissing, PortTaken
+from warren_local.guard import guard
+from warren_local.plan import DemoPorts, Options, Plan, make_plan
+from warren_local.ports import free_port
+from warren_local.services import child_environ, warren_services
+from warren_local.up import run
+
+
+class Lines:
+    """A screen that remembers."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def say(self, line: str) -> None:
+        self.lines.append(line)
+
+    def follow(self, url: str) -> None:
+        self.lines.append(f"following {url}")
+
+    def close(self) -> None:
+        self.lines.append("closed")
+
+
+def plan(state: Path, jars: Path | None = None, **options: object) -> Plan:
+    ports = {name: free_port() for name in ("api_port", "kafka_port", "redis_port")}
+    settings = Settings.model_validate({"local": {"jars_dir": str(jars or "")}})
+    chosen = Options(**{"state_dir": str(state), **ports, **options})  # type: ignore[arg-type]
+    return make_plan(settings, chosen, demo_ports=DemoPorts(*(free_port() for _ in range(3))))
+
+
+@pytest.fixture
+def screen() -> Lines:
+    return Lines()
+
+
+def test_a_second_run_in_the_same_directory_is_refused(tmp_path: Path, screen: Lines) -> None:
+    with (
+        guard(tmp_path / "up.guard", wait=False),
+        pytest.raises(AlreadyRunning, match="--state-dir"),
+    ):
+        run(plan(tmp_path), screen, threading.Event())
+    assert screen.lines == []
+
+
+@pytest.mark.parametrize(
+    ("option", "variable"),
+    [
+        ("api_port", "WARREN_API__PORT"),
+        ("kafka_port", "WARREN_LOCAL__KAFKA_PORT"),
+        ("redis_port", "WARREN_LOCAL__REDIS_PORT"),
+    ],
+)
+def test_a_taken_port_is_refused_before_anything_starts(
+    tmp_path: Path, screen: Lines, option: str, variable: str
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(PortTaken, match=variable) as refused:
+            run(plan(tmp_path, **{option: port}), screen, threading.Event())
+    assert refused.value.port == port
+    assert screen.lines == []
+    assert not (tmp_path / "run.json").exists()
+
+
+def test_without_java_nothing_starts(
+    tmp_path: Path, screen: Lines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "nowhere"))
+    with pytest.raises(JavaMissing):
+        run(plan(tmp_path / "state"), screen, threading.Event())
+    assert screen.lines == []
+
+
+def test_without_jars_nothing_starts(tmp_path: Path, screen: Lines) -> None:
+    with pytest.raises(JarsUnavailable):
+        run(plan(tmp_path / "state", jars=tmp_path), screen, threading.Event())
+    assert screen.lines == []
+
+
+def test_told_to_stop_while_the_cluster_does_not_answer(tmp_path: Path, screen: Lines) -> None:
+    stop = threading.Event()
+    made = plan(tmp_path, bootstrap=f"127.0.0.1:{free_port()}")
+    thread = threading.Thread(target=run, args=(made, screen, stop))
+    thread.start()
+    eventually(lambda: screen.lines, message="it connects")
+    stop.set()
+    thread.join(60)
+    home = made.settings.home.bootstrap
+    assert screen.lines == [f"connecting to {home}", "closed", "stopping", "stopped"]
+    assert not (tmp_path / "run.json").exists()
+
+
+def test_services_get_the_settings_by_file_only() -> None:
+    environ = child_environ({"PATH": "/bin", "WARREN_API__PORT": "1", "WARREN_TEST_X": "2"})
+    assert environ == {"PATH": "/bin", "PYTHONUNBUFFERED": "1"}
+
+
+def test_the_demo_runs_only_where_it_belongs(tmp_path: Path) -> None:
+    def names(made: Plan) -> list[str]:
+        return [service.name for service in warren_services(made, tmp_path / "warren.toml")]
+
+    services = ["collector", "evaluator", "freshness", "notifier", "api", "archiver"]
+    assert names(plan(tmp_path)) == ["mailbox", "webhooks", *services, "demo"]
+    assert names(plan(tmp_path, demo=False)) == services
+    assert names(plan(tmp_path, bootstrap="kafka:1")) == services
