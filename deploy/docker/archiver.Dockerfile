@@ -1,0 +1,30 @@
+# The archiver: the pattern of Dockerfile, and a Java runtime with the jars that Spark needs.
+# docker build -f deploy/docker/archiver.Dockerfile .
+ARG PYTHON_IMAGE=python:3.12-slim-bookworm
+
+FROM ${PYTHON_IMAGE} AS java
+RUN apt-get update -qq \
+ && mkdir -p /usr/share/man/man1 \
+ && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends openjdk-17-jre-headless procps \
+ && rm -rf /var/lib/apt/lists/*
+
+FROM java AS build
+RUN pip install --no-cache-dir --disable-pip-version-check uv==0.13.8
+ENV UV_LINK_MODE=copy UV_COMPILE_BYTECODE=1 UV_PYTHON_DOWNLOADS=never
+WORKDIR /src
+COPY . .
+RUN UV_PROJECT_ENVIRONMENT=/opt/warren uv sync --locked --no-dev --no-editable --package warren-archiver
+RUN UV_PROJECT_ENVIRONMENT=/opt/local uv sync --locked --no-dev --package warren-local \
+ && WARREN_LOCAL__STATE_DIR=/opt/state /opt/local/bin/python -m warren_local.jars --set spark
+
+FROM java
+RUN useradd --system --uid 10001 --create-home --home-dir /var/lib/warren warren \
+ && mkdir /var/lib/warren/lake && chown warren /var/lib/warren/lake
+COPY --from=build /opt/warren /opt/warren
+COPY --from=build /opt/state/jars-spark /opt/jars
+ENV PATH=/opt/warren/bin:$PATH PYTHONUNBUFFERED=1 WARREN_LOG__FORMAT=json \
+    WARREN_ARCHIVER__JARS_DIR=/opt/jars WARREN_ARCHIVER__PATH=/var/lib/warren/lake
+USER warren
+WORKDIR /var/lib/warren
+VOLUME /var/lib/warren/lake
+CMD ["warren-archiver"]
