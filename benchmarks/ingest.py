@@ -1,0 +1,117 @@
+"""How fast committed offsets are read, decoded and folded: the collector's own source and state.
+
+One process takes in a topic of commits, 3,000,000 of 100,000 positions by default, and prints one
+JSON line. With --burrow, LinkedIn's Burrow then reads the same topic.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+import uuid
+from pathlib import Path
+from typing import Any
+
+from confluent_kafka import Consumer, KafkaException
+from confluent_kafka import TopicPartition as Partition
+from support.burrow_process import run_burrow
+from support.commit_load import CommitLoad
+from support.measuring import kafka, usage
+from warren.log import configure
+from warren.settings import ClusterSettings, LogSettings
+from warren_collector.filters import GroupFilter
+from warren_collector.positions import Positions
+from warren_collector.sources.offsets_topic import OffsetsTopicSource
+from warren_local.ports import free_port
+
+
+def main() -> None:
+    arguments = _arguments()
+    configure(LogSettings(level="warning"))  # the only line on standard output is the result
+    load = CommitLoad(arguments.commits, arguments.positions)
+    with kafka(arguments.bootstrap) as bootstrap:
+        ends = load.ensure(bootstrap)
+        if arguments.burrow:
+            load.ensure_data_topics(bootstrap)
+        result = ingest(load, bootstrap, ends)
+        if arguments.burrow:
+            result |= compare(arguments.burrow, load, bootstrap, ends, result)
+    print(json.dumps(result))
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--bootstrap", help="a running cluster; default: an embedded broker")
+    parser.add_argument("--commits", type=int, default=3_000_000)
+    parser.add_argument("--positions", type=int, default=100_000)
+    parser.add_argument("--burrow", type=Path, help="binary of LinkedIn's Burrow")
+    return parser.parse_args()
+
+
+def ingest(load: CommitLoad, bootstrap: str, ends: list[int]) -> dict[str, Any]:
+    """Reads the whole topic as a collector does that had been stopped when it was empty."""
+    group = f"warren-bench-{uuid.uuid4().hex[:8]}"
+    settings = ClusterSettings(bootstrap=bootstrap, offsets_topic=load.topic)
+    _store_beginning(bootstrap, group, load)
+    positions = Positions(GroupFilter(settings.groups_allow, settings.groups_deny).accepts)
+    source = OffsetsTopicSource("bench", "clusters.bench", settings, group, positions.release)
+    commits = 0
+    while not len(batch := source.poll(0.2)):
+        pass
+    started, cpu = time.perf_counter(), usage().cpu_s
+    while commits < load.commits:
+        folded = positions.fold(batch)
+        commits += folded.commits
+        batch = source.poll(0.2)
+    elapsed, cpu = time.perf_counter() - started, usage().cpu_s - cpu
+    source.close()
+    if commits != sum(ends):
+        sys.exit(f"{commits} commits folded, {sum(ends)} are there")
+    return {
+        "benchmark": "ingest",
+        "commits": commits,
+        "positions": load.positions,
+        "seconds": round(elapsed, 2),
+        "commits_per_s": round(commits / elapsed),
+        "cpu_us_per_commit": round(cpu / commits * 1e6, 2),
+        "rss_mb": round(usage().peak_rss_mb),
+    }
+
+
+def _store_beginning(bootstrap: str, group: str, load: CommitLoad) -> None:
+    """So that all commits count, as they do while a collector runs."""
+    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": group})
+    beginning = [Partition(load.topic, number, 0) for number in range(load.partitions)]
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            consumer.commit(offsets=beginning, asynchronous=False)
+            break
+        except KafkaException as error:  # a broker that has just started elects coordinators
+            if time.monotonic() > deadline:
+                raise SystemExit(f"cannot commit: {error.args[0].str()}") from None
+            time.sleep(0.5)
+    consumer.close()
+
+
+def compare(
+    binary: Path, load: CommitLoad, bootstrap: str, ends: list[int], own: dict[str, Any]
+) -> dict[str, Any]:
+    burrow = run_burrow(binary, bootstrap, load, ends, free_port())
+    rate = load.commits / burrow.elapsed_s
+    cpu = burrow.usage.cpu_s / load.commits * 1e6
+    return {
+        "burrow_seconds": round(burrow.elapsed_s, 2),
+        "burrow_commits_per_s": round(rate),
+        "burrow_cpu_us_per_commit": round(cpu, 2),
+        "burrow_rss_mb": round(burrow.usage.peak_rss_mb),
+        "burrow_stale_positions": burrow.stale_positions,
+        "times_faster": round(own["commits_per_s"] / rate, 1),
+        "times_less_cpu": round(cpu / own["cpu_us_per_commit"], 1),
+    }
+
+
+if __name__ == "__main__":
+    main()
