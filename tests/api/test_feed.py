@@ -12,11 +12,11 @@ from api.served_api import freshness_event, lag_event, late
 from confluent_kafka import KafkaError, KafkaException, Message, TopicCollection
 from confluent_kafka.admin import AclOperation
 from structlog.testing import capture_logs
-from warren import metrics
 from warren.clock import ManualClock
 from warren.contracts import group_key
 from warren.errors import AuthorizationFailed, ClusterUnreachable
 from warren.kafka.topics import HOME
+from warren.metrics import api as metrics
 from warren.settings import HomeSettings
 from warren_api import feed as feed_module
 from warren_api import home_cluster

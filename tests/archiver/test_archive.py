@@ -18,7 +18,7 @@ from support.archive_events import NOW, key, lag_event, offset_event
 from support.waiting import eventually
 from warren.clock import Clock, SystemClock
 from warren.contracts.topics import LAG, OFFSETS, Topic
-from warren.metrics import ARCHIVER_FAILURES
+from warren.metrics.archiver import ARCHIVER_FAILURES
 from warren.settings import Settings
 from warren_archiver.batches import BatchWriter
 from warren_archiver.errors import ArchiveFailed

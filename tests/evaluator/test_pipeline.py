@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from support.offset_events import MINUTE, NOW, commits, offset_event
-from warren import metrics
 from warren.clock import ManualClock
 from warren.contracts import OffsetEvent, group_key
 from warren.evaluation import Rules
+from warren.metrics import evaluator as metrics
 from warren_evaluator.batch import BatchEvaluator
 from warren_evaluator.gone_groups import GoneGroups
 from warren_evaluator.pipeline import Pipeline

@@ -9,7 +9,7 @@ from freshness.fake_brokers import NOT_AUTHORISED, NOT_LEADER, FakeBrokers, Fake
 from structlog.testing import capture_logs
 from warren.clock import ManualClock
 from warren.errors import AuthenticationFailed
-from warren.metrics import FRESHNESS
+from warren.metrics.freshness import FRESHNESS
 from warren.settings import ClusterSettings
 from warren_freshness import broker_scans
 from warren_freshness.broker_scans import ByteBudget

@@ -10,7 +10,7 @@ from freshness.measured_cluster import MeasuredCluster
 from freshness.timed_logs import TimedLogs
 from warren.clock import ManualClock
 from warren.contracts import FreshnessEvent, TopicFreshness
-from warren.metrics import FRESHNESS
+from warren.metrics.freshness import FRESHNESS
 from warren.settings import FreshnessSettings
 from warren_freshness.position import ReadOutcome
 

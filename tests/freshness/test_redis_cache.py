@@ -9,7 +9,7 @@ from redis import Redis
 from structlog.testing import capture_logs
 from warren.clock import ManualClock
 from warren.errors import SettingsError
-from warren.metrics import FRESHNESS
+from warren.metrics.freshness import FRESHNESS
 from warren.settings import RedisSettings
 from warren_freshness.position import RecordTimes
 from warren_freshness.redis_cache import CHUNK, RETRY_AFTER, RedisCache, decode, encode

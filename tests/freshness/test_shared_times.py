@@ -9,7 +9,7 @@ from freshness.events import CLUSTER, GROUP
 from freshness.measured_cluster import MeasuredCluster
 from freshness.timed_logs import TimedLogs
 from warren.clock import ManualClock
-from warren.metrics import FRESHNESS
+from warren.metrics.freshness import FRESHNESS
 
 pytestmark = pytest.mark.integration
 

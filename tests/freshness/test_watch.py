@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 from warren.clock import ManualClock
 from warren.contracts import FreshnessEvent
 from warren.errors import PublishFailed
-from warren.metrics import FRESHNESS
+from warren.metrics.freshness import FRESHNESS
 from warren_freshness.cluster_pass import ClusterPass
 from warren_freshness.group_event import group_event
 from warren_freshness.measuring import Row

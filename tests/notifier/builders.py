@@ -13,7 +13,7 @@ from warren.contracts import (
     StatusChange,
     StatusChangeEvent,
 )
-from warren.notifier_settings import RouteSettings
+from warren.settings.notifier import RouteSettings
 from warren_notifier.account import Entry
 from warren_notifier.change import Change, Subject, read_change
 from warren_notifier.routes import Route

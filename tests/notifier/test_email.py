@@ -14,7 +14,7 @@ from notifier.smtp_receiver import SmtpReceiver, serving
 from notifier.tls import self_signed
 from pydantic import SecretStr
 from warren.clock import SystemClock
-from warren.notifier_settings import EmailChannelSettings
+from warren.settings.notifier import EmailChannelSettings
 from warren_local.ports import free_port
 from warren_notifier.channels.email import EmailChannel
 from warren_notifier.delivery import Delivered, Refused, Result, Retry

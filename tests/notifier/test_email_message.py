@@ -7,7 +7,7 @@ from typing import Any
 
 from notifier.builders import MINUTE, OPENED_AT, bad_partition, entry, event
 from warren.contracts import StatusChangeEvent
-from warren.notifier_settings import EmailChannelSettings
+from warren.settings.notifier import EmailChannelSettings
 from warren_notifier.channels.email_message import message, templates
 
 SETTINGS = EmailChannelSettings(

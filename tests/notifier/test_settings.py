@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from warren.clock import ManualClock
 from warren.errors import SettingsError
-from warren.notifier_settings import (
+from warren.settings.notifier import (
     EmailChannelSettings,
     NotifierSettings,
     WebhookChannelSettings,

@@ -16,7 +16,7 @@ from notifier.tls import self_signed
 from pydantic import SecretStr
 from standardwebhooks import Webhook, WebhookVerificationError
 from warren.clock import SystemClock
-from warren.notifier_settings import WebhookChannelSettings
+from warren.settings.notifier import WebhookChannelSettings
 from warren_notifier.channels.webhook import WebhookChannel
 from warren_notifier.delivery import Delivered, Refused, Result, Retry
 from warren_notifier.egress import EgressGuard

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from warren import api_families as families
 from warren.contracts import Status, TopicLag
+from warren.metrics import api_families as families
 
 from warren_api.exposition import Value, column, head, sample
 from warren_api.group_view import GroupView

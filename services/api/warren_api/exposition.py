@@ -10,7 +10,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 
-from warren.api_families import Family
+from warren.metrics.api_families import Family
 
 _CHUNK = 128 * 2**10  # characters: a few milliseconds' work
 _GZIP_WINDOW = 16 + zlib.MAX_WBITS  # zlib: 16 more for a gzip header

@@ -14,7 +14,6 @@ from typing import Protocol
 
 import structlog
 from confluent_kafka import Message
-from warren import metrics
 from warren.clock import Clock
 from warren.contracts.group_key import split_group_key
 from warren.contracts.topics import FRESHNESS, LAG, LAG_STATUS
@@ -22,6 +21,7 @@ from warren.errors import ContractViolation, KafkaError
 from warren.kafka.connection import log_retry
 from warren.kafka.topic_reader import TopicReader
 from warren.kafka.topics import HOME
+from warren.metrics import api as metrics
 from warren.settings import HomeSettings
 
 from warren_api.home_cluster import HomeCluster

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from warren import api_families as families
-from warren.api_families import Family
+from warren.metrics import api_families as families
+from warren.metrics.api_families import Family
 
 from warren_api.exposition import Value, column, head, sample
 from warren_api.group_freshness import GroupFreshness

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from warren import api_families as families
-from warren.api_families import Family
+from warren.metrics import api_families as families
+from warren.metrics.api_families import Family
 
 from warren_api.burrow_series import burrow_series
 from warren_api.context import ApiContext

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from warren import metrics
 from warren.clock import Clock
+from warren.metrics import api as metrics
 
 UNKNOWN_ROUTE = "other"
 _METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}

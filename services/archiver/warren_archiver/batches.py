@@ -13,7 +13,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Observation, Row
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from warren.contracts.topics import Topic
-from warren.metrics import (
+from warren.metrics.archiver import (
     ARCHIVER_BATCH_SECONDS,
     ARCHIVER_BATCH_TIMESTAMP,
     ARCHIVER_QUARANTINED,

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from warren.clock import Clock
 from warren.contracts.topics import Topic
-from warren.metrics import ARCHIVER_BEHIND, ARCHIVER_FAILURES
+from warren.metrics.archiver import ARCHIVER_BEHIND, ARCHIVER_FAILURES
 from warren.settings import Settings
 
 from warren_archiver.batches import BatchWriter

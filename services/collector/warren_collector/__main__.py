@@ -8,9 +8,10 @@ import signal
 import sys
 from pathlib import Path
 
-from warren import log, metrics, probe
+from warren import log, probe
 from warren.clock import SystemClock
 from warren.errors import SettingsError
+from warren.metrics import collector as metrics
 from warren.settings_file import load_settings
 
 from warren_collector.service import Collector

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warren import metrics
+from warren.metrics import collector as metrics
 
 from warren_collector.batch import Folded
 from warren_collector.positions import Positions

@@ -13,9 +13,10 @@ from pathlib import Path
 
 import structlog
 from warren import log as logs
-from warren import metrics, probe
+from warren import probe
 from warren.clock import SystemClock
 from warren.errors import SettingsError
+from warren.metrics import evaluator as metrics
 from warren.settings import Settings
 from warren.settings_file import load_settings
 

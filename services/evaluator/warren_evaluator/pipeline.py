@@ -11,8 +11,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from warren import metrics
 from warren.clock import Clock
+from warren.metrics import evaluator as metrics
 
 from warren_evaluator.batch import BatchEvaluator
 from warren_evaluator.gone_groups import GoneGroups

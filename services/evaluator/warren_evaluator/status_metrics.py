@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
-from warren import metrics
 from warren.contracts.status import Status
+from warren.metrics import evaluator as metrics
 
 from warren_evaluator.tables import WindowTable
 from warren_evaluator.window_codec import peek_status

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping
 
-from warren.metrics import FRESHNESS_LOOKUPS
+from warren.metrics.freshness import FRESHNESS_LOOKUPS
 
 from warren_freshness.local_cache import LocalCache
 from warren_freshness.position import Position, RecordTimes

@@ -10,7 +10,7 @@ from confluent_kafka import Message
 from warren.clock import Clock
 from warren.contracts import DeadLetter, OffsetEvent
 from warren.errors import ContractViolation
-from warren.metrics import FRESHNESS_EVENTS
+from warren.metrics.freshness import FRESHNESS_EVENTS
 
 from warren_freshness.positions import Positions
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from warren.clock import Clock
 from warren.errors import ClusterUnreachable, KafkaError
 from warren.kafka.connection import log_retry
-from warren.metrics import FRESHNESS_READ_BYTES, FRESHNESS_READS
+from warren.metrics.freshness import FRESHNESS_READ_BYTES, FRESHNESS_READS
 from warren.settings import KafkaConnection
 
 from warren_freshness.broker_scans import BrokerScans, ByteBudget

@@ -9,7 +9,7 @@ from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 from warren.clock import Clock
 from warren.errors import SettingsError
-from warren.metrics import FRESHNESS_REDIS_UP
+from warren.metrics.freshness import FRESHNESS_REDIS_UP
 from warren.settings import RedisSettings
 
 from warren_freshness.position import RecordTimes

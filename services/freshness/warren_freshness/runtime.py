@@ -12,7 +12,7 @@ from warren.clock import Clock, SystemClock
 from warren.errors import SettingsError
 from warren.kafka.connection import await_connection
 from warren.kafka.topics import ensure_topics
-from warren.metrics import FRESHNESS
+from warren.metrics.freshness import FRESHNESS
 from warren.settings import Settings
 
 from warren_freshness.cache import TimeCache

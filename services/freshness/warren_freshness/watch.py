@@ -12,7 +12,7 @@ import structlog
 from warren.clock import Clock
 from warren.contracts import FreshnessEvent, FreshnessReason
 from warren.errors import PublishFailed
-from warren.metrics import (
+from warren.metrics.freshness import (
     FRESHNESS_PARTITIONS,
     FRESHNESS_PASS_SECONDS,
     FRESHNESS_PASSES,

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import structlog
 from warren.clock import Clock
-from warren.metrics import NOTIFIER_ATTEMPT_SECONDS
+from warren.metrics.notifier import NOTIFIER_ATTEMPT_SECONDS
 
 from warren_notifier.account import Entry
 from warren_notifier.books import Books

@@ -9,7 +9,7 @@ import structlog
 from warren.clock import Clock
 from warren.contracts import DeadLetter, NotificationEvent, group_key
 from warren.contracts.topics import DEAD_LETTERS, LAG_STATUS, NOTIFICATIONS, NOTIFIER_STATE
-from warren.metrics import NOTIFIER_DELIVERIES
+from warren.metrics.notifier import NOTIFIER_DELIVERIES
 
 from warren_notifier.account import Account, Entry
 from warren_notifier.change import Subject

@@ -13,10 +13,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import structlog
-from warren import metrics
 from warren.clock import Clock
 from warren.contracts import NotifierState
 from warren.errors import ContractViolation
+from warren.metrics import notifier as metrics
 
 from warren_notifier.account import Account, Entry
 from warren_notifier.books import Books

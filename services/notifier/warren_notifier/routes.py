@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from warren.notifier_settings import RouteSettings
+from warren.settings.notifier import RouteSettings
 
 from warren_notifier.change import Change, Severity
 

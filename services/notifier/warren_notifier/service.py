@@ -11,12 +11,13 @@ from concurrent.futures import ThreadPoolExecutor
 import structlog
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
-from warren import metrics, probe
+from warren import probe
 from warren.clock import Clock, SystemClock
 from warren.contracts.topics import DEAD_LETTERS, LAG_STATUS, NOTIFICATIONS, NOTIFIER_STATE
 from warren.errors import KafkaError, TopicMisconfigured
 from warren.kafka.connection import await_connection, classify, log_retry
 from warren.kafka.topics import HOME, TIMEOUT, ensure_topics
+from warren.metrics import notifier as metrics
 from warren.settings import HomeSettings, Settings
 
 from warren_notifier.channels.configured import configured_channels

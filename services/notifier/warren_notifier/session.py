@@ -15,13 +15,13 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
 
 import structlog
-from warren import metrics
 from warren.clock import Clock
 from warren.contracts.topics import LAG_STATUS
 from warren.kafka.producer import EventProducer
 from warren.kafka.topics import HOME
-from warren.notifier_settings import NotifierSettings
+from warren.metrics import notifier as metrics
 from warren.settings import HomeSettings
+from warren.settings.notifier import NotifierSettings
 
 from warren_notifier.attempts import Attempts, Channel, Sleep
 from warren_notifier.books import Books

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
-from warren import metrics
+from warren.metrics import api as metrics
 
 from warren_api.context import ApiContext
 from warren_api.exposition import encoded, gzipped

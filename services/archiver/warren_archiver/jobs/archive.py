@@ -13,7 +13,7 @@ from warren.contracts.topics import CATALOGUE, Topic
 from warren.errors import TopicMissing
 from warren.kafka.connection import await_connection, connect
 from warren.kafka.topics import HOME, check_topics, ensure_topics
-from warren.metrics import ARCHIVER
+from warren.metrics.archiver import ARCHIVER
 from warren.probe import serve
 from warren.settings import Settings
 

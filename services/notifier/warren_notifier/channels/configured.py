@@ -7,7 +7,7 @@ import ssl
 import httpx
 from warren.clock import Clock
 from warren.errors import SettingsError
-from warren.notifier_settings import NotifierSettings, WebhookChannelSettings
+from warren.settings.notifier import NotifierSettings, WebhookChannelSettings
 
 from warren_notifier.attempts import Channel
 from warren_notifier.channels.email import EmailChannel

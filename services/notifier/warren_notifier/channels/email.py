@@ -14,7 +14,7 @@ from aiosmtplib import (
     SMTPResponseException,
 )
 from warren.clock import Clock
-from warren.notifier_settings import EmailChannelSettings
+from warren.settings.notifier import EmailChannelSettings
 
 from warren_notifier.account import Entry
 from warren_notifier.channels.email_message import message, templates

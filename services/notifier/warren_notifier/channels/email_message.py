@@ -9,7 +9,7 @@ from email.message import EmailMessage
 from email.utils import format_datetime
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from warren.notifier_settings import EmailChannelSettings
+from warren.settings.notifier import EmailChannelSettings
 
 from warren_notifier.account import Entry
 from warren_notifier.report import report

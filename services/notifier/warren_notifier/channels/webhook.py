@@ -14,7 +14,7 @@ from email.utils import parsedate_to_datetime
 import httpx
 from standardwebhooks import Webhook
 from warren.clock import Clock
-from warren.notifier_settings import WebhookChannelSettings
+from warren.settings.notifier import WebhookChannelSettings
 
 from warren_notifier.account import Entry
 from warren_notifier.delivery import Delivered, Refused, Result, Retry

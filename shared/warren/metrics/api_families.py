@@ -1,6 +1,6 @@
 """Series of the API that are made at scrape time from what it holds: groups and partitions.
 
-Part of the metric catalogue (warren/metrics.py), from which docs/metrics.md is generated.
+Part of the metric catalogue, from which docs/metrics.md is generated.
 """
 
 from __future__ import annotations

@@ -1,0 +1,26 @@
+"""The metric catalogue: every metric of every service, typed, one module per service.
+
+Each service has a registry of its own, so that it exposes its own metrics only. docs/metrics.md
+is generated from here.
+"""
+
+from __future__ import annotations
+
+from warren.metrics.api import API
+from warren.metrics.api_families import API_FAMILIES, Family
+from warren.metrics.archiver import ARCHIVER
+from warren.metrics.collector import COLLECTOR
+from warren.metrics.evaluator import EVALUATOR
+from warren.metrics.freshness import FRESHNESS
+from warren.metrics.notifier import NOTIFIER
+
+REGISTRIES = {
+    "collector": COLLECTOR,
+    "evaluator": EVALUATOR,
+    "freshness": FRESHNESS,
+    "archiver": ARCHIVER,
+    "api": API,
+    "notifier": NOTIFIER,
+}
+
+__all__ = ["API_FAMILIES", "REGISTRIES", "Family"]

@@ -1,0 +1,46 @@
+"""Metrics of the archiver."""
+
+from __future__ import annotations
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+ARCHIVER = CollectorRegistry()
+
+ARCHIVER_ROWS = Counter(
+    "warren_archiver_rows",
+    "Rows written to bronze tables, by topic; rows of a batch that is repeated after a crash are "
+    "counted again",
+    ("topic",),
+    registry=ARCHIVER,
+)
+ARCHIVER_QUARANTINED = Counter(
+    "warren_archiver_quarantined",
+    "Records that contradict their contract and went to the quarantine table, by topic",
+    ("topic",),
+    registry=ARCHIVER,
+)
+ARCHIVER_BATCH_SECONDS = Histogram(
+    "warren_archiver_batch_seconds",
+    "Seconds to write a batch, by topic",
+    ("topic",),
+    buckets=(0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0),
+    registry=ARCHIVER,
+)
+ARCHIVER_BATCH_TIMESTAMP = Gauge(
+    "warren_archiver_batch_timestamp_seconds",
+    "When a batch of a topic was last written, Unix seconds; absent before the first one",
+    ("topic",),
+    registry=ARCHIVER,
+)
+ARCHIVER_BEHIND = Gauge(
+    "warren_archiver_behind_records",
+    "Offsets between the archived end and the end of the topic, when a batch was last written",
+    ("topic",),
+    registry=ARCHIVER,
+)
+ARCHIVER_FAILURES = Counter(
+    "warren_archiver_failures",
+    "How often a topic's query failed and was started again",
+    ("topic",),
+    registry=ARCHIVER,
+)

@@ -1,0 +1,120 @@
+"""Metrics of the collector."""
+
+from __future__ import annotations
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+from warren.metrics.buckets import DURATIONS
+
+COLLECTOR = CollectorRegistry()
+
+_CLUSTER = ("cluster",)
+COLLECTOR_COMMITS = Counter(
+    "warren_collector_commits",
+    "Commits folded in that are published (those that only rebuild state are not counted)",
+    _CLUSTER,
+    registry=COLLECTOR,
+)
+COLLECTOR_DELETIONS = Counter(
+    "warren_collector_deletions",
+    "Deletions of committed offsets folded in",
+    _CLUSTER,
+    registry=COLLECTOR,
+)
+COLLECTOR_DENIED = Counter(
+    "warren_collector_denied_records",
+    "Records of groups that groups_allow and groups_deny keep out",
+    _CLUSTER,
+    registry=COLLECTOR,
+)
+COLLECTOR_SKIPPED = Counter(
+    "warren_collector_skipped_records",
+    "Records of the offsets topic that are not offset commits, by key version",
+    (*_CLUSTER, "key_version"),
+    registry=COLLECTOR,
+)
+COLLECTOR_MALFORMED = Counter(
+    "warren_collector_malformed_records",
+    "Records of the offsets topic that contradict Kafka's schema, by the field that does",
+    (*_CLUSTER, "field"),
+    registry=COLLECTOR,
+)
+COLLECTOR_EVENTS = Counter(
+    "warren_collector_events",
+    "Offset events published and acknowledged",
+    _CLUSTER,
+    registry=COLLECTOR,
+)
+COLLECTOR_DEAD_LETTERS = Counter(
+    "warren_collector_dead_letters",
+    "Malformed records published to warren.dead-letters",
+    _CLUSTER,
+    registry=COLLECTOR,
+)
+COLLECTOR_FAILED_TICKS = Counter(
+    "warren_collector_failed_ticks",
+    "Ticks that were not published and are repeated, by what failed: log_ends or publish",
+    (*_CLUSTER, "step"),
+    registry=COLLECTOR,
+)
+COLLECTOR_STORE_FAILURES = Counter(
+    "warren_collector_store_failures",
+    "Positions in the offsets topic that could not be committed",
+    _CLUSTER,
+    registry=COLLECTOR,
+)
+COLLECTOR_RESTARTS = Counter(
+    "warren_collector_restarts",
+    "Times that a cluster's connections were built anew because the cluster refused something",
+    _CLUSTER,
+    registry=COLLECTOR,
+)
+COLLECTOR_TICK_SECONDS = Histogram(
+    "warren_collector_tick_seconds",
+    "Seconds to read the log ends and to publish what is due",
+    _CLUSTER,
+    buckets=DURATIONS,
+    registry=COLLECTOR,
+)
+COLLECTOR_GROUPS = Gauge(
+    "warren_collector_groups",
+    "Consumer groups whose positions this collector holds",
+    _CLUSTER,
+    registry=COLLECTOR,
+)
+COLLECTOR_POSITIONS = Gauge(
+    "warren_collector_positions",
+    "Committed positions that this collector holds",
+    _CLUSTER,
+    registry=COLLECTOR,
+)
+COLLECTOR_UNKNOWN_ENDS = Gauge(
+    "warren_collector_unknown_log_ends",
+    "Partitions whose leader did not say where the log ends, at the last tick",
+    _CLUSTER,
+    registry=COLLECTOR,
+)
+COLLECTOR_PARTITIONS = Gauge(
+    "warren_collector_source_partitions",
+    "Partitions of the offsets topic that this collector owns",
+    _CLUSTER,
+    registry=COLLECTOR,
+)
+COLLECTOR_BEHIND = Gauge(
+    "warren_collector_rebuild_records",
+    "Offsets still to read until the state of newly owned partitions is rebuilt",
+    _CLUSTER,
+    registry=COLLECTOR,
+)
+COLLECTOR_READY = Gauge(
+    "warren_collector_ready",
+    "1 while the state of all owned partitions is rebuilt, else 0",
+    _CLUSTER,
+    registry=COLLECTOR,
+)
+COLLECTOR_PUBLISHED_AT = Gauge(
+    "warren_collector_published_timestamp_seconds",
+    "When the last tick was published, Unix seconds: its age tells whether to believe the rest",
+    _CLUSTER,
+    registry=COLLECTOR,
+)

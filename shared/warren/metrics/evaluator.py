@@ -1,0 +1,53 @@
+"""Metrics of the evaluator."""
+
+from __future__ import annotations
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+from warren.metrics.buckets import DURATIONS
+
+EVALUATOR = CollectorRegistry()
+
+EVALUATOR_EVENTS = Counter(
+    "warren_evaluator_events",
+    "Offset events processed, duplicates and refused ones included",
+    registry=EVALUATOR,
+)
+EVALUATOR_DUPLICATES = Counter(
+    "warren_evaluator_duplicates",
+    "Offset events ignored because they, or newer ones, were applied before",
+    registry=EVALUATOR,
+)
+EVALUATOR_DEAD_LETTERS = Counter(
+    "warren_evaluator_dead_letters",
+    "Offset events that contradict their contract and went to warren.dead-letters",
+    registry=EVALUATOR,
+)
+EVALUATOR_STATUS_CHANGES = Counter(
+    "warren_evaluator_status_changes",
+    "Status changes published, by the new status",
+    ("status",),
+    registry=EVALUATOR,
+)
+EVALUATOR_PARTITIONS = Counter(
+    "warren_evaluator_partitions",
+    "Partitions judged, one per partition and evaluation",
+    registry=EVALUATOR,
+)
+EVALUATOR_DISCARDED_STATES = Counter(
+    "warren_evaluator_discarded_states",
+    "Table values that could not be read: their groups' windows began anew",
+    registry=EVALUATOR,
+)
+EVALUATOR_BATCH_SECONDS = Histogram(
+    "warren_evaluator_batch_seconds",
+    "Seconds from the first event of a batch to the last acknowledgement",
+    buckets=DURATIONS,
+    registry=EVALUATOR,
+)
+EVALUATOR_GROUPS = Gauge(
+    "warren_evaluator_groups",
+    "Groups that this worker judges, by status: those not OK have an open incident",
+    ("status",),
+    registry=EVALUATOR,
+)

@@ -1,0 +1,67 @@
+"""Metrics of the freshness."""
+
+from __future__ import annotations
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+from warren.metrics.buckets import DURATIONS
+
+FRESHNESS = CollectorRegistry()
+
+FRESHNESS_EVENTS = Counter(
+    "warren_freshness_events",
+    "Offset events read: applied, duplicate, foreign (of a cluster that is not configured), "
+    "refused (dead-lettered)",
+    ("result",),
+    registry=FRESHNESS,
+)
+FRESHNESS_PASSES = Counter(
+    "warren_freshness_passes",
+    "Passes over a cluster's groups: published, or failed (nothing was published)",
+    ("cluster", "result"),
+    registry=FRESHNESS,
+)
+FRESHNESS_PASS_SECONDS = Histogram(
+    "warren_freshness_pass_seconds",
+    "Seconds that a pass took, publishing included",
+    ("cluster",),
+    buckets=DURATIONS,
+    registry=FRESHNESS,
+)
+FRESHNESS_READS = Counter(
+    "warren_freshness_reads",
+    "Positions read from a cluster: record, none (nothing but control or aborted records), "
+    "corrupt, not_authorised, unread (time or bytes of the pass were used up, or no leader "
+    "answered)",
+    ("cluster", "outcome"),
+    registry=FRESHNESS,
+)
+FRESHNESS_READ_BYTES = Counter(
+    "warren_freshness_read_bytes",
+    "Bytes of record batches read from a cluster",
+    ("cluster",),
+    registry=FRESHNESS,
+)
+FRESHNESS_LOOKUPS = Counter(
+    "warren_freshness_lookups",
+    "Positions looked up, by where their record time was: memory, redis, log (had to be read)",
+    ("cluster", "found"),
+    registry=FRESHNESS,
+)
+FRESHNESS_REDIS_UP = Gauge(
+    "warren_freshness_redis_up",
+    "1 while Redis answers; 0: record times are read from the logs instead",
+    registry=FRESHNESS,
+)
+FRESHNESS_PARTITIONS = Gauge(
+    "warren_freshness_partitions",
+    "Partitions of groups in the last pass, by reason of their value",
+    ("cluster", "reason"),
+    registry=FRESHNESS,
+)
+FRESHNESS_STALE_GROUPS = Gauge(
+    "warren_freshness_stale_groups",
+    "Groups without an offset event for three heartbeats: is the collector running?",
+    ("cluster",),
+    registry=FRESHNESS,
+)

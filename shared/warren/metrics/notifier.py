@@ -1,0 +1,52 @@
+"""Metrics of the notifier."""
+
+from __future__ import annotations
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+from warren.metrics.buckets import DURATIONS
+
+NOTIFIER = CollectorRegistry()
+
+NOTIFIER_EVENTS = Counter(
+    "warren_notifier_events",
+    "Events read: routed, unrouted (no route wants it), foreign (a type it does not know), history "
+    "(before the first start), replayed (taken in before), refused (dead-lettered)",
+    ("result",),
+    registry=NOTIFIER,
+)
+NOTIFIER_DELIVERIES = Counter(
+    "warren_notifier_deliveries",
+    "Attempts and ends of deliveries, by channel and outcome as on warren.notifications",
+    ("channel", "outcome"),
+    registry=NOTIFIER,
+)
+NOTIFIER_ATTEMPT_SECONDS = Histogram(
+    "warren_notifier_attempt_seconds",
+    "Seconds that an attempt took",
+    ("channel",),
+    buckets=DURATIONS,
+    registry=NOTIFIER,
+)
+NOTIFIER_PENDING = Gauge(
+    "warren_notifier_pending",
+    "Deliveries of a channel that have not come to their end",
+    ("channel",),
+    registry=NOTIFIER,
+)
+NOTIFIER_OLDEST_PENDING = Gauge(
+    "warren_notifier_oldest_pending_seconds",
+    "Age of the oldest pending delivery of a channel; 0 without one",
+    ("channel",),
+    registry=NOTIFIER,
+)
+NOTIFIER_OPEN_INCIDENTS = Gauge(
+    "warren_notifier_open_incidents",
+    "Open incidents in the partitions of this notifier",
+    registry=NOTIFIER,
+)
+NOTIFIER_PARTITIONS = Gauge(
+    "warren_notifier_partitions",
+    "Partitions of warren.lag-status that this notifier serves",
+    registry=NOTIFIER,
+)

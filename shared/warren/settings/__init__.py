@@ -1,0 +1,69 @@
+"""Settings: one `warren.toml`, overridden by `WARREN_…` environment variables.
+
+`WARREN_API__PORT` is `[api] port`; `WARREN_HOME__KAFKA__SASL_PASSWORD` is
+`[home.kafka] "sasl.password"`. A secret may also be named by a file: `…_FILE`.
+"""
+
+from __future__ import annotations
+
+from pydantic import Field, field_validator
+
+from warren.contracts.group_key import CLUSTER_NAME
+from warren.section import Section
+from warren.settings.api import ApiSettings
+from warren.settings.archiver import ArchiverSettings
+from warren.settings.clusters import ClusterSettings
+from warren.settings.collector import CollectorSettings
+from warren.settings.connection import KafkaConnection
+from warren.settings.evaluation import EvaluationSettings, PolicyName
+from warren.settings.evaluator import EvaluatorSettings
+from warren.settings.freshness import FreshnessSettings
+from warren.settings.home import HomeSettings
+from warren.settings.local import LocalSettings
+from warren.settings.log import LogSettings
+from warren.settings.notifier import NotifierSettings
+from warren.settings.redis import RedisSettings
+
+
+class Settings(Section):
+    """All of warren.toml."""
+
+    home: HomeSettings = Field(default_factory=HomeSettings)
+    clusters: dict[str, ClusterSettings] = Field(default_factory=dict)
+    redis: RedisSettings = Field(default_factory=RedisSettings)
+    collector: CollectorSettings = Field(default_factory=CollectorSettings)
+    evaluation: EvaluationSettings = Field(default_factory=EvaluationSettings)
+    evaluator: EvaluatorSettings = Field(default_factory=EvaluatorSettings)
+    freshness: FreshnessSettings = Field(default_factory=FreshnessSettings)
+    notifier: NotifierSettings = Field(default_factory=NotifierSettings)
+    archiver: ArchiverSettings = Field(default_factory=ArchiverSettings)
+    api: ApiSettings = Field(default_factory=ApiSettings)
+    local: LocalSettings = Field(default_factory=LocalSettings)
+    log: LogSettings = Field(default_factory=LogSettings)
+
+    @field_validator("clusters")
+    @classmethod
+    def _cluster_names(cls, value: dict[str, ClusterSettings]) -> dict[str, ClusterSettings]:
+        for name in value:
+            if not CLUSTER_NAME.fullmatch(name):
+                raise ValueError(f"cluster name {name!r}: only letters, digits, . _ - are allowed")
+        return value
+
+
+__all__ = [
+    "ApiSettings",
+    "ArchiverSettings",
+    "ClusterSettings",
+    "CollectorSettings",
+    "EvaluationSettings",
+    "EvaluatorSettings",
+    "FreshnessSettings",
+    "HomeSettings",
+    "KafkaConnection",
+    "LocalSettings",
+    "LogSettings",
+    "NotifierSettings",
+    "PolicyName",
+    "RedisSettings",
+    "Settings",
+]

@@ -1,0 +1,40 @@
+"""`[archiver]`: the Spark application."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from warren.section import Seconds, Section
+
+
+class ArchiverSettings(Section):
+    """The Spark application that archives Warren's topics to Delta tables."""
+
+    path: str = Field(
+        default=".warren/lake",
+        description="Root of the tables and checkpoints: a directory or a URL that Spark can write",
+    )
+    interval: Seconds = Field(default=30, description="Seconds between two batches of a topic")
+    batch_records: int = Field(
+        default=200_000, ge=1, description="Most records of a topic in one batch"
+    )
+    writers: int = Field(default=2, ge=1, description="Most files that a batch adds to a table")
+    fail_on_data_loss: bool = Field(
+        default=True,
+        description="Stop archiving a topic that lost records before they were archived, instead "
+        "of going on with what is left",
+    )
+    master: str = Field(
+        default="local[2]", description="Spark's master; ignored under spark-submit"
+    )
+    memory: str = Field(
+        default="1g", description="Heap of Spark's JVM (-Xmx); ignored under spark-submit"
+    )
+    jars_dir: str = Field(
+        default="",
+        description="Directory with Spark's Delta and Kafka jars; `warren archive` and `warren up` "
+        "download them when it is empty; ignored under spark-submit",
+    )
+    metrics_port: int = Field(
+        default=0, ge=0, le=65535, description="Port of /metrics and /ready; 0 for none"
+    )

@@ -1,0 +1,27 @@
+"""`[collector]`: publishing of offset events."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from warren.section import Seconds, Section
+
+
+class CollectorSettings(Section):
+    """Publishing of offset events."""
+
+    interval: Seconds = Field(
+        default=5, description="Seconds between events of a group that commits"
+    )
+    heartbeat: Seconds = Field(
+        default=10, description="Seconds after which a silent group is published again"
+    )
+    group_id: str = Field(
+        default="warren-collector", description="Consumer group of the collectors"
+    )
+    event_partitions: int = Field(
+        default=5000, ge=1, description="Most partitions in one event; larger groups are split"
+    )
+    metrics_port: int = Field(
+        default=0, ge=0, le=65535, description="Port of /metrics and /ready; 0 for none"
+    )

@@ -1,0 +1,38 @@
+"""How to reach a Kafka cluster."""
+
+from __future__ import annotations
+
+from pydantic import ConfigDict, Field, SecretStr, field_validator
+
+from warren.section import Section
+
+
+class KafkaConnection(Section):
+    """How to reach a cluster: bootstrap servers and any librdkafka property.
+
+    All property values are kept as secrets, so that none of them shows in a log or a repr.
+    """
+
+    model_config = ConfigDict(coerce_numbers_to_str=True)
+
+    bootstrap: str = Field(description="Bootstrap servers, host:port[,host:port]")
+    kafka: dict[str, SecretStr] = Field(
+        default_factory=dict,
+        description="librdkafka properties, for example security.protocol, sasl.mechanism, "
+        "sasl.username, sasl.password; `<property>_file` reads the value from a file",
+    )
+
+    @field_validator("kafka", mode="before")
+    @classmethod
+    def _properties(cls, value: object) -> object:
+        if not isinstance(value, dict):
+            return value
+        return {
+            str(name).replace("_", "."): str(text).lower() if isinstance(text, bool) else text
+            for name, text in value.items()
+        }
+
+    def librdkafka(self) -> dict[str, str]:
+        """Client properties with the secrets revealed: pass them on, never log them."""
+        revealed = {name: text.get_secret_value() for name, text in self.kafka.items()}
+        return {"bootstrap.servers": self.bootstrap, **revealed}

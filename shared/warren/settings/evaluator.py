@@ -1,0 +1,21 @@
+"""`[evaluator]`: the Faust worker."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from warren.section import Seconds, Section
+
+
+class EvaluatorSettings(Section):
+    """The Faust worker."""
+
+    app_id: str = Field(
+        default="warren-evaluator", description="Faust application and consumer group"
+    )
+    batch: int = Field(default=100, ge=1, description="Most events in one micro-batch")
+    batch_within: Seconds = Field(default=0.1, description="Seconds a micro-batch waits at most")
+    data_dir: str = Field(default=".warren/evaluator", description="Faust's working directory")
+    metrics_port: int = Field(
+        default=0, ge=0, le=65535, description="Port of /metrics and /ready; 0 for none"
+    )

@@ -1,0 +1,40 @@
+"""`[freshness]`: reading of record times."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from warren.section import Seconds, Section
+
+
+class FreshnessSettings(Section):
+    """Reading of record times from the monitored clusters."""
+
+    interval: Seconds = Field(default=10, description="Seconds between two passes")
+    group_id: str = Field(
+        default="warren-freshness", description="Consumer group on the home cluster"
+    )
+    read_timeout: Seconds = Field(
+        default=5, description="Seconds that a pass reads from a cluster at most"
+    )
+    pass_bytes: int = Field(
+        default=256 * 2**20, ge=2**20, description="Bytes that a pass reads from a cluster at most"
+    )
+    samples: int = Field(
+        default=500,
+        ge=0,
+        description="Newest records of logs that a pass reads for append lag and the commit lag "
+        "of groups that are caught up, at most; 0 for none",
+    )
+    cache_entries: int = Field(
+        default=200_000, ge=1, description="Record times kept in memory, per cluster"
+    )
+    cache_ttl: Seconds = Field(
+        default=600, description="Seconds that a record time is kept, in memory and in Redis"
+    )
+    retention_refresh: Seconds = Field(
+        default=300, description="Seconds after which topics' retention is asked for again"
+    )
+    metrics_port: int = Field(
+        default=0, ge=0, le=65535, description="Port of /metrics and /ready; 0 for none"
+    )
