@@ -19,6 +19,10 @@ class GroupMember(BaseModel):
     client_id: str
     host: str
     assignment: dict[str, list[Partition]] = Field(default_factory=dict)
+    subscription: list[str] = Field(default_factory=list, description="Topics subscribed to")
+    subscribed_regex: str | None = Field(default=None, description="KIP-848: matched by brokers")
+    epoch: int = Field(default=-1, description="Member epoch; -1 in classic groups")
+    rack: str | None = None
 
 
 class GroupEvent(Event):
@@ -41,3 +45,12 @@ class GroupEvent(Event):
     members: list[GroupMember] = Field(default_factory=list)
     rebalances: int = Field(default=0, ge=0, description="Rebalances seen")
     last_rebalance_at: Milliseconds | None = None
+    idle_members: int | None = Field(
+        default=None, description="Members that are assigned nothing; null unknown"
+    )
+    assignment_skew: float | None = Field(
+        default=None, description="Most / mean partitions per member, 1 is even; null unknown"
+    )
+    unowned: dict[str, list[Partition]] = Field(
+        default_factory=dict, description="Partitions of subscribed topics that no member owns"
+    )
