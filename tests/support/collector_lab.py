@@ -15,6 +15,7 @@ from support.waiting import eventually
 from warren.clock import SystemClock
 from warren.contracts import DeadLetter, OffsetEvent
 from warren.settings import ClusterSettings, CollectorSettings, HomeSettings, Settings
+from warren.settings_watch import SettingsWatch
 from warren_collector.service import Collector
 
 CLUSTER = "prod"
@@ -70,9 +71,11 @@ class Lab:
         )
 
     @contextmanager
-    def collecting(self, settings: Settings) -> Iterator[Collector]:
+    def collecting(
+        self, settings: Settings, watch: SettingsWatch | None = None
+    ) -> Iterator[Collector]:
         """A running collector; ready, if all its clusters can be reached."""
-        collector = Collector(settings, SystemClock())
+        collector = Collector(settings, SystemClock(), watch)
         failures: list[BaseException] = []
 
         def run() -> None:

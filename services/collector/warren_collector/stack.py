@@ -14,7 +14,7 @@ from warren.kafka.topics import HOME, ensure_topics
 from warren.settings import Settings
 
 from warren_collector.events import Origin
-from warren_collector.filters import GroupFilter
+from warren_collector.filters import ClusterFilters
 from warren_collector.log_ends import LogEndsReader
 from warren_collector.meters import Meters
 from warren_collector.positions import Positions
@@ -44,10 +44,14 @@ class ClusterStack:
         self._clock = clock
         self._stop = stop
         self._meters = Meters(cluster)
-        self._groups = GroupFilter(
-            self._cluster_settings.groups_allow, self._cluster_settings.groups_deny, self._setting
-        )
+        self._filters = ClusterFilters(settings, cluster)
+        self._filters_changed = threading.Event()
         Brokers(cluster, self._setting, self._cluster_settings)  # refuses bad settings
+
+    def filter_by(self, settings: Settings) -> None:
+        """Other filters from now on. Called from another thread."""
+        self._filters.replace(settings)
+        self._filters_changed.set()
 
     def run(self) -> None:
         """Returns when `stop` is set. Raises SettingsError for what librdkafka does not know."""
@@ -77,7 +81,8 @@ class ClusterStack:
 
     def _collect(self) -> None:
         settings, cluster = self._settings.collector, self._cluster_settings
-        positions = Positions(self._groups.accepts)
+        positions = Positions(self._filters.accepts_group, self._filters.accepts_topic)
+        self._filters_changed.clear()  # what is read from now on is read with the newest
         with ExitStack() as closing:
             producer = EventProducer(HOME, HOME, self._settings.home)
             publisher = Publisher(
@@ -120,7 +125,12 @@ class ClusterStack:
         interval = self._settings.collector.interval
         progress = Progress(self.cluster, self._clock)
         next_tick = self._clock.monotonic()
+        rereads = False
         while not self._stop.is_set():
+            if self._filters_changed.is_set():
+                self._filters_changed.clear()
+                positions.drop_denied()
+                rereads, next_tick = True, self._clock.monotonic()
             if publisher.waiting < MOST_DEAD_LETTERS:
                 batch = source.poll(min(POLL, max(next_tick - self._clock.monotonic(), 0.0)))
                 folded = positions.fold(batch)
@@ -132,5 +142,8 @@ class ClusterStack:
             is_crowded = publisher.waiting >= MOST_DEAD_LETTERS
             if now >= next_tick or is_crowded or (self.is_ready and not was_ready):
                 ticker.tick()
+                if rereads and self.is_ready and not positions.groups.dirty.any():
+                    source.reread()
+                    rereads = False
                 self._meters.state(positions, source.partitions, self.is_ready)
                 next_tick = max(next_tick + interval, now)

@@ -23,7 +23,7 @@ COLLECTOR_DELETIONS = Counter(
 )
 COLLECTOR_DENIED = Counter(
     "warren_collector_denied_records",
-    "Records of groups that groups_allow and groups_deny keep out",
+    "Records of groups and topics that the filters (groups_allow, topics_deny, …) keep out",
     _CLUSTER,
     registry=COLLECTOR,
 )
@@ -116,5 +116,10 @@ COLLECTOR_PUBLISHED_AT = Gauge(
     "warren_collector_published_timestamp_seconds",
     "When the last tick was published, Unix seconds: its age tells whether to believe the rest",
     _CLUSTER,
+    registry=COLLECTOR,
+)
+COLLECTOR_SETTINGS_REFUSED = Gauge(
+    "warren_collector_settings_refused",
+    "1 while warren.toml was changed and cannot be used (the log says why), else 0",
     registry=COLLECTOR,
 )

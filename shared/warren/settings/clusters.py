@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from warren.section import Pattern
 from warren.settings.connection import KafkaConnection
+from warren.settings.filters import Expressions
 
 
 class ClusterSettings(KafkaConnection):
@@ -19,9 +19,15 @@ class ClusterSettings(KafkaConnection):
     offsets_topic: str = Field(
         default="__consumer_offsets", description="Topic that holds the committed offsets"
     )
-    groups_allow: list[Pattern] = Field(
+    groups_allow: Expressions = Field(
         default_factory=list, description="Only groups that match one (regular expressions)"
     )
-    groups_deny: list[Pattern] = Field(
+    groups_deny: Expressions = Field(
         default=["^warren-"], description="Never groups that match one (regular expressions)"
+    )
+    topics_allow: Expressions = Field(
+        default_factory=list, description="Only topics that match one (regular expressions)"
+    )
+    topics_deny: Expressions = Field(
+        default_factory=list, description="Never topics that match one (regular expressions)"
     )

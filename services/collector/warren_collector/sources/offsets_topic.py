@@ -169,6 +169,22 @@ class OffsetsTopicSource:
         for problem in failed.values():
             self._commit_failed(problem)
 
+    def reread(self) -> None:
+        """Reads the owned partitions from their beginning once more: other groups are wanted now.
+
+        Raises what the broker refuses; then the source is of no use any more.
+        """
+        owned = [Partition(self._topic, partition.number) for partition in self.partitions]
+        if not owned:
+            return
+        self._on_released([partition.partition for partition in owned])
+        try:
+            for partition in self._resolve(self._consumer, owned):
+                self.partitions.add(partition)
+                self._consumer.seek(Partition(self._topic, partition.number, OFFSET_BEGINNING))
+        except KafkaException as error:
+            raise classify(self._cluster, self._setting, error.args[0]) from None
+
     def close(self) -> None:
         """Leaves the group."""
         self._consumer.close()
