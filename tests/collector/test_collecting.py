@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -242,13 +243,22 @@ def test_an_unreachable_cluster_harms_only_itself(lab: Lab) -> None:
     commits.write(1)
     settings = lab.settings(commits.offsets_topic)
     nobody = ClusterSettings(bootstrap=f"127.0.0.1:{free_port()}", groups_allow=[lab.name])
-    both = settings.model_copy(update={"clusters": {"away": nobody, **settings.clusters}})
-    with lab.collecting(both) as collector:
-        name = f"{lab.prefix}offsets"
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # accepts, never answers
+        slow = ClusterSettings(bootstrap=f"127.0.0.1:{silent.getsockname()[1]}")
+        clusters = {"away": nobody, "slow": slow, **settings.clusters}
+        check_isolation(lab, commits, settings.model_copy(update={"clusters": clusters}))
+
+
+def check_isolation(lab: Lab, commits: Commits, settings: Settings) -> None:
+    with lab.collecting(settings) as collector:
+        name = f"{lab.prefix}clusters"
         eventually(lambda: name in lab.admin.list_topics(timeout=30).topics, message=name)
         events = lab.events()
         events.until(lambda: commits.are_published(events), "the good cluster is published")
         assert not collector.is_ready
+        expected = {CLUSTER: "ok", "away": "unreachable", "slow": "unreachable"}
+        events.until(lambda: events.cluster_states() == expected, "each has its own state")
+    events.until(lambda: events.cluster_states() == {}, "a collector that stops withdraws")
 
 
 @contextmanager

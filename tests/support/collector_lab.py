@@ -13,7 +13,7 @@ from confluent_kafka import TopicPartition as Partition
 from confluent_kafka.admin import AdminClient, NewTopic
 from support.waiting import eventually
 from warren.clock import SystemClock
-from warren.contracts import DeadLetter, OffsetEvent
+from warren.contracts import ClusterEvent, DeadLetter, OffsetEvent
 from warren.settings import ClusterSettings, CollectorSettings, HomeSettings, Settings
 from warren.settings_watch import SettingsWatch
 from warren_collector.service import Collector
@@ -110,6 +110,7 @@ class Events:
     def __init__(self, lab: Lab, closing: ExitStack) -> None:
         self.all: list[OffsetEvent] = []
         self.letters: list[DeadLetter] = []
+        self.clusters: dict[bytes | None, ClusterEvent | None] = {}
         self._consumer = Consumer(
             {
                 "bootstrap.servers": lab.bootstrap,
@@ -122,7 +123,7 @@ class Events:
         self._consumer.assign(
             [
                 Partition(f"{lab.prefix}{topic}", number, 0)
-                for topic in ("offsets", "dead-letters")
+                for topic in ("offsets", "dead-letters", "clusters")
                 for number in range(2)
             ]
         )
@@ -135,9 +136,16 @@ class Events:
                 assert error.code() == confluent_kafka.KafkaError.UNKNOWN_TOPIC_OR_PART
             elif (message.topic() or "").endswith("dead-letters"):
                 self.letters.append(DeadLetter.from_bytes(message.value()))
+            elif (message.topic() or "").endswith("clusters"):
+                value = message.value()
+                self.clusters[message.key()] = ClusterEvent.from_bytes(value) if value else None
             else:
                 self.all.append(OffsetEvent.from_bytes(message.value()))
         return self.all
+
+    def cluster_states(self) -> dict[str, str]:
+        """What the (only) collector says of its clusters."""
+        return {event.cluster: event.state for event in self.clusters.values() if event}
 
     def of(self, group: str) -> list[OffsetEvent]:
         return [event for event in self.all if event.group == group]

@@ -10,10 +10,12 @@ from __future__ import annotations
 import socket
 from typing import Any
 
+from warren_api.cluster_view import ClusterView
 from warren_api.go_json import float32
 from warren_api.group_view import Edge, GroupView, PartitionRow
 
 Body = dict[str, Any]
+TOPIC_REFRESH = 30  # seconds, as in the collector
 
 
 def request_info(path: str) -> Body:
@@ -31,6 +33,44 @@ def cluster_list(clusters: list[str], path: str) -> Body:
         "message": "cluster list returned",
         "clusters": clusters,
         "request": request_info(path),
+    }
+
+
+def cluster_detail(view: ClusterView, servers: list[str], interval: float, path: str) -> Body:
+    """Burrow's description of the cluster's module; `state`, how it stands with it, is our own."""
+    return {
+        "error": False,
+        "message": "cluster module detail returned",
+        "module": {
+            "class-name": "kafka",
+            "servers": servers,
+            "client-profile": {
+                "name": "",
+                "client-id": "warren",
+                "kafka-version": "",
+                "tls": None,
+                "sasl": None,
+            },
+            "topic-refresh": TOPIC_REFRESH,
+            "offset-refresh": max(round(interval), 1),
+        },
+        "state": _cluster_state(view),
+        "request": request_info(path),
+    }
+
+
+def _cluster_state(view: ClusterView) -> Body:
+    return {
+        "state": view.state,
+        "since": view.since,
+        "problem": view.problem,
+        "groups": sum(event.groups for event in view.events),
+        "positions": sum(event.positions for event in view.events),
+        "backlog": sum(event.backlog for event in view.events),
+        "log_ends_at": view.log_ends_at,
+        "collectors": [
+            event.model_dump(exclude={"v", "cluster"}, mode="json") for event in view.events
+        ],
     }
 
 

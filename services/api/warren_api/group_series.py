@@ -8,6 +8,7 @@ from warren.metrics import api_families as families
 from warren.metrics.api_families import Family
 
 from warren_api.burrow_series import burrow_series
+from warren_api.cluster_view import STATES
 from warren_api.context import ApiContext
 from warren_api.exposition import Value, head, sample
 from warren_api.freshness_series import freshness_series
@@ -21,6 +22,7 @@ def group_series(context: ApiContext) -> Iterator[str]:
     """All families, piece by piece, from one consistent state of the groups."""
     views = context.model.groups()
     yield from _of_this_service(context)
+    yield from _clusters(context)
     yield from burrow_series(views)
     yield from _warren_groups(views, context.clock.now_ms())
     yield from freshness_series(views)
@@ -37,6 +39,15 @@ def _of_this_service(context: ApiContext) -> Iterator[str]:
     ):
         yield head(family)
         yield sample(family, (), value)
+
+
+def _clusters(context: ApiContext) -> Iterator[str]:
+    now = context.clock.now_ms()
+    views = [context.model.cluster(cluster, now) for cluster in context.clusters]
+    yield from _family(
+        families.CLUSTER_STATE,
+        (((view.cluster, state), int(view.state == state)) for view in views for state in STATES),
+    )
 
 
 def _warren_groups(views: Sequence[GroupView], now: int) -> Iterator[str]:

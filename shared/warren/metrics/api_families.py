@@ -31,6 +31,13 @@ API_FEED_WORKING = Family(
 API_GROUPS = Family("warren_api_groups", "Consumer groups in the read model", ())
 API_PARTITIONS = Family("warren_api_partitions", "Partitions of groups in the read model", ())
 
+CLUSTER_STATE = Family(
+    "warren_cluster_state",
+    "1 for the state of a cluster as its collectors report it: unreachable, refused, failing, "
+    "connecting, rebuilding, ok; unknown when none is heard of",
+    ("cluster", "state"),
+)
+
 _BURROW_GROUP = ("cluster", "consumer_group")
 _BURROW_PARTITION = (*_BURROW_GROUP, "topic", "partition")
 BURROW_TOTAL_LAG = Family(
@@ -149,6 +156,7 @@ API_FAMILIES: tuple[Family, ...] = (
     API_FEED_WORKING,
     API_GROUPS,
     API_PARTITIONS,
+    CLUSTER_STATE,
     BURROW_TOTAL_LAG,
     BURROW_STATUS,
     BURROW_PARTITION_STATUS,

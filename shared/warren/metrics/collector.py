@@ -45,6 +45,12 @@ COLLECTOR_EVENTS = Counter(
     _CLUSTER,
     registry=COLLECTOR,
 )
+COLLECTOR_PUBLISHED_BYTES = Counter(
+    "warren_collector_published_bytes",
+    "Bytes of the events published and acknowledged, before compression",
+    _CLUSTER,
+    registry=COLLECTOR,
+)
 COLLECTOR_DEAD_LETTERS = Counter(
     "warren_collector_dead_letters",
     "Malformed records published to warren.dead-letters",
@@ -53,7 +59,8 @@ COLLECTOR_DEAD_LETTERS = Counter(
 )
 COLLECTOR_FAILED_TICKS = Counter(
     "warren_collector_failed_ticks",
-    "Ticks that were not published and are repeated, by what failed: log_ends or publish",
+    "Ticks that were not published and are repeated, by what failed: log_ends, or publish where "
+    "the home cluster did not acknowledge",
     (*_CLUSTER, "step"),
     registry=COLLECTOR,
 )
@@ -104,6 +111,24 @@ COLLECTOR_BEHIND = Gauge(
     "warren_collector_rebuild_records",
     "Offsets still to read until the state of newly owned partitions is rebuilt",
     _CLUSTER,
+    registry=COLLECTOR,
+)
+COLLECTOR_BACKLOG = Gauge(
+    "warren_collector_backlog_records",
+    "Offsets between what was read of the owned partitions of the offsets topic and their ends",
+    _CLUSTER,
+    registry=COLLECTOR,
+)
+COLLECTOR_LOG_ENDS_AGE = Gauge(
+    "warren_collector_log_ends_age_seconds",
+    "Seconds since the watched topics' log ends were read; NaN before the first time",
+    _CLUSTER,
+    registry=COLLECTOR,
+)
+COLLECTOR_CLUSTER_STATE = Gauge(
+    "warren_collector_cluster_state",
+    "1 for the state of the cluster: connecting, rebuilding, ok, failing, refused or unreachable",
+    (*_CLUSTER, "state"),
     registry=COLLECTOR,
 )
 COLLECTOR_READY = Gauge(

@@ -54,6 +54,16 @@ def _kafka(routes: APIRouter, context: ApiContext) -> None:
     async def clusters(request: Request) -> Response:
         return json_response(shapes.cluster_list(context.clusters, decoded_path(request.scope)))
 
+    @routes.get("/v3/kafka/{cluster}")
+    async def cluster_detail(request: Request, cluster: Segment) -> Response:
+        path = decoded_path(request.scope)
+        if cluster not in context.clusters:
+            return json_response(shapes.error("cluster module not found", path), 404)
+        view = context.model.cluster(cluster, context.clock.now_ms())
+        interval = context.settings.collector.interval
+        body = shapes.cluster_detail(view, context.servers(cluster), interval, path)
+        return json_response(body)
+
     @routes.get("/v3/kafka/{cluster}/consumer")
     async def consumers(request: Request, cluster: Segment) -> Response:
         path = decoded_path(request.scope)

@@ -146,6 +146,16 @@ class OffsetsTopicSource:
             counted=counted,
         )
 
+    def backlog(self) -> int:
+        """Offsets between what was read of the owned partitions and their ends, as last heard."""
+        behind = 0
+        for partition in self.partitions:
+            _, end = self._consumer.get_watermark_offsets(
+                Partition(self._topic, partition.number), cached=True
+            ) or (0, 0)
+            behind += max(max(end, partition.end) - partition.position, 0)
+        return behind
+
     def store(self) -> None:
         """Commits the live partitions' positions, where they changed.
 
