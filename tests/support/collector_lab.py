@@ -147,6 +147,9 @@ class Events:
         """What the (only) collector says of its clusters."""
         return {event.cluster: event.state for event in self.clusters.values() if event}
 
+    def problem(self, cluster: str) -> str:
+        return next(e.problem for e in self.clusters.values() if e and e.cluster == cluster)
+
     def of(self, group: str) -> list[OffsetEvent]:
         return [event for event in self.all if event.group == group]
 
