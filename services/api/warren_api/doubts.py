@@ -1,12 +1,21 @@
-"""Whether to believe what is shown: the feed works and groups have been judged lately."""
+"""Whether to believe what is shown: topics and clusters are read, groups were judged lately."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from warren_api.cluster_view import ClusterView
 from warren_api.durations import duration
 from warren_api.feed import FeedState
 
 
-def doubts(feed: FeedState, newest_evaluation: int | None, now: int, stale_after: int) -> list[str]:
+def doubts(
+    feed: FeedState,
+    newest_evaluation: int | None,
+    now: int,
+    stale_after: int,
+    clusters: Iterable[ClusterView] = (),
+) -> list[str]:
     """Sentences for people; empty when there is no doubt. Times in Unix milliseconds."""
     sentences = []
     if feed.problem:
@@ -18,4 +27,8 @@ def doubts(feed: FeedState, newest_evaluation: int | None, now: int, stale_after
             f"No group has been judged for {duration(now - newest_evaluation)}: "
             "check the collector and the evaluator."
         )
+    for view in clusters:
+        if view.problem and view.since is not None:
+            lasts = duration(max(now - view.since, 0))
+            sentences.append(f"For {lasts}: {view.problem}.")
     return sentences
