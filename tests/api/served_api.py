@@ -116,10 +116,11 @@ class Api:
     clock: ManualClock = field(default_factory=lambda: ManualClock(NOW))
     feed: FeedState = field(default_factory=lambda: FeedState(ready=True, problem=None))
     clusters: tuple[str, ...] = ("demo",)
+    settings: Settings | None = None
 
     def __post_init__(self) -> None:
         clusters = {name: ClusterSettings(bootstrap="broker:9092") for name in self.clusters}
-        self.settings = Settings(clusters=clusters)
+        self.settings = self.settings or Settings(clusters=clusters)
         self.context = ApiContext(self.settings, self.model, lambda: self.feed, self.clock)
         self.app = create_app(self.context)
 

@@ -78,3 +78,8 @@ class LagEvent(Event):
     total_lag: int = Field(ge=0, description="Sum of the known lags, records")
     incident: Incident | None = None
     topics: dict[str, TopicLag] = Field(default_factory=dict)
+    windows: str | None = Field(
+        default=None,
+        description="All commits of the windows but the newest ones, packed (base64): partitions "
+        "by topic and number; the layout is described in warren.evaluation.packed_windows",
+    )
