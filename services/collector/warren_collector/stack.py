@@ -7,12 +7,12 @@ from contextlib import ExitStack
 
 from warren.clock import Clock
 from warren.errors import KafkaError
+from warren.kafka.brokers import Brokers
 from warren.kafka.connection import await_connection, log_retry
 from warren.kafka.producer import EventProducer
 from warren.kafka.topics import HOME, ensure_topics
 from warren.settings import Settings
 
-from warren_collector.brokers import Brokers
 from warren_collector.events import Origin
 from warren_collector.filters import GroupFilter
 from warren_collector.log_ends import LogEndsReader

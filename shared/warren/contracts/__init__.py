@@ -23,6 +23,7 @@ from warren.contracts.notifier_state import (
     RouteProgress,
 )
 from warren.contracts.offset_event import OffsetEvent, TopicPositions
+from warren.contracts.reason import REASONS, EndReasonName, ReasonName
 from warren.contracts.status import GroupStatusName, PartitionStatusName, Status
 from warren.contracts.status_change import (
     MAX_PARTITIONS,
@@ -34,10 +35,12 @@ from warren.contracts.status_change import (
 
 __all__ = [
     "MAX_PARTITIONS",
+    "REASONS",
     "BadPartition",
     "DeadLetter",
     "DeliveryKind",
     "DeliveryOutcome",
+    "EndReasonName",
     "Event",
     "FreshnessEvent",
     "FreshnessReason",
@@ -53,6 +56,7 @@ __all__ = [
     "OpenIncident",
     "PartitionStatusName",
     "PendingDelivery",
+    "ReasonName",
     "RouteProgress",
     "Status",
     "StatusChange",
