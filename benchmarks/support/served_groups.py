@@ -19,6 +19,7 @@ from warren_api.app import create_app
 from warren_api.context import ApiContext
 from warren_api.feed import FeedState
 from warren_api.read_model import ReadModel
+from warren_api.requests import Requests
 from warren_local.ports import free_port
 
 CLUSTER = "bench"
@@ -152,7 +153,8 @@ def _serve(load: GroupLoad, port: int) -> None:
         load.apply(model, number, 0)
     threading.Thread(target=_feed, args=(load, model), daemon=True).start()
     state = FeedState(ready=True, problem=None)
-    context = ApiContext(Settings(), model, lambda: state, SystemClock())
+    settings = Settings()
+    context = ApiContext(settings, model, lambda: state, SystemClock(), Requests(settings.home))
     uvicorn.run(create_app(context), host="127.0.0.1", port=port, log_config=None, access_log=False)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from support.offset_events import MINUTE, NOW, At, Judge, commits, offset_event
 from warren.contracts import LagEvent, OffsetEvent, StatusChangeEvent
 from warren.errors import ContractViolation
 from warren.evaluation import Rules
+from warren.evaluation.packed_windows import unpack
 from warren_evaluator.judgement import Duplicate
 from warren_evaluator.state import GroupState
 
@@ -75,6 +77,17 @@ def test_a_lag_event_has_the_window_edges() -> None:
     }
     assert topic.complete == [0.3]
     assert last.lag.complete == 0.0
+
+
+def test_a_lag_event_has_all_commits_of_the_windows() -> None:
+    *_, judged = Judge().all(commits(5, 4, 3))
+    ends = judged.lag.topics["orders"].window_end
+    newest = np.array([ends.offset, ends.at, ends.observed_at, ends.lag], np.int64)
+    assert judged.lag.windows is not None
+    found = unpack(judged.lag.windows, newest)
+    assert found.filled.tolist() == [3]
+    times = [NOW, NOW + MINUTE, NOW + 2 * MINUTE]
+    assert found.columns[:, 0, -3:].tolist() == [[100, 110, 120], times, times, [5, 4, 3]]
 
 
 def test_a_full_window_is_complete() -> None:

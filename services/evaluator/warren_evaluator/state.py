@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import IntEnum
 
 import numpy as np
@@ -11,6 +12,9 @@ from warren.contracts.status import Status
 from warren.evaluation import UNKNOWN, Int64, Windows
 
 from warren_evaluator.layout import Layout
+
+Forgotten = Mapping[str, frozenset[int]]
+"""Partitions, by topic, that are not known until they commit again: somebody asked for that."""
 
 MADE_ANEW_AFTER_MS = 10 * 60_000
 
@@ -63,6 +67,7 @@ class GroupState:
     layout: Layout
     latest: Int64  # [Latest, partition]
     windows: Windows
+    forgotten: Forgotten = field(default_factory=dict)
 
     @classmethod
     def new(cls, applied: Applied, intervals: int) -> GroupState:
