@@ -56,14 +56,18 @@ class Lab:
 
         eventually(is_committed, message=f"{group} commits")
 
-    def settings(self, offsets_topic: str = "__consumer_offsets") -> Settings:
+    def settings(self, offsets_topic: str = "__consumer_offsets", **cluster: object) -> Settings:
+        """`cluster`: other settings of the monitored cluster."""
         return Settings(
             home=HomeSettings(bootstrap=self.bootstrap, topic_prefix=self.prefix, partitions=2),
             clusters={
-                CLUSTER: ClusterSettings(
-                    bootstrap=self.bootstrap,
-                    offsets_topic=offsets_topic,
-                    groups_allow=[self.name],
+                CLUSTER: ClusterSettings.model_validate(
+                    {
+                        "bootstrap": self.bootstrap,
+                        "offsets_topic": offsets_topic,
+                        "groups_allow": [self.name],
+                        **cluster,
+                    }
                 )
             },
             collector=CollectorSettings(group_id=f"warren-{self.name}", interval=0.2, heartbeat=1),

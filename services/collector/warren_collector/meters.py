@@ -5,7 +5,7 @@ from __future__ import annotations
 from warren.metrics import collector as metrics
 
 from warren_collector.batch import Folded
-from warren_collector.positions import Positions
+from warren_collector.group_positions import CollectedPositions
 from warren_collector.records.key import KIND_NAMES
 from warren_collector.sources.source_partitions import SourcePartitions
 
@@ -41,12 +41,17 @@ class Meters:
         for _, malformed in folded.rejected:
             metrics.COLLECTOR_MALFORMED.labels(self._cluster, malformed.field).inc()
 
-    def state(self, positions: Positions, partitions: SourcePartitions, is_ready: bool) -> None:
+    def state(
+        self, positions: CollectedPositions, partitions: SourcePartitions, is_ready: bool
+    ) -> None:
         self._groups.set(len(positions.groups))
         self._positions.set(len(positions))
         self._partitions.set(len(partitions))
         self._behind.set(partitions.behind())
         self._ready.set(is_ready)
+
+    def source_failed(self, source: str) -> None:
+        metrics.COLLECTOR_SOURCE_FAILURES.labels(self._cluster, source).inc()
 
     def failed_tick(self, step: str) -> None:
         metrics.COLLECTOR_FAILED_TICKS.labels(self._cluster, step).inc()

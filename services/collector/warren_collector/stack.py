@@ -15,12 +15,13 @@ from warren.settings import Settings
 
 from warren_collector.events import Origin
 from warren_collector.filters import GroupFilter
+from warren_collector.group_positions import CollectedPositions
 from warren_collector.log_ends import LogEndsReader
 from warren_collector.meters import Meters
-from warren_collector.positions import Positions
 from warren_collector.progress import Progress
 from warren_collector.publisher import Publisher
-from warren_collector.sources.offsets_topic import OffsetsTopicSource
+from warren_collector.sources.opening import Sources, Watched
+from warren_collector.sources.source import Source
 from warren_collector.tick import Ticker
 from warren_collector.topic_metadata import TopicMetadata
 
@@ -77,7 +78,7 @@ class ClusterStack:
 
     def _collect(self) -> None:
         settings, cluster = self._settings.collector, self._cluster_settings
-        positions = Positions(self._groups.accepts)
+        watched = Watched(self._groups.accepts, lambda _topic: True)
         with ExitStack() as closing:
             producer = EventProducer(HOME, HOME, self._settings.home)
             publisher = Publisher(
@@ -87,17 +88,12 @@ class ClusterStack:
             metadata = TopicMetadata(self.cluster, self._setting, self._clock)
             ends = LogEndsReader(brokers, metadata, self._clock)
             closing.callback(ends.close)
-            source = OffsetsTopicSource(
-                self.cluster,
-                self._setting,
-                cluster,
-                settings.group_id,
-                positions.release,
-                self._meters.store_failures.inc,
+            opened = Sources(
+                self.cluster, self._settings, watched, self._clock, self._meters, closing
             )
-            closing.callback(source.close)
+            source, positions = opened.source, opened.positions
             ticker = Ticker(
-                Origin(self.cluster, cluster.source, settings.event_partitions),
+                Origin(self.cluster, cluster.sources[0], settings.event_partitions),
                 positions,
                 source,
                 ends,
@@ -112,8 +108,8 @@ class ClusterStack:
 
     def _loop(
         self,
-        source: OffsetsTopicSource,
-        positions: Positions,
+        source: Source,
+        positions: CollectedPositions,
         publisher: Publisher,
         ticker: Ticker,
     ) -> None:

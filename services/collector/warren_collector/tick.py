@@ -13,10 +13,10 @@ from warren.clock import Clock
 from warren.errors import AuthenticationFailed, ClusterUnreachable, PublishFailed
 
 from warren_collector.events import GroupEvents, Origin, group_events
+from warren_collector.group_positions import CollectedPositions
 from warren_collector.groups import Group
 from warren_collector.log_ends import LogEnds
 from warren_collector.meters import Meters
-from warren_collector.positions import Positions
 from warren_collector.publisher import Publisher
 from warren_collector.sources.source_partitions import SourcePartitions
 from warren_collector.trouble import Trouble
@@ -31,7 +31,8 @@ class EndsReader(Protocol):
 class Source(Protocol):
     """What a tick needs of the source."""
 
-    partitions: SourcePartitions
+    @property
+    def partitions(self) -> SourcePartitions: ...
 
     def store(self) -> None: ...
 
@@ -42,7 +43,7 @@ class Ticker:
     def __init__(
         self,
         origin: Origin,
-        positions: Positions,
+        positions: CollectedPositions,
         source: Source,
         ends: EndsReader,
         publisher: Publisher,
@@ -65,7 +66,7 @@ class Ticker:
         """False when something failed: all stays due and counted, the next tick repeats it."""
         now = self._clock.monotonic()
         live = self._source.partitions.live()
-        due = self._positions.groups.due(now - self._heartbeat)
+        due = self._positions.due(now - self._heartbeat)
         groups = [group for group in due if group.source_partition in live]
         if not groups and not self._publisher.waiting:
             return True

@@ -63,6 +63,12 @@ COLLECTOR_STORE_FAILURES = Counter(
     _CLUSTER,
     registry=COLLECTOR,
 )
+COLLECTOR_SOURCE_FAILURES = Counter(
+    "warren_collector_source_failures",
+    "Times that a source that is asked (admin_api, zookeeper) did not answer",
+    (*_CLUSTER, "source"),
+    registry=COLLECTOR,
+)
 COLLECTOR_RESTARTS = Counter(
     "warren_collector_restarts",
     "Times that a cluster's connections were built anew because the cluster refused something",

@@ -109,6 +109,14 @@ class OffsetsTopicSource:
         """Assigned (perhaps nothing: others have it all), and every owned partition is live."""
         return self._was_assigned and self.partitions.are_live
 
+    def partition_count(self) -> int:
+        """Partitions of the offsets topic, also those of others. Raises KafkaError."""
+        try:
+            topics = self._consumer.list_topics(self._topic, timeout=RESOLVE_TIMEOUT).topics
+        except KafkaException as error:
+            raise classify(self._cluster, self._setting, error.args[0]) from None
+        return len(topics[self._topic].partitions)
+
     def poll(self, timeout: float) -> Batch:
         """Records that have arrived, at most 10,000; collects for up to `timeout` seconds.
 
