@@ -6,7 +6,7 @@ from warren.metrics import collector as metrics
 
 from warren_collector.batch import Folded
 from warren_collector.positions import Positions
-from warren_collector.records.key import KIND_NAMES
+from warren_collector.records.key import KINDS
 from warren_collector.sources.source_partitions import SourcePartitions
 
 
@@ -36,7 +36,7 @@ class Meters:
         self._deletions.inc(folded.deletions)
         self._denied.inc(folded.denied)
         for key_version, count in folded.skipped.items():
-            known = str(key_version) if key_version in KIND_NAMES else "unknown"
+            known = str(key_version) if key_version in KINDS else "unknown"
             metrics.COLLECTOR_SKIPPED.labels(self._cluster, known).inc(count)
         for _, malformed in folded.rejected:
             metrics.COLLECTOR_MALFORMED.labels(self._cluster, malformed.field).inc()
