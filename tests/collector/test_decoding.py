@@ -258,10 +258,19 @@ def test_values_as_kafkas_own_classes_write_them() -> None:
             },
         },
     )
+    alone = member[:26] + bytes.fromhex("0100")  # null within its tag
+    decoded = only(decode_record(encode.part_key(5, "g", "m"), alone))
+    assert isinstance(decoded, GroupRecord)
+    assert decoded.fields["server_assignor"] == "range"
+    assert decoded.fields["classic_member_metadata"] is None
     streams_member = bytes.fromhex("0000000002630268ffffffff0000000302700102789c40000100")
     decoded = only(decode_record(encode.part_key(19, "g", "m"), streams_member))
     assert isinstance(decoded, GroupRecord)
     assert decoded.fields["user_endpoint"] == {"host": "x", "port": 40000}
+    streams_member = bytes.fromhex("0000000002630268ffffffff000000030270ff0100")
+    decoded = only(decode_record(encode.part_key(19, "g", "m"), streams_member))
+    assert isinstance(decoded, GroupRecord)
+    assert decoded.fields["user_endpoint"] is None
     streams_group = bytes.fromhex("000000000004000000000000000502000400000001010602026b027600")
     assert only(decode_record(encode.part_key(17, "g"), streams_group)) == GroupRecord(
         GroupKey(17, "g"),

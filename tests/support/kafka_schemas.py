@@ -117,6 +117,8 @@ class Schema:
                 content += self._encoded_value(field, value, version)
             elif value is not None:
                 tags[int(field["tag"])] = self._encoded_value(field, value, version)
+            elif field.get("default") is None:  # null, but not said to be absent then ("null")
+                tags[int(field["tag"])] = encode.varint(0)
         if self.is_flexible(version):
             content += encode.tagged_fields(tags | ({99: more_tags} if more_tags else {}))
         return content

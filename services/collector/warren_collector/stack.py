@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 from contextlib import ExitStack
 
+from confluent_kafka.admin import AdminClient
 from warren.clock import Clock
 from warren.errors import KafkaError
-from warren.kafka.connection import await_connection, log_retry
+from warren.kafka.connection import await_connection, client_options, log_retry
 from warren.kafka.producer import EventProducer
 from warren.kafka.topics import HOME, ensure_topics
 from warren.settings import Settings
@@ -15,6 +16,7 @@ from warren.settings import Settings
 from warren_collector.brokers import Brokers
 from warren_collector.events import Origin
 from warren_collector.filters import GroupFilter
+from warren_collector.group_reports import GroupReports
 from warren_collector.log_ends import LogEndsReader
 from warren_collector.meters import Meters
 from warren_collector.positions import Positions
@@ -22,6 +24,7 @@ from warren_collector.progress import Progress
 from warren_collector.publisher import Publisher
 from warren_collector.sources.offsets_topic import OffsetsTopicSource
 from warren_collector.tick import Ticker
+from warren_collector.topic_ids import TopicIds, asking
 from warren_collector.topic_metadata import TopicMetadata
 
 POLL = 0.2  # seconds that a poll collects records; ticks and signals wait no longer
@@ -87,12 +90,24 @@ class ClusterStack:
             metadata = TopicMetadata(self.cluster, self._setting, self._clock)
             ends = LogEndsReader(brokers, metadata, self._clock)
             closing.callback(ends.close)
+            admin = AdminClient(client_options(self.cluster, self._setting, cluster))
+            reports = GroupReports(
+                self.cluster,
+                positions.states,
+                positions.groups,
+                TopicIds(asking(admin), self._clock),
+            )
+
+            def release(partitions: list[int]) -> None:
+                positions.release(partitions)
+                reports.release(partitions)
+
             source = OffsetsTopicSource(
                 self.cluster,
                 self._setting,
                 cluster,
                 settings.group_id,
-                positions.release,
+                release,
                 self._meters.store_failures.inc,
             )
             closing.callback(source.close)
@@ -102,6 +117,7 @@ class ClusterStack:
                 source,
                 ends,
                 publisher,
+                reports,
                 self._meters,
                 self._clock,
                 # A tick early rather than one late, though ticks are not quite regular.

@@ -38,6 +38,12 @@ from warren_collector.records.record import (
     Skipped,
 )
 
+# By key version, for all kinds.
+NEWEST_VALUES = {
+    **dict.fromkeys(KINDS, NEWEST_GROUP_VALUE),
+    **dict.fromkeys(OFFSET_COMMIT, NEWEST_OFFSET_COMMIT),
+    GROUP_METADATA: NEWEST_GROUP_METADATA,
+}
 NULL_KEY = Malformed("key: null where a key is needed", "key", 0)
 
 
@@ -97,10 +103,9 @@ def decode_group_value(
 ) -> GroupMetadata | GroupRecord | Skipped | Malformed:
     """What a record about a group says, where the key is known already. Never raises."""
     buffer = Buffer(value)
-    newest = NEWEST_GROUP_METADATA if key.version == GROUP_METADATA else NEWEST_GROUP_VALUE
     try:
         version = buffer.int16("version")
-        if not 0 <= version <= newest:
+        if not 0 <= version <= NEWEST_VALUES[key.version]:
             return _unknown_value(key.version, version)
         if key.version == GROUP_METADATA:
             return read_group_metadata(key.group, buffer, version)

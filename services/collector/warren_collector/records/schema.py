@@ -15,8 +15,6 @@ from warren_collector.records.buffer import Buffer
 Reader = Callable[[Buffer], Any]
 Type = Callable[[str], Reader]
 
-_NULL = -1
-
 
 @dataclass(frozen=True, slots=True)
 class Field:
@@ -93,11 +91,21 @@ def nullable_array(of: Type) -> Type:
 
 
 def nullable(of: Type) -> Type:
-    """A structure that may be null: a byte says so."""
+    """A structure that may be null: a byte less than 0 says so."""
 
     def with_path(path: str) -> Reader:
         read = of(path)
-        return lambda buffer: None if buffer.int8(path) == _NULL else read(buffer)
+        return lambda buffer: None if buffer.int8(path) < 0 else read(buffer)
+
+    return with_path
+
+
+def nullable_in_tag(of: Type) -> Type:
+    """The same in a tagged field, where a varint of 0 says so."""
+
+    def with_path(path: str) -> Reader:
+        read = of(path)
+        return lambda buffer: read(buffer) if buffer.varint(path) else None
 
     return with_path
 
