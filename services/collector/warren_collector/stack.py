@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 from contextlib import ExitStack
 
+from confluent_kafka.admin import AdminClient
 from warren.clock import Clock
 from warren.errors import KafkaError
 from warren.kafka.brokers import Brokers
-from warren.kafka.connection import await_connection, log_retry
+from warren.kafka.connection import await_connection, client_options, log_retry
 from warren.kafka.producer import EventProducer
 from warren.kafka.topics import HOME, ensure_topics
 from warren.settings import Settings
@@ -16,6 +17,7 @@ from warren.settings import Settings
 from warren_collector.events import Origin
 from warren_collector.filters import GroupFilter
 from warren_collector.group_positions import CollectedPositions
+from warren_collector.group_reports import GroupReports
 from warren_collector.log_ends import LogEndsReader
 from warren_collector.meters import Meters
 from warren_collector.progress import Progress
@@ -23,6 +25,7 @@ from warren_collector.publisher import Publisher
 from warren_collector.sources.opening import Sources, Watched
 from warren_collector.sources.source import Source
 from warren_collector.tick import Ticker
+from warren_collector.topic_ids import TopicIds, asking
 from warren_collector.topic_metadata import TopicMetadata
 
 POLL = 0.2  # seconds that a poll collects records; ticks and signals wait no longer
@@ -89,15 +92,29 @@ class ClusterStack:
             ends = LogEndsReader(brokers, metadata, self._clock)
             closing.callback(ends.close)
             opened = Sources(
-                self.cluster, self._settings, watched, self._clock, self._meters, closing
+                self.cluster,
+                self._settings,
+                watched,
+                self._clock,
+                self._meters,
+                lambda partitions: reports.release(partitions),
+                closing,
             )
             source, positions = opened.source, opened.positions
+            admin = AdminClient(client_options(self.cluster, self._setting, cluster))
+            reports = GroupReports(
+                self.cluster,
+                opened.states,
+                positions.groups,
+                TopicIds(asking(admin), self._clock),
+            )
             ticker = Ticker(
                 Origin(self.cluster, cluster.sources[0], settings.event_partitions),
                 positions,
                 source,
                 ends,
                 publisher,
+                reports,
                 self._meters,
                 self._clock,
                 # A tick early rather than one late, though ticks are not quite regular.

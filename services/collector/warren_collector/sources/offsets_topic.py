@@ -7,7 +7,14 @@ from collections.abc import Callable, Sequence
 import confluent_kafka
 import numpy as np
 import structlog
-from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, Consumer, KafkaException, Message
+from confluent_kafka import (
+    OFFSET_BEGINNING,
+    OFFSET_END,
+    TIMESTAMP_NOT_AVAILABLE,
+    Consumer,
+    KafkaException,
+    Message,
+)
 from confluent_kafka import TopicPartition as Partition
 from warren.errors import KafkaError, SettingsError
 from warren.kafka.connection import ErrorReporter, classify, client_options
@@ -152,6 +159,7 @@ class OffsetsTopicSource:
             partitions=partitions,
             offsets=offsets,
             counted=counted,
+            time=lambda index: _time(messages[index]),
         )
 
     def store(self) -> None:
@@ -254,3 +262,8 @@ class OffsetsTopicSource:
         self._on_store_failed()
         if error.code() not in _REBALANCING:
             self._report(error)
+
+
+def _time(message: Message) -> int:
+    kind, time = message.timestamp()
+    return -1 if kind == TIMESTAMP_NOT_AVAILABLE else int(time)

@@ -11,6 +11,7 @@ from warren.contracts.offset_event import SourceName
 from warren.settings import Settings
 
 from warren_collector.group_positions import CollectedPositions
+from warren_collector.group_states import GroupStates
 from warren_collector.merged_positions import MergedPositions, Part
 from warren_collector.meters import Meters
 from warren_collector.observed_positions import ObservedPositions
@@ -38,6 +39,8 @@ class Sources:
 
     source: Source
     positions: CollectedPositions
+    states: GroupStates
+    """What records tell of the groups; without `offsets_topic` nothing."""
 
     def __init__(
         self,
@@ -46,9 +49,13 @@ class Sources:
         watched: Watched,
         clock: Clock,
         meters: Meters,
+        on_released: Callable[[list[int]], None],
         closing: ExitStack,
     ) -> None:
-        """`closing` closes them. Raises SettingsError, KafkaError."""
+        """`on_released` is told which partitions another collector owns from now on; `closing`
+        closes what is opened. Raises SettingsError, KafkaError.
+        """
+        self._on_released = on_released
         self._cluster = cluster
         self._setting = f"clusters.{cluster}"
         self._settings = settings
@@ -57,6 +64,7 @@ class Sources:
         self._meters = meters
         self._filled: list[CollectedPositions] = []
         names = settings.clusters[cluster].sources
+        self.states = GroupStates(watched.group)
         offsets_topic = None
         parts: list[Part] = []
         if "offsets_topic" in names:
@@ -80,9 +88,12 @@ class Sources:
         released = list(partitions)
         for positions in self._filled:
             positions.release(released)
+        self._on_released(released)
 
     def _offsets_topic(self) -> OffsetsTopicSource:
-        self._filled.append(Positions(self._watched.group, self._watched.topic))
+        positions = Positions(self._watched.group, self._watched.topic)
+        self._filled.append(positions)
+        self.states = positions.states
         return OffsetsTopicSource(
             self._cluster,
             self._setting,
