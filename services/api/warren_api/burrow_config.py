@@ -78,7 +78,7 @@ def cluster(name: str, settings: Settings) -> Body:
 
 def consumer(name: str, configured: ClusterSettings) -> Body:
     return {
-        "class-name": _CLASSES.get(configured.source, "kafka"),
+        "class-name": _CLASSES.get(configured.sources[0], "kafka"),
         "cluster": name,
         "servers": _servers(configured),
         "group-allowlist": _any_of(configured.groups_allow),
