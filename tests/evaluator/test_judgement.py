@@ -6,7 +6,8 @@ import pytest
 from support.offset_events import MINUTE, NOW, At, Judge, commits, offset_event
 from warren.contracts import LagEvent, OffsetEvent, StatusChangeEvent
 from warren.errors import ContractViolation
-from warren.evaluation import Rules
+from warren.evaluation import GroupRules, RuleBook, Rules
+from warren.settings import EvaluationOverride, EvaluationSettings
 from warren_evaluator.judgement import Duplicate
 from warren_evaluator.state import GroupState
 
@@ -288,3 +289,51 @@ def test_other_intervals_keep_the_newest_commits() -> None:
         topic = group.judged(event).lag.topics["orders"]
         assert topic.window_start.offset == [first]
         assert topic.complete == [complete]
+
+
+def rules_of(*overrides: EvaluationOverride) -> GroupRules:
+    return RuleBook(EvaluationSettings(overrides=list(overrides))).rules_for("prod", "billing")
+
+
+def test_topics_of_a_group_may_be_judged_by_different_rules() -> None:
+    """The lag rises from 0: a window that has the 0 still is OK, one that has lost it is not."""
+    group = Judge(
+        rules_of(
+            EvaluationOverride(topics=["^wiki"], policy="wiki"),
+            EvaluationOverride(topics=["^short"], intervals=3),
+            EvaluationOverride(topics=["^allowed"], allowed_lag=5),
+            EvaluationOverride(topics=["^far"], min_distance=150),
+        )
+    )
+    topics = ("allowed", "burrow", "far", "short", "wiki")
+    for minute, lag in enumerate([0, 1, 2, 3, 4]):
+        now = NOW + minute * MINUTE
+        at = {0: At(100 + minute, now, lag)}
+        judged = group.judged(offset_event(now, dict.fromkeys(topics, at)))
+    found = {topic: columns.status[0] for topic, columns in judged.lag.topics.items()}
+    assert found == dict(zip(topics, ("OK", "OK", "WARN", "WARN", "OK"), strict=True))
+    complete = {topic: columns.complete[0] for topic, columns in judged.lag.topics.items()}
+    assert complete == dict(zip(topics, (0.5, 0.5, 0.2, 1.0, 0.5), strict=True))
+
+
+def test_a_shorter_window_of_one_topic_is_that_of_a_group_with_short_windows() -> None:
+    mixed = Judge(rules_of(EvaluationOverride(topics=["^b"], intervals=3)))
+    short = Judge(Rules(intervals=3))
+    for minute, (offset, lag) in enumerate([(10, 0), (20, 5), (30, 6), (25, 7), (40, 8), (40, 9)]):
+        now = NOW + minute * MINUTE
+        at = {0: At(offset, now, lag)}
+        expected = short.judged(offset_event(now, {"b": at}))
+        judged = mixed.judged(offset_event(now, {"a": at, "b": at}))
+        assert judged.lag.topics["b"] == expected.lag.topics["b"]
+
+
+def test_rules_may_change_while_a_group_is_judged() -> None:
+    """As after a restart with other settings: to progress, which begins to learn, and back."""
+    group = Judge()
+    group.all(commits(5, 4, 3))
+    for minute, policy in ((3, "progress"), (4, "progress"), (5, "burrow")):
+        group.rules = Rules(policy=policy)
+        judged = group.judged(heartbeat(minute, 3))
+        assert isinstance(group.state, GroupState)
+        assert (group.state.track is not None) == (policy == "progress")
+        assert judged.lag.policy == policy

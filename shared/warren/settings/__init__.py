@@ -15,7 +15,7 @@ from warren.settings.archiver import ArchiverSettings
 from warren.settings.clusters import ClusterSettings
 from warren.settings.collector import CollectorSettings
 from warren.settings.connection import KafkaConnection
-from warren.settings.evaluation import EvaluationSettings, PolicyName
+from warren.settings.evaluation import EvaluationOverride, EvaluationSettings, PolicyName
 from warren.settings.evaluator import EvaluatorSettings
 from warren.settings.freshness import FreshnessSettings
 from warren.settings.home import HomeSettings
@@ -55,6 +55,7 @@ __all__ = [
     "ArchiverSettings",
     "ClusterSettings",
     "CollectorSettings",
+    "EvaluationOverride",
     "EvaluationSettings",
     "EvaluatorSettings",
     "FreshnessSettings",
