@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from warren.contracts import LagEvent, OffsetEvent, StatusChangeEvent
+from warren.contracts import EndReasonName, LagEvent, OffsetEvent, StatusChangeEvent
 from warren.evaluation import (
     UNKNOWN,
     Column,
@@ -20,6 +20,7 @@ from warren.evaluation import (
     Track,
     Windows,
     by_partition,
+    explain,
     is_expired,
     judge_group,
     judge_partitions,
@@ -28,8 +29,9 @@ from warren.evaluation import (
 from warren_evaluator.incidents import opened_at
 from warren_evaluator.lag_events import lag_event
 from warren_evaluator.observation import Observation, check_ranges, observe
+from warren_evaluator.reasons import reasons
 from warren_evaluator.state import Applied, GroupGone, GroupState, Latest
-from warren_evaluator.status_changes import EndReason, incident_ended, status_change
+from warren_evaluator.status_changes import incident_ended, status_change
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ def judge(
 
 
 def _ended(
-    event: OffsetEvent, known: GroupState | None, reason: EndReason, source_offset: int
+    event: OffsetEvent, known: GroupState | None, reason: EndReasonName, source_offset: int
 ) -> Ended:
     change = None
     if known is not None and known.opened_at is not None:
@@ -199,12 +201,14 @@ def _judged(
         minimum_complete=rules.minimum_complete,
     )
     group = judge_group(partitions, lag)
+    found = explain(evidence, partitions.status, rules.policies, rules.allowed_lag)
+    why = reasons(updated.layout, partitions.status, lag, found)
     since = opened_at(updated.opened_at, group.status, event.observed_at)
     state = replace(updated, status=group.status, opened_at=since)
     change = None
     if group.status is not updated.status:
         began = updated.opened_at if since is None else since
         assert began is not None  # a status other than OK, before or now, has an incident
-        change = status_change(event, state, updated.status, began, lag, partitions, group)
-    report = lag_event(event, state, lag, partitions, group, group_rules.group.policy)
+        change = status_change(event, state, updated.status, began, lag, partitions, group, why)
+    report = lag_event(event, state, lag, partitions, group, group_rules.group.policy, why)
     return Judged(state, report, change)

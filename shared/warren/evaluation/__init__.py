@@ -4,6 +4,7 @@ The same windows at the same moment always give the same statuses: live, replaye
 """
 
 from warren.evaluation.evidence import Evidence
+from warren.evaluation.explanations import Explanation, explain
 from warren.evaluation.group import GroupVerdict, is_expired, judge_group
 from warren.evaluation.learning import Sighting, Track
 from warren.evaluation.partition_rules import PartitionRules
@@ -18,6 +19,7 @@ __all__ = [
     "UNKNOWN",
     "Column",
     "Evidence",
+    "Explanation",
     "GroupRules",
     "GroupVerdict",
     "Int64",
@@ -30,6 +32,7 @@ __all__ = [
     "Track",
     "Windows",
     "by_partition",
+    "explain",
     "is_expired",
     "judge_group",
     "judge_partitions",
