@@ -18,19 +18,29 @@ from warren.evaluation.windows import UNKNOWN, Bools, Int64
 
 Floats: TypeAlias = NDArray[np.float64]
 
-# A pause is forgotten this much more slowly than time goes by: one of 1 min in 16 min.
-MEMORY = 16
+# A wait that was no trouble is remembered for so many of its own length.
+MEMORY = 32
+# One that was is forgotten this much more slowly than time goes by.
+ACCIDENT = 2
+# A wait is too long when it is longer than all of these: what a rebalance or a restart may take,
+LEAST_WAIT_MS = 45_000
+# until enough waits have been seen,
+UNLEARNT_WAIT_MS = 5 * 60_000
+# and so many times the longest of late.
+TIMES = 2
 # After so long without an observation nobody knows what happened meanwhile: nothing is learnt.
 BLIND_MS = 5 * 60_000
 # Once lag 0 was seen, so many commits that leave a lag of 1 until that counts as caught up again.
 RESTS = 3
+# So many waits tell how long one may be.
+ENOUGH_WAITS = 8
 # Averages: of the produce rate; of the lag quickly at least, and slowly so much more slowly.
 RATE_MS = 120_000
 LAG_MS = 30_000
 SLOWER = 4
 LEAST_PAUSE_MS = 10_000
 # A growing lag is no trouble for this long, or for twice as long as it usually is behind.
-BURST_MS = 60_000
+BURST_MS = 90_000
 _LONGEST_MS = 30 * 86_400_000
 
 
@@ -44,16 +54,18 @@ class Mark(IntEnum):
     COMMIT_SEEN_AT = 4  # newest observation with a commit, whatever its offset
     REPEATS = 5  # commits since the offset advanced
     WAITING_SINCE = 6  # there is something to read, and the offset has not advanced
-    PAUSE = 7  # second longest wait of late, ms
-    LONGEST_PAUSE = 8
-    WAITS = 9  # how many waits were seen, at most 2
-    BEHIND_SINCE = 10  # the lag is more than the usual wait explains
-    BACKLOG = 11  # second longest time behind of late, ms
-    LONGEST_BACKLOG = 12
+    PAUSE = 7  # longest wait of late, ms
+    ODD_PAUSE = 8  # longest one of late that was too long, ms
+    WAITS = 9  # how many waits were seen, at most ENOUGH_WAITS
+    BEHIND_SINCE = 10  # an advance leaves more lag than is usual
+    BACKLOG = 11  # longest time behind of late, ms
+    ODD_BACKLOG = 12  # longest one of late with a growing lag, ms
     RESTING = 13  # >= 0: a lag of 1 counts as caught up; else RESTS - seen at 1, negative
     REWOUND_FROM = 14  # the committed offset before it went back
     REWOUND_AT = 15
-    GROWING = 16  # 1 once the lag was found growing, until it shrinks
+    ADVANCED_AT = 16
+    PEAK = 17  # most lag that an advance has left since then
+    GROWING = 18  # 1 once the lag was found growing, until it shrinks
 
 
 class Figure(IntEnum):
@@ -70,11 +82,12 @@ _FRESH[
     [
         Mark.REPEATS,
         Mark.PAUSE,
-        Mark.LONGEST_PAUSE,
+        Mark.ODD_PAUSE,
         Mark.WAITS,
         Mark.BACKLOG,
-        Mark.LONGEST_BACKLOG,
+        Mark.ODD_BACKLOG,
         Mark.RESTING,
+        Mark.PEAK,
         Mark.GROWING,
     ]
 ] = 0
@@ -130,11 +143,19 @@ def caught_up_lag(marks: Int64, allowed_lag: int | Int64) -> Int64:
     return caught_up
 
 
+def patience_ms(marks: Int64) -> Int64:
+    """[partition] how long the offset may stand still while there is something to read."""
+    unknown = (ENOUGH_WAITS - marks[Mark.WAITS]) / ENOUGH_WAITS
+    least = np.maximum(LEAST_WAIT_MS, UNLEARNT_WAIT_MS * unknown).astype(np.int64)
+    patience: Int64 = np.maximum(least, marks[Mark.PAUSE] * TIMES)
+    return patience
+
+
 def explained_lag(marks: Int64, figures: Floats, allowed_lag: int | Int64) -> Floats:
-    """[partition] the lag that comes and goes between two advances of the committed offset."""
-    pause = np.maximum(marks[Mark.PAUSE], LEAST_PAUSE_MS)
-    written = np.maximum(figures[Figure.PRODUCED], 0) * pause / 1000
-    explained: Floats = caught_up_lag(marks, allowed_lag) + np.ceil(written)
+    """[partition] the lag that a healthy consumer may leave when it has just advanced."""
+    span = np.maximum(marks[Mark.PAUSE] / 4, LEAST_PAUSE_MS)
+    written = np.maximum(figures[Figure.PRODUCED], 0) * span / 1000
+    explained: Floats = caught_up_lag(marks, allowed_lag) + written + 3 * np.sqrt(written) + 1
     return explained
 
 
@@ -149,15 +170,17 @@ def _learn(marks: Int64, figures: Floats, sighting: Sighting, blind_ms: int) -> 
     elapsed = np.where(lost, 0, _span(now, marks[Mark.SEEN_AT]))
     sure = ~lost & (elapsed <= blind_ms)
     advanced = ~lost & (committed > marks[Mark.COMMITTED])
-    lag = np.where((committed >= 0) & (log_end >= 0), np.maximum(log_end - committed, 0), 0)
+    known = (committed >= 0) & (log_end >= 0)
+    lag = np.where(known, np.maximum(log_end - committed, 0), UNKNOWN)
 
     _learn_rest(marks, lag, advanced)
     _learn_wait(marks, sighting, lag, elapsed, advanced, sure)
     _learn_commits(marks, figures, sighting, advanced, sure)
     _learn_rewind(marks, committed, now, ~lost)
-    _learn_rates(marks, figures, log_end, lag, elapsed, sure)
-    _learn_backlog(marks, figures, sighting, lag, elapsed, sure)
+    _learn_rates(marks, figures, log_end, elapsed, sure)
+    _learn_backlog(marks, figures, sighting, lag, elapsed, advanced & sure)
     marks[Mark.SEEN_AT] = now
+    marks[Mark.ADVANCED_AT] = np.where(advanced | lost, now, marks[Mark.ADVANCED_AT])
     marks[Mark.COMMITTED] = committed
     marks[Mark.LOG_END] = log_end
 
@@ -165,7 +188,7 @@ def _learn(marks: Int64, figures: Floats, sighting: Sighting, blind_ms: int) -> 
 def _learn_rest(marks: Int64, lag: Int64, advanced: Bools) -> None:
     resting = marks[Mark.RESTING]
     resting += advanced & (lag == 1) & (resting < 0)
-    resting[(lag == 0) & (marks[Mark.COMMITTED] >= 0)] = -RESTS
+    resting[lag == 0] = -RESTS
 
 
 def _learn_wait(
@@ -176,14 +199,14 @@ def _learn_wait(
     # What came and was read between two observations took that long at most.
     wait = np.where(since >= 0, _span(sighting.at, since), elapsed)
     ended = advanced & sure
-    _remember(marks, Mark.PAUSE, Mark.LONGEST_PAUSE, wait, ended, elapsed)
-    marks[Mark.WAITS] = np.minimum(marks[Mark.WAITS] + ended, 2)
+    too_long = wait > patience_ms(marks)
+    fade = np.where(ended, wait // MEMORY, 0)  # not while there is nothing to wait for
+    _remember(marks, Mark.PAUSE, Mark.ODD_PAUSE, wait, ended, too_long, fade, elapsed)
+    marks[Mark.WAITS] = np.minimum(marks[Mark.WAITS] + ended, ENOUGH_WAITS)
     waiting = lag > caught_up_lag(marks, sighting.allowed_lag)
     moved = advanced | (sighting.committed < marks[Mark.COMMITTED])
-    begins = moved | ~sure | (since < 0)
-    marks[Mark.WAITING_SINCE] = np.where(
-        waiting, np.where(begins, sighting.at, since), np.int64(UNKNOWN)
-    )
+    since = np.where(moved | (since < 0), sighting.at, since)
+    marks[Mark.WAITING_SINCE] = np.where(waiting, since, UNKNOWN)
 
 
 def _span(until: int | Int64, since: Int64) -> Int64:
@@ -192,15 +215,22 @@ def _span(until: int | Int64, since: Int64) -> Int64:
 
 
 def _remember(
-    marks: Int64, second: Mark, longest: Mark, length: Int64, ended: Bools, elapsed: Int64
+    marks: Int64,
+    longest: Mark,
+    odd: Mark,
+    length: Int64,
+    ended: Bools,
+    too_long: Bools,
+    fade: Int64,
+    elapsed: Int64,
 ) -> None:
-    """Keeps the two longest of late: one alone may be an accident, the second shows a habit."""
-    fade = elapsed // MEMORY
-    one = np.maximum(marks[longest] - fade, 0)
-    two = np.maximum(marks[second] - fade, 0)
-    length = np.where(ended, length, 0)
-    marks[longest] = np.maximum(one, length)
-    marks[second] = np.maximum(two, np.minimum(one, length))
+    """One that was too long may be an accident; a second one soon after shows a habit."""
+    before = np.maximum(marks[odd] - elapsed // ACCIDENT, 0)
+    habit = before >= length // 3
+    learnt = np.where(too_long & ~habit, 0, length)
+    usual = np.maximum(marks[longest] - fade, 0)
+    marks[longest] = np.where(ended, np.maximum(usual, learnt), usual)
+    marks[odd] = np.where(ended & too_long, np.maximum(before, length), before)
 
 
 def _learn_commits(
@@ -231,15 +261,11 @@ def _learn_rewind(marks: Int64, committed: Int64, now: int | Int64, known: Bools
 
 
 def _learn_rates(
-    marks: Int64, figures: Floats, log_end: Int64, lag: Int64, elapsed: Int64, sure: Bools
+    marks: Int64, figures: Floats, log_end: Int64, elapsed: Int64, sure: Bools
 ) -> None:
     known = sure & (elapsed > 0) & (log_end >= 0) & (marks[Mark.LOG_END] >= 0)
     rate = (log_end - marks[Mark.LOG_END]) * 1000.0 / np.maximum(elapsed, 1)
     _smooth(figures, Figure.PRODUCED, rate, known, elapsed, RATE_MS)
-    # Those who pause long swing widely: their averages must look back further.
-    span = np.maximum(2 * marks[Mark.PAUSE], LAG_MS)
-    _smooth(figures, Figure.LAG_QUICK, lag, log_end >= 0, elapsed, span)
-    _smooth(figures, Figure.LAG_SLOW, lag, log_end >= 0, elapsed, span * SLOWER)
 
 
 def _smooth(
@@ -256,18 +282,35 @@ def _smooth(
 
 
 def _learn_backlog(
-    marks: Int64, figures: Floats, sighting: Sighting, lag: Int64, elapsed: Int64, sure: Bools
+    marks: Int64,
+    figures: Floats,
+    sighting: Sighting,
+    lag: Int64,
+    elapsed: Int64,
+    advanced: Bools,
 ) -> None:
-    """How long the lag is more than the usual wait explains, and whether it grows meanwhile."""
+    """Whether what an advance leaves to read gets more and more.
+
+    Looked at only when the offset has advanced: in between any lag grows.
+    """
+    since_advance = _span(sighting.at, marks[Mark.ADVANCED_AT])
+    # Those who pause long are looked at rarely: their averages must look back further.
+    span = np.maximum(2 * marks[Mark.PAUSE], LAG_MS)
+    known = advanced & (lag >= 0)
+    _smooth(figures, Figure.LAG_QUICK, lag, known, since_advance, span)
+    _smooth(figures, Figure.LAG_SLOW, lag, known, since_advance, span * SLOWER)
     explained = explained_lag(marks, figures, sighting.allowed_lag)
-    behind = lag > explained
     since = marks[Mark.BEHIND_SINCE]
+    behind = np.where(advanced, lag > explained, (since >= 0) & (lag > explained))
     length = np.where(since >= 0, _span(sighting.at, since), 0)
-    ended = sure & (since >= 0) & ~behind
-    _remember(marks, Mark.BACKLOG, Mark.LONGEST_BACKLOG, length, ended, elapsed)
+    ended = (since >= 0) & ~behind
+    too_long, fade = length > np.maximum(2 * marks[Mark.BACKLOG], BURST_MS), elapsed // MEMORY
+    _remember(marks, Mark.BACKLOG, Mark.ODD_BACKLOG, length, ended, too_long, fade, elapsed)
     marks[Mark.BEHIND_SINCE] = np.where(behind, np.where(since >= 0, since, sighting.at), UNKNOWN)
     rise = figures[Figure.LAG_QUICK] - figures[Figure.LAG_SLOW]
-    long_enough = length > np.maximum(2 * marks[Mark.BACKLOG], BURST_MS)
-    starts = behind & long_enough & (rise > explained / 4)
+    rises = (lag >= marks[Mark.PEAK]) & (rise > explained / 4)
+    starts = advanced & behind & too_long & rises
+    peak = np.where(advanced, np.maximum(marks[Mark.PEAK], lag), marks[Mark.PEAK])
+    marks[Mark.PEAK] = np.where(behind, peak, 0)
     goes_on = behind & (rise > 0)
     marks[Mark.GROWING] = np.where(marks[Mark.GROWING] > 0, goes_on, starts)

@@ -6,22 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warren.contracts.status import Status
-from warren.evaluation.learning import Mark, Track, caught_up_lag, explained_lag
+from warren.evaluation.learning import Mark, Track, caught_up_lag, explained_lag, patience_ms
 from warren.evaluation.windows import Bools, Int64
-
-# A wait is too long when it is longer than all of these.
-LEAST_WAIT_MS = 45_000  # a rebalance, a restart, a long garbage collection
-UNLEARNT_WAIT_MS = 5 * 60_000  # until two waits have been seen
-TIMES = 2.5  # the second longest wait of late
-
-
-def patience_ms(track: Track) -> Int64:
-    """[partition] how long the offset may stand still while there is something to read."""
-    learnt = track.marks[Mark.WAITS] >= 2
-    least = np.where(learnt, LEAST_WAIT_MS, UNLEARNT_WAIT_MS)
-    usual = (track.marks[Mark.PAUSE] * TIMES).astype(np.int64)
-    patience: Int64 = np.maximum(least, usual)
-    return patience
 
 
 def waited_ms(track: Track, now_ms: int | Int64) -> Int64:
@@ -33,7 +19,7 @@ def waited_ms(track: Track, now_ms: int | Int64) -> Int64:
 def judge(track: Track, now_ms: int | Int64, allowed_lag: int | Int64) -> NDArray[np.uint8]:
     """[partition] statuses."""
     marks = track.marks
-    patience = patience_ms(track)
+    patience = patience_ms(track.marks)
     too_long = waited_ms(track, now_ms) > patience
     return np.select(
         [
