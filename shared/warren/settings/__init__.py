@@ -15,7 +15,7 @@ from warren.settings.archiver import ArchiverSettings
 from warren.settings.clusters import ClusterSettings
 from warren.settings.collector import CollectorSettings
 from warren.settings.connection import KafkaConnection
-from warren.settings.evaluation import EvaluationSettings, PolicyName
+from warren.settings.evaluation import EvaluationOverride, EvaluationSettings, PolicyName
 from warren.settings.evaluator import EvaluatorSettings
 from warren.settings.filters import FilterSettings
 from warren.settings.freshness import FreshnessSettings
@@ -57,6 +57,7 @@ __all__ = [
     "ArchiverSettings",
     "ClusterSettings",
     "CollectorSettings",
+    "EvaluationOverride",
     "EvaluationSettings",
     "EvaluatorSettings",
     "FilterSettings",
