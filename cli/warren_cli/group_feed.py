@@ -19,6 +19,19 @@ class Groups(NamedTuple):
     doubts: list[str]
 
 
+def all_pages(ask: Callable[[dict[str, str]], Any]) -> Groups:
+    """The whole list; `ask` gives the body of one page for the parameters of its query.
+
+    Raises what `ask` raises, and KeyError or TypeError when a body is no list of groups.
+    """
+    body = ask({})
+    groups, doubts = list(body["groups"]), body["doubts"]
+    while cursor := body.get("next"):
+        body = ask({"cursor": cursor})
+        groups += body["groups"]
+    return Groups(groups, doubts)
+
+
 class GroupFeed:
     """Calls `on_answer` for each answer and `on_silence` for each request without one."""
 
@@ -56,10 +69,13 @@ class GroupFeed:
 
 def fetch(client: httpx.Client, url: str) -> Groups | None:
     """None when the API does not answer, or is not ready."""
-    try:
-        response = client.get(url)
+
+    def ask(parameters: dict[str, str]) -> Any:
+        response = client.get(url, params=parameters)
         response.raise_for_status()
-        body = response.json()
-        return Groups(body["groups"], body.get("doubts", []))
+        return response.json()
+
+    try:
+        return all_pages(ask)
     except (httpx.HTTPError, ValueError, KeyError, TypeError):
         return None

@@ -20,7 +20,7 @@ from warren.settings import ApiSettings
 from warren.settings_file import load_settings
 
 from warren_cli.commands.options import ConfigOption
-from warren_cli.group_feed import Groups
+from warren_cli.group_feed import Groups, all_pages
 from warren_cli.status_table import status_table
 
 WATCH_SECONDS = 2.0
@@ -100,12 +100,17 @@ def status(
 
 def ask(address: str) -> Groups:
     """The groups as the API at `address` serves them; raises ApiUnavailable."""
-    try:
-        response = httpx.get(f"{address}/api/v1/groups", timeout=TIMEOUT, trust_env=False)
+
+    def page(parameters: dict[str, str]) -> Any:
+        url = f"{address}/api/v1/groups"
+        response = httpx.get(url, params=parameters, timeout=TIMEOUT, trust_env=False)
         body = response.json()
         if response.status_code != httpx.codes.OK:
             raise ApiUnavailable(f"{address}: {body['detail']}")
-        return Groups(body["groups"], body["doubts"])
+        return body
+
+    try:
+        return all_pages(page)
     except httpx.InvalidURL as error:
         raise SettingsError("--api", str(error)) from None
     except httpx.UnsupportedProtocol:
@@ -113,7 +118,7 @@ def ask(address: str) -> Groups:
     except httpx.HTTPError as error:
         problem = str(error) or type(error).__name__
         raise ApiUnavailable(f"no answer from {address}: {problem} (see --api)") from None
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         raise ApiUnavailable(f"what answers at {address} is not Warren's API (see --api)") from None
 
 

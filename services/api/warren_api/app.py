@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
 from starlette.middleware.gzip import GZipMiddleware
 
-from warren_api import errors
+from warren_api import errors, openapi
 from warren_api.context import ApiContext
 from warren_api.raw_path import RawPathRouting
 from warren_api.request_metrics import RequestMetrics
@@ -21,10 +21,7 @@ STATIC = Path(__file__).parent / "static"
 def create_app(context: ApiContext) -> FastAPI:
     """Serves `context`. Starting and stopping the feed is its owner's business."""
     app = FastAPI(
-        title="Warren",
-        summary="Kafka consumer groups, judged",
-        version="1",
-        openapi_url="/api/v1/openapi.json",
+        openapi_url=openapi.PATH,
         # Both would load scripts from elsewhere.
         docs_url=None,
         redoc_url=None,
@@ -34,6 +31,7 @@ def create_app(context: ApiContext) -> FastAPI:
         app.include_router(module.router(context))
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     errors.install(app)
+    openapi.install(app)
     # The last one added is the first to see a request.
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)
     app.add_middleware(RequestMetrics, clock=context.clock)

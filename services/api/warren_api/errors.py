@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
 from warren_api.burrow_shapes import error as burrow_error
-from warren_api.problem import problem
+from warren_api.problem import ProblemKind, plain_problem, problem
 from warren_api.raw_path import decoded_path
 from warren_api.routes.burrow_v3 import UNKNOWN_URL, go_text_error, json_response
 
@@ -28,7 +28,7 @@ def install(app: FastAPI) -> None:
         title = HTTPStatus(refusal.status_code).phrase
         if _is_ours(request):
             detail = f"{request.method} {decoded_path(request.scope)} is nothing that Warren does."
-            return problem(refusal.status_code, title, detail, refusal.headers)
+            return plain_problem(refusal.status_code, detail, refusal.headers)
         body = UNKNOWN_URL if refusal.status_code == 404 else f"{title}\n"
         return go_text_error(body, refusal.status_code, refusal.headers)
 
@@ -36,14 +36,15 @@ def install(app: FastAPI) -> None:
     async def invalid(_: Request, refusal: RequestValidationError) -> Response:
         first = refusal.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
-        return problem(422, "Invalid request", f"{where}: {first['msg']}")
+        said = first["msg"].removeprefix("Value error, ")
+        return problem(ProblemKind.INVALID_REQUEST, f"{where}: {said}")
 
     @app.exception_handler(Exception)
     async def failed(request: Request, failure: Exception) -> Response:
         path = decoded_path(request.scope)
         log.error("request failed", path=path, exc_info=failure)
         if _is_ours(request):
-            return problem(500, "Internal error", "The cause is in the API's log.")
+            return plain_problem(500, "The cause is in the API's log.")
         return json_response(burrow_error("internal error", path), 500)
 
 

@@ -77,7 +77,7 @@ async def _serve(settings: Settings, listener: socket.socket) -> None:
         fatal.append(error)
         loop.call_soon_threadsafe(stop.set)
 
-    model, clock = ReadModel(), SystemClock()
+    model, clock = ReadModel(settings.api.history), SystemClock()
     feed = Feed(settings.home, model, clock, end_with)
     app = create_app(ApiContext(settings, model, lambda: feed.state, clock))
     server = _Server(
@@ -99,6 +99,7 @@ async def _serve(settings: Settings, listener: socket.socket) -> None:
     stopping = asyncio.create_task(stop.wait())
     await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
     stopping.cancel()
+    model.history.close()
     server.should_exit = True
     await serving
     await asyncio.to_thread(feed.stop)

@@ -1,0 +1,28 @@
+"""`python -m warren_api.reference [--check] [DIRECTORY]`: writes docs/openapi.json."""
+
+from __future__ import annotations
+
+import sys
+from types import SimpleNamespace
+
+from warren.clock import SystemClock
+from warren.reference.__main__ import main
+from warren.reference.schemas import render
+from warren.settings import Settings
+
+from warren_api.app import create_app
+from warren_api.context import ApiContext
+from warren_api.feed import FeedState
+from warren_api.read_model import ReadModel
+
+
+def pages() -> dict[str, str]:
+    """File contents by path below docs/."""
+    context = ApiContext(
+        Settings(), ReadModel(), lambda: FeedState(ready=False, problem=None), SystemClock()
+    )
+    return {"openapi.json": render(create_app(context).openapi())}
+
+
+if __name__ == "__main__":
+    sys.exit(main([SimpleNamespace(pages=pages)]))
