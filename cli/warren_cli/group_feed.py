@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import ssl
 import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -17,6 +19,17 @@ class Groups(NamedTuple):
 
     groups: list[dict[str, Any]]
     doubts: list[str]
+
+
+def http_client(timeout: float) -> httpx.Client:
+    """One that sends $WARREN_TOKEN and trusts what the system trusts, or $SSL_CERT_FILE."""
+    token = os.environ.get("WARREN_TOKEN")
+    return httpx.Client(
+        headers={"Authorization": f"Bearer {token}"} if token else {},
+        timeout=timeout,
+        trust_env=False,
+        verify=ssl.create_default_context(),
+    )
 
 
 def all_pages(ask: Callable[[dict[str, str]], Any]) -> Groups:
@@ -57,7 +70,7 @@ class GroupFeed:
         self._thread.join()
 
     def _run(self) -> None:
-        with httpx.Client(timeout=TIMEOUT, trust_env=False) as client:
+        with http_client(TIMEOUT) as client:
             while not self._stop.is_set():
                 answer = fetch(client, self._url)
                 if answer is None:

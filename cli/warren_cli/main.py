@@ -16,6 +16,7 @@ from warren_cli.commands import (
     evaluate,
     report,
     status,
+    token,
     topics,
     up,
 )
@@ -30,6 +31,7 @@ app = typer.Typer(
 app.command("up")(up.up)
 app.command("demo")(demo.demo)
 app.command("status")(status.status)
+app.command("token")(token.token)
 app.command("evaluate")(evaluate.evaluate)
 app.command("decode")(decode.decode)
 app.command("report")(report.report)

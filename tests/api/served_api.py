@@ -17,6 +17,7 @@ from warren.contracts import (
     group_key,
 )
 from warren.settings import ApiSettings, ClusterSettings, Settings
+from warren_api.access import Access
 from warren_api.app import create_app
 from warren_api.context import ApiContext
 from warren_api.feed import FeedState
@@ -177,13 +178,15 @@ class Api:
     feed: FeedState = field(default_factory=lambda: FeedState(ready=True, problem=None))
     clusters: tuple[str, ...] = ("demo",)
     api: ApiSettings = field(default_factory=lambda: ApiSettings(event_streams=2))
+    is_loopback: bool = True
     next_offset: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         clusters = {name: ClusterSettings(bootstrap="broker:9092") for name in self.clusters}
         self.settings = Settings(clusters=clusters, api=self.api)
         self.context = ApiContext(self.settings, self.model, lambda: self.feed, self.clock)
-        self.app = create_app(self.context)
+        access = Access(self.settings.api, is_loopback=self.is_loopback)
+        self.app = create_app(self.context, access)
 
     def put(self, group: str, cluster: str = "demo", **fields: Any) -> None:
         event = lag_event(group, cluster, **fields)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from http import HTTPStatus
 
 import structlog
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import RedirectResponse
+from fastapi.responses import PlainTextResponse, RedirectResponse
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
+from starlette.types import Scope
 
 from warren_api.burrow_shapes import error as burrow_error
 from warren_api.problem import ProblemKind, plain_problem, problem
@@ -46,6 +48,21 @@ def install(app: FastAPI) -> None:
         if _is_ours(request):
             return plain_problem(500, "The cause is in the API's log.")
         return json_response(burrow_error("internal error", path), 500)
+
+
+def refusal(
+    scope: Scope, kind: ProblemKind, detail: str, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Of a request that reaches no route, in the shape that clients of its path expect."""
+    path: str = scope["path"]
+    status, title, _ = kind.value
+    if path.startswith("/api/"):
+        return problem(kind, detail, headers)
+    if path.startswith("/v3/"):
+        answer = json_response(burrow_error(detail, decoded_path(scope)), status)
+        answer.headers.update(headers or {})
+        return answer
+    return PlainTextResponse(f"{title}. {detail}\n", status, headers)
 
 
 def _is_ours(request: Request) -> bool:

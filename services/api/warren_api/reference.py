@@ -10,6 +10,7 @@ from warren.reference.__main__ import main
 from warren.reference.schemas import render
 from warren.settings import Settings
 
+from warren_api.access import Access
 from warren_api.app import create_app
 from warren_api.context import ApiContext
 from warren_api.feed import FeedState
@@ -21,7 +22,8 @@ def pages() -> dict[str, str]:
     context = ApiContext(
         Settings(), ReadModel(), lambda: FeedState(ready=False, problem=None), SystemClock()
     )
-    return {"openapi.json": render(create_app(context).openapi())}
+    access = Access(context.settings.api, is_loopback=True)
+    return {"openapi.json": render(create_app(context, access).openapi())}
 
 
 if __name__ == "__main__":
