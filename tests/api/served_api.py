@@ -22,6 +22,7 @@ from warren_api.app import create_app
 from warren_api.context import ApiContext
 from warren_api.feed import FeedState
 from warren_api.read_model import ReadModel
+from warren_api.requests import Requests
 
 NOW = 1_795_244_400_000
 
@@ -180,11 +181,18 @@ class Api:
     api: ApiSettings = field(default_factory=lambda: ApiSettings(event_streams=2))
     is_loopback: bool = True
     next_offset: dict[int, int] = field(default_factory=dict)
+    metrics: dict[str, Any] = field(default_factory=dict)  # metrics_… of [api]
+    settings: Settings | None = None
+    requests: Requests | None = None
 
     def __post_init__(self) -> None:
         clusters = {name: ClusterSettings(bootstrap="broker:9092") for name in self.clusters}
-        self.settings = Settings(clusters=clusters, api=self.api)
-        self.context = ApiContext(self.settings, self.model, lambda: self.feed, self.clock)
+        api = self.api.model_copy(update=self.metrics)
+        self.settings = self.settings or Settings(clusters=clusters, api=api)
+        requests = self.requests or Requests(self.settings.home)
+        self.context = ApiContext(
+            self.settings, self.model, lambda: self.feed, self.clock, requests
+        )
         access = Access(self.settings.api, is_loopback=self.is_loopback)
         self.app = create_app(self.context, access)
 

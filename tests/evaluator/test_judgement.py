@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from support.offset_events import MINUTE, NOW, At, Judge, commits, offset_event
 from warren.contracts import LagEvent, OffsetEvent, StatusChangeEvent
 from warren.errors import ContractViolation
 from warren.evaluation import Rules
+from warren.evaluation.packed_windows import unpack
 from warren_evaluator.judgement import Duplicate
 from warren_evaluator.state import GroupState
 
@@ -77,6 +79,17 @@ def test_a_lag_event_has_the_window_edges() -> None:
     assert last.lag.complete == 0.0
 
 
+def test_a_lag_event_has_all_commits_of_the_windows() -> None:
+    *_, judged = Judge().all(commits(5, 4, 3))
+    ends = judged.lag.topics["orders"].window_end
+    newest = np.array([ends.offset, ends.at, ends.observed_at, ends.lag], np.int64)
+    assert judged.lag.windows is not None
+    found = unpack(judged.lag.windows, newest)
+    assert found.filled.tolist() == [3]
+    times = [NOW, NOW + MINUTE, NOW + 2 * MINUTE]
+    assert found.columns[:, 0, -3:].tolist() == [[100, 110, 120], times, times, [5, 4, 3]]
+
+
 def test_a_full_window_is_complete() -> None:
     last = Judge(Rules(intervals=3)).all(commits(3, 1, 2))[-1]
     assert last.lag.topics["orders"].complete == [1.0]
@@ -127,6 +140,18 @@ def test_another_source_continues_where_the_last_one_stopped() -> None:
         assert judged.lag.topics["orders"].window_end.offset == [100 + minute]
     assert judged.lag.topics["orders"].window_start.offset == [100]
     assert judged.lag.topics["orders"].complete == [0.5]
+
+
+def test_a_group_that_two_sources_know_has_no_position_and_continues_by_time() -> None:
+    group = Judge()
+    group.all(commits(5, 4, 3))
+    for minute, position in ((5, -1), (6, -1), (7, 9)):
+        at = NOW + minute * MINUTE
+        topics = {"orders": {0: At(100 + minute, at, 1)}}
+        judged = group.judged(offset_event(at, topics, position=position))
+        assert judged.lag.topics["orders"].window_end.offset == [100 + minute]
+        assert isinstance(group(offset_event(at, topics, position=position)), Duplicate)
+    assert judged.lag.topics["orders"].complete == [0.6]
 
 
 def test_a_heartbeat_is_no_commit() -> None:

@@ -23,6 +23,10 @@ layouts = st.dictionaries(
     st.text(max_size=5), st.lists(st.integers(0, 2**31 - 1), unique=True, max_size=4), max_size=3
 ).map(Layout)
 
+forgotten = st.dictionaries(
+    st.text(max_size=5), st.frozensets(st.integers(0, 2**31 - 1), min_size=1, max_size=3)
+)
+
 
 @st.composite
 def group_states(draw: st.DrawFn) -> GroupState:
@@ -43,6 +47,7 @@ def group_states(draw: st.DrawFn) -> GroupState:
             filled=draw(arrays.arrays(np.int64, partitions, elements=st.integers(0, intervals))),
             log_ends=draw(integers(partitions, intervals)),
         ),
+        forgotten=draw(forgotten),
     )
 
 
@@ -54,6 +59,7 @@ def assert_same(one: GroupState, other: object) -> None:
         other.opened_at,
     )
     assert one.layout.topics == other.layout.topics
+    assert one.forgotten == other.forgotten
     np.testing.assert_array_equal(one.latest, other.latest)
     np.testing.assert_array_equal(one.windows.columns, other.windows.columns)
     np.testing.assert_array_equal(one.windows.filled, other.windows.filled)

@@ -1,4 +1,4 @@
-"""What every route is given: settings, the read model, the feed's state and the clock."""
+"""What every route is given: settings, the read model, the feed's state, the clock, requests."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from warren_api.doubts import doubts
 from warren_api.feed import FeedState
 from warren_api.group_view import GroupView
 from warren_api.read_model import ReadModel
+from warren_api.requests import Requests
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,7 @@ class ApiContext:
     model: ReadModel
     feed_state: Callable[[], FeedState]
     clock: Clock
+    requests: Requests
 
     @property
     def clusters(self) -> list[str]:

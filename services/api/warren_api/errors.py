@@ -13,12 +13,13 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 from starlette.types import Scope
 
-from warren_api.burrow_shapes import error as burrow_error
 from warren_api.problem import ProblemKind, plain_problem, problem
 from warren_api.raw_path import decoded_path
-from warren_api.routes.burrow_v3 import UNKNOWN_URL, go_text_error, json_response
+from warren_api.routes.burrow_answers import UNKNOWN_URL, error_response, go_text_error
 
 log = structlog.get_logger(__name__)
+
+_METHODS = ("GET", "POST", "PUT", "DELETE")
 
 
 def install(app: FastAPI) -> None:
@@ -31,6 +32,8 @@ def install(app: FastAPI) -> None:
         if _is_ours(request):
             detail = f"{request.method} {decoded_path(request.scope)} is nothing that Warren does."
             return plain_problem(refusal.status_code, detail, refusal.headers)
+        if refusal.status_code == 405:
+            return _as_burrow_refuses(app, request)
         body = UNKNOWN_URL if refusal.status_code == 404 else f"{title}\n"
         return go_text_error(body, refusal.status_code, refusal.headers)
 
@@ -47,7 +50,7 @@ def install(app: FastAPI) -> None:
         log.error("request failed", path=path, exc_info=failure)
         if _is_ours(request):
             return plain_problem(500, "The cause is in the API's log.")
-        return json_response(burrow_error("internal error", path), 500)
+        return error_response(request, 500, "internal error")
 
 
 def refusal(
@@ -59,7 +62,7 @@ def refusal(
     if path.startswith("/api/"):
         return problem(kind, detail, headers)
     if path.startswith("/v3/"):
-        answer = json_response(burrow_error(detail, decoded_path(scope)), status)
+        answer = error_response(Request(scope), status, detail)
         answer.headers.update(headers or {})
         return answer
     return PlainTextResponse(f"{title}. {detail}\n", status, headers)
@@ -70,14 +73,27 @@ def _is_ours(request: Request) -> bool:
     return path.startswith("/api/")
 
 
+def _as_burrow_refuses(app: FastAPI, request: Request) -> Response:
+    """Names every method that the path knows; for OPTIONS that is the answer."""
+    known = [
+        method for method in _METHODS if _is_answered(app, {**request.scope, "method": method})
+    ]
+    headers = {"Allow": ", ".join(sorted({*known, "OPTIONS"}))}
+    if request.method == "OPTIONS":
+        return Response(status_code=HTTPStatus.OK, headers=headers)
+    return go_text_error("Method Not Allowed\n", HTTPStatus.METHOD_NOT_ALLOWED, headers)
+
+
 def _without_trailing_slash(app: FastAPI, request: Request) -> str | None:
     """Burrow's router sends `/v3/kafka/` to `/v3/kafka`; None when nothing is there either."""
     path: str = request.scope["path"]
     stripped = path.rstrip("/")
     if stripped == path or not stripped:
         return None
-    there = {**request.scope, "path": stripped}
-    matches: list[Match] = [route.matches(there)[0] for route in app.router.routes]
-    if Match.FULL not in matches:
+    if not _is_answered(app, {**request.scope, "path": stripped}):
         return None
     return stripped + (f"?{request.url.query}" if request.url.query else "")
+
+
+def _is_answered(app: FastAPI, scope: Scope) -> bool:
+    return any(route.matches(scope)[0] is Match.FULL for route in app.router.routes)

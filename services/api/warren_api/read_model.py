@@ -174,9 +174,13 @@ class ReadModel:
                 if self._members[name].is_listed
             )
 
+    def views_of(self, cluster: str) -> list[GroupView]:
+        """A cluster's groups, worst first."""
+        return [view for view in self.groups() if view.cluster == cluster]
+
     def groups_of(self, cluster: str) -> list[str]:
         """Names of a cluster's groups, sorted."""
-        return sorted(view.group for view in self.groups() if view.cluster == cluster)
+        return sorted(view.group for view in self.views_of(cluster))
 
     def clusters(self) -> set[str]:
         """Clusters that have a group."""

@@ -15,12 +15,18 @@ from warren_api.app import create_app
 from warren_api.context import ApiContext
 from warren_api.feed import FeedState
 from warren_api.read_model import ReadModel
+from warren_api.requests import Requests
 
 
 def pages() -> dict[str, str]:
     """File contents by path below docs/."""
+    settings = Settings()
     context = ApiContext(
-        Settings(), ReadModel(), lambda: FeedState(ready=False, problem=None), SystemClock()
+        settings,
+        ReadModel(),
+        lambda: FeedState(ready=False, problem=None),
+        SystemClock(),
+        Requests(settings.home),
     )
     access = Access(context.settings.api, is_loopback=True)
     return {"openapi.json": render(create_app(context, access).openapi())}

@@ -21,6 +21,7 @@ from warren_api.app import create_app
 from warren_api.context import ApiContext
 from warren_api.feed import Feed
 from warren_api.read_model import ReadModel
+from warren_api.requests import Requests
 
 log = structlog.get_logger(__name__)
 
@@ -101,7 +102,8 @@ async def _serve(settings: Settings, access: Access, listener: socket.socket) ->
 
     model, clock = ReadModel(settings.api.history), SystemClock()
     feed = Feed(settings.home, model, clock, end_with)
-    app = create_app(ApiContext(settings, model, lambda: feed.state, clock), access)
+    context = ApiContext(settings, model, lambda: feed.state, clock, Requests(settings.home))
+    app = create_app(context, access)
     server = _Server(
         uvicorn.Config(
             app,

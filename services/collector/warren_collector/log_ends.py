@@ -12,9 +12,10 @@ from aiokafka.protocol.offset import OffsetRequest
 from numpy.typing import NDArray
 from warren.clock import Clock
 from warren.errors import ClusterUnreachable
+from warren.kafka.brokers import UNANSWERED, Brokers
+from warren.kafka.metadata import NO_LEADER
 
-from warren_collector.brokers import UNANSWERED, Brokers
-from warren_collector.topic_metadata import NO_LEADER, TopicMetadata
+from warren_collector.topic_metadata import TopicMetadata
 
 UNKNOWN = -1
 STARTS_EVERY = 30.0  # seconds; logs begin elsewhere only as retention goes on

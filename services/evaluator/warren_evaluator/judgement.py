@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from warren.contracts import LagEvent, OffsetEvent, StatusChangeEvent
+from warren.contracts import LagEvent, OffsetEvent, Status, StatusChangeEvent
 from warren.evaluation import (
     POLICIES,
     UNKNOWN,
@@ -22,6 +22,7 @@ from warren.evaluation import (
     judge_partitions,
 )
 
+from warren_evaluator.forgetting import as_removal, forget, recalled, to_forget
 from warren_evaluator.incidents import opened_at
 from warren_evaluator.lag_events import lag_event
 from warren_evaluator.observation import Observation, check_ranges, observe
@@ -36,7 +37,7 @@ class Duplicate:
 
 @dataclass(frozen=True, slots=True)
 class Nothing:
-    """The event is about a group that has expired and is not known (any more)."""
+    """The event is about a group that has expired or was forgotten, and is not known any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +51,9 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The group was deleted or has expired."""
+    """The group was deleted, has expired, or was forgotten until its next commit."""
 
-    state: GroupGone
+    state: GroupGone | GroupState
     change: StatusChangeEvent | None
 
 
@@ -68,11 +69,17 @@ def judge(
 ) -> Outcome:
     """`source_offset` is the event's offset in `warren.offsets`. Raises ContractViolation."""
     check_ranges(event)
+    known = state if isinstance(state, GroupState) else None
+    if event.forget is not None:
+        return _forgotten(event, known, rules)
     if state is not None and not state.applied.is_before(event):
         return Duplicate()
-    known = state if isinstance(state, GroupState) else None
     if event.deleted:
         return _ended(event, known, "group_deleted", source_offset)
+    if known is not None and known.forgotten:
+        event, known = recalled(event, known)
+        if not known.layout.topics and not event.topics:
+            return Nothing()
     updated = _updated(event, known, rules)
     if is_expired(updated.windows, event.observed_at, rules.expire_group_ms):
         if known is None:
@@ -88,6 +95,22 @@ def _ended(
     if known is not None and known.opened_at is not None:
         change = incident_ended(event, known.status, known.opened_at, reason)
     return Ended(GroupGone(Applied.by(event), source_offset), change)
+
+
+def _forgotten(
+    request: OffsetEvent, known: GroupState | None, rules: Rules
+) -> Judged | Ended | Nothing:
+    partitions = to_forget(request, known) if known else {}
+    if known is None or not partitions:
+        return Nothing()
+    event = as_removal(partitions, request, known)
+    updated = forget(partitions, _updated(event, known, rules))
+    if updated.layout.topics:
+        return _judged(event, updated, rules)
+    change = None
+    if known.opened_at is not None:
+        change = incident_ended(event, known.status, known.opened_at, "group_forgotten")
+    return Ended(replace(updated, status=Status.NOTFOUND, opened_at=None), change)
 
 
 def _updated(event: OffsetEvent, known: GroupState | None, rules: Rules) -> GroupState:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from warren.contracts import LagEvent, OffsetEvent, TopicLag, WindowEdge
 from warren.evaluation import UNKNOWN, Column, GroupVerdict, Int64, PartitionVerdicts, Windows
+from warren.evaluation.packed_windows import pack
 from warren.evaluation.windows import Bools
 
 from warren_evaluator.incidents import incident
@@ -32,6 +33,7 @@ def lag_event(
         total_lag=group.total_lag,
         incident=incident(event.cluster, event.group, state.opened_at),
         topics=_topics(state, lag, partitions),
+        windows=pack(state.windows),
     )
 
 

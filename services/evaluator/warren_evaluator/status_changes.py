@@ -21,7 +21,7 @@ from warren_evaluator.incidents import change_id, incident_id
 from warren_evaluator.state import Applied, GroupState, Latest
 from warren_evaluator.status_names import group_name, partition_name
 
-EndReason = Literal["group_deleted", "group_expired"]
+EndReason = Literal["group_deleted", "group_expired", "group_forgotten"]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 

@@ -21,7 +21,7 @@ from warren.errors import WarrenError
 from warren.evaluation import Column, Int64, Windows
 
 from warren_evaluator.layout import Layout
-from warren_evaluator.state import Applied, GroupGone, GroupState, Latest
+from warren_evaluator.state import Applied, Forgotten, GroupGone, GroupState, Latest
 
 VERSION = 1
 _KIND_GROUP, _KIND_GONE = 1, 2
@@ -45,7 +45,7 @@ def encode(state: GroupState | GroupGone) -> bytes:
     if isinstance(state, GroupGone):
         return _PREFIX.pack(VERSION, _KIND_GONE) + head + _GONE.pack(state.source_offset)
     windows = state.windows
-    layout = _encode_layout(state.layout)
+    layout = _encode_layout(state.layout, state.forgotten)
     group = _GROUP.pack(
         state.status,
         _NONE if state.opened_at is None else state.opened_at,
@@ -94,7 +94,7 @@ def peek_status(value: bytes) -> Status:
 def _decode_group(applied: Applied, value: bytes) -> GroupState:
     status, opened_at, intervals, partitions, layout_size = _GROUP.unpack_from(value, _HEAD)
     reader = _Reader(value, _HEAD + _GROUP.size)
-    layout = _decode_layout(bytes(reader.take(layout_size)), partitions)
+    layout, forgotten = _decode_layout(bytes(reader.take(layout_size)), partitions)
     if len(layout) != partitions or intervals < 1:
         raise CorruptState(f"{partitions} partitions announced, {len(layout)} named")
     filled = reader.integers("<u2", (partitions,)).astype(np.int64)
@@ -114,6 +114,7 @@ def _decode_group(applied: Applied, value: bytes) -> GroupState:
         layout=layout,
         latest=latest,
         windows=Windows(columns, filled, log_ends),
+        forgotten=forgotten,
     )
 
 
@@ -161,20 +162,25 @@ class _Reader:
             raise CorruptState(f"{len(self._value) - self._at} bytes too many")
 
 
-def _encode_layout(layout: Layout) -> bytes:
-    """Most topics have partitions 0 to n-1: those are just n."""
-    compact = [
+def _encode_layout(layout: Layout, forgotten: Forgotten) -> bytes:
+    """Most topics have partitions 0 to n-1: those are just n. A third entry is forgotten ones."""
+    compact: list[list[Any]] = [
         [topic, len(ps) if ps == tuple(range(len(ps))) else ps]
         for topic, ps in layout.topics.items()
     ]
+    compact += [[topic, [], sorted(partitions)] for topic, partitions in forgotten.items()]
     return json.dumps(compact, separators=(",", ":")).encode()
 
 
 @functools.lru_cache(maxsize=4096)
-def _decode_layout(raw: bytes, most: int) -> Layout:
+def _decode_layout(raw: bytes, most: int) -> tuple[Layout, Forgotten]:
     topics = {}
-    for topic, partitions in json.loads(raw):
+    forgotten = {}
+    for topic, partitions, *hidden in json.loads(raw):
+        if hidden:
+            forgotten[topic] = frozenset(hidden[0])
+            continue
         if isinstance(partitions, int) and partitions > most:
             raise CorruptState(f"{partitions} partitions named, {most} announced")
         topics[topic] = range(partitions) if isinstance(partitions, int) else partitions
-    return Layout(topics)
+    return Layout(topics), forgotten

@@ -90,3 +90,8 @@ class LagEvent(Event):
         default=None, description="Which partition is worst, and why, in one sentence; null when OK"
     )
     topics: dict[str, TopicLag] = Field(default_factory=dict)
+    windows: str | None = Field(
+        default=None,
+        description="All commits of the windows but the newest ones, packed (base64): partitions "
+        "by topic and number; the layout is described in warren.evaluation.packed_windows",
+    )

@@ -15,7 +15,7 @@ ReasonName = Literal[
     "lag_growing",  # the log grows faster than the group reads, beyond its rhythm
 ]
 # Why an incident ended without the group being OK.
-EndReasonName = Literal["group_deleted", "group_expired"]
+EndReasonName = Literal["group_deleted", "group_expired", "group_forgotten"]
 
 REASONS: tuple[ReasonName, ...] = get_args(ReasonName)
 REASON = f"Why it is not OK: {', '.join(REASONS)}; more may come; null when OK"

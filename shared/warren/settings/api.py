@@ -60,6 +60,15 @@ class ApiSettings(Section):
     event_streams: int = Field(
         default=100, ge=1, description="Clients that may follow /api/v1/events at a time"
     )
+    metrics_detail: Literal["group", "topic", "partition"] = Field(
+        default="partition",
+        description="How fine the series of /metrics are: per group, also per topic of a group, "
+        "or also per partition",
+    )
+    metrics_origins: list[Literal["warren", "burrow", "kafka_lag_exporter", "tesla"]] = Field(
+        default=["warren", "burrow", "kafka_lag_exporter", "tesla"],
+        description="Whose names series of groups have in /metrics; each costs series of its own",
+    )
 
     @field_validator("cors_origins")
     @classmethod

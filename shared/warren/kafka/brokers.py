@@ -7,6 +7,7 @@ which have just been deleted, and for that of all topics whenever a connection b
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,9 +20,10 @@ from aiokafka.errors import (
     SaslAuthenticationFailed,
     UnsupportedSaslMechanismError,
 )
-from aiokafka.protocol.metadata import MetadataRequest
+
 from warren.errors import AuthenticationFailed, ClusterUnreachable
 from warren.kafka.aiokafka_options import aiokafka_options
+from warren.kafka.metadata import TopicMetadataRequest
 from warren.settings import KafkaConnection
 
 CLIENT_ID = "warren"
@@ -48,9 +50,15 @@ class Brokers:
         self._bootstrap: list[_Address] = [(host, port) for host, port, _ in hosts]
         self._addresses: dict[int, _Address] = {}
         self._connections: dict[_Address, AIOKafkaConnection] = {}
+        self._opening: defaultdict[_Address, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    @property
+    def ids(self) -> list[int]:
+        """The brokers, as the newest metadata names them."""
+        return list(self._addresses)
 
     async def metadata(self, topics: Sequence[str]) -> Any:
-        """aiokafka's MetadataResponse for these topics; creates none of them.
+        """The MetadataResponse for these topics; creates none of them.
 
         Raises ClusterUnreachable when no broker answers, AuthenticationFailed.
         """
@@ -58,7 +66,7 @@ class Brokers:
         for address in dict.fromkeys([*self._addresses.values(), *self._bootstrap]):
             try:
                 connection = await self._connection(address)
-                response = await connection.send(MetadataRequest(list(topics), False))
+                response = await connection.send(TopicMetadataRequest(topics))
             except UNANSWERED as error:
                 problem = error
                 continue
@@ -83,12 +91,26 @@ class Brokers:
             connection.close()
             raise
 
+    async def send_to_any(self, request: Any) -> Any:
+        """The response of a broker that answers. Raises one of UNANSWERED, AuthenticationFailed."""
+        problem: Exception = KafkaConnectionError("no broker is known")
+        for broker in list(self._addresses):
+            try:
+                return await self.send(broker, request)
+            except UNANSWERED as error:
+                problem = error
+        raise problem
+
     async def close(self) -> None:
         closing = [connection.close() for connection in self._connections.values()]
         await asyncio.gather(*(closed for closed in closing if closed is not None))
         self._connections.clear()
 
     async def _connection(self, address: _Address) -> AIOKafkaConnection:
+        async with self._opening[address]:
+            return await self._open(address)
+
+    async def _open(self, address: _Address) -> AIOKafkaConnection:
         connection = self._connections.get(address)
         if connection is None or not connection.connected():
             self._connections.pop(address, None)

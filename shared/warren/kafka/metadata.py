@@ -1,12 +1,14 @@
-"""Metadata with topic ids: version 12 of the request, which aiokafka does not have.
+"""Metadata of some topics, with topic ids: version 12 of the request, which aiokafka does not have.
 
 Schema: Kafka's MetadataRequest.json and MetadataResponse.json (KIP-516 added the id).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from io import BytesIO
+from typing import Any
 
 from aiokafka.protocol.api import Request, RequestStruct, Response
 from aiokafka.protocol.metadata import MetadataRequest_v4, MetadataRequest_v5
@@ -21,6 +23,11 @@ from aiokafka.protocol.types import (
 )
 
 NO_TOPIC_ID = bytes(16)
+NO_LEADER = -1
+NO_ERROR = 0
+UNKNOWN_TOPIC = 3
+INVALID_TOPIC = 17
+NOT_AUTHORISED = 29
 _API_KEY = 3
 
 
@@ -117,3 +124,31 @@ class TopicMetadataRequest(Request[MetadataRequest_v4 | MetadataRequest_v5 | Met
             topics = [(NO_TOPIC_ID, topic, no_tags) for topic in self._topics]
             return request_struct_class(topics, False, False, no_tags)
         return request_struct_class(self._topics, False)
+
+
+@dataclass(frozen=True, slots=True)
+class TopicDescription:
+    """What a broker says of one topic; `error` is Kafka's code.
+
+    `id` (hexadecimal) tells a topic from an earlier one of the same name; empty where brokers have
+    no ids. `leaders`: broker by partition, or NO_LEADER.
+    """
+
+    name: str
+    error: int
+    id: str
+    leaders: dict[int, int]
+
+
+def described_topics(response: Any) -> Iterator[TopicDescription]:
+    """The topics of a response to TopicMetadataRequest, of any version."""
+    with_ids = isinstance(response, MetadataResponse_v12)
+    for error, name, *rest in response.topics:
+        identity = rest[0] if with_ids else NO_TOPIC_ID
+        partitions = rest[2] if with_ids else rest[1]
+        yield TopicDescription(
+            name=name,
+            error=error,
+            id="" if identity == NO_TOPIC_ID else identity.hex(),
+            leaders={partition[1]: partition[2] for partition in partitions},
+        )
