@@ -22,6 +22,21 @@ def pytest_configure() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+# Tests that share something costly run one after another in one worker, the longest first.
+SHARED = ("end_to_end", "containers", "archiver")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Spreads the tests over the workers (`--dist loadgroup`) by file, and by what is shared."""
+    folders = {item: item.path.parent.name for item in items}
+    for item, folder in folders.items():
+        group = folder if folder in SHARED else f"{folder}/{item.path.name}"
+        item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(
+        key=lambda item: SHARED.index(folders[item]) if folders[item] in SHARED else len(SHARED)
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Broker:
     """A Kafka cluster that tests share; each test uses names of its own (`unique`)."""

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 from warren.clock import ManualClock
 from warren.contracts import FreshnessEvent, LagEvent, group_key
-from warren.settings import ClusterSettings, Settings
+from warren.settings import ApiSettings, ClusterSettings, Settings
 from warren_api.app import create_app
 from warren_api.context import ApiContext
 from warren_api.feed import FeedState
@@ -117,12 +117,15 @@ class Api:
     clock: ManualClock = field(default_factory=lambda: ManualClock(NOW))
     feed: FeedState = field(default_factory=lambda: FeedState(ready=True, problem=None))
     clusters: tuple[str, ...] = ("demo",)
+    metrics: dict[str, Any] = field(default_factory=dict)  # metrics_… of [api]
     settings: Settings | None = None
     requests: Requests | None = None
 
     def __post_init__(self) -> None:
         clusters = {name: ClusterSettings(bootstrap="broker:9092") for name in self.clusters}
-        self.settings = self.settings or Settings(clusters=clusters)
+        self.settings = self.settings or Settings(
+            clusters=clusters, api=ApiSettings(**self.metrics)
+        )
         requests = self.requests or Requests(self.settings.home)
         self.context = ApiContext(
             self.settings, self.model, lambda: self.feed, self.clock, requests

@@ -61,7 +61,7 @@ def test_the_environment_wins_over_the_file(
         ("[api]\nprot = 1", "api.prot", "did you mean api.port?"),
         ("[hom]\n", "hom", "did you mean home?"),
         ('[clusters.p]\nbootstap = "a:1"', "clusters.p.bootstap", "clusters.p.bootstrap"),
-        ("[api]\nzzzzzz = 1", "api.zzzzzz", "known here: host, port"),
+        ("[log]\nzzzzzz = 1", "log.zzzzzz", "known here: format, level"),
         ("[api]\nport = 70000", "api.port", "less than or equal to 65535"),
         ('[evaluation]\npolicy = "burow"', "evaluation.policy", "'burrow' or 'wiki'"),
         ('[clusters."a b"]\nbootstrap = "a:1"', "clusters", "'a b'"),
