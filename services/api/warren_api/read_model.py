@@ -10,9 +10,16 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TypeVar
 
-from warren.contracts import FreshnessEvent, LagEvent, StatusChangeEvent, split_group_key
+from warren.contracts import (
+    FreshnessEvent,
+    LagEvent,
+    StatusChangeEvent,
+    TopicsEvent,
+    split_group_key,
+)
 from warren.errors import ContractViolation
 
+from warren_api.cluster_topics import ClusterTopics
 from warren_api.group_freshness import GroupFreshness
 from warren_api.group_view import GroupView, StatusSince
 
@@ -35,6 +42,7 @@ class ReadModel:
         self._views: dict[GroupName, GroupView] = {}
         self._changes: dict[GroupName, StatusSince] = {}
         self._freshness: dict[GroupName, GroupFreshness] = {}
+        self._topics: dict[str, TopicsEvent] = {}
         self._ranked: tuple[GroupView, ...] | None = ()
 
     def apply(self, key: bytes | None, value: bytes | None) -> None:
@@ -85,6 +93,17 @@ class ReadModel:
             self._changes[name] = since
             self._refresh(name)
 
+    def apply_topics(self, key: bytes | None, value: bytes | None) -> None:
+        """Takes a record of `warren.topics`; a tombstone removes what is known of the cluster.
+
+        Raises ContractViolation when the record is not a TopicsEvent.
+        """
+        if value is None:
+            self._topics.pop((key or b"").decode(errors="replace"), None)
+            return
+        event = TopicsEvent.from_bytes(value)
+        self._topics[event.cluster] = event
+
     def _refresh(self, name: GroupName) -> None:
         """Puts what is known beside the evaluation into the group's view. Needs the lock."""
         if view := self._views.get(name):
@@ -123,8 +142,11 @@ class ReadModel:
         return sorted(view.group for view in self.views_of(cluster))
 
     def clusters(self) -> set[str]:
-        """Clusters that have a group."""
-        return {view.cluster for view in self.groups()}
+        """Clusters that events have come from."""
+        return {view.cluster for view in self.groups()} | set(self._topics)
+
+    def topics_of(self, cluster: str) -> ClusterTopics:
+        return ClusterTopics(self.views_of(cluster), self._topics.get(cluster))
 
     def size(self) -> ReadModelSize:
         views = self.groups()
