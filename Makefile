@@ -17,7 +17,7 @@ WORKERS ?= 2
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(STAMP) ## Virtual environment, locked dependencies and Kafka's jars (needs Python 3.11+, Java 17+)
+setup: $(STAMP) ## Virtual environment, locked dependencies and the servers' jars (needs Python 3.11+, Java 17+)
 	@$(BIN)/python -m warren_local.jars
 
 $(STAMP): uv.lock $(MEMBERS)

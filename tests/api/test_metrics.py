@@ -169,7 +169,8 @@ def test_how_fine_the_series_are_is_a_setting(detail: Detail) -> None:
     finest = {"group": {"group"}, "topic": {"group", "topic"}, "partition": set(DETAILS)}[detail]
     wanted = {f.name for f in API_FAMILIES if f.labels and f.detail in finest}
     assert served(api) == wanted
-    named = {name for series in scrape(api).values() for key in series for name, _ in key}
+    samples = scrape(api)
+    named = {name for family in served(api) for key in samples[family] for name, _ in key}
     assert ("partition" in named) == (detail == "partition")
     assert ("topic" in named) == (detail != "group")
     assert scrape(api)["warren_api_groups"] == {(): 1}

@@ -142,6 +142,18 @@ def test_another_source_continues_where_the_last_one_stopped() -> None:
     assert judged.lag.topics["orders"].complete == [0.5]
 
 
+def test_a_group_that_two_sources_know_has_no_position_and_continues_by_time() -> None:
+    group = Judge()
+    group.all(commits(5, 4, 3))
+    for minute, position in ((5, -1), (6, -1), (7, 9)):
+        at = NOW + minute * MINUTE
+        topics = {"orders": {0: At(100 + minute, at, 1)}}
+        judged = group.judged(offset_event(at, topics, position=position))
+        assert judged.lag.topics["orders"].window_end.offset == [100 + minute]
+        assert isinstance(group(offset_event(at, topics, position=position)), Duplicate)
+    assert judged.lag.topics["orders"].complete == [0.6]
+
+
 def test_a_heartbeat_is_no_commit() -> None:
     group = Judge()
     group.all(commits(5, 5, 5))

@@ -13,7 +13,7 @@ from confluent_kafka import TopicPartition as Partition
 from confluent_kafka.admin import AdminClient, NewTopic
 from support.waiting import eventually
 from warren.clock import SystemClock
-from warren.contracts import DeadLetter, OffsetEvent
+from warren.contracts import DeadLetter, GroupEvent, OffsetEvent, split_group_key
 from warren.settings import ClusterSettings, CollectorSettings, HomeSettings, Settings
 from warren_collector.service import Collector
 
@@ -56,14 +56,18 @@ class Lab:
 
         eventually(is_committed, message=f"{group} commits")
 
-    def settings(self, offsets_topic: str = "__consumer_offsets") -> Settings:
+    def settings(self, offsets_topic: str = "__consumer_offsets", **cluster: object) -> Settings:
+        """`cluster`: other settings of the monitored cluster."""
         return Settings(
             home=HomeSettings(bootstrap=self.bootstrap, topic_prefix=self.prefix, partitions=2),
             clusters={
-                CLUSTER: ClusterSettings(
-                    bootstrap=self.bootstrap,
-                    offsets_topic=offsets_topic,
-                    groups_allow=[self.name],
+                CLUSTER: ClusterSettings.model_validate(
+                    {
+                        "bootstrap": self.bootstrap,
+                        "offsets_topic": offsets_topic,
+                        "groups_allow": [self.name],
+                        **cluster,
+                    }
                 )
             },
             collector=CollectorSettings(group_id=f"warren-{self.name}", interval=0.2, heartbeat=1),
@@ -107,6 +111,8 @@ class Events:
     def __init__(self, lab: Lab, closing: ExitStack) -> None:
         self.all: list[OffsetEvent] = []
         self.letters: list[DeadLetter] = []
+        self.groups: dict[str, list[GroupEvent | None]] = {}
+        """Of `warren.groups`, by group; None for a tombstone."""
         self._consumer = Consumer(
             {
                 "bootstrap.servers": lab.bootstrap,
@@ -119,7 +125,7 @@ class Events:
         self._consumer.assign(
             [
                 Partition(f"{lab.prefix}{topic}", number, 0)
-                for topic in ("offsets", "dead-letters")
+                for topic in ("offsets", "groups", "dead-letters")
                 for number in range(2)
             ]
         )
@@ -132,6 +138,11 @@ class Events:
                 assert error.code() == confluent_kafka.KafkaError.UNKNOWN_TOPIC_OR_PART
             elif (message.topic() or "").endswith("dead-letters"):
                 self.letters.append(DeadLetter.from_bytes(message.value()))
+            elif (message.topic() or "").endswith("groups"):
+                value = message.value()
+                event = None if value is None else GroupEvent.from_bytes(value)
+                _, group = split_group_key(message.key())
+                self.groups.setdefault(group, []).append(event)
             else:
                 self.all.append(OffsetEvent.from_bytes(message.value()))
         return self.all
@@ -147,6 +158,10 @@ class Events:
             return bool(condition())
 
         eventually(look, timeout=timeout, message=message)
+
+    def state(self, group: str) -> GroupEvent | None:
+        """The newest group event; None when there is none, or the group is gone."""
+        return self.groups.get(group, [None])[-1]
 
     def committed(self, group: str) -> dict[tuple[str, int], int]:
         """Newest committed offsets that the events tell of."""

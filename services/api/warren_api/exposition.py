@@ -8,15 +8,15 @@ integers are written as such.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress
 from typing import Self
 
+from isal import isal_zlib
 from warren.metrics.family import Family
 
 _CHUNK = 128 * 2**10  # bytes: less than a millisecond's work
-_GZIP_WINDOW = 16 + zlib.MAX_WBITS  # zlib: 16 more for a gzip header
+_GZIP_WINDOW = 16 + isal_zlib.MAX_WBITS  # 16 more for a gzip header
 _GZIP_LEVEL = 1  # labels repeat so much that more effort gains little
 
 Value = int | float
@@ -100,9 +100,10 @@ def chunked(blocks: Iterable[bytes]) -> Iterator[bytes]:
 def gzipped(chunks: Iterable[bytes]) -> bytes:
     """Compresses chunk by chunk, so that the plain text is never there as a whole.
 
-    zlib works without Python's lock: between two chunks other threads get their turn.
+    It works without Python's lock: between two chunks other threads get their turn. ISA-L takes a
+    fifth of zlib's time, which would be half of a scrape's.
     """
-    compressor = zlib.compressobj(_GZIP_LEVEL, zlib.DEFLATED, _GZIP_WINDOW)
+    compressor = isal_zlib.compressobj(_GZIP_LEVEL, isal_zlib.DEFLATED, _GZIP_WINDOW)
     return b"".join([*map(compressor.compress, chunks), compressor.flush()])
 
 

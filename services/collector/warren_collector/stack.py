@@ -5,23 +5,27 @@ from __future__ import annotations
 import threading
 from contextlib import ExitStack
 
+from confluent_kafka.admin import AdminClient
 from warren.clock import Clock
 from warren.errors import KafkaError
 from warren.kafka.brokers import Brokers
-from warren.kafka.connection import await_connection, log_retry
+from warren.kafka.connection import await_connection, client_options, log_retry
 from warren.kafka.producer import EventProducer
 from warren.kafka.topics import HOME, ensure_topics
 from warren.settings import Settings
 
 from warren_collector.events import Origin
 from warren_collector.filters import GroupFilter
+from warren_collector.group_positions import CollectedPositions
+from warren_collector.group_reports import GroupReports
 from warren_collector.log_ends import LogEndsReader
 from warren_collector.meters import Meters
-from warren_collector.positions import Positions
 from warren_collector.progress import Progress
 from warren_collector.publisher import Publisher
-from warren_collector.sources.offsets_topic import OffsetsTopicSource
+from warren_collector.sources.opening import Sources, Watched
+from warren_collector.sources.source import Source
 from warren_collector.tick import Ticker
+from warren_collector.topic_ids import TopicIds, asking
 from warren_collector.topic_listing import TopicListing
 from warren_collector.topic_metadata import TopicMetadata
 
@@ -78,7 +82,7 @@ class ClusterStack:
 
     def _collect(self) -> None:
         settings, cluster = self._settings.collector, self._cluster_settings
-        positions = Positions(self._groups.accepts)
+        watched = Watched(self._groups.accepts, lambda _topic: True)
         with ExitStack() as closing:
             producer = EventProducer(HOME, HOME, self._settings.home)
             publisher = Publisher(
@@ -88,21 +92,30 @@ class ClusterStack:
             metadata = TopicMetadata(self.cluster, self._setting, self._clock)
             ends = LogEndsReader(brokers, metadata, self._clock)
             closing.callback(ends.close)
-            source = OffsetsTopicSource(
+            opened = Sources(
                 self.cluster,
-                self._setting,
-                cluster,
-                settings.group_id,
-                positions.release,
-                self._meters.store_failures.inc,
+                self._settings,
+                watched,
+                self._clock,
+                self._meters,
+                lambda partitions: reports.release(partitions),
+                closing,
             )
-            closing.callback(source.close)
+            source, positions = opened.source, opened.positions
+            admin = AdminClient(client_options(self.cluster, self._setting, cluster))
+            reports = GroupReports(
+                self.cluster,
+                opened.states,
+                positions.groups,
+                TopicIds(asking(admin), self._clock),
+            )
             ticker = Ticker(
-                Origin(self.cluster, cluster.source, settings.event_partitions),
+                Origin(self.cluster, cluster.sources[0], settings.event_partitions),
                 positions,
                 source,
                 ends,
                 publisher,
+                reports,
                 self._meters,
                 self._clock,
                 # A tick early rather than one late, though ticks are not quite regular.
@@ -116,8 +129,8 @@ class ClusterStack:
 
     def _loop(
         self,
-        source: OffsetsTopicSource,
-        positions: Positions,
+        source: Source,
+        positions: CollectedPositions,
         publisher: Publisher,
         ticker: Ticker,
         listing: TopicListing,
