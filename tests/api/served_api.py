@@ -14,6 +14,7 @@ from warren.contracts import (
     GroupEvent,
     LagEvent,
     StatusChangeEvent,
+    TopicsEvent,
     group_key,
 )
 from warren.settings import ApiSettings, ClusterSettings, Settings
@@ -199,6 +200,11 @@ class Api:
     def put(self, group: str, cluster: str = "demo", **fields: Any) -> None:
         event = lag_event(group, cluster, **fields)
         self.model.apply(group_key(cluster, group), event.to_bytes())
+
+    def list_topics(self, log_ends: dict[str, list[int]], observed_at: int = NOW) -> None:
+        """The collector of cluster demo lists its topics."""
+        event = TopicsEvent(cluster="demo", observed_at=observed_at, log_ends=log_ends)
+        self.model.apply_topics(b"demo", event.to_bytes())
 
     def measure(self, group: str, *rows: dict[str, Any], **fields: Any) -> None:
         """Its partitions of `orders` on cluster demo have this freshness."""

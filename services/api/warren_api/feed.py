@@ -18,7 +18,7 @@ import structlog
 from confluent_kafka import Message
 from warren.clock import Clock
 from warren.contracts.group_key import split_group_key
-from warren.contracts.topics import FRESHNESS, GROUPS, LAG, LAG_STATUS
+from warren.contracts.topics import FRESHNESS, GROUPS, LAG, LAG_STATUS, TOPICS
 from warren.errors import ContractViolation, KafkaError
 from warren.kafka.connection import log_retry
 from warren.kafka.topic_reader import TopicReader
@@ -79,11 +79,13 @@ class Feed:
         self._status_topic = LAG_STATUS.full_name(home.topic_prefix)
         self._freshness_topic = FRESHNESS.full_name(home.topic_prefix)
         self._members_topic = GROUPS.full_name(home.topic_prefix)
+        self._topics_topic = TOPICS.full_name(home.topic_prefix)
         self._appliers = {
             self._lag_topic: model.apply,
             self._status_topic: model.apply_status_change,
             self._freshness_topic: model.apply_freshness,
             self._members_topic: model.apply_members,
+            self._topics_topic: model.apply_topics,
         }
         self._clock = clock
         self._on_fatal = on_fatal
@@ -138,7 +140,12 @@ class Feed:
         if not members:
             log.warning("no members: topic missing or not readable", topic=self._members_topic)
         self._state = replace(self._state, freshness=freshness, members=members)
-        readable = {self._freshness_topic: freshness, self._members_topic: members}
+        readable = {
+            self._freshness_topic: freshness,
+            self._members_topic: members,
+            # An older installation has none: then groups show the topics.
+            self._topics_topic: cluster.can_read(self._topics_topic),
+        }
         return [name for name in self._appliers if readable.get(name, True)]
 
     def catch_up(self, reader: Reader) -> None:

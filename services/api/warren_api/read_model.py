@@ -15,10 +15,12 @@ from warren.contracts import (
     GroupEvent,
     LagEvent,
     StatusChangeEvent,
+    TopicsEvent,
     split_group_key,
 )
 from warren.errors import ContractViolation
 
+from warren_api.cluster_topics import ClusterTopics
 from warren_api.group_freshness import GroupFreshness
 from warren_api.group_view import GroupView, StatusSince
 from warren_api.membership import Membership
@@ -48,6 +50,7 @@ class ReadModel:
         self._changes: dict[GroupName, StatusSince] = {}
         self._freshness: dict[GroupName, GroupFreshness] = {}
         self._members: dict[GroupName, Membership] = {}
+        self._topics: dict[str, TopicsEvent] = {}
         self._ranked: tuple[GroupView, ...] | None = ()
 
     def apply(self, key: bytes | None, value: bytes | None) -> None:
@@ -116,6 +119,17 @@ class ReadModel:
             self._changes[name] = since
             self._refresh(name)
 
+    def apply_topics(self, key: bytes | None, value: bytes | None) -> None:
+        """Takes a record of `warren.topics`; a tombstone removes what is known of the cluster.
+
+        Raises ContractViolation when the record is not a TopicsEvent.
+        """
+        if value is None:
+            self._topics.pop((key or b"").decode(errors="replace"), None)
+            return
+        event = TopicsEvent.from_bytes(value)
+        self._topics[event.cluster] = event
+
     def _refresh(self, name: GroupName) -> None:
         """Puts what is known beside the evaluation into the group's view. Needs the lock."""
         if view := self._views.get(name):
@@ -183,8 +197,11 @@ class ReadModel:
         return sorted(view.group for view in self.views_of(cluster))
 
     def clusters(self) -> set[str]:
-        """Clusters that have a group."""
-        return {view.cluster for view in self.groups()}
+        """Clusters that events have come from."""
+        return {view.cluster for view in self.groups()} | set(self._topics)
+
+    def topics_of(self, cluster: str) -> ClusterTopics:
+        return ClusterTopics(self.views_of(cluster), self._topics.get(cluster))
 
     def size(self) -> ReadModelSize:
         views = self.groups()

@@ -26,6 +26,7 @@ from warren_collector.sources.opening import Sources, Watched
 from warren_collector.sources.source import Source
 from warren_collector.tick import Ticker
 from warren_collector.topic_ids import TopicIds, asking
+from warren_collector.topic_listing import TopicListing
 from warren_collector.topic_metadata import TopicMetadata
 
 POLL = 0.2  # seconds that a poll collects records; ticks and signals wait no longer
@@ -120,7 +121,10 @@ class ClusterStack:
                 # A tick early rather than one late, though ticks are not quite regular.
                 max(settings.heartbeat - 1.5 * settings.interval, 0),
             )
-            self._loop(source, positions, publisher, ticker)
+            listing = TopicListing(
+                self.cluster, ends, producer, self._settings.home.topic_prefix, self._clock
+            )
+            self._loop(source, positions, publisher, ticker, listing)
             ticker.tick()
 
     def _loop(
@@ -129,6 +133,7 @@ class ClusterStack:
         positions: CollectedPositions,
         publisher: Publisher,
         ticker: Ticker,
+        listing: TopicListing,
     ) -> None:
         interval = self._settings.collector.interval
         progress = Progress(self.cluster, self._clock)
@@ -145,5 +150,6 @@ class ClusterStack:
             is_crowded = publisher.waiting >= MOST_DEAD_LETTERS
             if now >= next_tick or is_crowded or (self.is_ready and not was_ready):
                 ticker.tick()
+                listing.publish(source.partitions.live())
                 self._meters.state(positions, source.partitions, self.is_ready)
                 next_tick = max(next_tick + interval, now)

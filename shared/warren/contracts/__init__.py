@@ -32,6 +32,7 @@ from warren.contracts.status_change import (
     StatusChange,
     StatusChangeEvent,
 )
+from warren.contracts.topics_event import TopicsEvent
 
 __all__ = [
     "MAX_PARTITIONS",
@@ -64,6 +65,7 @@ __all__ = [
     "TopicFreshness",
     "TopicLag",
     "TopicPositions",
+    "TopicsEvent",
     "WindowEdge",
     "WorstFreshness",
     "group_key",

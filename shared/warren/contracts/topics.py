@@ -13,6 +13,7 @@ from warren.contracts.notification_event import NotificationEvent
 from warren.contracts.notifier_state import NotifierState
 from warren.contracts.offset_event import OffsetEvent
 from warren.contracts.status_change import StatusChangeEvent
+from warren.contracts.topics_event import TopicsEvent
 
 HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
@@ -81,6 +82,9 @@ NOTIFIER_STATE = Topic(
 FRESHNESS = Topic(
     FreshnessEvent, GROUP_KEY, True, 7 * DAY_MS, "how late each group is, and time to data loss"
 )
+TOPICS = Topic(
+    TopicsEvent, "cluster", True, 7 * DAY_MS, "log ends of all topics of a cluster, every 30 s"
+)
 DEAD_LETTERS = Topic(
     DeadLetter, "as the source", False, 30 * DAY_MS, "input that could not be used"
 )
@@ -93,5 +97,6 @@ CATALOGUE: tuple[Topic, ...] = (
     FRESHNESS,
     NOTIFICATIONS,
     NOTIFIER_STATE,
+    TOPICS,
     DEAD_LETTERS,
 )
