@@ -14,6 +14,7 @@ from warren.contracts.notification_event import NotificationEvent
 from warren.contracts.notifier_state import NotifierState
 from warren.contracts.offset_event import OffsetEvent
 from warren.contracts.status_change import StatusChangeEvent
+from warren.contracts.topics_event import TopicsEvent
 
 HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
@@ -85,6 +86,9 @@ FRESHNESS = Topic(
 CLUSTERS = Topic(
     ClusterEvent, "cluster|collector", True, DAY_MS, "how collectors get on with the clusters"
 )
+TOPICS = Topic(
+    TopicsEvent, "cluster", True, 7 * DAY_MS, "log ends of all topics of a cluster, every 30 s"
+)
 DEAD_LETTERS = Topic(
     DeadLetter, "as the source", False, 30 * DAY_MS, "input that could not be used"
 )
@@ -98,5 +102,6 @@ CATALOGUE: tuple[Topic, ...] = (
     NOTIFICATIONS,
     NOTIFIER_STATE,
     CLUSTERS,
+    TOPICS,
     DEAD_LETTERS,
 )
