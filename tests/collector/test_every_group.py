@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import uuid
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,13 +12,12 @@ from confluent_kafka import (
     Consumer,
     ConsumerGroupTopicPartitions,
     Producer,
-    ShareConsumer,
     TopicPartition,
 )
 from support.collector_lab import Events, Lab
+from support.group_members import Members
 from support.kafka_schemas import Schema
 from support.raw_requests import RawBroker, error_code
-from support.waiting import eventually
 from warren.contracts import GroupEvent
 from warren_cli.commands.decode import answers
 from warren_collector.records.buffer import Buffer
@@ -29,51 +27,6 @@ pytestmark = pytest.mark.integration
 PARTITIONS = 4
 Answer = dict[str, Any]
 Assigned = dict[str, list[int]]
-
-
-class Members:
-    """Clients of several groups; each look at something is also a poll of all."""
-
-    def __init__(self, lab: Lab, topic: str) -> None:
-        self._lab = lab
-        self._topic = topic
-        self._all: list[Consumer | ShareConsumer] = []
-
-    def join(self, group: str, **options: str) -> Consumer:
-        """`options` have `_` for `.`."""
-        more = {name.replace("_", "."): value for name, value in options.items()}
-        defaults = {"auto.offset.reset": "earliest", "enable.auto.commit": False}
-        consumer = Consumer({**self._connection(group), **defaults, **more})
-        self._lab.closing.callback(consumer.close)
-        consumer.subscribe([self._topic])
-        self._all.append(consumer)
-        return consumer
-
-    def share(self, group: str) -> ShareConsumer:
-        consumer = ShareConsumer({**self._connection(group), "log_level": 0})
-        self._lab.closing.callback(consumer.close)
-        consumer.subscribe([self._topic])
-        self._all.append(consumer)
-        return consumer
-
-    def leave(self, consumer: Consumer) -> None:
-        self._all.remove(consumer)
-        consumer.close()
-
-    def until(self, condition: Callable[[], Any], message: str) -> None:
-        def look() -> Any:
-            for consumer in self._all:
-                consumer.poll(0.02)
-            return condition()
-
-        eventually(look, timeout=60, message=message)
-
-    def _connection(self, group: str) -> dict[str, Any]:
-        return {
-            "bootstrap.servers": self._lab.bootstrap,
-            "group.id": group,
-            "client.id": f"{group}-client",
-        }
 
 
 def described(lab: Lab, group: str) -> tuple[str, str, list[tuple[Any, ...]]]:
@@ -246,13 +199,14 @@ def test_every_group_is_as_the_broker_describes_it(lab: Lab, schemas: dict[str, 
             expected = admin_committed(lab, group)
             assert expected
             members.until(
-                lambda g=group, e=expected: events.read() and events.committed(g) == e,
+                lambda g=group, e=expected: bool(events.read()) and events.committed(g) == e,
                 f"{group} has committed",
             )
         members.until(lambda: events.groups.get(gone, [])[-1:] == [None], "the group's end is told")
 
         def share_is_told() -> bool:
-            event = events.read() and events.state(share)
+            events.read()
+            event = events.state(share)
             return bool(event and [m.assignment for m in event.members] == [{topic: [0, 1, 2, 3]}])
 
         members.until(share_is_told, "the share group is told")
@@ -264,7 +218,8 @@ def test_every_group_is_as_the_broker_describes_it(lab: Lab, schemas: dict[str, 
 
         def streams_is_told() -> bool:
             worker.heartbeat()
-            event = events.read() and events.state(streams)
+            events.read()
+            event = events.state(streams)
             return bool(event and event.state == "Stable")
 
         members.until(streams_is_told, "the streams group is told")
