@@ -54,9 +54,11 @@ class Topic:
             config["retention.ms"] = str(self.retention_ms)
         if self.compacted:
             # Small segments and an eager cleaner: a reader rebuilds its state from few records.
+            # Not the newest ones, though, or some would be gone before they are archived.
             config |= {
                 "segment.ms": "600000",
                 "min.cleanable.dirty.ratio": "0.2",
+                "min.compaction.lag.ms": "600000",
                 "max.compaction.lag.ms": "900000",
             }
         return config
