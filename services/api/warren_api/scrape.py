@@ -69,8 +69,8 @@ def _cluster_states(context: ApiContext) -> Blocks[tuple[ClusterView, str]]:
     return blocks
 
 
-_CLUSTERS = [
-    Series[tuple[ClusterView, str]](
+_CLUSTERS: list[Series[tuple[ClusterView, str]]] = [
+    Series(
         families.CLUSTER_STATE,
         lambda items: [int(view.state == state) for view, state in items],
     )
