@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support.kafka_schemas import Fields, Schema, load_schemas, snake_case
-from support.servers import jars_directory
+from support.kafka_schemas import Fields, Schema, snake_case
 from warren_collector.records import (
     GroupMetadata,
     GroupRecord,
@@ -23,14 +22,8 @@ from warren_collector.records.key import KINDS, OFFSET_COMMIT, GroupKey
 
 # Without those that Kafka 4.3 does not have (any more, or yet).
 GROUP_KINDS = sorted(KINDS.keys() - OFFSET_COMMIT - {2, 9, 18, 24})
-quick = settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+quick = settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 Schemas = dict[str, Schema]
-
-
-@pytest.fixture(scope="session")
-def schemas(pytestconfig: pytest.Config) -> Schemas:
-    jars = jars_directory(pytestconfig.rootpath)
-    return load_schemas(jars, "kafka-group-coordinator") | load_schemas(jars, "kafka-clients")
 
 
 def only(key: bytes, value: bytes | None) -> Record:

@@ -57,6 +57,10 @@ class Schema:
         """Field values by name; `given` are strategies for fields of any structure, by name."""
         return self._structure(self.definition["fields"], version, given)
 
+    def filled(self, given: Fields, version: int = 0) -> Fields:
+        """Values by name from those by name in snake case; the others are empty, 0 or null."""
+        return self._filled(self.definition["fields"], given, version)
+
     def encoded(self, values: Fields, version: int, *, more_tags: bytes = b"") -> bytes:
         """The version and the fields. `more_tags` is the content of a tag that no schema has."""
         content = struct.pack(">h", version)
@@ -65,6 +69,35 @@ class Schema:
     def decoded(self, values: Fields) -> Fields:
         """The same values under names in snake case."""
         return {snake_case(name): _renamed(value, self) for name, value in values.items()}
+
+    def _filled(self, fields: list[Fields], given: Fields, version: int) -> Fields:
+        names = {field["name"]: snake_case(field["name"]) for field in fields}
+        assert given.keys() <= set(names.values()), f"not in {self.name}: {given}"
+        return {
+            field["name"]: self._given(field, given[names[field["name"]]], version)
+            if names[field["name"]] in given
+            else self._empty(field, version)
+            for field in fields
+            if _has(_versions(field), version)
+        }
+
+    def _given(self, field: Fields, value: Any, version: int) -> Any:
+        if isinstance(value, dict):
+            return self._filled(self._fields_of(field), value, version)
+        if isinstance(value, list):
+            return [self._given(field, one, version) for one in value]
+        return value
+
+    def _empty(self, field: Fields, version: int) -> Any:
+        kind = str(field["type"])
+        if _has(field.get("nullableVersions", ""), version):
+            return None
+        if kind.startswith("[]"):
+            return []
+        if kind in _NUMBERS:
+            return int(str(field.get("default", 0)), 0)
+        empty: Fields = {"string": "", "bytes": b"", "uuid": UUID(int=0), "bool": False}
+        return empty[kind]
 
     def _fields_of(self, field: Fields) -> list[Fields]:
         if "fields" in field:
@@ -136,6 +169,8 @@ class Schema:
             return encode.string(value, compact)
         if kind == "bytes":
             return encode.sized_bytes(value, compact)
+        if kind == "bool":
+            return struct.pack(">?", value)
         if kind == "uuid":
             assert isinstance(value, UUID)
             return value.bytes
@@ -144,6 +179,24 @@ class Schema:
             return b"\xff"
         marker = b"\1" if is_nullable else b""
         return marker + self._encoded(self._fields_of(field), value, version)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupWriter:
+    """Records about groups, as a broker writes them."""
+
+    schemas: dict[str, Schema]
+
+    def record(
+        self, kind: str, group: str, part: str | None = None, /, **fields: Any
+    ) -> tuple[bytes, bytes]:
+        """Key and value; `kind` is the schemas' name without Key and Value."""
+        schema = self.schemas[f"{kind}Value"]
+        value = schema.encoded(schema.filled(fields), 0)
+        return encode.part_key(schema.key_version, group, part), value
+
+    def tombstone(self, kind: str, group: str, part: str | None = None) -> tuple[bytes, None]:
+        return encode.part_key(self.schemas[f"{kind}Value"].key_version, group, part), None
 
 
 def load_schemas(jars: Path, jar: str) -> dict[str, Schema]:

@@ -66,8 +66,12 @@ class Rebalances:
     _epoch: int | None = None
 
     def begin(self, epoch: int, *, is_counted: bool) -> None:
-        """The first that is known of the group: a rebalance if the group is new, else nothing."""
-        self._epoch = max(epoch - 1, 0) if is_counted and epoch <= _NEW else epoch
+        """The first that is known of the group: a rebalance if the group is new, else nothing.
+
+        Later calls, of a group that changes its protocol, do nothing.
+        """
+        if self._epoch is None:
+            self._epoch = max(epoch - 1, 0) if is_counted and epoch <= _NEW else epoch
 
     def observe(self, epoch: int, at: int | None) -> None:
         """`at`: when that generation or epoch was assigned, Unix ms."""
@@ -101,7 +105,7 @@ class GroupRecords:
         if old is not None:
             stored.record = old.record
         self.stored[key] = stored
-        if old is None and key.version in HEADS and not self._has_other_head(key):
+        if old is None and key.version in HEADS:
             self._begin(key, stored)
 
     def remove(self, key: GroupKey) -> None:
@@ -142,9 +146,6 @@ class GroupRecords:
         for key, stored in self.stored.items():
             if key.version == version and isinstance(stored.record, GroupRecord):
                 yield key.part, stored.record
-
-    def _has_other_head(self, key: GroupKey) -> bool:
-        return any(one.version in HEADS and one != key for one in self.stored)
 
     def _begin(self, key: GroupKey, stored: Stored) -> None:
         decoded = decode_group_value(key, stored.value)
