@@ -9,6 +9,8 @@ UV_VERSION := 0.13.8
 MEMBERS := $(wildcard pyproject.toml */pyproject.toml */*/pyproject.toml)
 STAMP := $(VENV)/.warren-setup
 PYTEST_ARGS ?=
+# Most tests wait for servers: two at a time, each worker with servers of its own.
+WORKERS ?= 2
 
 .PHONY: help setup run test check format bench docs clean
 
@@ -34,7 +36,7 @@ run: setup ## Start everything with a demo workload; BOOTSTRAP=host:9092 monitor
 	@exec $(BIN)/warren up $(if $(BOOTSTRAP),--bootstrap $(BOOTSTRAP)) $(if $(HOME_BOOTSTRAP),--home-bootstrap $(HOME_BOOTSTRAP)) $(RUN_ARGS)
 
 test: setup ## Run every test
-	@$(BIN)/pytest $(PYTEST_ARGS)
+	@$(BIN)/pytest -n $(WORKERS) --dist loadgroup $(PYTEST_ARGS)
 
 check: setup ## Lint, format, types, lock and generated docs
 	@$(BIN)/ruff check .

@@ -9,11 +9,12 @@ from typing import Any
 import httpx
 from warren.clock import ManualClock
 from warren.contracts import FreshnessEvent, LagEvent, group_key
-from warren.settings import ClusterSettings, Settings
+from warren.settings import ApiSettings, ClusterSettings, Settings
 from warren_api.app import create_app
 from warren_api.context import ApiContext
 from warren_api.feed import FeedState
 from warren_api.read_model import ReadModel
+from warren_api.requests import Requests
 
 NOW = 1_795_244_400_000
 
@@ -116,11 +117,19 @@ class Api:
     clock: ManualClock = field(default_factory=lambda: ManualClock(NOW))
     feed: FeedState = field(default_factory=lambda: FeedState(ready=True, problem=None))
     clusters: tuple[str, ...] = ("demo",)
+    metrics: dict[str, Any] = field(default_factory=dict)  # metrics_… of [api]
+    settings: Settings | None = None
+    requests: Requests | None = None
 
     def __post_init__(self) -> None:
         clusters = {name: ClusterSettings(bootstrap="broker:9092") for name in self.clusters}
-        self.settings = Settings(clusters=clusters)
-        self.context = ApiContext(self.settings, self.model, lambda: self.feed, self.clock)
+        self.settings = self.settings or Settings(
+            clusters=clusters, api=ApiSettings(**self.metrics)
+        )
+        requests = self.requests or Requests(self.settings.home)
+        self.context = ApiContext(
+            self.settings, self.model, lambda: self.feed, self.clock, requests
+        )
         self.app = create_app(self.context)
 
     def put(self, group: str, cluster: str = "demo", **fields: Any) -> None:

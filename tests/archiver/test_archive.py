@@ -68,7 +68,7 @@ class Archive:
         return self.settings.model_copy(update={"archiver": archiver})
 
     def check(self) -> TopicCheck:
-        (found,) = check(self.spark, self.settings, topics=[self.topic], patience=0)
+        (found,) = check(self.spark, self.settings, topics=[self.topic], wait=0)
         return found
 
     @property

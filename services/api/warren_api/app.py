@@ -13,7 +13,15 @@ from warren_api.context import ApiContext
 from warren_api.raw_path import RawPathRouting
 from warren_api.request_metrics import RequestMetrics
 from warren_api.response_headers import ResponseHeaders
-from warren_api.routes import burrow_v3, metrics, pages, v1
+from warren_api.routes import (
+    burrow_admin,
+    burrow_config,
+    burrow_deletion,
+    burrow_v3,
+    metrics,
+    pages,
+    v1,
+)
 
 STATIC = Path(__file__).parent / "static"
 
@@ -30,7 +38,7 @@ def create_app(context: ApiContext) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
     )
-    for module in (burrow_v3, v1, metrics, pages):
+    for module in (burrow_v3, burrow_config, burrow_admin, burrow_deletion, v1, metrics, pages):
         app.include_router(module.router(context))
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     errors.install(app)

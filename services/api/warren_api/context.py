@@ -1,4 +1,4 @@
-"""What every route is given: settings, the read model, the feed's state and the clock."""
+"""What every route is given: settings, the read model, the feed's state, the clock, requests."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from warren_api.doubts import doubts
 from warren_api.feed import FeedState
 from warren_api.group_view import GroupView
 from warren_api.read_model import ReadModel
+from warren_api.requests import Requests
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +23,17 @@ class ApiContext:
     model: ReadModel
     feed_state: Callable[[], FeedState]
     clock: Clock
+    requests: Requests
 
     @property
     def clusters(self) -> list[str]:
         """Configured clusters and those that events have come from, sorted."""
         return sorted({*self.settings.clusters, *self.model.clusters()})
+
+    def servers(self, cluster: str) -> list[str]:
+        """Bootstrap servers of a cluster; empty where it is not configured here."""
+        settings = self.settings.clusters.get(cluster)
+        return [] if settings is None else [s.strip() for s in settings.bootstrap.split(",")]
 
     @property
     def stale_after_ms(self) -> int:

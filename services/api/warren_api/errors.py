@@ -10,13 +10,15 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import RedirectResponse
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
+from starlette.types import Scope
 
-from warren_api.burrow_shapes import error as burrow_error
 from warren_api.problem import problem
 from warren_api.raw_path import decoded_path
-from warren_api.routes.burrow_v3 import UNKNOWN_URL, go_text_error, json_response
+from warren_api.routes.burrow_answers import UNKNOWN_URL, error_response, go_text_error
 
 log = structlog.get_logger(__name__)
+
+_METHODS = ("GET", "POST", "PUT", "DELETE")
 
 
 def install(app: FastAPI) -> None:
@@ -29,6 +31,8 @@ def install(app: FastAPI) -> None:
         if _is_ours(request):
             detail = f"{request.method} {decoded_path(request.scope)} is nothing that Warren does."
             return problem(refusal.status_code, title, detail, refusal.headers)
+        if refusal.status_code == 405:
+            return _as_burrow_refuses(app, request)
         body = UNKNOWN_URL if refusal.status_code == 404 else f"{title}\n"
         return go_text_error(body, refusal.status_code, refusal.headers)
 
@@ -44,12 +48,23 @@ def install(app: FastAPI) -> None:
         log.error("request failed", path=path, exc_info=failure)
         if _is_ours(request):
             return problem(500, "Internal error", "The cause is in the API's log.")
-        return json_response(burrow_error("internal error", path), 500)
+        return error_response(request, 500, "internal error")
 
 
 def _is_ours(request: Request) -> bool:
     path: str = request.scope["path"]
     return path.startswith("/api/")
+
+
+def _as_burrow_refuses(app: FastAPI, request: Request) -> Response:
+    """Names every method that the path knows; for OPTIONS that is the answer."""
+    known = [
+        method for method in _METHODS if _is_answered(app, {**request.scope, "method": method})
+    ]
+    headers = {"Allow": ", ".join(sorted({*known, "OPTIONS"}))}
+    if request.method == "OPTIONS":
+        return Response(status_code=HTTPStatus.OK, headers=headers)
+    return go_text_error("Method Not Allowed\n", HTTPStatus.METHOD_NOT_ALLOWED, headers)
 
 
 def _without_trailing_slash(app: FastAPI, request: Request) -> str | None:
@@ -58,8 +73,10 @@ def _without_trailing_slash(app: FastAPI, request: Request) -> str | None:
     stripped = path.rstrip("/")
     if stripped == path or not stripped:
         return None
-    there = {**request.scope, "path": stripped}
-    matches: list[Match] = [route.matches(there)[0] for route in app.router.routes]
-    if Match.FULL not in matches:
+    if not _is_answered(app, {**request.scope, "path": stripped}):
         return None
     return stripped + (f"?{request.url.query}" if request.url.query else "")
+
+
+def _is_answered(app: FastAPI, scope: Scope) -> bool:
+    return any(route.matches(scope)[0] is Match.FULL for route in app.router.routes)

@@ -2,7 +2,7 @@
 
 Catching up, only the newest record per key is parsed. When the home cluster goes away the model
 stays as it is and `state` says what is wrong; reading goes on by itself when it is back.
-`warren.freshness` may be missing: an older installation, which does without.
+`warren.freshness` and `warren.clusters` may be missing: an older installation does without.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import structlog
 from confluent_kafka import Message
 from warren.clock import Clock
 from warren.contracts.group_key import split_group_key
-from warren.contracts.topics import FRESHNESS, LAG, LAG_STATUS
+from warren.contracts.topics import CLUSTERS, FRESHNESS, LAG, LAG_STATUS
 from warren.errors import ContractViolation, KafkaError
 from warren.kafka.connection import log_retry
 from warren.kafka.topic_reader import TopicReader
@@ -69,10 +69,12 @@ class Feed:
         self._model = model
         self._lag_topic = LAG.full_name(home.topic_prefix)
         self._freshness_topic = FRESHNESS.full_name(home.topic_prefix)
+        self._clusters_topic = CLUSTERS.full_name(home.topic_prefix)
         self._appliers = {
             self._lag_topic: model.apply,
             LAG_STATUS.full_name(home.topic_prefix): model.apply_status_change,
             self._freshness_topic: model.apply_freshness,
+            self._clusters_topic: model.apply_cluster,
         }
         self._clock = clock
         self._on_fatal = on_fatal
@@ -124,7 +126,10 @@ class Feed:
         if not freshness:
             log.warning("no freshness: topic missing or not readable", topic=self._freshness_topic)
         self._state = replace(self._state, freshness=freshness)
-        return [name for name in self._appliers if freshness or name != self._freshness_topic]
+        left_out = set() if freshness else {self._freshness_topic}
+        if not cluster.can_read(self._clusters_topic):
+            left_out.add(self._clusters_topic)
+        return [name for name in self._appliers if name not in left_out]
 
     def catch_up(self, reader: Reader) -> None:
         """Reads to the end and makes the model what the topics say, no more and no less."""

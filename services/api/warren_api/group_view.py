@@ -193,12 +193,12 @@ def _row(topic: str, columns: TopicLag, index: int) -> PartitionRow:
         columns.log_end[index],
         columns.lag[index],
         columns.complete[index],
-        _edge(columns.window_start, index),
-        _edge(columns.window_end, index),
+        edge(columns.window_start, index),
+        edge(columns.window_end, index),
     )
 
 
-def _edge(columns: WindowEdge, index: int) -> Edge | None:
+def edge(columns: WindowEdge, index: int) -> Edge | None:
     """None where the window is empty."""
     offset, at, observed_at = columns.offset[index], columns.at[index], columns.observed_at[index]
     if offset is None or at is None:

@@ -10,9 +10,16 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TypeVar
 
-from warren.contracts import FreshnessEvent, LagEvent, StatusChangeEvent, split_group_key
+from warren.contracts import (
+    ClusterEvent,
+    FreshnessEvent,
+    LagEvent,
+    StatusChangeEvent,
+    split_group_key,
+)
 from warren.errors import ContractViolation
 
+from warren_api.cluster_view import ClusterView
 from warren_api.group_freshness import GroupFreshness
 from warren_api.group_view import GroupView, StatusSince
 
@@ -35,6 +42,7 @@ class ReadModel:
         self._views: dict[GroupName, GroupView] = {}
         self._changes: dict[GroupName, StatusSince] = {}
         self._freshness: dict[GroupName, GroupFreshness] = {}
+        self._clusters: dict[GroupName, ClusterEvent] = {}  # by cluster and collector
         self._ranked: tuple[GroupView, ...] | None = ()
 
     def apply(self, key: bytes | None, value: bytes | None) -> None:
@@ -85,6 +93,27 @@ class ReadModel:
             self._changes[name] = since
             self._refresh(name)
 
+    def apply_cluster(self, key: bytes | None, value: bytes | None) -> None:
+        """Takes a record of `warren.clusters`; a tombstone: the collector has stopped.
+
+        Raises ContractViolation, and keeps what it has, when the record is not a ClusterEvent.
+        """
+        name = split_group_key(key)
+        event = None if value is None else ClusterEvent.from_bytes(value)
+        if event is not None and (event.cluster, event.collector) != name:
+            raise ContractViolation("key and value name different collectors")
+        with self._lock:
+            if event is None:
+                self._clusters.pop(name, None)
+            else:
+                self._clusters[name] = event
+
+    def cluster(self, cluster: str, now: int) -> ClusterView:
+        """How it stands with a cluster. `now`: Unix milliseconds."""
+        with self._lock:
+            events = [e for (name, _), e in self._clusters.items() if name == cluster]
+        return ClusterView.of(cluster, events, now)
+
     def _refresh(self, name: GroupName) -> None:
         """Puts what is known beside the evaluation into the group's view. Needs the lock."""
         if view := self._views.get(name):
@@ -114,13 +143,19 @@ class ReadModel:
                 self._ranked = tuple(sorted(self._views.values(), key=lambda view: view.rank))
             return self._ranked
 
+    def views_of(self, cluster: str) -> list[GroupView]:
+        """A cluster's groups, worst first."""
+        return [view for view in self.groups() if view.cluster == cluster]
+
     def groups_of(self, cluster: str) -> list[str]:
         """Names of a cluster's groups, sorted."""
-        return sorted(view.group for view in self.groups() if view.cluster == cluster)
+        return sorted(view.group for view in self.views_of(cluster))
 
     def clusters(self) -> set[str]:
-        """Clusters that have a group."""
-        return {view.cluster for view in self.groups()}
+        """Clusters that have a group, or a collector."""
+        with self._lock:
+            collected = {cluster for cluster, _ in self._clusters}
+        return collected | {view.cluster for view in self.groups()}
 
     def size(self) -> ReadModelSize:
         views = self.groups()

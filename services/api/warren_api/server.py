@@ -18,6 +18,7 @@ from warren_api.app import create_app
 from warren_api.context import ApiContext
 from warren_api.feed import Feed
 from warren_api.read_model import ReadModel
+from warren_api.requests import Requests
 
 log = structlog.get_logger(__name__)
 
@@ -79,7 +80,9 @@ async def _serve(settings: Settings, listener: socket.socket) -> None:
 
     model, clock = ReadModel(), SystemClock()
     feed = Feed(settings.home, model, clock, end_with)
-    app = create_app(ApiContext(settings, model, lambda: feed.state, clock))
+    app = create_app(
+        ApiContext(settings, model, lambda: feed.state, clock, Requests(settings.home))
+    )
     server = _Server(
         uvicorn.Config(
             app,

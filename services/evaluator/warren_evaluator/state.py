@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import IntEnum
 
 import numpy as np
 from warren.contracts.offset_event import OffsetEvent, SourceName
 from warren.contracts.status import Status
-from warren.evaluation import UNKNOWN, Int64, Windows
+from warren.evaluation import UNKNOWN, Int64, Track, Windows
 
 from warren_evaluator.layout import Layout
+
+Forgotten = Mapping[str, frozenset[int]]
+"""Partitions, by topic, that are not known until they commit again: somebody asked for that."""
 
 MADE_ANEW_AFTER_MS = 10 * 60_000
 _NO_POSITION = -1  # of a group that several sources know, too
@@ -68,6 +72,8 @@ class GroupState:
     layout: Layout
     latest: Int64  # [Latest, partition]
     windows: Windows
+    forgotten: Forgotten = field(default_factory=dict)
+    track: Track | None = None  # only where policy `progress` judges
 
     @classmethod
     def new(cls, applied: Applied, intervals: int) -> GroupState:

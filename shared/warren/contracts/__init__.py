@@ -1,5 +1,6 @@
 """Event contracts: the only definition of what is on Warren's topics (docs/ is generated)."""
 
+from warren.contracts.cluster_event import ClusterEvent, ClusterStateName
 from warren.contracts.dead_letter import DeadLetter
 from warren.contracts.event import Event
 from warren.contracts.freshness_event import (
@@ -23,6 +24,7 @@ from warren.contracts.notifier_state import (
     RouteProgress,
 )
 from warren.contracts.offset_event import OffsetEvent, TopicPositions
+from warren.contracts.reason import REASONS, EndReasonName, ReasonName
 from warren.contracts.status import GroupStatusName, PartitionStatusName, Status
 from warren.contracts.status_change import (
     MAX_PARTITIONS,
@@ -34,10 +36,14 @@ from warren.contracts.status_change import (
 
 __all__ = [
     "MAX_PARTITIONS",
+    "REASONS",
     "BadPartition",
+    "ClusterEvent",
+    "ClusterStateName",
     "DeadLetter",
     "DeliveryKind",
     "DeliveryOutcome",
+    "EndReasonName",
     "Event",
     "FreshnessEvent",
     "FreshnessReason",
@@ -53,6 +59,7 @@ __all__ = [
     "OpenIncident",
     "PartitionStatusName",
     "PendingDelivery",
+    "ReasonName",
     "RouteProgress",
     "Status",
     "StatusChange",

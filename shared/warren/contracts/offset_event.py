@@ -61,3 +61,9 @@ class OffsetEvent(Event):
         default_factory=dict, description="Partitions whose committed offsets were deleted"
     )
     deleted: bool = Field(default=False, description="The whole group is gone")
+    forget: list[str] | None = Field(
+        default=None,
+        description="Set in an event that observes nothing but asks to forget: what these topics, "
+        "or all of the group's when there are none, committed until observed_at is forgotten until "
+        "they commit again",
+    )

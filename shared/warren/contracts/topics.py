@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from warren.contracts.cluster_event import ClusterEvent
 from warren.contracts.dead_letter import DeadLetter
 from warren.contracts.event import Event
 from warren.contracts.freshness_event import FreshnessEvent
@@ -81,6 +82,9 @@ NOTIFIER_STATE = Topic(
 FRESHNESS = Topic(
     FreshnessEvent, GROUP_KEY, True, 7 * DAY_MS, "how late each group is, and time to data loss"
 )
+CLUSTERS = Topic(
+    ClusterEvent, "cluster|collector", True, DAY_MS, "how collectors get on with the clusters"
+)
 DEAD_LETTERS = Topic(
     DeadLetter, "as the source", False, 30 * DAY_MS, "input that could not be used"
 )
@@ -93,5 +97,6 @@ CATALOGUE: tuple[Topic, ...] = (
     FRESHNESS,
     NOTIFICATIONS,
     NOTIFIER_STATE,
+    CLUSTERS,
     DEAD_LETTERS,
 )
