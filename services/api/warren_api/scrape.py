@@ -13,7 +13,7 @@ from warren_api.context import ApiContext
 from warren_api.freshness_series import freshness_series, tesla_series
 from warren_api.group_series import group_series
 from warren_api.lag_exporter_series import lag_exporter_series
-from warren_api.series import Writer
+from warren_api.series import Snapshot, Writer
 
 
 def scrape(
@@ -24,13 +24,13 @@ def scrape(
     """
     api = context.settings.api
     writer = Writer(lambda family: _is_wanted(family, api, names), openmetrics)
-    views = context.model.groups()
+    snapshot = Snapshot(context.model.groups())
     yield from _of_this_service(writer, context)
-    yield from group_series(writer, views, context.clock.now_ms())
-    yield from freshness_series(writer, views)
-    yield from burrow_series(writer, views)
-    yield from lag_exporter_series(writer, views)
-    yield from tesla_series(writer, views)
+    yield from group_series(writer, snapshot, context.clock.now_ms())
+    yield from freshness_series(writer, snapshot)
+    yield from burrow_series(writer, snapshot)
+    yield from lag_exporter_series(writer, snapshot)
+    yield from tesla_series(writer, snapshot)
 
 
 def _is_wanted(family: Family, api: ApiSettings, names: Set[str]) -> bool:
