@@ -52,6 +52,8 @@ class StatusTable:
             _Column("worst partition", lambda group, _: _worst(group), dispensable=2),
             _Column("incident", lambda group, now: Text(incident(group, now)), dispensable=3),
         ]
+        if any(why(group) for group in groups):
+            self._columns.append(_Column("why", lambda group, _: _why(group), dispensable=4))
         self._cells = [[column.cell(group, now_ms) for group in groups] for column in self._columns]
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
@@ -147,6 +149,16 @@ def _worst(group: Group) -> Shortened:
     lag = "lag unknown" if worst["lag"] is None else f"lag {worst['lag']:,}"
     what = f"/{worst['partition']} {worst['status']}, {lag}"
     return Shortened(f"{worst['topic']}{what}", keep=len(what))
+
+
+def why(group: Group) -> str:
+    """What is wrong with the worst partition, in a sentence; empty when nothing is, or unknown."""
+    worst = group["worst"] or {}
+    return worst.get("explanation") or group.get("explanation") or ""
+
+
+def _why(group: Group) -> Shortened:
+    return Shortened(why(group) or _NONE, keep=0)
 
 
 def incident(group: Group, now_ms: int) -> str:

@@ -3,7 +3,8 @@
 Catching up, only the newest record per key is parsed, and of status changes as many as the history
 keeps. When the home cluster goes away the model
 stays as it is and `state` says what is wrong; reading goes on by itself when it is back.
-`warren.freshness` and `warren.groups` may be missing: an older installation, which does without.
+`warren.freshness`, `warren.groups`, `warren.topics` and `warren.clusters` may be missing: an older
+installation does without.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import structlog
 from confluent_kafka import Message
 from warren.clock import Clock
 from warren.contracts.group_key import split_group_key
-from warren.contracts.topics import FRESHNESS, GROUPS, LAG, LAG_STATUS, TOPICS
+from warren.contracts.topics import CLUSTERS, FRESHNESS, GROUPS, LAG, LAG_STATUS, TOPICS
 from warren.errors import ContractViolation, KafkaError
 from warren.kafka.connection import log_retry
 from warren.kafka.topic_reader import TopicReader
@@ -78,12 +79,14 @@ class Feed:
         self._lag_topic = LAG.full_name(home.topic_prefix)
         self._status_topic = LAG_STATUS.full_name(home.topic_prefix)
         self._freshness_topic = FRESHNESS.full_name(home.topic_prefix)
+        self._clusters_topic = CLUSTERS.full_name(home.topic_prefix)
         self._members_topic = GROUPS.full_name(home.topic_prefix)
         self._topics_topic = TOPICS.full_name(home.topic_prefix)
         self._appliers = {
             self._lag_topic: model.apply,
             self._status_topic: model.apply_status_change,
             self._freshness_topic: model.apply_freshness,
+            self._clusters_topic: model.apply_cluster,
             self._members_topic: model.apply_members,
             self._topics_topic: model.apply_topics,
         }
@@ -143,8 +146,9 @@ class Feed:
         readable = {
             self._freshness_topic: freshness,
             self._members_topic: members,
-            # An older installation has none: then groups show the topics.
+            # Without it only the topics that groups consume are known.
             self._topics_topic: cluster.can_read(self._topics_topic),
+            self._clusters_topic: cluster.can_read(self._clusters_topic),
         }
         return [name for name in self._appliers if readable.get(name, True)]
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from warren_api.exposition import SampleLines
 from warren_api.group_view import GroupView
-from warren_api.series import Block, Blocks
 
 
 class LogEnds(NamedTuple):
@@ -34,18 +32,3 @@ def log_ends(views: Iterable[GroupView]) -> list[LogEnds]:
 def _of_topic(cluster: str, topic: str, rows: dict[int, tuple[int, int]]) -> LogEnds:
     starts = [start if start >= 0 else None for start, _ in rows.values()]
     return LogEnds(cluster, topic, list(rows), starts, [end for _, end in rows.values()])
-
-
-def log_end_blocks(views: Sequence[GroupView]) -> Blocks[LogEnds]:
-    """One series per partition of a topic."""
-
-    def blocks(labels: Sequence[str]) -> list[Block[LogEnds]]:
-        return [
-            Block(
-                [log],
-                SampleLines.of_partitions(labels, (log.cluster, log.topic), log.partitions),
-            )
-            for log in log_ends(views)
-        ]
-
-    return blocks

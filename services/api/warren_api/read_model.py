@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from warren.contracts import (
+    ClusterEvent,
     FreshnessEvent,
     GroupEvent,
     LagEvent,
@@ -21,6 +22,7 @@ from warren.contracts import (
 from warren.errors import ContractViolation
 
 from warren_api.cluster_topics import ClusterTopics
+from warren_api.cluster_view import ClusterView
 from warren_api.group_freshness import GroupFreshness
 from warren_api.group_view import GroupView, StatusSince
 from warren_api.membership import Membership
@@ -49,6 +51,7 @@ class ReadModel:
         self._views: dict[GroupName, GroupView] = {}
         self._changes: dict[GroupName, StatusSince] = {}
         self._freshness: dict[GroupName, GroupFreshness] = {}
+        self._clusters: dict[GroupName, ClusterEvent] = {}  # by cluster and collector
         self._members: dict[GroupName, Membership] = {}
         self._topics: dict[str, TopicsEvent] = {}
         self._ranked: tuple[GroupView, ...] | None = ()
@@ -118,6 +121,27 @@ class ReadModel:
                 return
             self._changes[name] = since
             self._refresh(name)
+
+    def apply_cluster(self, key: bytes | None, value: bytes | None) -> None:
+        """Takes a record of `warren.clusters`; a tombstone: the collector has stopped.
+
+        Raises ContractViolation, and keeps what it has, when the record is not a ClusterEvent.
+        """
+        name = split_group_key(key)
+        event = None if value is None else ClusterEvent.from_bytes(value)
+        if event is not None and (event.cluster, event.collector) != name:
+            raise ContractViolation("key and value name different collectors")
+        with self._lock:
+            if event is None:
+                self._clusters.pop(name, None)
+            else:
+                self._clusters[name] = event
+
+    def cluster(self, cluster: str, now: int) -> ClusterView:
+        """How it stands with a cluster. `now`: Unix milliseconds."""
+        with self._lock:
+            events = [e for (name, _), e in self._clusters.items() if name == cluster]
+        return ClusterView.of(cluster, events, now)
 
     def apply_topics(self, key: bytes | None, value: bytes | None) -> None:
         """Takes a record of `warren.topics`; a tombstone removes what is known of the cluster.
@@ -197,8 +221,10 @@ class ReadModel:
         return sorted(view.group for view in self.views_of(cluster))
 
     def clusters(self) -> set[str]:
-        """Clusters that events have come from."""
-        return {view.cluster for view in self.groups()} | set(self._topics)
+        """Clusters that have a group, topics or a collector."""
+        with self._lock:
+            collected = {cluster for cluster, _ in self._clusters}
+        return collected | {view.cluster for view in self.groups()} | set(self._topics)
 
     def topics_of(self, cluster: str) -> ClusterTopics:
         return ClusterTopics(self.views_of(cluster), self._topics.get(cluster))

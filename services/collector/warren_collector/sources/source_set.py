@@ -10,6 +10,7 @@ from warren.contracts.offset_event import SourceName
 from warren.errors import KafkaError
 
 from warren_collector.batch import Batch
+from warren_collector.committed_offsets import Snapshot
 from warren_collector.observed_positions import ObservedPositions
 from warren_collector.sources.offsets_topic import OffsetsTopicSource
 from warren_collector.sources.polling import Polling
@@ -26,7 +27,7 @@ class PolledSource:
     """A source that is asked, and what it said so far."""
 
     name: SourceName
-    polling: Polling
+    polling: Polling[Snapshot]
     positions: ObservedPositions
     trouble: Trouble
 
@@ -81,6 +82,14 @@ class SourceSet:
     def store(self) -> None:
         if self._offsets_topic:
             self._offsets_topic.store()
+
+    def backlog(self) -> int:
+        return self._offsets_topic.backlog() if self._offsets_topic else 0
+
+    def reread(self) -> None:
+        """Those that are asked tell all with every snapshot."""
+        if self._offsets_topic:
+            self._offsets_topic.reread()
 
     def _take(self, source: PolledSource, timeout: float, owned: frozenset[int]) -> None:
         try:
