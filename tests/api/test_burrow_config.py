@@ -77,8 +77,6 @@ LAB = (
     '"offset-refresh":5}'
 )
 BODIES = {
-    "/v3/kafka/lab": '{"error":false,"message":"cluster module detail returned",'
-    f'"module":{LAB},REQUEST}}',
     "/v3/config/cluster/lab": '{"error":false,"message":"cluster module detail returned",'
     f'"module":{LAB},REQUEST}}',
     "/v3/config": '{"error":false,"message":"main config returned",REQUEST,"general":{"pidfile":"",'
@@ -138,7 +136,16 @@ def test_what_is_shown(api: Api, path: str) -> None:
     assert answer.text == at(path, BODIES[path])
 
 
-@pytest.mark.parametrize("path", [*BODIES, "/v3/kafka/safe", "/v3/config/cluster/safe"])
+def test_what_is_shown_of_a_cluster_comes_before_how_it_stands_with_it(api: Api) -> None:
+    answer = api.get("/v3/kafka/lab")
+    body = f'{{"error":false,"message":"cluster module detail returned","module":{LAB},REQUEST,'
+    assert answer.status_code == 200
+    assert answer.text.startswith(at("/v3/kafka/lab", body) + '"state":')
+
+
+@pytest.mark.parametrize(
+    "path", [*BODIES, "/v3/kafka/lab", "/v3/kafka/safe", "/v3/config/cluster/safe"]
+)
 def test_secrets_are_not_shown(api: Api, path: str) -> None:
     assert "hidden" not in api.get(path).text
     assert "whsec" not in api.get(path).text

@@ -107,7 +107,7 @@ def test_the_log_end_of_a_shared_topic_is_the_newest_seen(api: Api) -> None:
 
 def test_series_of_removed_groups_disappear(filled: Api) -> None:
     filled.model.apply(group_key("demo", "billing"), None)
-    names = [family.name for family in API_FAMILIES if family.labels]
+    names = [f.name for f in API_FAMILIES if f.labels and f.name != "warren_cluster_state"]
     samples = scrape(filled)
     assert not [name for name in names if name in samples]
     assert samples["warren_api_groups"] == {(): 0}

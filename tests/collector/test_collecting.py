@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ import support.coordinator_records as encode
 from support.collector_lab import CLUSTER, Events, Lab
 from support.waiting import eventually
 from warren.settings import ClusterSettings, Settings
+from warren.settings_watch import SettingsWatch
 from warren_local.ports import free_port
 
 pytestmark = pytest.mark.integration
@@ -194,18 +196,69 @@ def test_denied_groups_are_not_published(lab: Lab) -> None:
         assert events.of(denied) == []
 
 
+def test_filters_are_changed_in_the_file(lab: Lab, tmp_path: Path) -> None:
+    commits = Commits(lab)
+    commits.write(2)
+    settings = lab.settings(commits.offsets_topic)
+    hidden, shown = groups_of(lab)[0], groups_of(lab)[-1]
+    file = tmp_path / "warren.toml"
+
+    def write(filters: str) -> None:
+        file.write_text(f"[filters]\n{filters}\n[clusters.{CLUSTER}]\nbootstrap = 'unused:1'\n")
+
+    def watch() -> SettingsWatch:
+        """Of a file with the filters alone: it is read as it is in the collector's process."""
+        return SettingsWatch(file, settings)
+
+    write("groups_deny = ['^nobody$']")
+    allowed = f"groups_allow = ['{lab.name}']\n"
+    with lab.collecting(settings, watch()):
+        events = lab.events()
+        events.until(lambda: commits.are_published(events), "the state is published")
+
+        write(allowed + f"groups_deny = ['^{hidden}$']")
+        events.until(lambda: events.of(hidden)[-1].deleted, "a group is denied")
+        assert events.of(hidden)[-1].removed == {commits.topic: [0]}
+        assert not any(event.deleted for event in events.of(shown))
+
+        write(allowed + "groups_deny = ['[']")
+        commits.write(1)
+        del commits.newest[hidden]
+        events.until(lambda: commits.are_published(events), "an invalid file changes nothing")
+        assert events.of(hidden)[-1].deleted
+
+        write(allowed + "groups_deny = []")
+        events.until(lambda: not events.of(hidden)[-1].deleted, "the group is allowed again")
+        assert events.committed(hidden) == {(commits.topic, 0): 2}
+
+        write(allowed + f"topics_deny = ['^{commits.topic}$']")
+        events.until(
+            lambda: all(events.of(group)[-1].deleted for group in groups_of(lab)),
+            "the only topic is denied",
+        )
+
+
 def test_an_unreachable_cluster_harms_only_itself(lab: Lab) -> None:
     commits = Commits(lab)
     commits.write(1)
     settings = lab.settings(commits.offsets_topic)
     nobody = ClusterSettings(bootstrap=f"127.0.0.1:{free_port()}", groups_allow=[lab.name])
-    both = settings.model_copy(update={"clusters": {"away": nobody, **settings.clusters}})
-    with lab.collecting(both) as collector:
-        name = f"{lab.prefix}offsets"
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # accepts, never answers
+        slow = ClusterSettings(bootstrap=f"127.0.0.1:{silent.getsockname()[1]}")
+        clusters = {"away": nobody, "slow": slow, **settings.clusters}
+        check_isolation(lab, commits, settings.model_copy(update={"clusters": clusters}))
+
+
+def check_isolation(lab: Lab, commits: Commits, settings: Settings) -> None:
+    with lab.collecting(settings) as collector:
+        name = f"{lab.prefix}clusters"
         eventually(lambda: name in lab.admin.list_topics(timeout=30).topics, message=name)
         events = lab.events()
         events.until(lambda: commits.are_published(events), "the good cluster is published")
         assert not collector.is_ready
+        expected = {CLUSTER: "ok", "away": "unreachable", "slow": "unreachable"}
+        events.until(lambda: events.cluster_states() == expected, "each has its own state")
+    events.until(lambda: events.cluster_states() == {}, "a collector that stops withdraws")
 
 
 @contextmanager

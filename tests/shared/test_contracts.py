@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from warren.contracts import (
+    ClusterEvent,
     DeadLetter,
     FreshnessEvent,
     GroupEvent,
@@ -139,6 +140,21 @@ NOTIFICATION = NotificationEvent(
     next_attempt_at=1795244402123,
     duration_ms=12,
 )
+CLUSTER_EVENT = ClusterEvent(
+    cluster="prod",
+    collector="host-4711",
+    observed_at=1795244400123,
+    state="unreachable",
+    since=1795244300000,
+    problem="cluster prod: no broker answers (see clusters.prod.bootstrap)",
+    sources=["offsets_topic"],
+    groups=12,
+    positions=3400,
+    source_partitions=50,
+    backlog=7,
+    published_at=1795244299000,
+    log_ends_at=1795244298000,
+)
 NOTIFIER_STATE = NotifierState(
     cluster="prod",
     group="billing",
@@ -199,6 +215,7 @@ EVENTS: list[Event] = [
     FRESHNESS_EVENT,
     NOTIFICATION,
     NOTIFIER_STATE,
+    CLUSTER_EVENT,
     OFFSET_EVENT,
     LAG_EVENT,
     STATUS_CHANGE,

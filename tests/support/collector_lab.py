@@ -13,8 +13,15 @@ from confluent_kafka import TopicPartition as Partition
 from confluent_kafka.admin import AdminClient, NewTopic
 from support.waiting import eventually
 from warren.clock import SystemClock
-from warren.contracts import DeadLetter, GroupEvent, OffsetEvent, split_group_key
+from warren.contracts import (
+    ClusterEvent,
+    DeadLetter,
+    GroupEvent,
+    OffsetEvent,
+    split_group_key,
+)
 from warren.settings import ClusterSettings, CollectorSettings, HomeSettings, Settings
+from warren.settings_watch import SettingsWatch
 from warren_collector.service import Collector
 
 CLUSTER = "prod"
@@ -74,9 +81,11 @@ class Lab:
         )
 
     @contextmanager
-    def collecting(self, settings: Settings) -> Iterator[Collector]:
+    def collecting(
+        self, settings: Settings, watch: SettingsWatch | None = None
+    ) -> Iterator[Collector]:
         """A running collector; ready, if all its clusters can be reached."""
-        collector = Collector(settings, SystemClock())
+        collector = Collector(settings, SystemClock(), watch)
         failures: list[BaseException] = []
 
         def run() -> None:
@@ -113,6 +122,7 @@ class Events:
         self.letters: list[DeadLetter] = []
         self.groups: dict[str, list[GroupEvent | None]] = {}
         """Of `warren.groups`, by group; None for a tombstone."""
+        self.clusters: dict[bytes | None, ClusterEvent | None] = {}
         self._consumer = Consumer(
             {
                 "bootstrap.servers": lab.bootstrap,
@@ -125,7 +135,7 @@ class Events:
         self._consumer.assign(
             [
                 Partition(f"{lab.prefix}{topic}", number, 0)
-                for topic in ("offsets", "groups", "dead-letters")
+                for topic in ("offsets", "groups", "dead-letters", "clusters")
                 for number in range(2)
             ]
         )
@@ -143,9 +153,19 @@ class Events:
                 event = None if value is None else GroupEvent.from_bytes(value)
                 _, group = split_group_key(message.key())
                 self.groups.setdefault(group, []).append(event)
+            elif (message.topic() or "").endswith("clusters"):
+                value = message.value()
+                self.clusters[message.key()] = ClusterEvent.from_bytes(value) if value else None
             else:
                 self.all.append(OffsetEvent.from_bytes(message.value()))
         return self.all
+
+    def cluster_states(self) -> dict[str, str]:
+        """What the (only) collector says of its clusters."""
+        return {event.cluster: event.state for event in self.clusters.values() if event}
+
+    def problem(self, cluster: str) -> str:
+        return next(e.problem for e in self.clusters.values() if e and e.cluster == cluster)
 
     def of(self, group: str) -> list[OffsetEvent]:
         return [event for event in self.all if event.group == group]

@@ -2,7 +2,7 @@
 
 Catching up, only the newest record per key is parsed. When the home cluster goes away the model
 stays as it is and `state` says what is wrong; reading goes on by itself when it is back.
-`warren.freshness` may be missing: an older installation, which does without.
+`warren.freshness` and `warren.clusters` may be missing: an older installation does without.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import structlog
 from confluent_kafka import Message
 from warren.clock import Clock
 from warren.contracts.group_key import split_group_key
-from warren.contracts.topics import FRESHNESS, LAG, LAG_STATUS, TOPICS
+from warren.contracts.topics import CLUSTERS, FRESHNESS, LAG, LAG_STATUS, TOPICS
 from warren.errors import ContractViolation, KafkaError
 from warren.kafka.connection import log_retry
 from warren.kafka.topic_reader import TopicReader
@@ -70,11 +70,13 @@ class Feed:
         self._lag_topic = LAG.full_name(home.topic_prefix)
         self._freshness_topic = FRESHNESS.full_name(home.topic_prefix)
         self._topics_topic = TOPICS.full_name(home.topic_prefix)
+        self._clusters_topic = CLUSTERS.full_name(home.topic_prefix)
         self._appliers = {
             self._lag_topic: model.apply,
             LAG_STATUS.full_name(home.topic_prefix): model.apply_status_change,
             self._freshness_topic: model.apply_freshness,
             self._topics_topic: model.apply_topics,
+            self._clusters_topic: model.apply_cluster,
         }
         self._clock = clock
         self._on_fatal = on_fatal
@@ -127,8 +129,9 @@ class Feed:
             log.warning("no freshness: topic missing or not readable", topic=self._freshness_topic)
         self._state = replace(self._state, freshness=freshness)
         left_out = set() if freshness else {self._freshness_topic}
-        if not cluster.can_read(self._topics_topic):
-            left_out.add(self._topics_topic)  # an older installation: then groups show the topics
+        for topic in (self._clusters_topic, self._topics_topic):  # missing: an older installation
+            if not cluster.can_read(topic):
+                left_out.add(topic)
         return [name for name in self._appliers if name not in left_out]
 
     def catch_up(self, reader: Reader) -> None:

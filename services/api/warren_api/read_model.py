@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from warren.contracts import (
+    ClusterEvent,
     FreshnessEvent,
     LagEvent,
     StatusChangeEvent,
@@ -20,6 +21,7 @@ from warren.contracts import (
 from warren.errors import ContractViolation
 
 from warren_api.cluster_topics import ClusterTopics
+from warren_api.cluster_view import ClusterView
 from warren_api.group_freshness import GroupFreshness
 from warren_api.group_view import GroupView, StatusSince
 
@@ -43,6 +45,7 @@ class ReadModel:
         self._changes: dict[GroupName, StatusSince] = {}
         self._freshness: dict[GroupName, GroupFreshness] = {}
         self._topics: dict[str, TopicsEvent] = {}
+        self._clusters: dict[GroupName, ClusterEvent] = {}  # by cluster and collector
         self._ranked: tuple[GroupView, ...] | None = ()
 
     def apply(self, key: bytes | None, value: bytes | None) -> None:
@@ -104,6 +107,27 @@ class ReadModel:
         event = TopicsEvent.from_bytes(value)
         self._topics[event.cluster] = event
 
+    def apply_cluster(self, key: bytes | None, value: bytes | None) -> None:
+        """Takes a record of `warren.clusters`; a tombstone: the collector has stopped.
+
+        Raises ContractViolation, and keeps what it has, when the record is not a ClusterEvent.
+        """
+        name = split_group_key(key)
+        event = None if value is None else ClusterEvent.from_bytes(value)
+        if event is not None and (event.cluster, event.collector) != name:
+            raise ContractViolation("key and value name different collectors")
+        with self._lock:
+            if event is None:
+                self._clusters.pop(name, None)
+            else:
+                self._clusters[name] = event
+
+    def cluster(self, cluster: str, now: int) -> ClusterView:
+        """How it stands with a cluster. `now`: Unix milliseconds."""
+        with self._lock:
+            events = [e for (name, _), e in self._clusters.items() if name == cluster]
+        return ClusterView.of(cluster, events, now)
+
     def _refresh(self, name: GroupName) -> None:
         """Puts what is known beside the evaluation into the group's view. Needs the lock."""
         if view := self._views.get(name):
@@ -142,8 +166,10 @@ class ReadModel:
         return sorted(view.group for view in self.views_of(cluster))
 
     def clusters(self) -> set[str]:
-        """Clusters that events have come from."""
-        return {view.cluster for view in self.groups()} | set(self._topics)
+        """Clusters that have a group, or a collector."""
+        with self._lock:
+            collected = {cluster for cluster, _ in self._clusters}
+        return collected | set(self._topics) | {view.cluster for view in self.groups()}
 
     def topics_of(self, cluster: str) -> ClusterTopics:
         return ClusterTopics(self.views_of(cluster), self._topics.get(cluster))

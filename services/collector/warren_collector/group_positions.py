@@ -29,6 +29,8 @@ class CollectedPositions(Protocol):
 
     def release(self, partitions: Iterable[int]) -> None: ...
 
+    def drop_denied(self) -> None: ...
+
 
 class GroupPositions:
     """Positions that have no record of their own; no clock, no I/O."""
@@ -52,6 +54,9 @@ class GroupPositions:
                 for row in group.all_rows():
                     self.columns.give_back(row)
                 self.groups.forget(group)
+
+    def drop_denied(self) -> None:
+        """The filters have changed: nothing to do where the next snapshot shows it."""
 
     def published(self, groups: Sequence[Group], rows: Sequence[Int64s], at: float) -> None:
         """These rows of these groups are on the bus. `at`: monotonic seconds."""

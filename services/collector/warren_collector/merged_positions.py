@@ -51,6 +51,10 @@ class MergedPositions(GroupPositions):
             folded.denied += asked.denied
         return folded
 
+    def drop_denied(self) -> None:
+        for part in self._parts:
+            part.positions.drop_denied()
+
     def due(self, last_heartbeat: float) -> list[Group]:
         changed = [part.positions.due(NEVER) for part in self._parts]
         for partition, name in dict.fromkeys(

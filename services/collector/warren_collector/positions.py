@@ -92,6 +92,23 @@ class Positions:
         """Groups to publish: changed ones, and those last published before that (monotonic s)."""
         return self.groups.due(last_heartbeat)
 
+    def drop_denied(self) -> None:
+        """The filters have changed: positions not watched any more are published as deleted.
+
+        What was denied before is not known here: its records must be folded in anew.
+        """
+        self.states.drop_denied()
+        for group in list(self.groups):
+            accepted = self._accepts(group.name)
+            for topic, rows in list(group.topics.items()):
+                if accepted and self._accepts_topic(topic):
+                    continue
+                for partition, row in list(rows.by_partition.items()):
+                    group.remove(topic, partition)
+                    self._give_back(row)
+                    group.removed.setdefault(topic, set()).add(partition)
+                self.groups.dirty[group.slot] = True
+
     def published(self, groups: Sequence[Group], rows: Sequence[Int64s], at: float) -> None:
         """These rows of these groups are on the bus. `at`: monotonic seconds."""
         if rows:

@@ -23,6 +23,8 @@ from warren_collector.publisher import Publisher
 from warren_collector.sources.source_partitions import SourcePartitions
 from warren_collector.trouble import Trouble
 
+TickError = ClusterUnreachable | AuthenticationFailed | PublishFailed
+
 
 class EndsReader(Protocol):
     """LogEndsReader, or what a test has in its place."""
@@ -65,6 +67,11 @@ class Ticker:
         self._clock = clock
         self._heartbeat = heartbeat
         self._trouble = Trouble(origin.cluster, clock)
+        self.problem: TickError | None = None
+        """Why the last tick failed."""
+        self.log_ends_at: int | None = None
+        """When log ends were read last, and `published_at` when a tick was, Unix milliseconds."""
+        self.published_at: int | None = None
 
     def tick(self) -> bool:
         """False when something failed: all stays due and counted, the next tick repeats it."""
@@ -97,6 +104,7 @@ class Ticker:
             ends = self._ends.read({topic for group in groups for topic in group.topics})
         except (ClusterUnreachable, AuthenticationFailed) as error:
             return self._failed("log_ends", error)
+        self.log_ends_at = self._clock.now_ms()
         self._meters.unknown_ends.set(ends.unknown_partitions)
         observed_at = self._publisher.observe()
         results = [
@@ -112,6 +120,7 @@ class Ticker:
             if ends.suspected.isdisjoint(group.topics)
         ]
         events = [event for result in results for event in result.events]
+        bytes_before = self._publisher.published_bytes
         try:
             buried = self._publisher.publish(events, reports)
         except PublishFailed as error:
@@ -121,10 +130,13 @@ class Ticker:
         if len(results) == len(groups) and not self._reports.awaits_ends:
             self._source.store()
         self._trouble.over()
+        self.problem = None
+        self.published_at = self._clock.now_ms()
         self._meters.events.inc(len(events))
         self._meters.group_events.inc(len(reports))
         self._meters.dead_letters.inc(buried)
-        self._meters.published_at.set(self._clock.now_ms() / 1000)
+        self._meters.published_bytes.inc(self._publisher.published_bytes - bytes_before)
+        self._meters.published_at.set(self.published_at / 1000)
         return True
 
     def _remember(self, results: list[GroupEvents], now: float) -> None:
@@ -137,9 +149,8 @@ class Ticker:
             now,
         )
 
-    def _failed(
-        self, step: str, error: ClusterUnreachable | AuthenticationFailed | PublishFailed
-    ) -> bool:
+    def _failed(self, step: str, error: TickError) -> bool:
+        self.problem = error
         self._meters.failed_tick(step)
         self._trouble.tell(error)
         return False

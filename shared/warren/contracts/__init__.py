@@ -1,5 +1,6 @@
 """Event contracts: the only definition of what is on Warren's topics (docs/ is generated)."""
 
+from warren.contracts.cluster_event import ClusterEvent, ClusterStateName
 from warren.contracts.dead_letter import DeadLetter
 from warren.contracts.event import Event
 from warren.contracts.freshness_event import (
@@ -38,6 +39,8 @@ __all__ = [
     "MAX_PARTITIONS",
     "REASONS",
     "BadPartition",
+    "ClusterEvent",
+    "ClusterStateName",
     "DeadLetter",
     "DeliveryKind",
     "DeliveryOutcome",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from warren.contracts.cluster_event import ClusterEvent
 from warren.contracts.dead_letter import DeadLetter
 from warren.contracts.event import Event
 from warren.contracts.freshness_event import FreshnessEvent
@@ -85,6 +86,9 @@ FRESHNESS = Topic(
 TOPICS = Topic(
     TopicsEvent, "cluster", True, 7 * DAY_MS, "log ends of all topics of a cluster, every 30 s"
 )
+CLUSTERS = Topic(
+    ClusterEvent, "cluster|collector", True, DAY_MS, "how collectors get on with the clusters"
+)
 DEAD_LETTERS = Topic(
     DeadLetter, "as the source", False, 30 * DAY_MS, "input that could not be used"
 )
@@ -98,5 +102,6 @@ CATALOGUE: tuple[Topic, ...] = (
     NOTIFICATIONS,
     NOTIFIER_STATE,
     TOPICS,
+    CLUSTERS,
     DEAD_LETTERS,
 )

@@ -17,6 +17,7 @@ from warren.settings.collector import CollectorSettings
 from warren.settings.connection import KafkaConnection
 from warren.settings.evaluation import EvaluationSettings, PolicyName
 from warren.settings.evaluator import EvaluatorSettings
+from warren.settings.filters import FilterSettings
 from warren.settings.freshness import FreshnessSettings
 from warren.settings.home import HomeSettings
 from warren.settings.local import LocalSettings
@@ -30,6 +31,7 @@ class Settings(Section):
 
     home: HomeSettings = Field(default_factory=HomeSettings)
     clusters: dict[str, ClusterSettings] = Field(default_factory=dict)
+    filters: FilterSettings = Field(default_factory=FilterSettings)
     redis: RedisSettings = Field(default_factory=RedisSettings)
     collector: CollectorSettings = Field(default_factory=CollectorSettings)
     evaluation: EvaluationSettings = Field(default_factory=EvaluationSettings)
@@ -57,6 +59,7 @@ __all__ = [
     "CollectorSettings",
     "EvaluationSettings",
     "EvaluatorSettings",
+    "FilterSettings",
     "FreshnessSettings",
     "HomeSettings",
     "KafkaConnection",

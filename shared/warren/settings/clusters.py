@@ -7,8 +7,8 @@ from typing import Self, get_args
 from pydantic import Field, field_validator, model_validator
 
 from warren.contracts.offset_event import SourceName
-from warren.section import Pattern
 from warren.settings.connection import KafkaConnection
+from warren.settings.filters import Expressions
 
 
 class ClusterSettings(KafkaConnection):
@@ -26,11 +26,17 @@ class ClusterSettings(KafkaConnection):
     offsets_topic: str = Field(
         default="__consumer_offsets", description="Topic that holds the committed offsets"
     )
-    groups_allow: list[Pattern] = Field(
+    groups_allow: Expressions = Field(
         default_factory=list, description="Only groups that match one (regular expressions)"
     )
-    groups_deny: list[Pattern] = Field(
+    groups_deny: Expressions = Field(
         default=["^warren-"], description="Never groups that match one (regular expressions)"
+    )
+    topics_allow: Expressions = Field(
+        default_factory=list, description="Only topics that match one (regular expressions)"
+    )
+    topics_deny: Expressions = Field(
+        default_factory=list, description="Never topics that match one (regular expressions)"
     )
 
     @property

@@ -32,7 +32,8 @@ def _clusters(routes: APIRouter, context: ApiContext) -> None:
 
     @routes.get("/{cluster}")
     async def cluster(request: Request, cluster: Segment) -> Response:
-        return cluster_detail(request, context, cluster)
+        view = context.model.cluster(cluster, context.clock.now_ms())
+        return cluster_detail(request, context, cluster, state=shapes.cluster_state(view))
 
 
 def _topics(routes: APIRouter, context: ApiContext) -> None:

@@ -162,6 +162,16 @@ class OffsetsTopicSource:
             time=lambda index: _time(messages[index]),
         )
 
+    def backlog(self) -> int:
+        """Offsets between what was read of the owned partitions and their ends, as last heard."""
+        behind = 0
+        for partition in self.partitions:
+            _, end = self._consumer.get_watermark_offsets(
+                Partition(self._topic, partition.number), cached=True
+            ) or (0, 0)
+            behind += max(max(end, partition.end) - partition.position, 0)
+        return behind
+
     def store(self) -> None:
         """Commits the live partitions' positions, where they changed.
 
@@ -184,6 +194,22 @@ class OffsetsTopicSource:
                 partition.stored = partition.position
         for problem in failed.values():
             self._commit_failed(problem)
+
+    def reread(self) -> None:
+        """Reads the owned partitions from their beginning once more: other groups are wanted now.
+
+        Raises what the broker refuses; then the source is of no use any more.
+        """
+        owned = [Partition(self._topic, partition.number) for partition in self.partitions]
+        if not owned:
+            return
+        self._on_released([partition.partition for partition in owned])
+        try:
+            for partition in self._resolve(self._consumer, owned):
+                self.partitions.add(partition)
+                self._consumer.seek(Partition(self._topic, partition.number, OFFSET_BEGINNING))
+        except KafkaException as error:
+            raise classify(self._cluster, self._setting, error.args[0]) from None
 
     def close(self) -> None:
         """Leaves the group."""

@@ -24,3 +24,9 @@ class Source(Protocol):
 
     def store(self) -> None:
         """All that was polled is on the bus."""
+
+    def backlog(self) -> int:
+        """Records of the owned partitions that are not read yet, as last heard."""
+
+    def reread(self) -> None:
+        """Other groups are wanted now: tells what is there once more. Raises KafkaError."""

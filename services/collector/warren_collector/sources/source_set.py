@@ -82,6 +82,14 @@ class SourceSet:
         if self._offsets_topic:
             self._offsets_topic.store()
 
+    def backlog(self) -> int:
+        return self._offsets_topic.backlog() if self._offsets_topic else 0
+
+    def reread(self) -> None:
+        """Those that are asked tell all with every snapshot."""
+        if self._offsets_topic:
+            self._offsets_topic.reread()
+
     def _take(self, source: PolledSource, timeout: float, owned: frozenset[int]) -> None:
         try:
             snapshot = source.polling.take(timeout)
