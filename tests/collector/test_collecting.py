@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import os
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 import support.coordinator_records as encode
 from support.collector_lab import CLUSTER, Events, Lab
+from support.collector_process import collector_process
 from support.waiting import eventually
 from warren.settings import ClusterSettings, Settings
 from warren.settings_watch import SettingsWatch
@@ -261,38 +258,6 @@ def check_isolation(lab: Lab, commits: Commits, settings: Settings) -> None:
     events.until(lambda: events.cluster_states() == {}, "a collector that stops withdraws")
 
 
-@contextmanager
-def process(settings: Settings, directory: Path) -> Iterator[subprocess.Popen[str]]:
-    """`warren-collector` as a user runs it."""
-    config = directory / "warren.toml"
-    home, cluster, collector = settings.home, settings.clusters[CLUSTER], settings.collector
-    config.write_text(
-        f"""
-[home]
-bootstrap = "{home.bootstrap}"
-topic_prefix = "{home.topic_prefix}"
-partitions = {home.partitions}
-[clusters.{CLUSTER}]
-bootstrap = "{cluster.bootstrap}"
-offsets_topic = "{cluster.offsets_topic}"
-groups_allow = {json.dumps(cluster.groups_allow)}
-[collector]
-group_id = "{collector.group_id}"
-interval = {collector.interval}
-heartbeat = {collector.heartbeat}
-"""
-    )
-    command = [sys.executable, "-m", "warren_collector", "--config", str(config)]
-    environment = {name: v for name, v in os.environ.items() if not name.startswith("WARREN_")}
-    running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
-    try:
-        yield running
-    finally:
-        if running.poll() is None:
-            running.kill()
-        running.communicate()
-
-
 def test_nothing_is_lost_when_killed(lab: Lab, tmp_path: Path) -> None:
     commits = Commits(lab)
     settings = lab.settings(commits.offsets_topic)
@@ -300,12 +265,12 @@ def test_nothing_is_lost_when_killed(lab: Lab, tmp_path: Path) -> None:
         events = lab.events()
         commits.write(1)
         events.until(lambda: counts(lab, events) == {1}, "the first commits are published")
-    with process(settings, tmp_path) as running:
+    with collector_process(settings, CLUSTER, tmp_path) as running:
         commits.write(2)
         events.until(lambda: commits.are_published(events), "the process publishes")
         running.kill()
     commits.write(2)
-    with process(settings, tmp_path) as running:
+    with collector_process(settings, CLUSTER, tmp_path) as running:
         events.until(lambda: commits.are_published(events), "the next process publishes")
         running.send_signal(signal.SIGTERM)
         assert running.wait(60) == 0

@@ -268,7 +268,7 @@ def test_a_streams_group(at: Bench, writer: GroupWriter) -> None:
         writer.record("StreamsGroupMetadata", "counts", epoch=5),
         writer.record("StreamsGroupMemberMetadata", "counts", "m", **member),
         writer.record("StreamsGroupTopology", "counts", epoch=1, subtopologies=[subtopology]),
-        writer.record(*current, member_epoch=5, active_tasks=tasks),
+        writer.record(*current, member_epoch=5, state=1, active_tasks=tasks),
     )
     assert at.only().state == "NotReady"
     at.fold(writer.record("StreamsGroupMetadata", "counts", epoch=5, validated_topology_epoch=1))
@@ -278,6 +278,8 @@ def test_a_streams_group(at: Bench, writer: GroupWriter) -> None:
     assert event.members[0].subscription == ["by-day", "orders"]
     at.fold(writer.record("StreamsGroupTargetAssignmentMetadata", "counts", assignment_epoch=5))
     assert at.only().state == "Stable"
+    at.fold(writer.record(*current, member_epoch=5, state=2, active_tasks=tasks))
+    assert at.only().state == "Reconciling"
 
 
 def test_rebalances_are_counted_and_timed(at: Bench, billing: Consumer) -> None:

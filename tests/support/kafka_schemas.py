@@ -95,8 +95,8 @@ class Schema:
         if kind.startswith("[]"):
             return []
         if kind in _NUMBERS:
-            return int(field.get("default", 0))
-        empty: Fields = {"string": "", "bytes": b"", "uuid": UUID(int=0)}
+            return int(str(field.get("default", 0)), 0)
+        empty: Fields = {"string": "", "bytes": b"", "uuid": UUID(int=0), "bool": False}
         return empty[kind]
 
     def _fields_of(self, field: Fields) -> list[Fields]:
@@ -169,6 +169,8 @@ class Schema:
             return encode.string(value, compact)
         if kind == "bytes":
             return encode.sized_bytes(value, compact)
+        if kind == "bool":
+            return struct.pack(">?", value)
         if kind == "uuid":
             assert isinstance(value, UUID)
             return value.bytes

@@ -21,23 +21,26 @@ from warren_collector.records import GroupMetadata, GroupRecord, Member
 
 Protocol = Literal["classic", "consumer", "share", "streams"]
 TopicName = Callable[[UUID], str | None]
-_STABLE = 0  # a member's state: it has what it shall have
 
 
 @dataclass(frozen=True, slots=True)
 class Kinds:
-    """Key versions of the records of a protocol."""
+    """Key versions of the records of a protocol.
+
+    `stable` is the state of a member that has what it shall have (Kafka's two MemberState classes).
+    """
 
     protocol: Protocol
     member: int
     target: int
     current: int
+    stable: int
 
 
 _KINDS = {
-    CONSUMER_GROUP: Kinds("consumer", member=5, target=6, current=8),
-    SHARE_GROUP: Kinds("share", member=10, target=12, current=14),
-    STREAMS_GROUP: Kinds("streams", member=19, target=20, current=22),
+    CONSUMER_GROUP: Kinds("consumer", member=5, target=6, current=8, stable=0),
+    SHARE_GROUP: Kinds("share", member=10, target=12, current=14, stable=0),
+    STREAMS_GROUP: Kinds("streams", member=19, target=20, current=22, stable=1),
 }
 _PARTITION_METADATA = (4, 9, 18)
 _SHARE_PARTITIONS = 15
@@ -188,7 +191,11 @@ def _state(group: GroupRecords, head: GroupRecord, kinds: Kinds) -> str:
     current = dict(group.parts(kinds.current))
     for member_id in members:
         own = current.get(member_id)
-        if own is None or own.fields["state"] != _STABLE or own.fields["member_epoch"] != assigned:
+        if (
+            own is None
+            or own.fields["state"] != kinds.stable
+            or own.fields["member_epoch"] != assigned
+        ):
             return "Reconciling"
     return "Stable"
 

@@ -183,10 +183,10 @@ class ClusterStack:
             is_crowded = publisher.waiting >= MOST_DEAD_LETTERS
             if now >= next_tick or is_crowded or (self.is_ready and not was_ready):
                 ticker.tick()
-                listing.publish(source.partitions.live())
                 if rereads and self.is_ready and not positions.groups.dirty.any():
                     source.reread()
                     rereads = False
+                listing.publish(source.partitions.live())
                 self._note(source, positions, ticker)
                 next_tick = max(next_tick + interval, now)
 

@@ -9,7 +9,7 @@ from enum import IntEnum
 import numpy as np
 from warren.contracts.offset_event import OffsetEvent, SourceName
 from warren.contracts.status import Status
-from warren.evaluation import UNKNOWN, Int64, Windows
+from warren.evaluation import UNKNOWN, Int64, Track, Windows
 
 from warren_evaluator.layout import Layout
 
@@ -73,6 +73,7 @@ class GroupState:
     latest: Int64  # [Latest, partition]
     windows: Windows
     forgotten: Forgotten = field(default_factory=dict)
+    track: Track | None = None  # only where policy `progress` judges
 
     @classmethod
     def new(cls, applied: Applied, intervals: int) -> GroupState:

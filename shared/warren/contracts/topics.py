@@ -54,9 +54,11 @@ class Topic:
             config["retention.ms"] = str(self.retention_ms)
         if self.compacted:
             # Small segments and an eager cleaner: a reader rebuilds its state from few records.
+            # Not the newest ones, though, or some would be gone before they are archived.
             config |= {
                 "segment.ms": "600000",
                 "min.cleanable.dirty.ratio": "0.2",
+                "min.compaction.lag.ms": "600000",
                 "max.compaction.lag.ms": "900000",
             }
         return config
@@ -83,11 +85,11 @@ NOTIFIER_STATE = Topic(
 FRESHNESS = Topic(
     FreshnessEvent, GROUP_KEY, True, 7 * DAY_MS, "how late each group is, and time to data loss"
 )
-TOPICS = Topic(
-    TopicsEvent, "cluster", True, 7 * DAY_MS, "log ends of all topics of a cluster, every 30 s"
-)
 CLUSTERS = Topic(
     ClusterEvent, "cluster|collector", True, DAY_MS, "how collectors get on with the clusters"
+)
+TOPICS = Topic(
+    TopicsEvent, "cluster", True, 7 * DAY_MS, "log ends of all topics of a cluster, every 30 s"
 )
 DEAD_LETTERS = Topic(
     DeadLetter, "as the source", False, 30 * DAY_MS, "input that could not be used"
@@ -101,7 +103,7 @@ CATALOGUE: tuple[Topic, ...] = (
     FRESHNESS,
     NOTIFICATIONS,
     NOTIFIER_STATE,
-    TOPICS,
     CLUSTERS,
+    TOPICS,
     DEAD_LETTERS,
 )

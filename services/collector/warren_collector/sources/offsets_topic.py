@@ -107,8 +107,10 @@ class OffsetsTopicSource:
             heartbeat_interval_ms=3_000,
             # A cluster that is new has no offsets topic until its first group.
             topic_metadata_refresh_interval_ms=5_000,
-            fetch_message_max_bytes=4 * 2**20,
-            queued_max_messages_kbytes=64 * 2**10,
+            fetch_message_max_bytes=2**20,
+            fetch_max_bytes=8 * 2**20,
+            queued_min_messages=20_000,
+            queued_max_messages_kbytes=16 * 2**10,
         )
 
     @property
