@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from warren.contracts import Status
+from warren.contracts import Status, TopicsEvent
 from warren.metrics import adopted_families as families
 
 from warren_api.exposition import Value
@@ -25,10 +25,13 @@ from warren_api.series import (
 _CODES: dict[str, int] = {name: int(status) for name, status in Status.__members__.items()}
 
 
-def burrow_series(writer: Writer, views: Sequence[GroupView]) -> Iterator[bytes]:
+def burrow_series(
+    writer: Writer, views: Sequence[GroupView], listed: Sequence[TopicsEvent]
+) -> Iterator[bytes]:
+    """`listed`: all topics of the clusters whose collectors list them."""
     yield from writer.write(_GROUPS, group_blocks(views))
     yield from writer.write(_PARTITIONS, partition_blocks(judged_topics(views)))
-    yield from writer.write(_LOGS, log_end_blocks(views))
+    yield from writer.write(_LOGS, log_end_blocks(views, listed))
 
 
 def _lags(topics: Sequence[JudgedTopic]) -> list[Value | None]:

@@ -1,9 +1,11 @@
-"""Where the logs that groups consume start and end, each once however many groups there are."""
+"""Where logs start and end, each once however many groups consume it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
+
+from warren.contracts import TopicsEvent
 
 from warren_api.exposition import SampleLines
 from warren_api.group_view import GroupView
@@ -20,9 +22,16 @@ class LogEnds(NamedTuple):
     ends: list[int | None]
 
 
-def log_ends(views: Iterable[GroupView]) -> list[LogEnds]:
-    """Of groups that share a topic the last judged one has seen the newest ends."""
+def log_ends(views: Iterable[GroupView], listed: Iterable[TopicsEvent] = ()) -> list[LogEnds]:
+    """Of groups that share a topic the last judged one has seen the newest ends.
+
+    `listed` has the topics that nobody consumes, too, but does not say where logs start.
+    """
     newest: dict[tuple[str, str], dict[int, tuple[int, int]]] = {}
+    for event in listed:
+        for topic, ends in event.log_ends.items():
+            known = {partition: (-1, end) for partition, end in enumerate(ends) if end >= 0}
+            newest[event.cluster, topic] = known
     for view in sorted(views, key=lambda view: view.event.evaluated_at):
         for topic, columns in view.event.topics.items():
             rows = zip(columns.partition, columns.log_start, columns.log_end, strict=True)
@@ -36,7 +45,9 @@ def _of_topic(cluster: str, topic: str, rows: dict[int, tuple[int, int]]) -> Log
     return LogEnds(cluster, topic, list(rows), starts, [end for _, end in rows.values()])
 
 
-def log_end_blocks(views: Sequence[GroupView]) -> Blocks[LogEnds]:
+def log_end_blocks(
+    views: Sequence[GroupView], listed: Iterable[TopicsEvent] = ()
+) -> Blocks[LogEnds]:
     """One series per partition of a topic."""
 
     def blocks(labels: Sequence[str]) -> list[Block[LogEnds]]:
@@ -45,7 +56,7 @@ def log_end_blocks(views: Sequence[GroupView]) -> Blocks[LogEnds]:
                 [log],
                 SampleLines.of_partitions(labels, (log.cluster, log.topic), log.partitions),
             )
-            for log in log_ends(views)
+            for log in log_ends(views, listed)
         ]
 
     return blocks
