@@ -11,15 +11,15 @@ from warren.metrics import adopted_families as families
 
 from warren_api.exposition import Value
 from warren_api.group_view import GroupView
-from warren_api.log_ends import LogEnds, log_end_blocks
+from warren_api.log_ends import LogEnds
 from warren_api.series import (
     JudgedTopic,
     MeasuredTopic,
     Series,
+    Snapshot,
     Writer,
     group_blocks,
-    judged_topics,
-    measured_topics,
+    log_blocks,
     partition_blocks,
     topic_blocks,
 )
@@ -28,13 +28,12 @@ from warren_api.series import (
 _NO_MEMBER = ("unknown", "unknown", "unknown")
 
 
-def lag_exporter_series(writer: Writer, views: Sequence[GroupView]) -> Iterator[bytes]:
-    judged, measured = judged_topics(views), measured_topics(views)
-    yield from writer.write(_GROUPS, group_blocks(views))
-    yield from writer.write(_TOPICS, topic_blocks(judged))
-    yield from writer.write(_JUDGED, partition_blocks(judged, _NO_MEMBER))
-    yield from writer.write(_MEASURED, partition_blocks(measured, _NO_MEMBER))
-    yield from writer.write(_LOGS, log_end_blocks(views))
+def lag_exporter_series(writer: Writer, snapshot: Snapshot) -> Iterator[bytes]:
+    yield from writer.write(_GROUPS, group_blocks(snapshot.views))
+    yield from writer.write(_TOPICS, topic_blocks(snapshot.judged))
+    yield from writer.write(_JUDGED, partition_blocks(snapshot.judged, _NO_MEMBER))
+    yield from writer.write(_MEASURED, partition_blocks(snapshot.measured, _NO_MEMBER))
+    yield from writer.write(_LOGS, log_blocks(snapshot.logs))
 
 
 def _max_lag(view: GroupView) -> Value | None:

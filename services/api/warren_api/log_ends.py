@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from warren.contracts import TopicsEvent
 
-from warren_api.exposition import SampleLines
 from warren_api.group_view import GroupView
-from warren_api.series import Block, Blocks
 
 
 class LogEnds(NamedTuple):
@@ -22,16 +20,9 @@ class LogEnds(NamedTuple):
     ends: list[int | None]
 
 
-def log_ends(views: Iterable[GroupView], listed: Iterable[TopicsEvent] = ()) -> list[LogEnds]:
-    """Of groups that share a topic the last judged one has seen the newest ends.
-
-    `listed` has the topics that nobody consumes, too, but does not say where logs start.
-    """
+def log_ends(views: Iterable[GroupView]) -> list[LogEnds]:
+    """Of groups that share a topic the last judged one has seen the newest ends."""
     newest: dict[tuple[str, str], dict[int, tuple[int, int]]] = {}
-    for event in listed:
-        for topic, ends in event.log_ends.items():
-            known = {partition: (-1, end) for partition, end in enumerate(ends) if end >= 0}
-            newest[event.cluster, topic] = known
     for view in sorted(views, key=lambda view: view.event.evaluated_at):
         for topic, columns in view.event.topics.items():
             rows = zip(columns.partition, columns.log_start, columns.log_end, strict=True)
@@ -40,23 +31,19 @@ def log_ends(views: Iterable[GroupView], listed: Iterable[TopicsEvent] = ()) -> 
     return [_of_topic(cluster, topic, rows) for (cluster, topic), rows in newest.items()]
 
 
+def unconsumed(logs: Iterable[LogEnds], listed: Iterable[TopicsEvent]) -> list[LogEnds]:
+    """What collectors list beyond `logs`: topics and partitions that no group consumes."""
+    consumed = {(log.cluster, log.topic): frozenset(log.partitions) for log in logs}
+    found = []
+    for event in listed:
+        for topic, ends in event.log_ends.items():
+            known = consumed.get((event.cluster, topic), frozenset())
+            rows = {p: (-1, end) for p, end in enumerate(ends) if end >= 0 and p not in known}
+            if rows:
+                found.append(_of_topic(event.cluster, topic, rows))
+    return found
+
+
 def _of_topic(cluster: str, topic: str, rows: dict[int, tuple[int, int]]) -> LogEnds:
     starts = [start if start >= 0 else None for start, _ in rows.values()]
     return LogEnds(cluster, topic, list(rows), starts, [end for _, end in rows.values()])
-
-
-def log_end_blocks(
-    views: Sequence[GroupView], listed: Iterable[TopicsEvent] = ()
-) -> Blocks[LogEnds]:
-    """One series per partition of a topic."""
-
-    def blocks(labels: Sequence[str]) -> list[Block[LogEnds]]:
-        return [
-            Block(
-                [log],
-                SampleLines.of_partitions(labels, (log.cluster, log.topic), log.partitions),
-            )
-            for log in log_ends(views, listed)
-        ]
-
-    return blocks
