@@ -388,3 +388,14 @@ def test_large_answers_are_compressed_for_who_wants_it(filled: Api) -> None:
         assert "warren_group_lag{" in answer.text
     head = filled.request("HEAD", "/metrics")
     assert (head.status_code, head.content) == (200, b"")
+
+
+def test_topics_that_nobody_consumes_are_among_burrows_series(api: Api) -> None:
+    """Where groups saw a log end, that one is told: it is of the moment of their evaluation."""
+    api.put("billing", topics={"orders": topic({"log_end": 120})})
+    api.list_topics({"orders": [110, 7, -1], "alone": [3]})
+    ends = {("orders", "0"): 120, ("orders", "1"): 7, ("alone", "0"): 3}
+    assert scrape(api)["burrow_kafka_topic_partition_offset"] == {
+        labels(cluster="demo", topic=name, partition=partition): end
+        for (name, partition), end in ends.items()
+    }
