@@ -17,7 +17,7 @@ WORKERS ?= 2
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(STAMP) ## Virtual environment, locked dependencies and Kafka's jars (needs Python 3.11+, Java 17+)
+setup: $(STAMP) ## Virtual environment, locked dependencies and the servers' jars (needs Python 3.11+, Java 17+)
 	@$(BIN)/python -m warren_local.jars
 
 $(STAMP): uv.lock $(MEMBERS)
@@ -44,6 +44,7 @@ check: setup ## Lint, format, types, lock and generated docs
 	@$(BIN)/mypy
 	@$(UV) lock --check --offline --quiet || $(UV) lock --check
 	@$(BIN)/python -m warren.reference --check
+	@$(BIN)/python -m warren_api.reference --check
 
 format: setup ## Format the code and fix what ruff can fix
 	@$(BIN)/ruff check --fix .
@@ -54,6 +55,7 @@ bench: setup ## Run every benchmark; each prints one line of JSON
 
 docs: setup ## Generate docs/ from the code
 	@$(BIN)/python -m warren.reference
+	@$(BIN)/python -m warren_api.reference
 
 clean: ## Remove everything that was installed or written here
 	@rm -rf $(VENV) .warren .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -21,7 +21,7 @@ from support.commit_load import CommitLoad
 from support.measuring import kafka, usage
 from warren.log import configure
 from warren.settings import ClusterSettings, LogSettings
-from warren_collector.filters import GroupFilter
+from warren_collector.filters import NameFilter
 from warren_collector.positions import Positions
 from warren_collector.sources.offsets_topic import OffsetsTopicSource
 from warren_local.ports import free_port
@@ -55,7 +55,7 @@ def ingest(load: CommitLoad, bootstrap: str, ends: list[int]) -> dict[str, Any]:
     group = f"warren-bench-{uuid.uuid4().hex[:8]}"
     settings = ClusterSettings(bootstrap=bootstrap, offsets_topic=load.topic)
     _store_beginning(bootstrap, group, load)
-    positions = Positions(GroupFilter(settings.groups_allow, settings.groups_deny).accepts)
+    positions = Positions(NameFilter(settings.groups_allow, settings.groups_deny).accepts)
     source = OffsetsTopicSource("bench", "clusters.bench", settings, group, positions.release)
     commits = 0
     while not len(batch := source.poll(0.2)):

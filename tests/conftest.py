@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
+from hypothesis import settings
 from support.providers import Provider, choose_provider, docker_is_reachable
 from support.servers import container_kafka, container_valkey, embedded_kafka, embedded_valkey
 
@@ -20,6 +21,11 @@ def pytest_configure() -> None:
     A shell starts background commands with SIGINT ignored, and that is inherited.
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+# The same examples in every run, however slow the machine is: a failure can be had again.
+settings.register_profile("warren", deadline=None, derandomize=True)
+settings.load_profile("warren")
 
 
 # Tests that share something costly run one after another in one worker, the longest first.

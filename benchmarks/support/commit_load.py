@@ -15,7 +15,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 PER_GROUP = 100  # positions: the partitions of one topic
 DATA_TOPICS = 10
 STEP = 10  # records between two commits of a position
-_VALUE = struct.Struct(">hqihq")  # version 3: offset, leader epoch, no metadata, timestamp
+VALUE = struct.Struct(">hqihq")  # version 3: offset, leader epoch, no metadata, timestamp
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class CommitLoad:
         for position in range(min(self.positions, self.commits)):
             number, partition = divmod(position, PER_GROUP)
             last_turn = (self.commits - 1 - position) // self.positions
-            newest.setdefault(_group(number), {})[partition] = last_turn * STEP
+            newest.setdefault(group_name(number), {})[partition] = last_turn * STEP
         return newest
 
     def _ends(self, bootstrap: str) -> list[int]:
@@ -83,7 +83,7 @@ class CommitLoad:
         for position in range(self.positions):
             number, partition = divmod(position, PER_GROUP)
             topic = self.data_topics[number % DATA_TOPICS]
-            key = struct.pack(">h", 1) + _string(_group(number)) + _string(topic)
+            key = struct.pack(">h", 1) + string(group_name(number)) + string(topic)
             keys.append((number % self.partitions, key + struct.pack(">i", partition)))
         return keys
 
@@ -100,7 +100,7 @@ class CommitLoad:
         for number in range(self.commits):
             turn, index = divmod(number, self.positions)
             partition, key = keys[index]
-            value = _VALUE.pack(3, turn * STEP, -1, 0, now + turn * 1000)
+            value = VALUE.pack(3, turn * STEP, -1, 0, now + turn * 1000)
             while True:
                 try:
                     producer.produce(self.topic, value, key, partition=partition)
@@ -120,10 +120,10 @@ def _create(admin: AdminClient, topics: list[NewTopic]) -> None:
             created.result()
 
 
-def _group(number: int) -> str:
+def group_name(number: int) -> str:
     return f"group-{number:05d}"
 
 
-def _string(text: str) -> bytes:
+def string(text: str) -> bytes:
     content = text.encode()
     return struct.pack(">h", len(content)) + content

@@ -13,6 +13,11 @@ SETTINGS = {
     "evaluation": {"intervals": 15, "min_distance": 1, "expire_group": 3600},
     "clusters": {
         "lab": {"bootstrap": "a:9092, b:9092", "groups_allow": ["^x"], "offsets_topic": "_o"},
+        "old": {
+            "bootstrap": "d:9092",
+            "source": ["offsets_topic", "zookeeper"],
+            "zookeeper": "z1:2181,z2:2181/kafka",
+        },
         "safe": {
             "bootstrap": "c:9093",
             "groups_allow": ["^x", "y$"],
@@ -91,14 +96,19 @@ BODIES = {
     "/v3/config/evaluator/default": '{"error":false,"message":"evaluator module detail returned",'
     '"module":{"class-name":"caching","expire-cache":0},REQUEST}',
     "/v3/config/cluster": '{"error":false,"message":"module list returned",REQUEST,'
-    '"coordinator":"cluster","modules":["lab","safe"]}',
+    '"coordinator":"cluster","modules":["lab","old","safe"]}',
     "/v3/config/consumer": '{"error":false,"message":"module list returned",REQUEST,'
-    '"coordinator":"consumer","modules":["lab","safe"]}',
+    '"coordinator":"consumer","modules":["lab","old","old_zk","safe"]}',
     "/v3/config/consumer/lab": '{"error":false,"message":"consumer module detail returned",'
     '"module":{"class-name":"kafka","cluster":"lab","servers":["a:9092","b:9092"],'
     '"group-allowlist":"^x","zookeeper-path":"","zookeeper-timeout":0,"client-profile":{'
     '"name":"lab","client-id":"warren","kafka-version":"","tls":null,"sasl":null},'
     '"offsets-topic":"_o","start-latest":false},REQUEST}',
+    "/v3/config/consumer/old_zk": '{"error":false,"message":"consumer module detail returned",'
+    '"module":{"class-name":"kafka_zk","cluster":"old","servers":["z1:2181","z2:2181"],'
+    '"group-allowlist":"","zookeeper-path":"/kafka","zookeeper-timeout":0,"client-profile":{'
+    '"name":"old","client-id":"warren","kafka-version":"","tls":null,"sasl":null},'
+    '"offsets-topic":"","start-latest":false},REQUEST}',
     "/v3/config/consumer/safe": '{"error":false,"message":"consumer module detail returned",'
     '"module":{"class-name":"kafka","cluster":"safe","servers":["c:9093"],'
     '"group-allowlist":"(^x)|(y$)","zookeeper-path":"","zookeeper-timeout":0,"client-profile":{'

@@ -25,6 +25,7 @@ from warren_api.routes import metrics as metrics_route
 from warren_api.scrape import scrape as all_series
 
 Labels = tuple[tuple[str, str], ...]
+MEMBER = ("member_host", "consumer_id", "client_id")
 
 
 def scrape(api: Api) -> dict[str, dict[Labels, float]]:
@@ -107,7 +108,7 @@ def test_the_log_end_of_a_shared_topic_is_the_newest_seen(api: Api) -> None:
 
 def test_series_of_removed_groups_disappear(filled: Api) -> None:
     filled.model.apply(group_key("demo", "billing"), None)
-    names = [family.name for family in API_FAMILIES if family.labels]
+    names = [f.name for f in API_FAMILIES if f.labels and f.name != "warren_cluster_state"]
     samples = scrape(filled)
     assert not [name for name in names if name in samples]
     assert samples["warren_api_groups"] == {(): 0}
@@ -117,7 +118,7 @@ def test_kafka_lag_exporters_series_have_its_names_labels_and_values(filled: Api
     filled.measure("billing", CAUGHT_UP, late(90_250), late(None, reason="timeout", bound_ms=None))
     samples = scrape(filled)
     group = {"cluster_name": "demo", "group": "billing"}
-    member = dict.fromkeys(("member_host", "consumer_id", "client_id"), "unknown")
+    member = dict.fromkeys(MEMBER, "unknown")
 
     def partition(number: int) -> Labels:
         return labels(**group, topic="orders", partition=str(number), **member)
@@ -139,6 +140,19 @@ def test_kafka_lag_exporters_series_have_its_names_labels_and_values(filled: Api
     }
     assert samples["kafka_partition_latest_offset"] == {log(0): 100, log(1): 160}
     assert samples["kafka_partition_earliest_offset"] == {log(0): 0, log(1): 0}
+
+
+def test_partitions_that_a_member_owns_are_labelled_with_it(filled: Api) -> None:
+    filled.measure("billing", CAUGHT_UP, CAUGHT_UP, CAUGHT_UP)
+    filled.describe("billing")
+    samples = scrape(filled)
+    for family in ("group_offset", "group_lag_seconds"):
+        owners = {
+            dict(key)["partition"]: tuple(dict(key)[name] for name in MEMBER)
+            for key in samples[f"kafka_consumergroup_{family}"]
+        }
+        owned = ("/10.0.0.1", "m-1", "billing-1")
+        assert owners == {"0": owned, "1": owned, "2": ("unknown",) * 3}
 
 
 def test_lags_of_topics_and_partitions(filled: Api) -> None:
@@ -169,7 +183,8 @@ def test_how_fine_the_series_are_is_a_setting(detail: Detail) -> None:
     finest = {"group": {"group"}, "topic": {"group", "topic"}, "partition": set(DETAILS)}[detail]
     wanted = {f.name for f in API_FAMILIES if f.labels and f.detail in finest}
     assert served(api) == wanted
-    named = {name for series in scrape(api).values() for key in series for name, _ in key}
+    samples = scrape(api)
+    named = {name for family in served(api) for key in samples[family] for name, _ in key}
     assert ("partition" in named) == (detail == "partition")
     assert ("topic" in named) == (detail != "group")
     assert scrape(api)["warren_api_groups"] == {(): 1}

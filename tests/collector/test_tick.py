@@ -5,15 +5,17 @@ import pytest
 import support.coordinator_records as encode
 from support.coordinator_batches import batch
 from warren.clock import ManualClock
-from warren.contracts import OffsetEvent
+from warren.contracts import GroupEvent, OffsetEvent
 from warren.errors import ClusterUnreachable, PublishFailed
 from warren_collector.events import Origin
+from warren_collector.group_reports import GroupReports
 from warren_collector.log_ends import LogEnds, TopicLog
 from warren_collector.meters import Meters
 from warren_collector.positions import Positions
 from warren_collector.publisher import Publisher
 from warren_collector.sources.source_partitions import SourcePartitions, assigned
 from warren_collector.tick import Ticker
+from warren_collector.topic_ids import TopicIds
 
 HEARTBEAT = 30.0
 BAD_KEY = b"\0"
@@ -50,17 +52,26 @@ class FakeBus:
         self.is_away = False
         self.events: list[OffsetEvent] = []
         self._queued: list[OffsetEvent] = []
+        self._queued_groups: dict[str, bytes | None] = {}
+        self.groups: list[tuple[str, GroupEvent | None]] = []
 
     def send(self, topic: str, key: bytes | None, value: bytes | None) -> None:
-        assert (topic, key) == ("warren.offsets", b"prod|a") or key in (b"prod|b", BAD_KEY)
-        if key != BAD_KEY:
+        if topic == "warren.groups":
+            self._queued_groups[(key or b"").decode()] = value
+        elif key != BAD_KEY:
+            assert (topic, key) in (("warren.offsets", b"prod|a"), ("warren.offsets", b"prod|b"))
             self._queued.append(OffsetEvent.from_bytes(value))
 
     def flush(self) -> None:
         queued, self._queued = self._queued, []
+        groups, self._queued_groups = self._queued_groups, {}
         if self.is_away:
             raise PublishFailed("home", "home", "away")
         self.events += queued
+        self.groups += [
+            (key, None if value is None else GroupEvent.from_bytes(value))
+            for key, value in groups.items()
+        ]
 
 
 class Fixture:
@@ -69,12 +80,19 @@ class Fixture:
         self.positions = Positions(lambda _: True)
         self.source, self.ends, self.bus = FakeSource(), FakeEnds(), FakeBus()
         self.publisher = Publisher(self.bus, "warren.", "__consumer_offsets", self.clock)
+        self.reports = GroupReports(
+            "prod",
+            self.positions.states,
+            self.positions.groups,
+            TopicIds(lambda _: {}, self.clock),
+        )
         self.ticker = Ticker(
             Origin("prod", "offsets_topic", 5000),
             self.positions,
             self.source,
             self.ends,
             self.publisher,
+            self.reports,
             Meters("prod"),
             self.clock,
             HEARTBEAT,

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from warren.contracts import (
+    ClusterEvent,
     DeadLetter,
     FreshnessEvent,
     GroupEvent,
@@ -29,6 +30,7 @@ from warren.contracts import (
     TopicFreshness,
     TopicLag,
     TopicPositions,
+    TopicsEvent,
     WindowEdge,
     WorstFreshness,
     group_key,
@@ -138,6 +140,21 @@ NOTIFICATION = NotificationEvent(
     next_attempt_at=1795244402123,
     duration_ms=12,
 )
+CLUSTER_EVENT = ClusterEvent(
+    cluster="prod",
+    collector="host-4711",
+    observed_at=1795244400123,
+    state="unreachable",
+    since=1795244300000,
+    problem="cluster prod: no broker answers (see clusters.prod.bootstrap)",
+    sources=["offsets_topic"],
+    groups=12,
+    positions=3400,
+    source_partitions=50,
+    backlog=7,
+    published_at=1795244299000,
+    log_ends_at=1795244298000,
+)
 NOTIFIER_STATE = NotifierState(
     cluster="prod",
     group="billing",
@@ -191,15 +208,20 @@ FRESHNESS_EVENT = FreshnessEvent(
         )
     },
 )
+TOPICS_EVENT = TopicsEvent(
+    cluster="prod", observed_at=1_795_244_400_123, log_ends={"orders": [7, -1], "empty": [0]}
+)
 EVENTS: list[Event] = [
     FRESHNESS_EVENT,
     NOTIFICATION,
     NOTIFIER_STATE,
+    CLUSTER_EVENT,
     OFFSET_EVENT,
     LAG_EVENT,
     STATUS_CHANGE,
     DEAD_LETTER,
     GROUP_EVENT,
+    TOPICS_EVENT,
 ]
 IDS = [type(event).__name__ for event in EVENTS]
 

@@ -34,7 +34,8 @@ def check(
     settings = load_settings(config)
     typer.echo(f"home: {settings.home.bootstrap}")
     for name, cluster in settings.clusters.items():
-        typer.echo(f"cluster {name}: {cluster.bootstrap}, source {cluster.source}")
+        sources = ", ".join(cluster.sources)
+        typer.echo(f"cluster {name}: {cluster.bootstrap}, source {sources}")
     if not settings.clusters:
         typer.echo("no cluster is monitored: add a table [clusters.<name>] with bootstrap")
     unusable = 0

@@ -6,9 +6,26 @@ Facts from linkedin/Burrow: core/protocol/{evaluator,storage}.go.
 from __future__ import annotations
 
 from warren_api.burrow_envelope import Body
+from warren_api.cluster_view import ClusterView
 from warren_api.go_json import float32
 from warren_api.group_view import Edge, GroupView, PartitionRow
 from warren_api.group_windows import Slots, windows
+
+
+def cluster_state(view: ClusterView) -> Body:
+    """How it stands with the cluster: not Burrow's, our own."""
+    return {
+        "state": view.state,
+        "since": view.since,
+        "problem": view.problem,
+        "groups": sum(event.groups for event in view.events),
+        "positions": sum(event.positions for event in view.events),
+        "backlog": sum(event.backlog for event in view.events),
+        "log_ends_at": view.log_ends_at,
+        "collectors": [
+            event.model_dump(exclude={"v", "cluster"}, mode="json") for event in view.events
+        ],
+    }
 
 
 def group_status(view: GroupView, *, all_partitions: bool) -> Body:

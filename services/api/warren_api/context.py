@@ -30,6 +30,11 @@ class ApiContext:
         """Configured clusters and those that events have come from, sorted."""
         return sorted({*self.settings.clusters, *self.model.clusters()})
 
+    def servers(self, cluster: str) -> list[str]:
+        """Bootstrap servers of a cluster; empty where it is not configured here."""
+        settings = self.settings.clusters.get(cluster)
+        return [] if settings is None else [s.strip() for s in settings.bootstrap.split(",")]
+
     @property
     def stale_after_ms(self) -> int:
         """Age from which an evaluation is old: silent groups are judged at every heartbeat."""

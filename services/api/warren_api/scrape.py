@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence, Set
 
 from warren.metrics import api_families as families
 from warren.metrics.family import Family
 from warren.settings import ApiSettings
 
 from warren_api.burrow_series import burrow_series
+from warren_api.cluster_view import STATES, ClusterView
 from warren_api.context import ApiContext
+from warren_api.exposition import SampleLines, row_lines
 from warren_api.freshness_series import freshness_series, tesla_series
 from warren_api.group_series import group_series
 from warren_api.lag_exporter_series import lag_exporter_series
-from warren_api.series import Snapshot, Writer
+from warren_api.series import Block, Blocks, Series, Snapshot, Writer
 
 
 def scrape(
@@ -26,6 +28,7 @@ def scrape(
     writer = Writer(lambda family: _is_wanted(family, api, names), openmetrics)
     snapshot = Snapshot(context.model.groups())
     yield from _of_this_service(writer, context)
+    yield from writer.write(_CLUSTERS, _cluster_states(context))
     yield from group_series(writer, snapshot, context.clock.now_ms())
     yield from freshness_series(writer, snapshot)
     yield from burrow_series(writer, snapshot)
@@ -51,3 +54,24 @@ def _of_this_service(writer: Writer, context: ApiContext) -> Iterator[bytes]:
         (families.API_PARTITIONS, size.partitions),
     ):
         yield from writer.write_one(family, value)
+
+
+def _cluster_states(context: ApiContext) -> Blocks[tuple[ClusterView, str]]:
+    """One series per cluster and state."""
+    now = context.clock.now_ms()
+    views = [context.model.cluster(cluster, now) for cluster in context.clusters]
+    items = [(view, state) for view in views for state in STATES]
+
+    def blocks(labels: Sequence[str]) -> list[Block[tuple[ClusterView, str]]]:
+        rows = [(view.cluster, state) for view, state in items]
+        return [Block(items, SampleLines(row_lines(labels, rows)))]
+
+    return blocks
+
+
+_CLUSTERS: list[Series[tuple[ClusterView, str]]] = [
+    Series(
+        families.CLUSTER_STATE,
+        lambda items: [int(view.state == state) for view, state in items],
+    )
+]

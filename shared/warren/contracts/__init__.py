@@ -1,5 +1,6 @@
 """Event contracts: the only definition of what is on Warren's topics (docs/ is generated)."""
 
+from warren.contracts.cluster_event import ClusterEvent, ClusterStateName
 from warren.contracts.dead_letter import DeadLetter
 from warren.contracts.event import Event
 from warren.contracts.freshness_event import (
@@ -32,11 +33,14 @@ from warren.contracts.status_change import (
     StatusChange,
     StatusChangeEvent,
 )
+from warren.contracts.topics_event import TopicsEvent
 
 __all__ = [
     "MAX_PARTITIONS",
     "REASONS",
     "BadPartition",
+    "ClusterEvent",
+    "ClusterStateName",
     "DeadLetter",
     "DeliveryKind",
     "DeliveryOutcome",
@@ -64,6 +68,7 @@ __all__ = [
     "TopicFreshness",
     "TopicLag",
     "TopicPositions",
+    "TopicsEvent",
     "WindowEdge",
     "WorstFreshness",
     "group_key",

@@ -40,7 +40,8 @@ class OffsetEvent(Event):
     """Positions as observed at one moment; all that the evaluator needs to judge the group.
 
     `observed_at` is the judge's "now". `(position, observed_at)` orders the events of a group: one
-    that is not newer than the last applied is a duplicate.
+    that is not newer than the last applied is a duplicate. Where one of both has no position (-1),
+    or the source differs, the time alone counts.
     """
 
     topic_name: ClassVar[str] = "offsets"
@@ -53,7 +54,7 @@ class OffsetEvent(Event):
     position: int = Field(
         ge=-1,
         description="Offset in __consumer_offsets up to which the group's records are folded in; "
-        "-1 for other sources",
+        "-1 for other sources, and for a group that several sources know",
     )
     topics: dict[str, TopicPositions] = Field(default_factory=dict)
     removed: dict[str, list[Partition]] = Field(

@@ -22,6 +22,13 @@ API_FEED_WORKING = Family(
 API_GROUPS = Family("warren_api_groups", "Consumer groups in the read model", ())
 API_PARTITIONS = Family("warren_api_partitions", "Partitions of groups in the read model", ())
 
+CLUSTER_STATE = Family(
+    "warren_cluster_state",
+    "1 for the state of a cluster as its collectors report it: unreachable, refused, failing, "
+    "connecting, rebuilding, ok; unknown when none is heard of",
+    ("cluster", "state"),
+)
+
 _GROUP = ("cluster", "group")
 GROUP_LAG = Family("warren_group_lag", "Sum of the known lags of a group, records", _GROUP)
 GROUP_STATUS = Family(
@@ -115,6 +122,7 @@ API_FAMILIES: tuple[Family, ...] = (
     API_FEED_WORKING,
     API_GROUPS,
     API_PARTITIONS,
+    CLUSTER_STATE,
     GROUP_LAG,
     GROUP_STATUS,
     GROUP_PARTITIONS,

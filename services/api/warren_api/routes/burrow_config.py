@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request, Response
 
 from warren_api import burrow_config as config
 from warren_api import burrow_envelope as envelope
+from warren_api.burrow_envelope import Body
 from warren_api.context import ApiContext
 from warren_api.raw_path import Segment, decoded_path
 from warren_api.routes.burrow_answers import error_response, json_response
@@ -40,7 +41,7 @@ def _lists(routes: APIRouter, context: ApiContext) -> None:
 
     @routes.get("/consumer")
     async def consumers(request: Request) -> Response:
-        return _list(request, "consumer", sorted(context.settings.clusters))
+        return _list(request, "consumer", list(config.consumers(context.settings)))
 
     @routes.get("/notifier")
     async def notifiers(request: Request) -> Response:
@@ -65,10 +66,7 @@ def _details(routes: APIRouter, context: ApiContext) -> None:
 
     @routes.get("/consumer/{name}")
     async def consumer(request: Request, name: Segment) -> Response:
-        configured = settings.clusters.get(name)
-        return _detail(
-            request, "consumer", config.consumer(name, configured) if configured else None
-        )
+        return _detail(request, "consumer", config.consumers(settings).get(name))
 
     @routes.get("/notifier/{name}")
     async def notifier(request: Request, name: Segment) -> Response:
@@ -76,18 +74,18 @@ def _details(routes: APIRouter, context: ApiContext) -> None:
         return _detail(request, "notifier", config.notifier(name, settings) if is_there else None)
 
 
-def cluster_detail(request: Request, context: ApiContext, name: str) -> Response:
-    """The same at `/v3/kafka/{cluster}` and `/v3/config/cluster/{cluster}`."""
+def cluster_detail(request: Request, context: ApiContext, name: str, **more: Body) -> Response:
+    """The same at `/v3/kafka/{cluster}`, which has `more`, and `/v3/config/cluster/{cluster}`."""
     module = config.cluster(name, context.settings) if name in context.clusters else None
-    return _detail(request, "cluster", module)
+    return _detail(request, "cluster", module, **more)
 
 
 def _list(request: Request, coordinator: str, modules: Sequence[str]) -> Response:
     return json_response(envelope.module_list(coordinator, modules, decoded_path(request.scope)))
 
 
-def _detail(request: Request, coordinator: str, module: envelope.Body | None) -> Response:
+def _detail(request: Request, coordinator: str, module: Body | None, **more: Body) -> Response:
     if module is None:
         return error_response(request, 404, f"{coordinator} module not found")
     path = decoded_path(request.scope)
-    return json_response(envelope.module_detail(coordinator, module, path))
+    return json_response({**envelope.module_detail(coordinator, module, path), **more})
