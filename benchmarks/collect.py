@@ -9,23 +9,19 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import httpx
-from prometheus_client.parser import text_string_to_metric_families
 from support.burrow_process import OFFSET_REFRESH, running_burrow
 from support.measuring import kafka, usage
+from support.service_process import ServiceProcess
 from support.steady_load import SteadyLoad
 from warren_local.ports import free_port
 
 WARM_UP = 15.0  # seconds: buffers and windows have grown to what they will be
-READY_WITHIN = 120.0
 
 
 def main() -> None:
@@ -54,33 +50,29 @@ def _arguments() -> argparse.Namespace:
 
 def collect(load: SteadyLoad, bootstrap: str, seconds: float) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="warren-bench-collect-") as directory:
-        port, config = free_port(), Path(directory) / "warren.toml"
-        config.write_text(_config(bootstrap, load, port))
-        command = [sys.executable, "-m", "warren_collector", "--config", str(config)]
-        collector = subprocess.Popen(command)
-        try:
-            _await(lambda: _is_ready(port), "the collector is ready")
-            _await(lambda: _total(port, "warren_collector_commits_total") > 0, "it counts commits")
+        config = Path(directory) / "warren.toml"
+        config.write_text(_config(bootstrap, load))
+        with ServiceProcess("collector", config) as collector:
+            collector.await_(
+                lambda: collector.total("warren_collector_commits_total") > 0, "it counts commits"
+            )
             print(f"warming up for {WARM_UP:g} s", file=sys.stderr)
             time.sleep(WARM_UP)
-            return _measure(load, port, collector.pid, seconds)
-        finally:
-            collector.terminate()
-            collector.wait()
+            return _measure(load, collector, seconds)
 
 
-def _measure(load: SteadyLoad, port: int, pid: int, seconds: float) -> dict[str, Any]:
+def _measure(load: SteadyLoad, collector: ServiceProcess, seconds: float) -> dict[str, Any]:
     counters = {
         "commits_per_s": "warren_collector_commits_total",
         "events_per_s": "warren_collector_events_total",
         "mb_per_s": "warren_collector_published_bytes_total",
     }
-    before = {name: _total(port, series) for name, series in counters.items()}
-    started, cpu = time.monotonic(), usage(pid).cpu_s
+    before = {name: collector.total(series) for name, series in counters.items()}
+    started, cpu = time.monotonic(), usage(collector.pid).cpu_s
     time.sleep(seconds)
-    elapsed, used = time.monotonic() - started, usage(pid)
-    rates = {name: (_total(port, s) - before[name]) / elapsed for name, s in counters.items()}
-    ticks = _total(port, "warren_collector_tick_seconds_count")
+    elapsed, used = time.monotonic() - started, usage(collector.pid)
+    rates = {name: (collector.total(s) - before[name]) / elapsed for name, s in counters.items()}
+    ticks = collector.total("warren_collector_tick_seconds_count")
     return {
         "benchmark": "collect",
         "groups": load.groups,
@@ -91,8 +83,8 @@ def _measure(load: SteadyLoad, port: int, pid: int, seconds: float) -> dict[str,
         "mb_per_s": round(rates["mb_per_s"] / 1e6, 2),
         "cores": round((used.cpu_s - cpu) / elapsed, 3),
         "peak_rss_mb": round(used.peak_rss_mb),
-        "tick_s": round(_total(port, "warren_collector_tick_seconds_sum") / max(ticks, 1), 3),
-        "backlog": round(_total(port, "warren_collector_backlog_records")),
+        "tick_s": round(collector.total("warren_collector_tick_seconds_sum") / max(ticks, 1), 3),
+        "backlog": round(collector.total("warren_collector_backlog_records")),
     }
 
 
@@ -110,7 +102,7 @@ def burrow(binary: Path, load: SteadyLoad, bootstrap: str, seconds: float) -> di
     }
 
 
-def _config(bootstrap: str, load: SteadyLoad, port: int) -> str:
+def _config(bootstrap: str, load: SteadyLoad) -> str:
     return f"""
 [home]
 bootstrap = "{bootstrap}"
@@ -120,31 +112,9 @@ bootstrap = "{bootstrap}"
 offsets_topic = "{load.offsets_topic}"
 [collector]
 group_id = "warren-bench-collect-{time.time_ns()}"
-metrics_port = {port}
 [log]
 level = "warning"
 """
-
-
-def _is_ready(port: int) -> bool:
-    try:
-        return httpx.get(f"http://127.0.0.1:{port}/ready").status_code == httpx.codes.OK
-    except httpx.HTTPError:
-        return False
-
-
-def _total(port: int, series: str) -> float:
-    """Sum of the samples of a series; 0 when there are none."""
-    families = text_string_to_metric_families(httpx.get(f"http://127.0.0.1:{port}/metrics").text)
-    return sum(s.value for family in families for s in family.samples if s.name == series)
-
-
-def _await(condition: Callable[[], bool], what: str) -> None:
-    deadline = time.monotonic() + READY_WITHIN
-    while not condition():
-        if time.monotonic() > deadline:
-            sys.exit(f"not within {READY_WITHIN:g} s: {what}")
-        time.sleep(0.2)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -73,6 +74,57 @@ def test_commits_deletions_and_nodes_that_are_no_offsets(
         tree.delete(f"/consumers/{group}", recursive=True)
         events.until(lambda: events.of(group)[-1].deleted, "its deletion is published")
         assert {event.group for event in events.all} == {group}
+
+
+def register(tree: KazooClient, group: str, consumer: str, *topics: str) -> None:
+    """As an old consumer announces itself."""
+    wants = {"version": 1, "subscription": dict.fromkeys(topics, 1), "pattern": "static"}
+    path = f"/consumers/{group}/ids/{consumer}"
+    tree.create(path, json.dumps(wants).encode(), ephemeral=True, makepath=True)
+
+
+def own(tree: KazooClient, group: str, topic: str, partition: int, consumer: str) -> None:
+    path = f"/consumers/{group}/owners/{topic}/{partition}"
+    tree.create(path, f"{consumer}-0".encode(), ephemeral=True, makepath=True)
+
+
+def test_members_are_the_owners(lab: Lab, zookeeper: EmbeddedZookeeper, tree: KazooClient) -> None:
+    topic = lab.create_topic("orders", 3)
+    group = f"{lab.name}-old"
+    one, two, idle = (f"{group}_host-{name}-1795244400123-0a1b2c3d" for name in ("1", "2", "3"))
+    for consumer in (one, two, idle):
+        register(tree, group, consumer, topic)
+    own(tree, group, topic, 0, one)
+    own(tree, group, topic, 2, two)
+    settings = lab.settings(source=["zookeeper", "offsets_topic"], zookeeper=zookeeper.hosts)
+    collector = settings.collector.model_copy(update={"describe_interval": 0.5})
+    with lab.ready(settings.model_copy(update={"collector": collector})):
+        events = lab.events()
+        events.until(lambda: events.state(group), "a group without commits is told of, too")
+        event = events.state(group)
+        assert event is not None
+        assert (event.protocol, event.protocol_type, event.state) == (
+            "classic",
+            "consumer",
+            "Stable",
+        )
+        assert [(m.member_id, m.host, m.assignment) for m in event.members] == [
+            (one, "host-1", {topic: [0]}),
+            (two, "host-2", {topic: [2]}),
+            (idle, "host-3", {}),
+        ]
+        assert (event.idle_members, event.assignment_skew) == (1, 1.5)
+        assert event.unowned == {topic: [1]}
+
+        tree.delete(f"/consumers/{group}/ids/{idle}")
+        own(tree, group, topic, 1, two)
+        events.until(lambda: (state := events.state(group)) and not state.unowned, "owned by all")
+        changed = events.state(group)
+        assert changed is not None
+        assert changed.members[1].assignment == {topic: [1, 2]}
+        assert (changed.idle_members, changed.rebalances) == (0, 1)
+        tree.delete(f"/consumers/{group}", recursive=True)
+        events.until(lambda: events.groups[group][-1] is None, "a tombstone")
 
 
 def test_a_group_seen_by_two_sources_is_one_and_the_newest_commit_wins(

@@ -45,6 +45,7 @@ class EmbeddedZookeeper:
             str(self._java),
             *("-Xmx128m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"),
             "-Djava.awt.headless=true",
+            "-Dzookeeper.forceSync=no",  # nobody needs the data after a crash; a busy disk is slow
             *("-cp", f"{self._jars}/*"),
             "org.apache.zookeeper.server.ZooKeeperServerMain",
             str(configuration),

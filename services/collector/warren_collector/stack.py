@@ -20,7 +20,7 @@ from warren_collector.cluster_state import ClusterState, Figures
 from warren_collector.events import Origin
 from warren_collector.filters import ClusterFilters
 from warren_collector.group_positions import CollectedPositions
-from warren_collector.group_reports import GroupReports
+from warren_collector.live.live_reports import LiveReports
 from warren_collector.log_ends import LogEndsReader
 from warren_collector.meters import Meters
 from warren_collector.progress import Progress
@@ -125,11 +125,12 @@ class ClusterStack:
             )
             source, positions = opened.source, opened.positions
             admin = AdminClient(client_options(self.cluster, self._setting, cluster))
-            reports = GroupReports(
+            reports = LiveReports(
                 self.cluster,
                 opened.states,
                 positions.groups,
                 TopicIds(asking(admin), self._clock),
+                opened.live,
             )
             ticker = Ticker(
                 Origin(self.cluster, cluster.sources[0], settings.event_partitions),

@@ -91,7 +91,8 @@ COLLECTOR_STORE_FAILURES = Counter(
 )
 COLLECTOR_SOURCE_FAILURES = Counter(
     "warren_collector_source_failures",
-    "Times that a source that is asked (admin_api, zookeeper) did not answer",
+    "Times that a source that is asked (admin_api, zookeeper) did not answer; live_state: groups' "
+    "members and states",
     (*_CLUSTER, "source"),
     registry=COLLECTOR,
 )

@@ -23,29 +23,18 @@ from aiokafka.protocol.types import (
     String,
     TaggedFields,
 )
+from warren.kafka.metadata import Uuid
 
 _TEXT = CompactString("utf-8")
 _OLD_TEXT = String("utf-8")
 _NO_TAGS: dict[int, bytes] = {}
 
 
-class _TopicId:
-    """16 bytes that nobody here needs: assignments name their topics as well."""
-
-    @staticmethod
-    def decode(data: object) -> bytes:
-        return data.read(16)  # type: ignore[attr-defined, no-any-return]  # BytesIO, as aiokafka says
-
-    @staticmethod
-    def repr(value: bytes) -> str:
-        return value.hex()
-
-
 _ASSIGNMENT = Schema(
     (
         "topics",
         CompactArray(
-            ("topic_id", _TopicId),
+            ("topic_id", Uuid),
             ("topic", _TEXT),
             ("partitions", CompactArray(Int32)),
             ("tags", TaggedFields),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from typing import NamedTuple
 
@@ -10,21 +10,29 @@ from warren.clock import Clock
 from warren.contracts.offset_event import SourceName
 from warren.settings import Settings
 
+from warren_collector.committed_offsets import Snapshot
 from warren_collector.group_positions import CollectedPositions
 from warren_collector.group_states import GroupStates
+from warren_collector.live.admin_describer import AdminDescriber
+from warren_collector.live.live_groups import Asked, LiveGroups
+from warren_collector.live.live_reader import Describer, LiveReader
+from warren_collector.live.zookeeper_describer import ZookeeperDescriber
 from warren_collector.merged_positions import MergedPositions, Part
 from warren_collector.meters import Meters
 from warren_collector.observed_positions import ObservedPositions
 from warren_collector.positions import Positions
 from warren_collector.sources.admin_api import AdminApiReader
 from warren_collector.sources.offsets_topic import OffsetsTopicSource
-from warren_collector.sources.polling import Polling, SnapshotReader
+from warren_collector.sources.polling import Polling, Reader
 from warren_collector.sources.shards import MembershipShards, OffsetsTopicShards, Shards
 from warren_collector.sources.source import Source
 from warren_collector.sources.source_set import PolledSource, SourceSet
 from warren_collector.sources.zookeeper import ZookeeperReader
 from warren_collector.trouble import Trouble
 from warren_collector.zookeeper_client import ZookeeperClient
+
+LIVE_STATE = "live_state"
+"""In metrics, beside the names of sources."""
 
 
 class Watched(NamedTuple):
@@ -41,6 +49,7 @@ class Sources:
     positions: CollectedPositions
     states: GroupStates
     """What records tell of the groups; without `offsets_topic` nothing."""
+    live: LiveGroups
 
     def __init__(
         self,
@@ -71,11 +80,12 @@ class Sources:
             offsets_topic = self._offsets_topic()
             closing.callback(offsets_topic.close)
             parts.append(Part("offsets_topic", self._filled[0]))
-            if len(names) == 1:
-                self.source, self.positions = offsets_topic, self._filled[0]
-                return
         shards = self._shards(offsets_topic)
         closing.callback(shards.close)
+        self.live = self._live(names, shards, closing)
+        if offsets_topic and len(names) == 1:
+            self.source, self.positions = offsets_topic, self._filled[0]
+            return
         polled = [self._polled(name, shards) for name in names if name != "offsets_topic"]
         for one in polled:
             closing.callback(one.polling.close)
@@ -88,6 +98,7 @@ class Sources:
         released = list(partitions)
         for positions in self._filled:
             positions.release(released)
+        self.states.release(released)
         self._on_released(released)
 
     def _offsets_topic(self) -> OffsetsTopicSource:
@@ -118,14 +129,46 @@ class Sources:
             self._watched.group,
             shards.of,
             self._settings.collector.interval,
-            self._clock,
         )
         trouble = Trouble(self._cluster, self._clock, over=f"source {name} answers again")
         return PolledSource(name, polling, positions, trouble)
 
-    def _reader(self, name: SourceName) -> SnapshotReader:
-        cluster = self._settings.clusters[self._cluster]
+    def _live(self, names: Sequence[SourceName], shards: Shards, closing: ExitStack) -> LiveGroups:
+        """Coordinators know their groups whether offsets are read from the topic or asked for."""
+        asked: list[Asked] = []
+        if self._settings.collector.describe_interval:
+            if names != ["zookeeper"]:
+                is_source = "offsets_topic" not in names
+                asked.append(self._asked(self._admin_describer(), shards, is_source))
+            if "zookeeper" in names:
+                describer = ZookeeperDescriber(self._zookeeper(), self._admin_describer())
+                asked.append(self._asked(describer, shards, is_source=True))
+        for one in asked:
+            closing.callback(one.polling.close)
+        return LiveGroups(asked, shards, lambda: self._meters.source_failed(LIVE_STATE))
+
+    def _asked(self, describer: Describer, shards: Shards, is_source: bool) -> Asked:
+        settings = self._settings.collector
+        polling = Polling(
+            f"groups of {self._cluster}",
+            LiveReader(describer, settings.describe_interval, self._clock),
+            self._watched.group,
+            shards.of,
+            settings.interval,
+        )
+        over = "live state of groups is told again"
+        return Asked(polling, Trouble(self._cluster, self._clock, over), is_source)
+
+    def _admin_describer(self) -> AdminDescriber:
+        connection = self._settings.clusters[self._cluster]
+        return AdminDescriber(self._cluster, self._setting, connection)
+
+    def _zookeeper(self) -> ZookeeperClient:
+        hosts = self._settings.clusters[self._cluster].zookeeper
+        return ZookeeperClient(self._cluster, self._setting, hosts)
+
+    def _reader(self, name: SourceName) -> Reader[Snapshot]:
         if name == "zookeeper":
-            client = ZookeeperClient(self._cluster, self._setting, cluster.zookeeper)
-            return ZookeeperReader(client, self._clock)
-        return AdminApiReader(self._cluster, self._setting, cluster, self._clock)
+            return ZookeeperReader(self._zookeeper(), self._clock)
+        connection = self._settings.clusters[self._cluster]
+        return AdminApiReader(self._cluster, self._setting, connection, self._clock)

@@ -2,51 +2,47 @@
 
 from __future__ import annotations
 
-import queue
 import threading
 from collections.abc import Callable
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
-from warren.clock import Clock
-from warren.errors import KafkaError
-
-from warren_collector.committed_offsets import Snapshot
+Result = TypeVar("Result")
+Result_co = TypeVar("Result_co", covariant=True)
 
 Owns = Callable[[str], bool]
 """Whether a group is to be read: watched, and in a shard of this collector's."""
 
 
-class SnapshotReader(Protocol):
-    """A source that is asked. Used by one thread at a time."""
+class Reader(Protocol[Result_co]):
+    """Somebody who is asked. Used by one thread at a time."""
 
-    def read(self, shards: frozenset[int], owns: Owns) -> Snapshot:
-        """All groups that are owned, with their offsets. Raises KafkaError."""
+    def read(self, shards: frozenset[int], owns: Owns) -> Result_co:
+        """What is said of all groups that are owned. Raises KafkaError."""
 
     def close(self) -> None: ...
 
 
-class Polling:
-    """Snapshots every `interval` seconds, and at once when the shards have changed."""
+class Polling(Generic[Result]):
+    """Results every `interval` seconds, and at once when the shards have changed."""
 
     def __init__(
         self,
         name: str,
-        reader: SnapshotReader,
+        reader: Reader[Result],
         accepts: Callable[[str], bool],
         shard_of: Callable[[str], int],
         interval: float,
-        clock: Clock,
     ) -> None:
         self._reader = reader
         self._accepts = accepts
         self._shard_of = shard_of
         self._interval = interval
-        self._clock = clock
         self._shards: frozenset[int] = frozenset()
         self._wake = threading.Condition()
         self._is_changed = False
         self._is_closed = False
-        self._results: queue.SimpleQueue[Snapshot | KafkaError | Exception] = queue.SimpleQueue()
+        self._told = threading.Condition()
+        self._result: Result | Exception | None = None
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
@@ -58,15 +54,15 @@ class Polling:
                 self._is_changed = True
                 self._wake.notify()
 
-    def take(self, timeout: float) -> Snapshot | None:
-        """The next snapshot that is there within `timeout` seconds.
+    def take(self, timeout: float) -> Result | None:
+        """The newest result, or the first that is there within `timeout` seconds.
 
         Raises what reading raised: KafkaError, which does not end the polling, or a fault.
         """
-        try:
-            result = self._results.get(timeout=timeout) if timeout > 0 else self._results.get(False)
-        except queue.Empty:
-            return None
+        with self._told:
+            if self._result is None and timeout > 0:
+                self._told.wait(timeout)
+            result, self._result = self._result, None
         if isinstance(result, Exception):
             raise result
         return result
@@ -97,10 +93,13 @@ class Polling:
 
     def _read(self) -> None:
         shards = self._shards
+        result: Result | Exception
         try:
-            snapshot = self._reader.read(
+            result = self._reader.read(
                 shards, lambda group: self._shard_of(group) in shards and self._accepts(group)
             )
-            self._results.put(snapshot)
         except Exception as error:  # noqa: BLE001  # raised again by `take`, in the stack's thread
-            self._results.put(error)
+            result = error
+        with self._told:
+            self._result = result
+            self._told.notify()

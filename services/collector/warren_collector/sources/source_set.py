@@ -10,6 +10,7 @@ from warren.contracts.offset_event import SourceName
 from warren.errors import KafkaError
 
 from warren_collector.batch import Batch
+from warren_collector.committed_offsets import Snapshot
 from warren_collector.observed_positions import ObservedPositions
 from warren_collector.sources.offsets_topic import OffsetsTopicSource
 from warren_collector.sources.polling import Polling
@@ -26,7 +27,7 @@ class PolledSource:
     """A source that is asked, and what it said so far."""
 
     name: SourceName
-    polling: Polling
+    polling: Polling[Snapshot]
     positions: ObservedPositions
     trouble: Trouble
 
