@@ -29,7 +29,7 @@ _CODES: dict[str, int] = {name: int(status) for name, status in Status.__members
 def burrow_series(writer: Writer, snapshot: Snapshot) -> Iterator[bytes]:
     yield from writer.write(_GROUPS, group_blocks(snapshot.views))
     yield from writer.write(_PARTITIONS, partition_blocks(snapshot.judged))
-    yield from writer.write(_LOGS, log_blocks(snapshot.logs))
+    yield from writer.write(_LOGS, log_blocks(snapshot.all_logs))
 
 
 def _lags(topics: Sequence[JudgedTopic]) -> list[Value | None]:

@@ -220,6 +220,10 @@ class ReadModel:
         """Names of a cluster's groups, sorted."""
         return sorted(view.group for view in self.views_of(cluster))
 
+    def listed_topics(self) -> list[TopicsEvent]:
+        """Of each cluster, where the logs of all its topics end."""
+        return list(self._topics.values())
+
     def clusters(self) -> set[str]:
         """Clusters that have a group, topics or a collector."""
         with self._lock:

@@ -26,7 +26,7 @@ def scrape(
     """
     api = context.settings.api
     writer = Writer(lambda family: _is_wanted(family, api, names), openmetrics)
-    snapshot = Snapshot(context.model.groups())
+    snapshot = Snapshot(context.model.groups(), context.model.listed_topics())
     yield from _of_this_service(writer, context)
     yield from writer.write(_CLUSTERS, _cluster_states(context))
     yield from group_series(writer, snapshot, context.clock.now_ms())
