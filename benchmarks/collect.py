@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from support.burrow_process import OFFSET_REFRESH, running_burrow
-from support.collector_process import CollectorProcess, running_collector
+from support.collector_process import running_collector
 from support.measuring import kafka, usage
+from support.service_process import ServiceProcess
 from support.steady_load import SteadyLoad
 from warren_local.ports import free_port
 
@@ -57,7 +58,7 @@ def collect(load: SteadyLoad, bootstrap: str, seconds: float) -> dict[str, Any]:
         return _measure(load, collector, seconds)
 
 
-def _measure(load: SteadyLoad, collector: CollectorProcess, seconds: float) -> dict[str, Any]:
+def _measure(load: SteadyLoad, collector: ServiceProcess, seconds: float) -> dict[str, Any]:
     counters = {
         "commits_per_s": COMMITS,
         "events_per_s": "warren_collector_events_total",

@@ -1,4 +1,4 @@
-"""Groups that all commit once a second, as the group coordinator writes it down."""
+"""Groups that all commit regularly, as the group coordinator writes it down."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ class SteadyLoad:
     groups: int
     topics: int
     partitions: int
+    every: float = 1  # seconds between two commits of a position
     offsets_partitions: int = 8
 
     @property
@@ -55,7 +56,7 @@ class SteadyLoad:
 
     @contextmanager
     def committing(self, bootstrap: str) -> Iterator[None]:
-        """All groups commit once a second, from a process of its own."""
+        """All groups commit, turn after turn, from a process of its own."""
         context = multiprocessing.get_context("spawn")
         stop = context.Event()
         committer = context.Process(target=self._commit, args=(bootstrap, stop))
@@ -95,7 +96,7 @@ class SteadyLoad:
                     producer.poll(0)
             producer.flush()
             turn += 1
-            due += 1
+            due += self.every
             stop.wait(max(due - time.monotonic(), 0))
 
 

@@ -19,7 +19,13 @@ app = typer.Typer()
 app.command()(decode)
 
 KEY = encode.offset_key("billing", "orders", 3)
-MEMBER = Member("m-1", "static-1", "client", "/10.0.0.1", 1, 2, b"", {"orders": [0, 2]}, None)
+SUBSCRIPTION = bytes.fromhex("0001 00000001 0006") + b"orders" + bytes.fromhex("ffffffff 00000000")
+MEMBER = Member(
+    "m-1", "static-1", "client", "/10.0.0.1", 1, 2, SUBSCRIPTION, {"orders": [0, 2]}, b"u"
+)
+CONNECT = Member("w-1", None, "worker", "/10.0.0.2", 1, 2, b"?", {}, None)
+ASSIGNED = bytes.fromhex("0000 00000004 00000003 00 02" + "12" * 16 + "0200000001 00 01 00")
+MEMBER_KEY = encode.part_key(8, "billing", "m-1")
 GROUP = GroupMetadata("billing", "consumer", 7, "range", "m-1", 1637, (MEMBER,))
 
 
@@ -47,7 +53,13 @@ def test_every_kind() -> None:
         line(KEY, None, name=None),
         line(encode.group_key("billing"), encode.group_value(GROUP, 4)),
         line(encode.group_key("billing"), None),
-        line(b"\0\5", b""),
+        line(
+            MEMBER_KEY,
+            bytes.fromhex("0000 00000004 00000003 00 02" + "12" * 16 + "0200000001 00 01 00"),
+        ),
+        line(MEMBER_KEY, None),
+        line(b"\0\x63", b""),
+        line(MEMBER_KEY, b"\0\7"),
         line(KEY, commit[:5]),
     ]
     assert run("\n".join(lines)) == [
@@ -82,13 +94,24 @@ def test_every_kind() -> None:
                     "generation": 7,
                     "protocol": "range",
                     "leader": "m-1",
+                    "state_timestamp_ms": 1637,
                     "members": [
                         {
                             "member_id": "m-1",
                             "instance_id": "static-1",
                             "client_id": "client",
                             "host": "/10.0.0.1",
+                            "rebalance_timeout_ms": 1,
+                            "session_timeout_ms": 2,
                             "assignment": {"orders": [0, 2]},
+                            "user_data": "75",
+                            "subscription": {
+                                "topics": ["orders"],
+                                "user_data": None,
+                                "owned": {},
+                                "generation": -1,
+                                "rack": None,
+                            },
                         }
                     ],
                 }
@@ -98,9 +121,50 @@ def test_every_kind() -> None:
         {
             "records": [
                 {
+                    "kind": "consumer_group_current_member_assignment",
+                    "group": "billing",
+                    "member_id": "m-1",
+                    "member_epoch": 4,
+                    "previous_member_epoch": 3,
+                    "state": 0,
+                    "assigned_partitions": [
+                        {
+                            "topic_id": "12121212-1212-1212-1212-121212121212",
+                            "partitions": [1],
+                            "assignment_epochs": None,
+                        }
+                    ],
+                    "partitions_pending_revocation": [],
+                }
+            ]
+        },
+        {
+            "records": [
+                {
+                    "kind": "consumer_group_current_member_assignment_deleted",
+                    "group": "billing",
+                    "member_id": "m-1",
+                }
+            ]
+        },
+        {
+            "records": [
+                {
                     "kind": "skipped",
-                    "key_version": 5,
-                    "reason": "key version 5: ConsumerGroupMemberMetadata",
+                    "key_version": 99,
+                    "value_version": None,
+                    "reason": "key version 99: unknown kind",
+                }
+            ]
+        },
+        {
+            "records": [
+                {
+                    "kind": "skipped",
+                    "key_version": 8,
+                    "value_version": 7,
+                    "reason": "key version 8: ConsumerGroupCurrentMemberAssignment value of "
+                    "unknown version 7",
                 }
             ]
         },
@@ -109,11 +173,20 @@ def test_every_kind() -> None:
                 {
                     "kind": "malformed",
                     "reason": "value.offset: 8 bytes needed, 3 left",
+                    "field": "value.offset",
                     "at": 2,
                 }
             ]
         },
     ]
+
+
+def test_what_another_protocol_than_consumer_means_is_not_guessed() -> None:
+    group = GroupMetadata("sink", "consumer", 1, None, None, 0, (CONNECT,))
+    (answer,) = run(line(encode.group_key("sink"), encode.group_value(group, 3)))
+    (member,) = answer["records"][0]["members"]
+    assert member["subscription"] == {"raw": "3f"}
+    assert member["user_data"] is None
 
 
 @pytest.mark.parametrize(

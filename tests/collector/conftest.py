@@ -10,6 +10,8 @@ import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 from support.collector_lab import Lab
+from support.kafka_schemas import GroupWriter, Schema, load_schemas
+from support.servers import jars_directory
 
 
 class HasBootstrap(Protocol):
@@ -29,3 +31,15 @@ def lab(broker: HasBootstrap, unique: str) -> Iterator[Lab]:
             Producer({"bootstrap.servers": bootstrap}),
             closing,
         )
+
+
+@pytest.fixture(scope="session")
+def schemas(pytestconfig: pytest.Config) -> dict[str, Schema]:
+    """Kafka's schema files, from the broker's jars."""
+    jars = jars_directory(pytestconfig.rootpath)
+    return load_schemas(jars, "kafka-group-coordinator") | load_schemas(jars, "kafka-clients")
+
+
+@pytest.fixture(scope="session")
+def writer(schemas: dict[str, Schema]) -> GroupWriter:
+    return GroupWriter(schemas)

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from warren_collector.records import (
     GroupDeleted,
     GroupMetadata,
+    GroupRecord,
+    GroupRecordDeleted,
     Malformed,
     Member,
     OffsetCommit,
@@ -18,6 +20,8 @@ from warren_collector.records import (
     Skipped,
     decode_record,
 )
+from warren_collector.records.key import KINDS, GroupKey
+from warren_collector.records.subscription import read_subscription
 
 INT32 = st.integers(-(2**31), 2**31 - 1)
 INT64 = st.integers(-(2**63), 2**63 - 1)
@@ -46,6 +50,11 @@ GROUPS = st.builds(
     members=st.lists(MEMBERS, max_size=3).map(tuple),
 )
 KEY = encode.offset_key("billing", "orders", 3)
+MODERN_KEYS = [
+    encode.part_key(version, "g", "part" if kind.part else None)
+    for version, kind in KINDS.items()
+    if version > 2
+]
 
 
 def only(records: list[Record]) -> Record:
@@ -64,13 +73,14 @@ def test_any_key_version_gives_a_record(version: int, key: bytes, value: bytes) 
 
 
 @given(
-    st.sampled_from([KEY, encode.group_key("g")]),
+    st.sampled_from([KEY, encode.group_key("g"), *MODERN_KEYS]),
     st.integers(0, 4),
     st.binary(max_size=120),
 )
 def test_any_value_of_a_known_version_gives_a_record(key: bytes, version: int, rest: bytes) -> None:
     record = only(decode_record(key, struct.pack(">h", version) + rest))
-    assert isinstance(record, OffsetCommit | GroupMetadata | Malformed)
+    known = OffsetCommit | GroupMetadata | GroupRecord | Malformed
+    assert isinstance(record, known if version == 0 or key not in MODERN_KEYS else Skipped)
 
 
 @pytest.mark.parametrize("key_version", [0, 1])
@@ -135,6 +145,7 @@ def test_groups_round_trip(version: int, group: GroupMetadata) -> None:
             subscription=one.subscription,
             assignment=one.assignment,
             user_data=one.user_data,
+            subscribed=read_subscription(one.subscription),
         )
         for one in group.members
     )
@@ -193,6 +204,7 @@ def test_trailing_bytes_are_ignored_as_kafka_does(version: int) -> None:
         (KEY[:-1], None, "key.partition: 4 bytes needed, 3 left"),
         (b"\0\1\xff\xff", None, "key.group: null where a string is needed"),
         (encode.group_key("g")[:-1], None, "key.group: 1 bytes needed, 0 left"),
+        (encode.part_key(3, "g", "m"), None, "key.end: 3 bytes after the last field"),
     ],
 )
 def test_malformed_says_where(key: bytes | None, value: bytes | None, reason: str) -> None:
@@ -205,22 +217,98 @@ def test_malformed_says_where(key: bytes | None, value: bytes | None, reason: st
 def test_tombstones() -> None:
     assert only(decode_record(KEY, None)) == OffsetDeleted("billing", "orders", 3)
     assert only(decode_record(encode.group_key("billing"), None)) == GroupDeleted("billing")
+    deleted = only(decode_record(encode.part_key(16, "billing", "a.*"), None))
+    assert deleted == GroupRecordDeleted(GroupKey(16, "billing", "a.*"))
 
 
-@pytest.mark.parametrize("version", [*range(3, 25), 99, -1])
+@pytest.mark.parametrize("version", [25, 99, -1])
 def test_other_kinds_are_skipped(version: int) -> None:
     record = only(decode_record(struct.pack(">h", version) + b"?", b"?"))
-    assert isinstance(record, Skipped)
-    assert record.key_version == version
-    assert record.reason.startswith(f"key version {version}: ")
+    assert record == Skipped(version, f"key version {version}: unknown kind", None)
 
 
-@pytest.mark.parametrize("key", [KEY, encode.group_key("g")])
+@pytest.mark.parametrize("key", [KEY, encode.group_key("g"), encode.part_key(8, "g", "m")])
 @pytest.mark.parametrize("version", [-1, 5, 999])
 def test_unknown_value_versions_are_skipped(key: bytes, version: int) -> None:
     record = only(decode_record(key, struct.pack(">h", version) + b"?" * 50))
     assert isinstance(record, Skipped)
     assert record.reason.endswith(f"value of unknown version {version}")
+    assert (record.key_version, record.value_version) == (key[1], version)
+
+
+def test_values_as_kafkas_own_classes_write_them() -> None:
+    """Bytes from the generated classes of Kafka 4.3.0: nullable structures, within tags and not."""
+    member = bytes.fromhex(
+        "00000002720263032f6802027400000000050672616e67650100110100000009020672616e67650301020000"
+    )
+    assert only(decode_record(encode.part_key(5, "g", "m"), member)) == GroupRecord(
+        GroupKey(5, "g", "m"),
+        {
+            "instance_id": None,
+            "rack_id": "r",
+            "client_id": "c",
+            "client_host": "/h",
+            "subscribed_topic_names": ["t"],
+            "subscribed_topic_regex": None,
+            "rebalance_timeout_ms": 5,
+            "server_assignor": "range",
+            "classic_member_metadata": {
+                "session_timeout_ms": 9,
+                "supported_protocols": [{"name": "range", "metadata": b"\1\2"}],
+            },
+        },
+    )
+    alone = member[:26] + bytes.fromhex("0100")  # null within its tag
+    decoded = only(decode_record(encode.part_key(5, "g", "m"), alone))
+    assert isinstance(decoded, GroupRecord)
+    assert decoded.fields["server_assignor"] == "range"
+    assert decoded.fields["classic_member_metadata"] is None
+    streams_member = bytes.fromhex("0000000002630268ffffffff0000000302700102789c40000100")
+    decoded = only(decode_record(encode.part_key(19, "g", "m"), streams_member))
+    assert isinstance(decoded, GroupRecord)
+    assert decoded.fields["user_endpoint"] == {"host": "x", "port": 40000}
+    streams_member = bytes.fromhex("0000000002630268ffffffff000000030270ff0100")
+    decoded = only(decode_record(encode.part_key(19, "g", "m"), streams_member))
+    assert isinstance(decoded, GroupRecord)
+    assert decoded.fields["user_endpoint"] is None
+    streams_group = bytes.fromhex("000000000004000000000000000502000400000001010602026b027600")
+    assert only(decode_record(encode.part_key(17, "g"), streams_group)) == GroupRecord(
+        GroupKey(17, "g"),
+        {
+            "epoch": 4,
+            "metadata_hash": 5,
+            "validated_topology_epoch": 1,
+            "last_assignment_configs": [{"key": "k", "value": "v"}],
+        },
+    )
+    assigned = bytes.fromhex(
+        "000000000004000000030102000000000000000100000000000000020300000000000000010100090300000003"
+        "000000040100"
+    )
+    decoded = only(decode_record(encode.part_key(8, "g", "m"), assigned))
+    assert isinstance(decoded, GroupRecord)
+    assert decoded.fields["assigned_partitions"] == [
+        {"topic_id": UUID(int=2**64 + 2), "partitions": [0, 1], "assignment_epochs": [3, 4]}
+    ]
+    cut = only(decode_record(encode.part_key(8, "g", "m"), assigned[:20]))
+    assert cut == Malformed(
+        "value.assigned_partitions.topic_id: 16 bytes needed, 8 left",
+        "value.assigned_partitions.topic_id",
+        12,
+    )
+
+
+def test_a_subscription_that_cannot_be_read_is_kept_as_it_is() -> None:
+    """The broker stores what clients send it, and so does not refuse it either."""
+    assigned = encode.assignment({"orders": [1]})
+    value = encode.group_value(GroupMetadata("g", "consumer", 1, "range", "m", 0, ()), 3)[:-4]
+    value += struct.pack(">i", 1)
+    value += encode.member(Member("m", "i", "c", "h", 1, 2, b"\0\1\0", {}, None), assigned, 3)
+    record = only(decode_record(encode.group_key("g"), value))
+    assert isinstance(record, GroupMetadata)
+    assert record.members[0].subscription == b"\0\1\0"
+    assert record.members[0].subscribed is None
+    assert record.members[0].assignment == {"orders": [1]}
 
 
 @given(st.binary(max_size=30))

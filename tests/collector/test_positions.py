@@ -257,16 +257,30 @@ def test_malformed_records_are_handed_back(record: Record, field: str) -> None:
     assert len(positions) == 18
 
 
-def test_other_kinds_are_counted_by_key_version() -> None:
+def test_unknown_kinds_and_versions_are_counted() -> None:
     positions = Positions(everything)
     records: list[Record] = [
-        (encode.group_key("a"), b"?"),
-        (encode.group_key("a"), None),
-        (b"\0\5", b"?"),
+        (b"\0\x63", b"?"),
+        (b"\0\x63", None),
+        (encode.group_key("a"), b"\0\5?"),
+        (encode.part_key(8, "a", "m"), b"\0\1?"),
         (encode.offset_key("a", "orders", 0), b"\0\x09?"),
     ]
-    assert positions.fold(batch(records)).skipped == {2: 2, 5: 1, 1: 1}
+    assert positions.fold(batch(records)).skipped == {
+        (99, None): 2,
+        (2, 5): 1,
+        (8, 1): 1,
+        (1, 9): 1,
+    }
     assert len(positions.groups) == 0
+
+
+def test_unknown_tags_are_counted() -> None:
+    positions = Positions(everything)
+    value = encode.offset_value(7, 1637, version=4)[:-1] + encode.tagged_fields({5: b"?"})
+    folded = positions.fold(batch([(encode.offset_key("a", "orders", 0), value)]))
+    assert folded.unknown_tags == {(1, 4): 1}
+    assert committed(positions) == {("a", "orders", 0): (7, 1637)}
 
 
 def test_denied_topics_are_not_folded_in() -> None:

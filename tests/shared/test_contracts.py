@@ -30,6 +30,7 @@ from warren.contracts import (
     TopicFreshness,
     TopicLag,
     TopicPositions,
+    TopicsEvent,
     WindowEdge,
     WorstFreshness,
     group_key,
@@ -207,6 +208,9 @@ FRESHNESS_EVENT = FreshnessEvent(
         )
     },
 )
+TOPICS_EVENT = TopicsEvent(
+    cluster="prod", observed_at=1_795_244_400_123, log_ends={"orders": [7, -1], "empty": [0]}
+)
 EVENTS: list[Event] = [
     FRESHNESS_EVENT,
     NOTIFICATION,
@@ -217,6 +221,7 @@ EVENTS: list[Event] = [
     STATUS_CHANGE,
     DEAD_LETTER,
     GROUP_EVENT,
+    TOPICS_EVENT,
 ]
 IDS = [type(event).__name__ for event in EVENTS]
 
@@ -320,3 +325,27 @@ def test_a_group_is_err_when_a_partition_is_worse_than_warn() -> None:
         "STALL": "ERR",
         "REWIND": "ERR",
     }
+
+
+def test_a_lag_event_from_before_there_were_reasons_has_none() -> None:
+    old = json.loads(LAG_EVENT.to_bytes())
+    for name in ("reason", "explanation"):
+        del old[name]
+        del old["topics"]["orders"][name]
+    read = LagEvent.from_bytes(json.dumps(old).encode())
+    assert read == LAG_EVENT
+    assert read.topics["orders"].reason == [None, None]
+    assert read.topics["orders"].explanation == [None, None]
+
+
+def test_a_reason_that_this_version_does_not_know_is_read() -> None:
+    new = json.loads(LAG_EVENT.to_bytes()) | {"reason": "of_tomorrow"}
+    new["topics"]["orders"]["reason"] = ["of_tomorrow", None]
+    assert LagEvent.from_bytes(json.dumps(new).encode()).reason == "of_tomorrow"
+
+
+def test_reasons_are_one_per_partition() -> None:
+    wrong = json.loads(LAG_EVENT.to_bytes())
+    wrong["topics"]["orders"]["reason"] = ["no_commit"]
+    with pytest.raises(ContractViolation, match="differ in length from partition: reason"):
+        LagEvent.from_bytes(json.dumps(wrong).encode())

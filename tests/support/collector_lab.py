@@ -13,7 +13,13 @@ from confluent_kafka import TopicPartition as Partition
 from confluent_kafka.admin import AdminClient, NewTopic
 from support.waiting import eventually
 from warren.clock import SystemClock
-from warren.contracts import ClusterEvent, DeadLetter, OffsetEvent
+from warren.contracts import (
+    ClusterEvent,
+    DeadLetter,
+    GroupEvent,
+    OffsetEvent,
+    split_group_key,
+)
 from warren.settings import ClusterSettings, CollectorSettings, HomeSettings, Settings
 from warren.settings_watch import SettingsWatch
 from warren_collector.service import Collector
@@ -57,14 +63,18 @@ class Lab:
 
         eventually(is_committed, message=f"{group} commits")
 
-    def settings(self, offsets_topic: str = "__consumer_offsets") -> Settings:
+    def settings(self, offsets_topic: str = "__consumer_offsets", **cluster: object) -> Settings:
+        """`cluster`: other settings of the monitored cluster."""
         return Settings(
             home=HomeSettings(bootstrap=self.bootstrap, topic_prefix=self.prefix, partitions=2),
             clusters={
-                CLUSTER: ClusterSettings(
-                    bootstrap=self.bootstrap,
-                    offsets_topic=offsets_topic,
-                    groups_allow=[self.name],
+                CLUSTER: ClusterSettings.model_validate(
+                    {
+                        "bootstrap": self.bootstrap,
+                        "offsets_topic": offsets_topic,
+                        "groups_allow": [self.name],
+                        **cluster,
+                    }
                 )
             },
             collector=CollectorSettings(group_id=f"warren-{self.name}", interval=0.2, heartbeat=1),
@@ -112,6 +122,8 @@ class Events:
         self.keys: list[tuple[bytes | None, str]] = []
         """Key and group of each."""
         self.letters: list[DeadLetter] = []
+        self.groups: dict[str, list[GroupEvent | None]] = {}
+        """Of `warren.groups`, by group; None for a tombstone."""
         self.clusters: dict[bytes | None, ClusterEvent | None] = {}
         self._consumer = Consumer(
             {
@@ -125,7 +137,7 @@ class Events:
         self._consumer.assign(
             [
                 Partition(f"{lab.prefix}{topic}", number, 0)
-                for topic in ("offsets", "dead-letters", "clusters")
+                for topic in ("offsets", "groups", "dead-letters", "clusters")
                 for number in range(2)
             ]
         )
@@ -138,6 +150,11 @@ class Events:
                 assert error.code() == confluent_kafka.KafkaError.UNKNOWN_TOPIC_OR_PART
             elif (message.topic() or "").endswith("dead-letters"):
                 self.letters.append(DeadLetter.from_bytes(message.value()))
+            elif (message.topic() or "").endswith("groups"):
+                value = message.value()
+                event = None if value is None else GroupEvent.from_bytes(value)
+                _, group = split_group_key(message.key())
+                self.groups.setdefault(group, []).append(event)
             elif (message.topic() or "").endswith("clusters"):
                 value = message.value()
                 self.clusters[message.key()] = ClusterEvent.from_bytes(value) if value else None
@@ -164,6 +181,10 @@ class Events:
             return bool(condition())
 
         eventually(look, timeout=timeout, message=message)
+
+    def state(self, group: str) -> GroupEvent | None:
+        """The newest group event; None when there is none, or the group is gone."""
+        return self.groups.get(group, [None])[-1]
 
     def committed(self, group: str) -> dict[tuple[str, int], int]:
         """Newest committed offsets that the events tell of."""

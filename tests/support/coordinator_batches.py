@@ -14,6 +14,7 @@ def batch(
     partition: int | Sequence[int] = 0,
     first_offset: int = 0,
     counted: Sequence[bool] | None = None,
+    time: int = -1,
 ) -> Batch:
     count = len(records)
     partitions = [partition] * count if isinstance(partition, int) else list(partition)
@@ -23,4 +24,5 @@ def batch(
         partitions=np.array(partitions, np.int32),
         offsets=np.arange(first_offset, first_offset + count, dtype=np.int64),
         counted=None if counted is None else np.array(counted, np.bool_),
+        time=lambda _: time,
     )

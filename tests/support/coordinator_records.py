@@ -69,6 +69,12 @@ def group_key(group: str) -> bytes:
     return struct.pack(">h", 2) + string(group)
 
 
+def part_key(version: int, group: str, part: str | None = None) -> bytes:
+    """Of a record about a group or, with `part`, about one of its members or expressions."""
+    key = struct.pack(">h", version) + string(group)
+    return key if part is None else key + string(part)
+
+
 def assignment(
     partitions: dict[str, list[int]], user_data: bytes | None = None, version: int = 1
 ) -> bytes:

@@ -11,17 +11,9 @@ from pathlib import Path
 from typing import Annotated, Any, BinaryIO
 
 import typer
-from warren_collector.records import (
-    GroupDeleted,
-    GroupMetadata,
-    Malformed,
-    Member,
-    OffsetCommit,
-    OffsetDeleted,
-    Record,
-    Skipped,
-    decode_record,
-)
+from warren_collector.records import Malformed, Record, decode_record
+
+from warren_cli.record_json import record_as_json
 
 
 class UnusableLine(Exception):
@@ -36,8 +28,10 @@ def decode(
     """Decode records of __consumer_offsets: one line {"name","records":[...]} per line of input.
 
     A line of input is {"name"?,"key_hex","value_hex"|null}. A topic_id is a UUID, or null where
-    the record has none; leader_epoch is -1 where it has none; `at` is a byte position in what
-    `reason` names. Unusable lines and bytes are `malformed` records: data, not errors.
+    the record has none; leader_epoch is -1 where it has none; bytes are hexadecimal; `at` is a
+    byte position in what `reason` names. Records about consumer, share and streams groups have
+    the fields of Kafka's schemas. Unusable lines and bytes are `malformed` records: data, not
+    errors.
     """
     with _open(source) as lines:
         try:
@@ -111,53 +105,3 @@ def _read_hex(fields: dict[str, Any], name: str) -> bytes | None:
         return bytes.fromhex(text)
     except ValueError as error:
         raise UnusableLine(f"line: {name} is not hexadecimal: {error}") from None
-
-
-def record_as_json(record: Record) -> dict[str, Any]:
-    """The record as `warren decode` prints it."""
-    match record:
-        case OffsetCommit():
-            return {
-                "kind": "offset_commit",
-                "group": record.group,
-                "topic": record.topic,
-                "partition": record.partition,
-                "offset": record.offset,
-                "timestamp_ms": record.timestamp_ms,
-                "leader_epoch": record.leader_epoch,
-                "metadata": record.metadata,
-                "topic_id": None if record.topic_id is None else str(record.topic_id),
-            }
-        case OffsetDeleted():
-            return {
-                "kind": "offset_deleted",
-                "group": record.group,
-                "topic": record.topic,
-                "partition": record.partition,
-            }
-        case GroupMetadata():
-            return {
-                "kind": "group_metadata",
-                "group": record.group,
-                "protocol_type": record.protocol_type,
-                "generation": record.generation,
-                "protocol": record.protocol,
-                "leader": record.leader,
-                "members": [_member_as_json(member) for member in record.members],
-            }
-        case GroupDeleted():
-            return {"kind": "group_deleted", "group": record.group}
-        case Skipped():
-            return {"kind": "skipped", "key_version": record.key_version, "reason": record.reason}
-        case Malformed():
-            return {"kind": "malformed", "reason": record.reason, "at": record.at}
-
-
-def _member_as_json(member: Member) -> dict[str, Any]:
-    return {
-        "member_id": member.member_id,
-        "instance_id": member.instance_id,
-        "client_id": member.client_id,
-        "host": member.host,
-        "assignment": dict(member.assignment),
-    }

@@ -1,4 +1,4 @@
-"""What every route is given: settings, the read model, the feed's state and the clock."""
+"""What every route is given: settings, the read model, the feed's state, the clock, requests."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from warren.clock import Clock
 from warren.settings import Settings
 
-from warren_api.doubts import doubts
+from warren_api.doubts import doubts, group_doubts
 from warren_api.feed import FeedState
 from warren_api.group_view import GroupView
 from warren_api.read_model import ReadModel
+from warren_api.requests import Requests
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,7 @@ class ApiContext:
     model: ReadModel
     feed_state: Callable[[], FeedState]
     clock: Clock
+    requests: Requests
 
     @property
     def clusters(self) -> list[str]:
@@ -50,3 +52,12 @@ class ApiContext:
         now = self.clock.now_ms()
         clusters = [self.model.cluster(cluster, now) for cluster in self.clusters]
         return doubts(self.feed_state(), newest, now, self.stale_after_ms, clusters)
+
+    def group_doubts(self, view: GroupView) -> list[str]:
+        """Why what is said of a group may not be how it is; empty when it is to be believed."""
+        return group_doubts(
+            view,
+            self.clock.now_ms(),
+            self.stale_after_ms,
+            is_freshness_stale=self.is_freshness_stale(view),
+        )

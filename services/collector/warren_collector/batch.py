@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warren_collector.records import Malformed
+
+
+def _unknown_time(_index: int) -> int:
+    return -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +29,8 @@ class Batch:
     partitions: NDArray[np.int32]
     offsets: NDArray[np.int64]
     counted: NDArray[np.bool_] | None = None
+    time: Callable[[int], int] = _unknown_time
+    """When the record of an index was written, Unix ms; -1 unknown."""
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -48,7 +55,11 @@ class Folded:
     commits: int = 0
     deletions: int = 0
     denied: int = 0
-    skipped: Counter[int] = field(default_factory=Counter)
-    """Records of other kinds, by key version."""
+    group_records: int = 0
+    """Records about groups."""
+    skipped: Counter[tuple[int, int | None]] = field(default_factory=Counter)
+    """Records of unknown kinds and versions, by (key version, value version)."""
+    unknown_tags: Counter[tuple[int, int]] = field(default_factory=Counter)
+    """Tagged fields that were read over, by (key version, value version)."""
     rejected: list[tuple[int, Malformed]] = field(default_factory=list)
     """Index in the batch and what is wrong with the record."""

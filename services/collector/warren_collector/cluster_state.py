@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from warren.clock import Clock
@@ -58,7 +59,7 @@ class ClusterState:
         """The cluster, or Warren's own, did not do what was asked."""
         self._enter(_state_of(self.cluster, error), str(error), figures)
 
-    def event(self, collector: str, sources: list[str]) -> ClusterEvent:
+    def event(self, collector: str, sources: Sequence[str]) -> ClusterEvent:
         now = self._now
         return ClusterEvent(
             cluster=self.cluster,
@@ -67,7 +68,7 @@ class ClusterState:
             state=now.state,
             since=now.since,
             problem=now.problem,
-            sources=sources,
+            sources=list(sources),
             groups=now.figures.groups,
             positions=now.figures.positions,
             source_partitions=now.figures.source_partitions,

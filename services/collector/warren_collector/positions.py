@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import repeat
+from itertools import compress, repeat
 from typing import cast
 
 import numpy as np
@@ -12,6 +12,7 @@ from warren.errors import MalformedRecord
 from warren_collector.batch import Batch, Folded
 from warren_collector.columns import Int64s, PositionColumns
 from warren_collector.group_index import GroupIndex
+from warren_collector.group_states import GroupStates, is_group_key
 from warren_collector.groups import Group
 from warren_collector.records import Malformed, Skipped
 from warren_collector.records.buffer import Buffer
@@ -28,6 +29,7 @@ from warren_collector.records.offset_commit import (
 _UNSEEN = -1
 _DENIED = -2
 _UNUSABLE = -3
+_OF_GROUP = -4
 
 
 class Positions:
@@ -41,6 +43,8 @@ class Positions:
         """These say whether a group or topic is watched; they are asked once per key."""
         self._accepts = accepts
         self._accepts_topic = accepts_topic
+        self.states = GroupStates(accepts)
+        """What the groups are, beside what they have committed."""
         self.columns = PositionColumns()
         self.groups = GroupIndex()
         self._row_of_key: dict[bytes | None, int] = {}
@@ -52,16 +56,30 @@ class Positions:
     def fold(self, batch: Batch) -> Folded:
         """Takes in records; what could not be used is in the result."""
         folded = Folded()
+        rows = self._known_rows(batch.keys)
+        unseen = (rows == _UNSEEN).nonzero()[0].tolist()
+        of_groups = [index for index in unseen if is_group_key(batch.keys[index])]
+        tombstones = batch.tombstones()
+        if of_groups:
+            rows[of_groups] = _OF_GROUP
+            self.states.fold(batch, of_groups, folded)
+            tombstones = [index for index in tombstones if rows[index] != _OF_GROUP]
         start = 0
-        for tombstone in batch.tombstones():
-            self._fold_commits(batch, start, tombstone, folded)
+        looked_up: Int64s | None = rows
+        for tombstone in tombstones:
+            self._fold_commits(batch, start, tombstone, looked_up, folded)
             self._fold_tombstone(batch, tombstone, folded)
-            start = tombstone + 1
-        self._fold_commits(batch, start, len(batch), folded)
+            start, looked_up = tombstone + 1, None  # the rows may be others' now
+        self._fold_commits(batch, start, len(batch), looked_up, folded)
         return folded
+
+    def _known_rows(self, keys: Sequence[bytes | None]) -> Int64s:
+        return np.fromiter(map(self._row_of_key.get, keys, repeat(_UNSEEN)), np.int64, len(keys))
 
     def release(self, partitions: Iterable[int]) -> None:
         """Forgets all that some source partitions said: another collector owns them now."""
+        partitions = list(partitions)
+        self.states.release(partitions)
         for partition in partitions:
             for group in self.groups.of_partition(partition):
                 for row in group.all_rows():
@@ -70,11 +88,16 @@ class Positions:
         # Denied keys do not say whose they are; those still needed are looked at once more.
         self._row_of_key = {key: row for key, row in self._row_of_key.items() if row > 0}
 
+    def due(self, last_heartbeat: float) -> list[Group]:
+        """Groups to publish: changed ones, and those last published before that (monotonic s)."""
+        return self.groups.due(last_heartbeat)
+
     def drop_denied(self) -> None:
         """The filters have changed: positions not watched any more are published as deleted.
 
         What was denied before is not known here: its records must be folded in anew.
         """
+        self.states.drop_denied()
         for group in list(self.groups):
             accepted = self._accepts(group.name)
             for topic, rows in list(group.topics.items()):
@@ -96,13 +119,16 @@ class Positions:
             if group.is_empty:
                 self.groups.forget(group)
 
-    def _fold_commits(self, batch: Batch, start: int, end: int, folded: Folded) -> None:
-        """Folds records that all have a value."""
+    def _fold_commits(
+        self, batch: Batch, start: int, end: int, looked_up: Int64s | None, folded: Folded
+    ) -> None:
+        """Folds records that all have a value. `looked_up`: the rows of the whole batch."""
         if start == end:
             return
-        keys = batch.keys[start:end]
-        found = map(self._row_of_key.get, keys, repeat(_UNSEEN))
-        rows = np.fromiter(found, np.int64, len(keys))
+        if looked_up is None:
+            rows = self._known_rows(batch.keys[start:end])
+        else:
+            rows = looked_up[start:end]
         for index in (rows == _UNSEEN).nonzero()[0].tolist():
             rows[index] = self._row_of_unseen(batch, start + index, folded)
         known = rows > 0
@@ -112,7 +138,7 @@ class Positions:
         else:
             folded.denied += int((rows == _DENIED).sum())
             indexes = start + known.nonzero()[0]
-            values = [cast("bytes", batch.values[index]) for index in indexes.tolist()]
+            values = cast("list[bytes]", list(compress(batch.values[start:end], known.tolist())))
             rows = rows[known]
         self._fold_values(batch, indexes, rows, values, folded)
 
@@ -133,11 +159,14 @@ class Positions:
             match decode_offset_value(key_version, values[at]):
                 case OffsetCommitValue() as commit:
                     columns.set(at, commit.offset, commit.timestamp_ms)
+                    if commit.unknown_tags:
+                        version = int.from_bytes(values[at][:2], "big")
+                        folded.unknown_tags[key_version, version] += commit.unknown_tags
                     continue
                 case Malformed() as malformed:
                     folded.rejected.append((int(indexes[at]), malformed))
-                case Skipped():
-                    folded.skipped[key_version] += 1
+                case Skipped() as skipped:
+                    folded.skipped[key_version, skipped.value_version] += 1
             unusable.append(row)
         offset, committed_at = columns.offset, columns.committed_at
         if unusable:
@@ -207,8 +236,7 @@ class Positions:
         try:
             version = read_key_version(buffer)
             if version not in OFFSET_COMMIT:
-                folded.skipped[version] += 1
-                return None
+                return None  # `states` has it
             at = buffer.at
             key = read_offset_commit_key(buffer)
             if key.partition < 0:

@@ -1,4 +1,4 @@
-"""What the collector says on the bus: offset events and dead letters, acknowledged or repeated."""
+"""What the collector says on the bus: events and dead letters, acknowledged or repeated."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from typing import Protocol
 
 from warren.clock import Clock
 from warren.contracts import DeadLetter, OffsetEvent, group_key
-from warren.contracts.topics import DEAD_LETTERS, OFFSETS
+from warren.contracts.topics import DEAD_LETTERS, GROUPS, OFFSETS
 
 from warren_collector.batch import Batch, Folded
+from warren_collector.group_records import Findings
+from warren_collector.group_reports import GroupReport
+from warren_collector.records import Malformed
 
 SERVICE = "collector"
 
@@ -30,6 +33,7 @@ class Publisher:
     def __init__(self, bus: Bus, topic_prefix: str, source_topic: str, clock: Clock) -> None:
         self._bus = bus
         self._offsets = OFFSETS.full_name(topic_prefix)
+        self._groups = GROUPS.full_name(topic_prefix)
         self._dead_letters = DEAD_LETTERS.full_name(topic_prefix)
         self._source_topic = source_topic
         self._clock = clock
@@ -54,19 +58,39 @@ class Publisher:
         """
         for index, malformed in folded.rejected:
             if batch.is_counted(index):
-                letter = DeadLetter(
-                    service=SERVICE,
-                    topic=self._source_topic,
-                    partition=int(batch.partitions[index]),
-                    offset=int(batch.offsets[index]),
-                    reason=f"{malformed.reason} (at byte {malformed.at})",
-                    failed_at=self._clock.now_ms(),
-                    key=_base64(batch.keys[index]),
-                    value=_base64(batch.values[index]),
+                self._bury(
+                    int(batch.partitions[index]),
+                    int(batch.offsets[index]),
+                    batch.keys[index],
+                    batch.values[index],
+                    malformed,
                 )
-                self._waiting.append((batch.keys[index], letter))
 
-    def publish(self, events: Iterable[OffsetEvent]) -> int:
+    def bury_findings(self, findings: Findings) -> None:
+        """Likewise the records about groups that turned out to be malformed."""
+        for rejected in findings.rejected:
+            stored = rejected.stored
+            if stored.counted and isinstance(rejected.problem, Malformed):
+                self._bury(
+                    stored.partition, stored.offset, stored.raw_key, stored.value, rejected.problem
+                )
+
+    def _bury(
+        self, partition: int, offset: int, key: bytes | None, value: bytes | None, why: Malformed
+    ) -> None:
+        letter = DeadLetter(
+            service=SERVICE,
+            topic=self._source_topic,
+            partition=partition,
+            offset=offset,
+            reason=f"{why.reason} (at byte {why.at})",
+            failed_at=self._clock.now_ms(),
+            key=_base64(key),
+            value=_base64(value),
+        )
+        self._waiting.append((key, letter))
+
+    def publish(self, events: Iterable[OffsetEvent], reports: Iterable[GroupReport] = ()) -> int:
         """Returns how many dead letters went with the events. Raises PublishFailed."""
         size = 0
         for event in events:
@@ -74,6 +98,10 @@ class Publisher:
             value = event.to_bytes()
             size += len(value)
             self._bus.send(self._offsets, group_key(event.cluster, event.group), value)
+        for report in reports:
+            described = report.to_bytes()
+            size += len(described or b"")
+            self._bus.send(self._groups, report.key, described)
         for key, letter in self._waiting:
             value = letter.to_bytes()
             size += len(value)

@@ -6,11 +6,12 @@ import math
 import threading
 from contextlib import ExitStack
 
+from confluent_kafka.admin import AdminClient
 from warren.clock import Clock
 from warren.contracts import ClusterEvent
 from warren.errors import KafkaError
 from warren.kafka.brokers import Brokers
-from warren.kafka.connection import await_connection, log_retry
+from warren.kafka.connection import await_connection, client_options, log_retry
 from warren.kafka.producer import EventProducer
 from warren.kafka.topics import HOME, ensure_topics
 from warren.settings import Settings
@@ -18,13 +19,17 @@ from warren.settings import Settings
 from warren_collector.cluster_state import ClusterState, Figures
 from warren_collector.events import Origin
 from warren_collector.filters import ClusterFilters
+from warren_collector.group_positions import CollectedPositions
+from warren_collector.live.live_reports import LiveReports
 from warren_collector.log_ends import LogEndsReader
 from warren_collector.meters import Meters
-from warren_collector.positions import Positions
 from warren_collector.progress import Progress
 from warren_collector.publisher import Publisher
-from warren_collector.sources.offsets_topic import OffsetsTopicSource
+from warren_collector.sources.opening import Sources, Watched
+from warren_collector.sources.source import Source
 from warren_collector.tick import Ticker
+from warren_collector.topic_ids import TopicIds, asking
+from warren_collector.topic_listing import TopicListing
 from warren_collector.topic_metadata import TopicMetadata
 
 POLL = 0.2  # seconds that a poll collects records; ticks and signals wait no longer
@@ -61,7 +66,7 @@ class ClusterStack:
 
     def report(self, collector: str) -> ClusterEvent:
         """How it stands with the cluster. Called from another thread."""
-        return self.state.event(collector, [self._cluster_settings.source])
+        return self.state.event(collector, self._cluster_settings.sources)
 
     def run(self) -> None:
         """Returns when `stop` is set. Raises SettingsError for what librdkafka does not know."""
@@ -98,7 +103,7 @@ class ClusterStack:
 
     def _collect(self) -> None:
         settings, cluster = self._settings.collector, self._cluster_settings
-        positions = Positions(self._filters.accepts_group, self._filters.accepts_topic)
+        watched = Watched(self._filters.accepts_group, self._filters.accepts_topic)
         self._filters_changed.clear()  # what is read from now on is read with the newest
         with ExitStack() as closing:
             producer = EventProducer(HOME, HOME, self._settings.home)
@@ -109,36 +114,55 @@ class ClusterStack:
             metadata = TopicMetadata(self.cluster, self._setting, self._clock)
             ends = LogEndsReader(brokers, metadata, self._clock)
             closing.callback(ends.close)
-            source = OffsetsTopicSource(
+            opened = Sources(
                 self.cluster,
-                self._setting,
-                cluster,
-                settings.group_id,
-                positions.release,
-                self._meters.store_failures.inc,
+                self._settings,
+                watched,
+                self._clock,
+                self._meters,
+                lambda partitions: reports.release(partitions),
+                closing,
             )
-            closing.callback(source.close)
+            source, positions = opened.source, opened.positions
+            admin = AdminClient(client_options(self.cluster, self._setting, cluster))
+            reports = LiveReports(
+                self.cluster,
+                opened.states,
+                positions.groups,
+                TopicIds(asking(admin), self._clock),
+                opened.live,
+            )
             ticker = Ticker(
-                Origin(self.cluster, cluster.source, settings.event_partitions),
+                Origin(self.cluster, cluster.sources[0], settings.event_partitions),
                 positions,
                 source,
                 ends,
                 publisher,
+                reports,
                 self._meters,
                 self._clock,
                 # A tick early rather than one late, though ticks are not quite regular.
                 max(settings.heartbeat - 1.5 * settings.interval, 0),
             )
             self._meters.log_ends_age.set_function(lambda: self._age_s(ticker.log_ends_at))
-            self._loop(source, positions, publisher, ticker)
+            listing = TopicListing(
+                self.cluster,
+                ends,
+                producer,
+                self._settings.home.topic_prefix,
+                watched.topic,
+                self._clock,
+            )
+            self._loop(source, positions, publisher, ticker, listing)
             ticker.tick()
 
     def _loop(
         self,
-        source: OffsetsTopicSource,
-        positions: Positions,
+        source: Source,
+        positions: CollectedPositions,
         publisher: Publisher,
         ticker: Ticker,
+        listing: TopicListing,
     ) -> None:
         interval = self._settings.collector.interval
         progress = Progress(self.cluster, self._clock)
@@ -163,6 +187,7 @@ class ClusterStack:
                 if rereads and self.is_ready and not positions.groups.dirty.any():
                     source.reread()
                     rereads = False
+                listing.publish(source.partitions.live())
                 self._note(source, positions, ticker)
                 next_tick = max(next_tick + interval, now)
 
@@ -173,7 +198,7 @@ class ClusterStack:
         self.state.trouble(error)
         self._meters.cluster_state(self.state.name)
 
-    def _note(self, source: OffsetsTopicSource, positions: Positions, ticker: Ticker) -> None:
+    def _note(self, source: Source, positions: CollectedPositions, ticker: Ticker) -> None:
         """Makes visible how it stands."""
         backlog = source.backlog()
         figures = Figures(

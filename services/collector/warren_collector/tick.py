@@ -13,10 +13,12 @@ from warren.clock import Clock
 from warren.errors import AuthenticationFailed, ClusterUnreachable, PublishFailed
 
 from warren_collector.events import GroupEvents, Origin, group_events
+from warren_collector.group_positions import CollectedPositions
+from warren_collector.group_records import Findings
+from warren_collector.group_reports import GroupReport, GroupReports
 from warren_collector.groups import Group
 from warren_collector.log_ends import LogEnds
 from warren_collector.meters import Meters
-from warren_collector.positions import Positions
 from warren_collector.publisher import Publisher
 from warren_collector.sources.source_partitions import SourcePartitions
 from warren_collector.trouble import Trouble
@@ -33,7 +35,8 @@ class EndsReader(Protocol):
 class Source(Protocol):
     """What a tick needs of the source."""
 
-    partitions: SourcePartitions
+    @property
+    def partitions(self) -> SourcePartitions: ...
 
     def store(self) -> None: ...
 
@@ -44,10 +47,11 @@ class Ticker:
     def __init__(
         self,
         origin: Origin,
-        positions: Positions,
+        positions: CollectedPositions,
         source: Source,
         ends: EndsReader,
         publisher: Publisher,
+        reports: GroupReports,
         meters: Meters,
         clock: Clock,
         heartbeat: float,
@@ -58,6 +62,7 @@ class Ticker:
         self._source = source
         self._ends = ends
         self._publisher = publisher
+        self._reports = reports
         self._meters = meters
         self._clock = clock
         self._heartbeat = heartbeat
@@ -72,14 +77,29 @@ class Ticker:
         """False when something failed: all stays due and counted, the next tick repeats it."""
         now = self._clock.monotonic()
         live = self._source.partitions.live()
-        due = self._positions.groups.due(now - self._heartbeat)
+        due = self._positions.due(now - self._heartbeat)
         groups = [group for group in due if group.source_partition in live]
-        if not groups and not self._publisher.waiting:
+        reports = self._due_reports(groups, live)
+        if not groups and not reports and not self._publisher.waiting:
             return True
         with self._meters.tick_seconds.time():
-            return self._publish(groups, live, now)
+            return self._publish(groups, reports, live, now)
 
-    def _publish(self, groups: list[Group], live: dict[int, int], now: float) -> bool:
+    def _due_reports(self, groups: list[Group], live: dict[int, int]) -> list[GroupReport]:
+        findings = Findings()
+        self._reports.saw(groups)
+        reports = self._reports.due(live, self._publisher.observe(), findings)
+        self._publisher.bury_findings(findings)
+        self._meters.found(findings)
+        return reports
+
+    def _publish(
+        self,
+        groups: list[Group],
+        reports: list[GroupReport],
+        live: dict[int, int],
+        now: float,
+    ) -> bool:
         try:
             ends = self._ends.read({topic for group in groups for topic in group.topics})
         except (ClusterUnreachable, AuthenticationFailed) as error:
@@ -102,16 +122,18 @@ class Ticker:
         events = [event for result in results for event in result.events]
         bytes_before = self._publisher.published_bytes
         try:
-            buried = self._publisher.publish(events)
+            buried = self._publisher.publish(events, reports)
         except PublishFailed as error:
             return self._failed("publish", error)
         self._remember(results, now)
-        if len(results) == len(groups):
+        self._reports.published(reports)
+        if len(results) == len(groups) and not self._reports.awaits_ends:
             self._source.store()
         self._trouble.over()
         self.problem = None
         self.published_at = self._clock.now_ms()
         self._meters.events.inc(len(events))
+        self._meters.group_events.inc(len(reports))
         self._meters.dead_letters.inc(buried)
         self._meters.published_bytes.inc(self._publisher.published_bytes - bytes_before)
         self._meters.published_at.set(self.published_at / 1000)

@@ -24,6 +24,7 @@ from warren.contracts.notifier_state import (
     RouteProgress,
 )
 from warren.contracts.offset_event import OffsetEvent, TopicPositions
+from warren.contracts.reason import REASONS, EndReasonName, ReasonName
 from warren.contracts.status import GroupStatusName, PartitionStatusName, Status
 from warren.contracts.status_change import (
     MAX_PARTITIONS,
@@ -32,15 +33,18 @@ from warren.contracts.status_change import (
     StatusChange,
     StatusChangeEvent,
 )
+from warren.contracts.topics_event import TopicsEvent
 
 __all__ = [
     "MAX_PARTITIONS",
+    "REASONS",
     "BadPartition",
     "ClusterEvent",
     "ClusterStateName",
     "DeadLetter",
     "DeliveryKind",
     "DeliveryOutcome",
+    "EndReasonName",
     "Event",
     "FreshnessEvent",
     "FreshnessReason",
@@ -56,6 +60,7 @@ __all__ = [
     "OpenIncident",
     "PartitionStatusName",
     "PendingDelivery",
+    "ReasonName",
     "RouteProgress",
     "Status",
     "StatusChange",
@@ -63,6 +68,7 @@ __all__ = [
     "TopicFreshness",
     "TopicLag",
     "TopicPositions",
+    "TopicsEvent",
     "WindowEdge",
     "WorstFreshness",
     "group_key",

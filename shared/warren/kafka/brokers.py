@@ -52,8 +52,13 @@ class Brokers:
         self._connections: dict[_Address, AIOKafkaConnection] = {}
         self._opening: defaultdict[_Address, asyncio.Lock] = defaultdict(asyncio.Lock)
 
-    async def metadata(self, topics: Sequence[str]) -> Any:
-        """The MetadataResponse for these topics; creates none of them.
+    @property
+    def ids(self) -> list[int]:
+        """The brokers, as the newest metadata names them."""
+        return list(self._addresses)
+
+    async def metadata(self, topics: Sequence[str] | None) -> Any:
+        """The MetadataResponse for these topics, None for all; creates none of them.
 
         Raises ClusterUnreachable when no broker answers, AuthenticationFailed.
         """

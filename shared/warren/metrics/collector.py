@@ -29,8 +29,21 @@ COLLECTOR_DENIED = Counter(
 )
 COLLECTOR_SKIPPED = Counter(
     "warren_collector_skipped_records",
-    "Records of the offsets topic that are not offset commits, by key version",
-    (*_CLUSTER, "key_version"),
+    "Records of the offsets topic of an unknown kind or version; value_version is empty where the "
+    "key alone is unknown",
+    (*_CLUSTER, "key_version", "value_version"),
+    registry=COLLECTOR,
+)
+COLLECTOR_UNKNOWN_TAGS = Counter(
+    "warren_collector_unknown_tags",
+    "Tagged fields that a newer Kafka has added, read over in records that were used",
+    (*_CLUSTER, "key_version", "value_version"),
+    registry=COLLECTOR,
+)
+COLLECTOR_GROUP_RECORDS = Counter(
+    "warren_collector_group_records",
+    "Records about groups and members (of any protocol) folded in",
+    _CLUSTER,
     registry=COLLECTOR,
 )
 COLLECTOR_MALFORMED = Counter(
@@ -42,6 +55,12 @@ COLLECTOR_MALFORMED = Counter(
 COLLECTOR_EVENTS = Counter(
     "warren_collector_events",
     "Offset events published and acknowledged",
+    _CLUSTER,
+    registry=COLLECTOR,
+)
+COLLECTOR_GROUP_EVENTS = Counter(
+    "warren_collector_group_events",
+    "Group events and tombstones published and acknowledged",
     _CLUSTER,
     registry=COLLECTOR,
 )
@@ -68,6 +87,13 @@ COLLECTOR_STORE_FAILURES = Counter(
     "warren_collector_store_failures",
     "Positions in the offsets topic that could not be committed",
     _CLUSTER,
+    registry=COLLECTOR,
+)
+COLLECTOR_SOURCE_FAILURES = Counter(
+    "warren_collector_source_failures",
+    "Times that a source that is asked (admin_api, zookeeper) did not answer; live_state: groups' "
+    "members and states",
+    (*_CLUSTER, "source"),
     registry=COLLECTOR,
 )
 COLLECTOR_RESTARTS = Counter(

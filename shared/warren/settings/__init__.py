@@ -10,12 +10,12 @@ from pydantic import Field, field_validator
 
 from warren.contracts.group_key import CLUSTER_NAME
 from warren.section import Section
-from warren.settings.api import ApiSettings
+from warren.settings.api import ApiSettings, ApiToken
 from warren.settings.archiver import ArchiverSettings
 from warren.settings.clusters import ClusterSettings
 from warren.settings.collector import CollectorSettings
 from warren.settings.connection import KafkaConnection
-from warren.settings.evaluation import EvaluationSettings, PolicyName
+from warren.settings.evaluation import EvaluationOverride, EvaluationSettings, PolicyName
 from warren.settings.evaluator import EvaluatorSettings
 from warren.settings.filters import FilterSettings
 from warren.settings.freshness import FreshnessSettings
@@ -54,9 +54,11 @@ class Settings(Section):
 
 __all__ = [
     "ApiSettings",
+    "ApiToken",
     "ArchiverSettings",
     "ClusterSettings",
     "CollectorSettings",
+    "EvaluationOverride",
     "EvaluationSettings",
     "EvaluatorSettings",
     "FilterSettings",

@@ -8,6 +8,8 @@ from warren_collector.records.decoding import decode_record
 from warren_collector.records.record import (
     GroupDeleted,
     GroupMetadata,
+    GroupRecord,
+    GroupRecordDeleted,
     Malformed,
     Member,
     OffsetCommit,
@@ -15,15 +17,19 @@ from warren_collector.records.record import (
     Record,
     Skipped,
 )
+from warren_collector.records.subscription import Subscription
 
 __all__ = [
     "GroupDeleted",
     "GroupMetadata",
+    "GroupRecord",
+    "GroupRecordDeleted",
     "Malformed",
     "Member",
     "OffsetCommit",
     "OffsetDeleted",
     "Record",
     "Skipped",
+    "Subscription",
     "decode_record",
 ]

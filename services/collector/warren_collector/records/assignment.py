@@ -41,8 +41,14 @@ def read_assignment(buffer: Buffer) -> Assignment:
 
 def read_assignment_body(buffer: Buffer) -> Assignment:
     """Reads what follows the version. Raises MalformedRecord."""
-    partitions: dict[str, list[int]] = {}
-    for _ in range(buffer.count("assignment.topics")):
-        topic = buffer.string("assignment.topic")
-        partitions.setdefault(topic, []).extend(buffer.int32s("assignment.partitions"))
+    partitions = read_topic_partitions(buffer, "assignment")
     return Assignment(partitions, buffer.nullable_bytes("assignment.user_data"))
+
+
+def read_topic_partitions(buffer: Buffer, field: str) -> dict[str, list[int]]:
+    """Partitions by topic. Raises MalformedRecord."""
+    partitions: dict[str, list[int]] = {}
+    for _ in range(buffer.count(f"{field}.topics")):
+        topic = buffer.string(f"{field}.topic")
+        partitions.setdefault(topic, []).extend(buffer.int32s(f"{field}.partitions"))
+    return partitions

@@ -11,7 +11,9 @@ from uuid import UUID
 
 from warren.errors import MalformedRecord
 
+_INT8 = Struct(">b")
 _INT16 = Struct(">h")
+_UINT16 = Struct(">H")
 _INT32 = Struct(">i")
 _INT64 = Struct(">q")
 
@@ -27,13 +29,15 @@ class Buffer:
     All methods raise MalformedRecord with that field and the byte position where it begins.
     """
 
-    __slots__ = ("_at", "_base", "_data")
+    __slots__ = ("_at", "_base", "_data", "unknown_tags")
 
     def __init__(self, data: bytes, base: int = 0) -> None:
         """`base` is where `data` begins in the record, for the positions in errors."""
         self._data = data
         self._base = base
         self._at = 0
+        self.unknown_tags = 0
+        """Tagged fields that nobody here knows; counted by those who read over them."""
 
     @property
     def at(self) -> int:
@@ -45,8 +49,14 @@ class Buffer:
         """Bytes not read yet."""
         return len(self._data) - self._at
 
+    def int8(self, field: str) -> int:
+        return self._number(_INT8, field)
+
     def int16(self, field: str) -> int:
         return self._number(_INT16, field)
+
+    def uint16(self, field: str) -> int:
+        return self._number(_UINT16, field)
 
     def int32(self, field: str) -> int:
         return self._number(_INT32, field)
@@ -108,16 +118,26 @@ class Buffer:
     def count(self, field: str, *, compact: bool = False) -> int:
         """Length of an array, each of whose elements takes at least a byte."""
         start = self._at
-        count = self.varint(field) - 1 if compact else self.int32(field)
-        if count < 0:
+        count = self.nullable_count(field, compact=compact)
+        if count is None:
             raise self._malformed(field, "null or a negative count where an array is needed", start)
+        return count
+
+    def nullable_count(self, field: str, *, compact: bool = False) -> int | None:
+        """Length of an array that may be null."""
+        start = self._at
+        count = self.varint(field) - 1 if compact else self.int32(field)
+        if count == -1:
+            return None
+        if count < 0:
+            raise self._malformed(field, f"negative count {count}", start)
         if count > self.remaining:
             raise self._malformed(field, f"{count} elements, {self.remaining} bytes left", start)
         return count
 
-    def int32s(self, field: str) -> list[int]:
+    def int32s(self, field: str, *, compact: bool = False) -> list[int]:
         """An array of int32; errors of its length are of `<field>.count`."""
-        count = self.count(f"{field}.count")
+        count = self.count(f"{field}.count", compact=compact)
         content = self._take(4 * count, field, self._at)
         return [number for (number,) in _INT32.iter_unpack(content)]
 

@@ -8,8 +8,18 @@ from warren.errors import MalformedRecord
 
 from warren_collector.records.buffer import Buffer
 from warren_collector.records.group_metadata import NEWEST_VALUE as NEWEST_GROUP_METADATA
-from warren_collector.records.group_metadata import read_group_metadata, read_group_metadata_key
-from warren_collector.records.key import GROUP_METADATA, OFFSET_COMMIT, kind_name, read_key_version
+from warren_collector.records.group_metadata import read_group_metadata
+from warren_collector.records.group_values import NEWEST_VALUE as NEWEST_GROUP_VALUE
+from warren_collector.records.group_values import READERS
+from warren_collector.records.key import (
+    GROUP_METADATA,
+    KINDS,
+    OFFSET_COMMIT,
+    GroupKey,
+    kind_name,
+    read_group_key,
+    read_key_version,
+)
 from warren_collector.records.offset_commit import NEWEST_VALUE as NEWEST_OFFSET_COMMIT
 from warren_collector.records.offset_commit import (
     OffsetCommitValue,
@@ -18,6 +28,9 @@ from warren_collector.records.offset_commit import (
 )
 from warren_collector.records.record import (
     GroupDeleted,
+    GroupMetadata,
+    GroupRecord,
+    GroupRecordDeleted,
     Malformed,
     OffsetCommit,
     OffsetDeleted,
@@ -25,6 +38,12 @@ from warren_collector.records.record import (
     Skipped,
 )
 
+# By key version, for all kinds.
+NEWEST_VALUES = {
+    **dict.fromkeys(KINDS, NEWEST_GROUP_VALUE),
+    **dict.fromkeys(OFFSET_COMMIT, NEWEST_OFFSET_COMMIT),
+    GROUP_METADATA: NEWEST_GROUP_METADATA,
+}
 NULL_KEY = Malformed("key: null where a key is needed", "key", 0)
 
 
@@ -35,10 +54,9 @@ def decode_record(key: bytes | None, value: bytes | None) -> list[Record]:
     buffer = Buffer(key)
     try:
         version = read_key_version(buffer)
-        decode = _DECODERS.get(version)
-        if decode is None:
+        if version not in KINDS:
             return [Skipped(version, f"key version {version}: {kind_name(version)}")]
-        return [decode(version, buffer, value)]
+        return [_DECODERS.get(version, _group_record)(version, buffer, value)]
     except MalformedRecord as error:
         return [malformed_key(error)]
 
@@ -76,28 +94,41 @@ def _offset(key_version: int, key: Buffer, value: bytes | None) -> Record:
         leader_epoch=commit.leader_epoch,
         metadata=commit.metadata,
         topic_id=commit.topic_id,
+        unknown_tags=commit.unknown_tags,
     )
 
 
-def _group(key_version: int, key: Buffer, value: bytes | None) -> Record:
-    group = read_group_metadata_key(key)
-    if value is None:
-        return GroupDeleted(group)
+def decode_group_value(
+    key: GroupKey, value: bytes
+) -> GroupMetadata | GroupRecord | Skipped | Malformed:
+    """What a record about a group says, where the key is known already. Never raises."""
     buffer = Buffer(value)
     try:
         version = buffer.int16("version")
-        if not 0 <= version <= NEWEST_GROUP_METADATA:
-            return _unknown_value(key_version, version)
-        return read_group_metadata(group, buffer, version)
+        if not 0 <= version <= NEWEST_VALUES[key.version]:
+            return _unknown_value(key.version, version)
+        if key.version == GROUP_METADATA:
+            return read_group_metadata(key.group, buffer, version)
+        fields = READERS[key.version](buffer)
+        return GroupRecord(key, fields, buffer.unknown_tags)
     except MalformedRecord as error:
         return _malformed("value", error)
 
 
+def _group(key_version: int, key: Buffer, value: bytes | None) -> Record:
+    read = read_group_key(key, key_version)
+    return GroupDeleted(read.group) if value is None else decode_group_value(read, value)
+
+
+def _group_record(key_version: int, key: Buffer, value: bytes | None) -> Record:
+    read = read_group_key(key, key_version)
+    return GroupRecordDeleted(read) if value is None else decode_group_value(read, value)
+
+
 def _unknown_value(key_version: int, version: int) -> Skipped:
     kind = kind_name(key_version)
-    return Skipped(
-        key_version, f"key version {key_version}: {kind} value of unknown version {version}"
-    )
+    reason = f"key version {key_version}: {kind} value of unknown version {version}"
+    return Skipped(key_version, reason, version)
 
 
 def _malformed(part: str, error: MalformedRecord) -> Malformed:

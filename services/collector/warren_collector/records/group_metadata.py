@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from warren_collector.records.assignment import NO_ASSIGNMENT, read_assignment
 from warren_collector.records.buffer import Buffer
 from warren_collector.records.record import GroupMetadata, Member
+from warren_collector.records.subscription import read_subscription
 
 REBALANCE_TIMEOUT_SINCE = 1
 STATE_TIMESTAMP_SINCE = 2
@@ -25,11 +26,6 @@ class Header:
     protocol: str | None
     leader: str | None
     state_at: int
-
-
-def read_group_metadata_key(key: Buffer) -> str:
-    """The group: what follows the key's version. Raises MalformedRecord."""
-    return key.string("group")
 
 
 def read_header(value: Buffer, version: int) -> Header:
@@ -62,7 +58,7 @@ def read_member(value: Buffer, version: int, protocol_type: str = CONSUMER) -> M
     subscription = value.bytes_("subscription", compact=compact)
     assignment = value.nested("assignment", compact=compact)
     if compact:
-        value.tagged_fields("member.tagged_fields")
+        value.unknown_tags += len(value.tagged_fields("member.tagged_fields"))
     assigned = read_assignment(assignment) if protocol_type == CONSUMER else NO_ASSIGNMENT
     return Member(
         member_id=member_id,
@@ -74,6 +70,7 @@ def read_member(value: Buffer, version: int, protocol_type: str = CONSUMER) -> M
         subscription=subscription,
         assignment=assigned.partitions,
         user_data=assigned.user_data,
+        subscribed=read_subscription(subscription) if protocol_type == CONSUMER else None,
     )
 
 
@@ -83,7 +80,7 @@ def read_group_metadata(group: str, value: Buffer, version: int) -> GroupMetadat
     count = value.count("members", compact=version >= FLEXIBLE_SINCE)
     members = tuple(read_member(value, version, header.protocol_type) for _ in range(count))
     if version >= FLEXIBLE_SINCE:
-        value.last_tagged_fields()
+        value.unknown_tags += len(value.last_tagged_fields())
     return GroupMetadata(
         group=group,
         protocol_type=header.protocol_type,
@@ -92,4 +89,5 @@ def read_group_metadata(group: str, value: Buffer, version: int) -> GroupMetadat
         leader=header.leader,
         state_at=header.state_at,
         members=members,
+        unknown_tags=value.unknown_tags,
     )

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 from uuid import UUID
+
+from warren_collector.records.key import KINDS, GroupKey
+from warren_collector.records.subscription import Subscription
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +23,7 @@ class OffsetCommit:
     leader_epoch: int
     metadata: str
     topic_id: UUID | None
+    unknown_tags: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +39,8 @@ class OffsetDeleted:
 class Member:
     """A member of a classic group.
 
-    `subscription` is raw and `assignment` empty where the group's protocol is not `consumer`.
+    `subscription` is as the member sent it; `subscribed` what it says, None where that cannot be
+    told, as in groups whose protocol type is not `consumer`: their `assignment` is empty, too.
     Timeouts in milliseconds; `rebalance_timeout_ms` is -1 in version 0, which has none.
     """
 
@@ -47,6 +53,7 @@ class Member:
     subscription: bytes
     assignment: Mapping[str, list[int]]
     user_data: bytes | None
+    subscribed: Subscription | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +67,7 @@ class GroupMetadata:
     leader: str | None
     state_at: int
     members: tuple[Member, ...]
+    unknown_tags: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +78,43 @@ class GroupDeleted:
 
 
 @dataclass(frozen=True, slots=True)
+class GroupRecord:
+    """A record about a consumer (KIP-848), share or streams group.
+
+    `fields` are those of Kafka's schema, by name in snake case; topic ids are UUIDs.
+    """
+
+    key: GroupKey
+    fields: Mapping[str, Any]
+    unknown_tags: int = field(default=0, compare=False)
+
+    @property
+    def kind(self) -> str:
+        """Kafka's name of the schema, without Key or Value."""
+        return KINDS[self.key.version].name
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRecordDeleted:
+    """A tombstone: what such a record said does not hold any more."""
+
+    key: GroupKey
+
+    @property
+    def kind(self) -> str:
+        return KINDS[self.key.version].name
+
+
+@dataclass(frozen=True, slots=True)
 class Skipped:
-    """A record that is valid, as far as can be told, and of no interest or of an unknown kind."""
+    """A record that is valid, as far as can be told, and of an unknown kind or version.
+
+    `value_version` is None where the key's version says nothing about the value.
+    """
 
     key_version: int
     reason: str
+    value_version: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,4 +126,13 @@ class Malformed:
     at: int
 
 
-Record = OffsetCommit | OffsetDeleted | GroupMetadata | GroupDeleted | Skipped | Malformed
+Record = (
+    OffsetCommit
+    | OffsetDeleted
+    | GroupMetadata
+    | GroupDeleted
+    | GroupRecord
+    | GroupRecordDeleted
+    | Skipped
+    | Malformed
+)

@@ -7,7 +7,14 @@ from collections.abc import Callable, Sequence
 import confluent_kafka
 import numpy as np
 import structlog
-from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, Consumer, KafkaException, Message
+from confluent_kafka import (
+    OFFSET_BEGINNING,
+    OFFSET_END,
+    TIMESTAMP_NOT_AVAILABLE,
+    Consumer,
+    KafkaException,
+    Message,
+)
 from confluent_kafka import TopicPartition as Partition
 from warren.errors import KafkaError, SettingsError
 from warren.kafka.connection import ErrorReporter, classify, client_options
@@ -103,13 +110,21 @@ class OffsetsTopicSource:
             fetch_message_max_bytes=2**20,
             fetch_max_bytes=8 * 2**20,
             queued_min_messages=20_000,
-            queued_max_messages_kbytes=16 * 2**10,
+            queued_max_messages_kbytes=8 * 2**10,
         )
 
     @property
     def is_ready(self) -> bool:
         """Assigned (perhaps nothing: others have it all), and every owned partition is live."""
         return self._was_assigned and self.partitions.are_live
+
+    def partition_count(self) -> int:
+        """Partitions of the offsets topic, also those of others. Raises KafkaError."""
+        try:
+            topics = self._consumer.list_topics(self._topic, timeout=RESOLVE_TIMEOUT).topics
+        except KafkaException as error:
+            raise classify(self._cluster, self._setting, error.args[0]) from None
+        return len(topics[self._topic].partitions)
 
     def poll(self, timeout: float) -> Batch:
         """Records that have arrived, at most 10,000; collects for up to `timeout` seconds.
@@ -146,6 +161,7 @@ class OffsetsTopicSource:
             partitions=partitions,
             offsets=offsets,
             counted=counted,
+            time=lambda index: _time(messages[index]),
         )
 
     def backlog(self) -> int:
@@ -274,3 +290,8 @@ class OffsetsTopicSource:
         self._on_store_failed()
         if error.code() not in _REBALANCING:
             self._report(error)
+
+
+def _time(message: Message) -> int:
+    kind, time = message.timestamp()
+    return -1 if kind == TIMESTAMP_NOT_AVAILABLE else int(time)

@@ -1,0 +1,299 @@
+"""Real groups of every protocol on a real broker: what is decoded and told is what Admin says."""
+
+from __future__ import annotations
+
+import io
+import json
+import uuid
+from typing import Any
+
+import pytest
+from confluent_kafka import (
+    Consumer,
+    ConsumerGroupTopicPartitions,
+    Producer,
+    TopicPartition,
+)
+from support.collector_lab import Events, Lab
+from support.group_members import Members
+from support.kafka_schemas import Schema
+from support.raw_requests import RawBroker, error_code
+from warren.contracts import GroupEvent
+from warren_cli.commands.decode import answers
+from warren_collector.records.buffer import Buffer
+
+pytestmark = pytest.mark.integration
+
+PARTITIONS = 4
+Answer = dict[str, Any]
+Assigned = dict[str, list[int]]
+
+
+def described(lab: Lab, group: str) -> tuple[str, str, list[tuple[Any, ...]]]:
+    """State, assignor and members as the broker has them."""
+    answer = lab.admin.describe_consumer_groups([group])[group].result(30)
+    members = [
+        (m.member_id, m.client_id, m.host, m.group_instance_id, partitions(m))
+        for m in answer.members
+    ]
+    return answer.state.name, answer.partition_assignor, sorted(members)
+
+
+def partitions(member: Any) -> Assigned:
+    assigned: Assigned = {}
+    for one in member.assignment.topic_partitions:
+        assigned.setdefault(one.topic, []).append(one.partition)
+    return {topic: sorted(numbers) for topic, numbers in assigned.items()}
+
+
+def told(event: GroupEvent | None) -> tuple[str, str, list[tuple[Any, ...]]] | None:
+    """The same, as an event has it."""
+    if event is None:
+        return None
+    members = [
+        (m.member_id, m.client_id, m.host, m.instance_id, m.assignment) for m in event.members
+    ]
+    return event.state.upper(), event.assignor, sorted(members)
+
+
+def is_told(lab: Lab, events: Events, group: str, members: int) -> bool:
+    """Whether the newest event of a stable group is what the broker says."""
+    events.read()
+    newest, expected = told(events.state(group)), described(lab, group)
+    if newest is None or expected[0] != "STABLE" or len(expected[2]) != members:
+        return False
+    # Where no member names an assignor, the broker's own choice is not in the records.
+    assignor = newest[1] or expected[1]
+    has_all = sum(len(p) for *_, assigned in newest[2] for p in assigned.values()) == PARTITIONS
+    return has_all and (newest[0], assignor, newest[2]) == expected
+
+
+def decoded(lab: Lab) -> list[Answer]:
+    """What `warren decode` makes of all that the broker has written about the test's groups."""
+    admin_topic = lab.admin.list_topics("__consumer_offsets", timeout=30)
+    numbers = list(admin_topic.topics["__consumer_offsets"].partitions)
+    reader = Consumer({"bootstrap.servers": lab.bootstrap, "group.id": f"warren-{uuid.uuid4()}"})
+    lines: list[str] = []
+    try:
+        for number in numbers:
+            place = TopicPartition("__consumer_offsets", number, 0)
+            _, end = reader.get_watermark_offsets(place, timeout=30)
+            reader.assign([place])
+            while reader.position([place])[0].offset < end:
+                for message in reader.consume(1000, 1.0):
+                    key, value = message.key(), message.value()
+                    if message.error() is None and lab.name.encode() in (key or b""):
+                        value_hex = None if value is None else value.hex()
+                        lines.append(json.dumps({"key_hex": key.hex(), "value_hex": value_hex}))
+                if end == 0:
+                    break
+    finally:
+        reader.close()
+    stream = io.BytesIO("\n".join(lines).encode())
+    return [record for answer in answers(stream) for record in answer["records"]]
+
+
+def newest(records: list[Answer], *identity: str) -> dict[tuple[Any, ...], Answer]:
+    return {tuple(record[name] for name in identity): record for record in records}
+
+
+def committed(records: list[Answer]) -> dict[str, dict[tuple[str, int], int]]:
+    """Committed offsets by group."""
+    offsets: dict[str, dict[tuple[str, int], int]] = {}
+    for record in records:
+        if record["kind"] in ("offset_commit", "offset_deleted"):
+            place = record["topic"], record["partition"]
+            of_group = offsets.setdefault(record["group"], {})
+            if record["kind"] == "offset_commit":
+                of_group[place] = record["offset"]
+            else:
+                of_group.pop(place, None)
+    return offsets
+
+
+def admin_committed(lab: Lab, group: str) -> dict[tuple[str, int], int]:
+    request = [ConsumerGroupTopicPartitions(group)]
+    offsets = lab.admin.list_consumer_group_offsets(request)[group].result(30).topic_partitions
+    return {(p.topic, p.partition): p.offset for p in offsets or []}
+
+
+def commit_in_a_transaction(lab: Lab, consumer: Consumer, positions: list[TopicPartition]) -> None:
+    producer = Producer({"bootstrap.servers": lab.bootstrap, "transactional.id": lab.name})
+    producer.init_transactions()
+    producer.begin_transaction()
+    producer.send_offsets_to_transaction(positions, consumer.consumer_group_metadata())
+    producer.commit_transaction()
+
+
+class StreamsMember:
+    """A member of a streams group: the heartbeats that Kafka Streams would send."""
+
+    def __init__(self, raw: RawBroker, group: str, topic: str) -> None:
+        self._raw = raw
+        self.fields: dict[str, Any] = {
+            "group_id": group,
+            "member_id": str(uuid.uuid4()),
+            "rebalance_timeout_ms": 60_000,
+            "process_id": "process-1",
+            "active_tasks": [],
+            "standby_tasks": [],
+            "warmup_tasks": [],
+            "user_endpoint": {"host": "streams.example", "port": 50_000},
+            "client_tags": [{"key": "zone", "value": "a"}],
+            "topology": {
+                "epoch": 1,
+                "subtopologies": [{"subtopology_id": "0", "source_topics": [topic]}],
+            },
+        }
+
+    def heartbeat(self) -> None:
+        answer = Buffer(self._raw.send("StreamsGroupHeartbeat", self.fields))
+        answer.int32("throttle_time_ms")
+        assert answer.int16("error_code") == 0, answer.nullable_string("message", compact=True)
+        answer.nullable_string("error_message", compact=True)
+        answer.string("member_id", compact=True)
+        joined = {"member_epoch": answer.int32("member_epoch"), "topology": None}
+        unchanged = dict.fromkeys(("active_tasks", "standby_tasks", "warmup_tasks"))
+        self.fields |= joined | unchanged
+
+
+def test_every_group_is_as_the_broker_describes_it(lab: Lab, schemas: dict[str, Schema]) -> None:
+    raw = RawBroker(lab.bootstrap, schemas)
+    topic = lab.create_topic("orders", PARTITIONS)
+    for partition in range(PARTITIONS):
+        lab.produce(topic, [(None, b"x")] * 9, partition)
+    names = ("classic", "static", "modern", "share", "streams", "tool", "gone")
+    classic, static, modern, share, streams, tool, gone = (f"{lab.name}-{n}" for n in names)
+    with lab.ready(lab.settings()):
+        events, members = lab.events(), Members(lab, topic)
+        first = members.join(classic, partition_assignment_strategy="roundrobin")
+        members.join(classic, partition_assignment_strategy="roundrobin")
+        members.join(static, group_instance_id="till-1", client_rack="rack-a")
+        members.join(static, group_instance_id="till-2")
+        members.join(modern, group_protocol="consumer", client_rack="rack-a")
+        leaver = members.join(modern, group_protocol="consumer", group_remote_assignor="range")
+        members.share(share)
+        worker = StreamsMember(raw, streams, topic)
+        worker.heartbeat()
+        for group in (classic, static, modern):
+            members.until(lambda g=group: is_told(lab, events, g, 2), f"{group} is told")
+
+        # Committing, in every way.
+        ends = [TopicPartition(topic, number, number + 1) for number in range(PARTITIONS)]
+        lab.commit(tool, ends)
+        lab.commit(gone, ends[:1])
+        first.commit(offsets=[TopicPartition(topic, p.partition, 5) for p in first.assignment()])
+        mine = [TopicPartition(topic, p.partition, 7) for p in first.assignment()]
+        commit_in_a_transaction(lab, first, mine)
+        leaver.commit(offsets=[TopicPartition(topic, p.partition, 3) for p in leaver.assignment()])
+
+        # Members that leave, offsets and groups that are deleted.
+        members.leave(leaver)
+        deletion = {"name": topic, "partitions": [{"partition_index": 1}]}
+        answer = raw.send("OffsetDelete", {"group_id": tool, "topics": [deletion]})
+        assert error_code(answer, at=0) == 0
+        lab.admin.delete_consumer_groups([gone])[gone].result(30)
+
+        members.until(lambda: is_told(lab, events, modern, 1), "the member that left is not told")
+        for group in (classic, modern, tool):
+            expected = admin_committed(lab, group)
+            assert expected
+            members.until(
+                lambda g=group, e=expected: bool(events.read()) and events.committed(g) == e,
+                f"{group} has committed",
+            )
+        members.until(lambda: events.groups.get(gone, [])[-1:] == [None], "the group's end is told")
+
+        def share_is_told() -> bool:
+            events.read()
+            event = events.state(share)
+            return bool(event and [m.assignment for m in event.members] == [{topic: [0, 1, 2, 3]}])
+
+        members.until(share_is_told, "the share group is told")
+        pool = events.state(share)
+        assert pool is not None
+        assert (pool.protocol, pool.state) == ("share", "Stable")
+        assert (pool.members[0].subscription, pool.members[0].host) == ([topic], "/127.0.0.1")
+        assert events.of(share) == []  # it has no committed offsets, and so no lag of that kind
+
+        def streams_is_told() -> bool:
+            worker.heartbeat()
+            events.read()
+            event = events.state(streams)
+            return bool(event and event.state == "Stable")
+
+        members.until(streams_is_told, "the streams group is told")
+        counts = events.state(streams)
+        assert counts is not None
+        assert counts.protocol == "streams"
+        assert counts.members[0].assignment == {topic: [0, 1, 2, 3]}
+        assert counts.members[0].subscription == [topic]
+
+        tools = events.state(tool)
+        assert tools is not None
+        assert (tools.protocol, tools.state) == ("classic", "Empty")
+        assert described(lab, tool)[0] == "EMPTY"
+        fixed = events.state(static)
+        assert fixed is not None
+        assert [
+            m.instance_id for m in sorted(fixed.members, key=lambda m: m.instance_id or "")
+        ] == [
+            "till-1",
+            "till-2",
+        ]
+        assert {m.rack for m in fixed.members} == {None, "rack-a"}
+        assert fixed.rebalances == fixed.generation
+        assert events.letters == []
+        check_decoded(lab, decoded(lab), classic, modern, topic)
+
+
+def check_decoded(lab: Lab, records: list[Answer], classic: str, modern: str, topic: str) -> None:
+    kinds = {record["kind"] for record in records}
+    assert not kinds & {"malformed", "skipped"}
+    assert kinds >= {
+        "offset_commit",
+        "offset_deleted",
+        "group_metadata",
+        "consumer_group_metadata",
+        "consumer_group_member_metadata",
+        "consumer_group_member_metadata_deleted",
+        "consumer_group_target_assignment_metadata",
+        "consumer_group_target_assignment_member",
+        "consumer_group_target_assignment_member_deleted",
+        "consumer_group_current_member_assignment",
+        "consumer_group_current_member_assignment_deleted",
+        "share_group_metadata",
+        "share_group_member_metadata",
+        "share_group_target_assignment_metadata",
+        "share_group_target_assignment_member",
+        "share_group_current_member_assignment",
+        "share_group_state_partition_metadata",
+        "streams_group_metadata",
+        "streams_group_member_metadata",
+        "streams_group_target_assignment_metadata",
+        "streams_group_target_assignment_member",
+        "streams_group_current_member_assignment",
+        "streams_group_topology",
+    }
+    offsets = committed(records)
+    for group in (name for name in offsets if name.startswith(lab.name)):  # not the collector's
+        assert offsets[group] == admin_committed(lab, group)
+
+    groups = [record for record in records if record["kind"] == "group_metadata"]
+    of_classic = newest(groups, "group")[classic,]
+    state, assignor, members = described(lab, classic)
+    assert (of_classic["protocol"], bool(of_classic["members"])) == (assignor, state == "STABLE")
+    assert members == sorted(
+        (m["member_id"], m["client_id"], m["host"], m["instance_id"], m["assignment"])
+        for m in of_classic["members"]
+    )
+    assert {tuple(m["subscription"]["topics"]) for m in of_classic["members"]} == {(topic,)}
+
+    of_members = [r for r in records if r["kind"] == "consumer_group_member_metadata"]
+    owners = [r for r in records if r["kind"] == "consumer_group_current_member_assignment"]
+    for member_id, client_id, host, instance_id, assigned in described(lab, modern)[2]:
+        member = newest(of_members, "group", "member_id")[modern, member_id]
+        assert (member["client_id"], member["client_host"]) == (client_id, host)
+        assert (member["instance_id"], member["subscribed_topic_names"]) == (instance_id, [topic])
+        (one,) = newest(owners, "group", "member_id")[modern, member_id]["assigned_partitions"]
+        assert sorted(one["partitions"]) == assigned[topic]
