@@ -94,7 +94,7 @@ class Publisher:
             self._observed_at = max(self._observed_at, event.observed_at)
             self._bus.send(self._offsets, group_key(event.cluster, event.group), event.to_bytes())
         for report in reports:
-            self._bus.send(self._groups, report.key, report.to_bytes())
+            self._bus.send(self._groups, report.key, report.content)
         for key, letter in self._waiting:
             self._bus.send(self._dead_letters, key, letter.to_bytes())
         self._bus.flush()
