@@ -179,5 +179,5 @@ def _fitted(event: GroupEvent) -> tuple[GroupEvent, bytes]:
 
 
 def _digest(content: bytes) -> bytes:
-    """Of all but when it was seen, which stands before the protocol. Strings have no bare quotes."""
+    """Of all but when it was seen, which comes before the protocol; no string has bare quotes."""
     return hashlib.blake2b(content[content.index(b',"protocol":') :], digest_size=16).digest()
