@@ -9,13 +9,15 @@ UV_VERSION := 0.13.8
 MEMBERS := $(wildcard pyproject.toml */pyproject.toml */*/pyproject.toml)
 STAMP := $(VENV)/.warren-setup
 PYTEST_ARGS ?=
+# Most tests wait for servers: two at a time, each worker with servers of its own.
+WORKERS ?= 2
 
 .PHONY: help setup run test check format bench docs clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(STAMP) ## Virtual environment, locked dependencies and Kafka's jars (needs Python 3.11+, Java 17+)
+setup: $(STAMP) ## Virtual environment, locked dependencies and the servers' jars (needs Python 3.11+, Java 17+)
 	@$(BIN)/python -m warren_local.jars
 
 $(STAMP): uv.lock $(MEMBERS)
@@ -34,7 +36,7 @@ run: setup ## Start everything with a demo workload; BOOTSTRAP=host:9092 monitor
 	@exec $(BIN)/warren up $(if $(BOOTSTRAP),--bootstrap $(BOOTSTRAP)) $(if $(HOME_BOOTSTRAP),--home-bootstrap $(HOME_BOOTSTRAP)) $(RUN_ARGS)
 
 test: setup ## Run every test
-	@$(BIN)/pytest $(PYTEST_ARGS)
+	@$(BIN)/pytest -n $(WORKERS) --dist loadgroup $(PYTEST_ARGS)
 
 check: setup ## Lint, format, types, lock and generated docs
 	@$(BIN)/ruff check .
@@ -42,6 +44,7 @@ check: setup ## Lint, format, types, lock and generated docs
 	@$(BIN)/mypy
 	@$(UV) lock --check --offline --quiet || $(UV) lock --check
 	@$(BIN)/python -m warren.reference --check
+	@$(BIN)/python -m warren_api.reference --check
 
 format: setup ## Format the code and fix what ruff can fix
 	@$(BIN)/ruff check --fix .
@@ -52,6 +55,7 @@ bench: setup ## Run every benchmark; each prints one line of JSON
 
 docs: setup ## Generate docs/ from the code
 	@$(BIN)/python -m warren.reference
+	@$(BIN)/python -m warren_api.reference
 
 clean: ## Remove everything that was installed or written here
 	@rm -rf $(VENV) .warren .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -25,7 +25,7 @@ from support.measuring import kafka, usage
 from warren.clock import SystemClock
 from warren.log import configure
 from warren.settings import ClusterSettings, CollectorSettings, LogSettings
-from warren_collector.filters import GroupFilter
+from warren_collector.filters import NameFilter
 from warren_collector.group_records import Findings
 from warren_collector.group_reports import GroupReports
 from warren_collector.positions import Positions
@@ -65,7 +65,7 @@ def ingest(load: CommitLoad, bootstrap: str, ends: list[int]) -> dict[str, Any]:
     group = f"warren-bench-{uuid.uuid4().hex[:8]}"
     settings = ClusterSettings(bootstrap=bootstrap, offsets_topic=load.topic)
     _store_beginning(bootstrap, group, load)
-    positions = Positions(GroupFilter(settings.groups_allow, settings.groups_deny).accepts)
+    positions = Positions(NameFilter(settings.groups_allow, settings.groups_deny).accepts)
     source = OffsetsTopicSource("bench", "clusters.bench", settings, group, positions.release)
     reports = _reports(positions)
     commits = group_records = events = 0

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
+from hypothesis import settings
 from support.providers import Provider, choose_provider, docker_is_reachable
 from support.servers import container_kafka, container_valkey, embedded_kafka, embedded_valkey
 
@@ -20,6 +21,26 @@ def pytest_configure() -> None:
     A shell starts background commands with SIGINT ignored, and that is inherited.
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+# The same examples in every run, however slow the machine is: a failure can be had again.
+settings.register_profile("warren", deadline=None, derandomize=True)
+settings.load_profile("warren")
+
+
+# Tests that share something costly run one after another in one worker, the longest first.
+SHARED = ("end_to_end", "containers", "archiver")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Spreads the tests over the workers (`--dist loadgroup`) by file, and by what is shared."""
+    folders = {item: item.path.parent.name for item in items}
+    for item, folder in folders.items():
+        group = folder if folder in SHARED else f"{folder}/{item.path.name}"
+        item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(
+        key=lambda item: SHARED.index(folders[item]) if folders[item] in SHARED else len(SHARED)
+    )
 
 
 @dataclass(frozen=True, slots=True)

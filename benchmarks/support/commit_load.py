@@ -18,7 +18,7 @@ from support.group_load import group_records
 PER_GROUP = 100  # positions: the partitions of one topic
 DATA_TOPICS = 10
 STEP = 10  # records between two commits of a position
-_VALUE = struct.Struct(">hqihq")  # version 3: offset, leader epoch, no metadata, timestamp
+VALUE = struct.Struct(">hqihq")  # version 3: offset, leader epoch, no metadata, timestamp
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class CommitLoad:
         for position in range(min(self.positions, self.commits)):
             number, partition = divmod(position, PER_GROUP)
             last_turn = (self.commits - 1 - position) // self.positions
-            newest.setdefault(_group(number), {})[partition] = last_turn * STEP
+            newest.setdefault(group_name(number), {})[partition] = last_turn * STEP
         return newest
 
     def _ends(self, bootstrap: str) -> list[int]:
@@ -100,7 +100,7 @@ class CommitLoad:
         for position in range(self.positions):
             number, partition = divmod(position, PER_GROUP)
             topic = self.data_topics[number % DATA_TOPICS]
-            key = struct.pack(">h", 1) + _string(_group(number)) + _string(topic)
+            key = struct.pack(">h", 1) + string(group_name(number)) + string(topic)
             keys.append((number % self.partitions, key + struct.pack(">i", partition)))
         return keys
 
@@ -119,7 +119,7 @@ class CommitLoad:
         for number in range(self.commits):
             turn, index = divmod(number, self.positions)
             partition, key = keys[index]
-            value = _VALUE.pack(3, turn * STEP, -1, 0, now + turn * 1000)
+            value = VALUE.pack(3, turn * STEP, -1, 0, now + turn * 1000)
             self._produce(producer, partition, key, value)
             while written < self.group_records * (number + 1) // self.commits:
                 self._produce(producer, *next(of_groups))
@@ -142,7 +142,7 @@ class CommitLoad:
         """Partition, key and value: one rebalance of one group after the other, for ever."""
         numbers = range(max(self.positions // PER_GROUP, 1))
         rebalances = [
-            group_records(_group(number), self.data_topics[number % DATA_TOPICS], PER_GROUP)
+            group_records(group_name(number), self.data_topics[number % DATA_TOPICS], PER_GROUP)
             for number in numbers
         ]
         for number in itertools.cycle(numbers):
@@ -156,10 +156,10 @@ def _create(admin: AdminClient, topics: list[NewTopic]) -> None:
             created.result()
 
 
-def _group(number: int) -> str:
+def group_name(number: int) -> str:
     return f"group-{number:05d}"
 
 
-def _string(text: str) -> bytes:
+def string(text: str) -> bytes:
     content = text.encode()
     return struct.pack(">h", len(content)) + content

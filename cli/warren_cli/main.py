@@ -4,38 +4,24 @@ from __future__ import annotations
 
 import sys
 
-import click
 import typer
 from warren.errors import SettingsError, WarrenError
 
-from warren_cli.commands import (
-    archive,
-    config,
-    decode,
-    demo,
-    evaluate,
-    report,
-    status,
-    topics,
-    up,
-)
+from warren_cli.lazy_commands import LazyCommands
 
 app = typer.Typer(
     name="warren",
     help="Kafka consumer lag, judged: which group is stuck, since when, how far behind.",
+    cls=LazyCommands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
 )
-app.command("up")(up.up)
-app.command("demo")(demo.demo)
-app.command("status")(status.status)
-app.command("evaluate")(evaluate.evaluate)
-app.command("decode")(decode.decode)
-app.command("report")(report.report)
-app.add_typer(archive.app, name="archive")
-app.add_typer(topics.app, name="topics")
-app.add_typer(config.app, name="config")
+
+
+@app.callback()
+def warren() -> None:
+    """Makes a group of what has no command of its own yet."""
 
 
 def main() -> None:
@@ -48,7 +34,7 @@ def main() -> None:
     except WarrenError as error:
         print(f"warren: {error}", file=sys.stderr)
         sys.exit(1)
-    except click.exceptions.Abort:
+    except typer.Abort:
         sys.exit(130)
 
 

@@ -11,7 +11,7 @@ from rich.text import Text
 from warren.clock import Clock, SystemClock
 
 from warren_cli.group_feed import GroupFeed, Groups
-from warren_cli.status_table import status_table, worst_partition
+from warren_cli.status_table import status_table, why, worst_partition
 
 
 class LastingConsole(Console):
@@ -48,7 +48,7 @@ class PlainScreen:
         for group in answer.groups:
             name = (group["cluster"], group["group"])
             previous = self._statuses.get(name)
-            if previous != group["status"]:
+            if previous != group["status"] and group["status"] is not None:
                 self._statuses[name] = group["status"]
                 self.say(change_line(group, previous))
 
@@ -119,4 +119,5 @@ def change_line(group: dict[str, Any], previous: str | None) -> str:
     worst = worst_partition(group)
     where = "" if worst == "-" else f", worst {worst}"
     name = f"{group['cluster']}/{group['group']}"
-    return f"{name}: {group['status']}{was}, lag {group['total_lag']}{where}"
+    because = f": {why(group)}" if why(group) else ""
+    return f"{name}: {group['status']}{was}, lag {group['total_lag']}{where}{because}"

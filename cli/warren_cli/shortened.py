@@ -28,7 +28,7 @@ class Shortened:
         """At most `width` columns of the terminal."""
         if self.cell_len <= width:
             return self.text
-        tail = self.text[-self.keep :]
+        tail = self.text[-self.keep :] if self.keep else ""
         room = width - cell_len(_CUT) - cell_len(tail)
         if room < 1:
             return set_cell_size(self.text, max(width - cell_len(_CUT), 0)).rstrip() + _CUT

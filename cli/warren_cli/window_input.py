@@ -76,6 +76,7 @@ def to_windows(records: list[WindowInput]) -> Windows:
             window = windows.columns[:, row, -len(slots) :]
             window[Column.OFFSET] = [commit.offset for commit in slots]
             window[Column.COMMITTED_AT] = [commit.timestamp_ms for commit in slots]
+            window[Column.OBSERVED_AT] = window[Column.COMMITTED_AT]  # at once, as far as known
             window[Column.LAG] = [UNKNOWN if c.lag is None else c.lag for c in slots]
         if record.broker_head_offsets:
             windows.log_ends[row, -len(record.broker_head_offsets) :] = record.broker_head_offsets

@@ -29,7 +29,7 @@ from warren.settings import Settings
 PREFIX = "WARREN_"
 DEFAULT_FILE = "warren.toml"
 # Environment variables that are not settings: the file's path and switches of tools and tests.
-NOT_SETTINGS = ("WARREN_CONFIG", "WARREN_TEST_")
+NOT_SETTINGS = ("WARREN_CONFIG", "WARREN_TOKEN", "WARREN_TEST_")
 
 
 class _Sources(Settings, BaseSettings):
@@ -73,11 +73,15 @@ def load_settings(path: Path | None = None) -> Settings:
         raise _explain(error) from None
 
 
+def settings_file(path: Path | None = None) -> Path:
+    """The file that `load_settings(path)` reads; the default one need not exist."""
+    return path or Path(os.environ.get("WARREN_CONFIG") or DEFAULT_FILE)
+
+
 def _read_toml(path: Path | None) -> dict[str, Any]:
-    from_environment = os.environ.get("WARREN_CONFIG")
-    named = path or (Path(from_environment) if from_environment else None)
-    file = named or Path(DEFAULT_FILE)
-    if named is None and not file.exists():
+    file = settings_file(path)
+    is_named = path is not None or bool(os.environ.get("WARREN_CONFIG"))
+    if not is_named and not file.exists():
         return {}
     try:
         return tomllib.loads(file.read_text())

@@ -194,7 +194,7 @@ def test_a_redirect_never_leaves_the_host(api: Api, path: str) -> None:
 def test_other_methods_are_refused(api: Api, method: str) -> None:
     answer = api.request(method, "/v3/kafka")
     assert answer.status_code == 405
-    assert answer.headers["allow"] == "GET"
+    assert answer.headers["allow"] == "GET, OPTIONS"
     assert (answer.headers["content-type"], answer.text) == (TEXT, "Method Not Allowed\n")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import pytest
 from hypothesis import given
@@ -12,8 +12,16 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
-from warren.metrics.api_families import Family
-from warren_api.exposition import column, encoded, gzipped, head, sample
+from warren.metrics.family import Family
+from warren_api.exposition import (
+    SampleLines,
+    Value,
+    chunked,
+    gzipped,
+    head,
+    partition_lines,
+    row_lines,
+)
 
 GROUP = Family("warren_g", 'Something\nwith \\ and "', ("group", "cluster"))
 PARTITION = Family("warren_p", "Partitions", ("cluster", "group", "topic", "partition"))
@@ -53,11 +61,22 @@ def lines(text: str) -> list[tuple[str, float | None]]:
     return [(series, None if value is None else float(value)) for series, value in split]
 
 
+def sample(family: Family, labels: Sequence[str], value: Value) -> str:
+    return SampleLines(row_lines(family.labels, [labels])).written(family.name, [value]).decode()
+
+
+def column(labels: Sequence[str], partitions: Iterable[int], values: Iterable[Value | None]) -> str:
+    lines = SampleLines(partition_lines(PARTITION.labels, labels, partitions))
+    return lines.written(PARTITION.name, list(values)).decode()
+
+
 @given(st.lists(st.tuples(names, names, values), unique_by=lambda row: row[:2]))
 def test_samples_are_written_as_prometheus_client_writes_them(
     rows: list[tuple[str, str, float]],
 ) -> None:
-    ours = head(GROUP) + "".join(sample(GROUP, (a, b), value) for a, b, value in rows)
+    of_rows = SampleLines(row_lines(GROUP.labels, [(a, b) for a, b, _ in rows]))
+    written = of_rows.written(GROUP.name, [value for *_, value in rows])
+    ours = (head(GROUP) + written).decode()
     assert lines(ours) == lines(theirs((GROUP, [([a, b], value) for a, b, value in rows])))
 
 
@@ -66,14 +85,14 @@ def test_columns_are_written_as_prometheus_client_writes_them(
     cluster: str, group: str, topic: str, by_partition: dict[int, float]
 ) -> None:
     labels = (cluster, group, topic)
-    ours = head(PARTITION) + column(PARTITION, labels, by_partition.keys(), by_partition.values())
+    ours = head(PARTITION).decode() + column(labels, by_partition.keys(), by_partition.values())
     samples = [([*labels, str(partition)], value) for partition, value in by_partition.items()]
     assert lines(ours) == lines(theirs((PARTITION, samples)))
 
 
 @given(names, names, values)
 def test_its_parser_reads_what_we_write(cluster: str, group: str, value: float) -> None:
-    text = head(GROUP) + sample(GROUP, (group, cluster), value)
+    text = head(GROUP).decode() + sample(GROUP, (group, cluster), value)
     (family,) = text_string_to_metric_families(text)
     (read,) = family.samples
     assert (family.name, family.type, family.documentation) == (
@@ -86,35 +105,46 @@ def test_its_parser_reads_what_we_write(cluster: str, group: str, value: float) 
 
 
 def test_golden() -> None:
-    assert head(GROUP) == ('# HELP warren_g Something\\nwith \\\\ and "\n# TYPE warren_g gauge\n')
+    assert head(GROUP) == b'# HELP warren_g Something\\nwith \\\\ and "\n# TYPE warren_g gauge\n'
     assert sample(GROUP, ('a"b\\c\nd', "demo"), 1.5) == (
         'warren_g{cluster="demo",group="a\\"b\\\\c\\nd"} 1.5\n'
     )
     assert sample(BARE, (), 1) == "warren_bare 1\n"
-    assert column(PARTITION, ("c", "g", 't"'), [7, 8], [1, 0.25]) == (
+    assert column(("c", "g", 't"'), [7, 8], [1, 0.25]) == (
         'warren_p{cluster="c",group="g",partition="7",topic="t\\""} 1\n'
         'warren_p{cluster="c",group="g",partition="8",topic="t\\""} 0.25\n'
+    )
+    assert sample(GROUP, ("100 %", "%s%%a"), 2) == 'warren_g{cluster="%s%%a",group="100 %"} 2\n'
+
+
+def test_openmetrics_differs_in_the_head_only() -> None:
+    untyped = Family("warren_x_total", 'a "b"', (), type="untyped")
+    assert head(untyped) == b'# HELP warren_x_total a "b"\n# TYPE warren_x_total untyped\n'
+    assert head(untyped, openmetrics=True) == (
+        b'# HELP warren_x_total a \\"b\\"\n# TYPE warren_x_total unknown\n'
     )
 
 
 def test_a_value_that_is_unknown_gives_no_sample() -> None:
-    text = column(PARTITION, ("c", "g", "t"), [0, 1, 2], [None, 0, None])
-    assert text == 'warren_p{cluster="c",group="g",partition="1",topic="t"} 0\n'
+    text = column(("c", "g", "t\r"), [0, 1, 2], [None, 0, None])
+    assert text == 'warren_p{cluster="c",group="g",partition="1",topic="t\r"} 0\n'
+    assert column(("c", "g", "t"), [0, 1], [None, None]) == ""
+    assert column(("c", "g", "t"), [], []) == ""
 
 
-def test_labels_and_columns_that_do_not_fit_are_an_error() -> None:
-    with pytest.raises(ValueError, match=r"shorter|longer"):
+def test_labels_and_values_that_do_not_fit_are_an_error() -> None:
+    with pytest.raises(IndexError):
         sample(GROUP, ("only one",), 1)
-    with pytest.raises(ValueError, match=r"shorter|longer"):
-        column(PARTITION, ("c", "g"), [0], [1])
-    with pytest.raises(ValueError, match=r"shorter|longer"):
-        column(PARTITION, ("c", "g", "t"), [0, 1], [1])
+    with pytest.raises(ValueError, match="2 values for 3 labels"):
+        column(("c", "g"), [0], [1])
+    with pytest.raises(ValueError, match="1 values for 2 series"):
+        column(("c", "g", "t"), [0, 1], [1])
 
 
 def test_chunks_are_the_text_and_compressed_they_are_too() -> None:
-    blocks = [f"line {number} ü\n" * 1000 for number in range(100)]
-    chunks = list(encoded(blocks))
+    blocks = [f"line {number} ü\n".encode() * 1000 for number in range(100)]
+    chunks = list(chunked(blocks))
     assert 1 < len(chunks) < len(blocks)
-    assert b"".join(chunks).decode() == "".join(blocks)
-    assert gzip.decompress(gzipped(chunks)).decode() == "".join(blocks)
-    assert gzip.decompress(gzipped(encoded([]))) == b""
+    assert b"".join(chunks) == b"".join(blocks)
+    assert gzip.decompress(gzipped(chunks)) == b"".join(blocks)
+    assert gzip.decompress(gzipped(chunked([]))) == b""

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -10,16 +11,21 @@ import pytest
 from api.served_api import CAUGHT_UP, NOW, Api, late, topic
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import Metric
+from prometheus_client.openmetrics.parser import (
+    text_string_to_metric_families as openmetrics_families,
+)
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
 from starlette.concurrency import run_in_threadpool
 from warren.contracts import group_key
 from warren.metrics import API_FAMILIES
+from warren.metrics.family import DETAILS, Detail
 from warren_api.feed import FeedState
-from warren_api.group_series import group_series
 from warren_api.routes import metrics as metrics_route
+from warren_api.scrape import scrape as all_series
 
 Labels = tuple[tuple[str, str], ...]
+MEMBER = ("member_host", "consumer_id", "client_id")
 
 
 def scrape(api: Api) -> dict[str, dict[Labels, float]]:
@@ -102,10 +108,135 @@ def test_the_log_end_of_a_shared_topic_is_the_newest_seen(api: Api) -> None:
 
 def test_series_of_removed_groups_disappear(filled: Api) -> None:
     filled.model.apply(group_key("demo", "billing"), None)
-    names = [family.name for family in API_FAMILIES if family.labels]
+    names = [f.name for f in API_FAMILIES if f.labels and f.name != "warren_cluster_state"]
     samples = scrape(filled)
     assert not [name for name in names if name in samples]
     assert samples["warren_api_groups"] == {(): 0}
+
+
+def test_kafka_lag_exporters_series_have_its_names_labels_and_values(filled: Api) -> None:
+    filled.measure("billing", CAUGHT_UP, late(90_250), late(None, reason="timeout", bound_ms=None))
+    samples = scrape(filled)
+    group = {"cluster_name": "demo", "group": "billing"}
+    member = dict.fromkeys(MEMBER, "unknown")
+
+    def partition(number: int) -> Labels:
+        return labels(**group, topic="orders", partition=str(number), **member)
+
+    def log(number: int) -> Labels:
+        return labels(cluster_name="demo", topic="orders", partition=str(number))
+
+    assert samples["kafka_consumergroup_group_offset"] == {partition(n): 100 for n in range(3)}
+    assert samples["kafka_consumergroup_group_lag"] == {partition(0): 0, partition(1): 60}
+    assert samples["kafka_consumergroup_group_lag_seconds"] == {
+        partition(0): 0,
+        partition(1): 90.25,
+    }
+    assert samples["kafka_consumergroup_group_max_lag"] == {labels(**group): 60}
+    assert samples["kafka_consumergroup_group_max_lag_seconds"] == {labels(**group): 90.25}
+    assert samples["kafka_consumergroup_group_sum_lag"] == {labels(**group): 60}
+    assert samples["kafka_consumergroup_group_topic_sum_lag"] == {
+        labels(**group, topic="orders"): 60
+    }
+    assert samples["kafka_partition_latest_offset"] == {log(0): 100, log(1): 160}
+    assert samples["kafka_partition_earliest_offset"] == {log(0): 0, log(1): 0}
+
+
+def test_partitions_that_a_member_owns_are_labelled_with_it(filled: Api) -> None:
+    filled.measure("billing", CAUGHT_UP, CAUGHT_UP, CAUGHT_UP)
+    filled.describe("billing")
+    samples = scrape(filled)
+    for family in ("group_offset", "group_lag_seconds"):
+        owners = {
+            dict(key)["partition"]: tuple(dict(key)[name] for name in MEMBER)
+            for key in samples[f"kafka_consumergroup_{family}"]
+        }
+        owned = ("/10.0.0.1", "m-1", "billing-1")
+        assert owners == {"0": owned, "1": owned, "2": ("unknown",) * 3}
+
+
+def test_lags_of_topics_and_partitions(filled: Api) -> None:
+    filled.put("billing", topics={"orders": topic({"lag": 5}, {"lag": None}), "bills": topic({})})
+    filled.measure("billing", late(1_500), late(2_500))
+    samples = scrape(filled)
+    group = {"cluster": "demo", "group": "billing"}
+    orders, bills = labels(**group, topic="orders"), labels(**group, topic="bills")
+    assert samples["warren_topic_lag"] == {orders: 5, bills: 0}
+    assert samples["warren_topic_freshness_seconds"] == {orders: 2.5}
+    assert samples["warren_partition_lag"] == {
+        labels(**group, topic="orders", partition="0"): 5,
+        labels(**group, topic="bills", partition="0"): 0,
+    }
+
+
+def served(api: Api) -> set[str]:
+    """Families of groups that /metrics has."""
+    of_groups = {family.name for family in API_FAMILIES if family.labels}
+    return scrape(api).keys() & of_groups
+
+
+@pytest.mark.parametrize("detail", DETAILS)
+def test_how_fine_the_series_are_is_a_setting(detail: Detail) -> None:
+    api = Api(metrics={"metrics_detail": detail})
+    api.put("billing", status="ERR", incident={"id": "i", "opened_at": NOW})
+    api.measure("billing", late(1, time_to_loss_ms=1, commit_lag_ms=1, append_lag_ms=1))
+    finest = {"group": {"group"}, "topic": {"group", "topic"}, "partition": set(DETAILS)}[detail]
+    wanted = {f.name for f in API_FAMILIES if f.labels and f.detail in finest}
+    assert served(api) == wanted
+    samples = scrape(api)
+    named = {name for family in served(api) for key in samples[family] for name, _ in key}
+    assert ("partition" in named) == (detail == "partition")
+    assert ("topic" in named) == (detail != "group")
+    assert scrape(api)["warren_api_groups"] == {(): 1}
+
+
+@pytest.mark.parametrize("origin", ["warren", "burrow", "kafka_lag_exporter", "tesla"])
+def test_whose_names_are_served_is_a_setting(origin: str) -> None:
+    api = Api(metrics={"metrics_origins": [origin]})
+    api.put("billing", status="ERR", incident={"id": "i", "opened_at": NOW})
+    api.measure("billing", late(1, time_to_loss_ms=1, commit_lag_ms=1, append_lag_ms=1))
+    assert served(api) == {f.name for f in API_FAMILIES if f.labels and f.origin == origin}
+
+
+def test_single_families_can_be_asked_for(filled: Api) -> None:
+    query = "?name[]=kafka_consumergroup_group_max_lag&name[]=warren_api_requests_total"
+    filled.get("/metrics")
+    text = filled.get(f"/metrics{query}").text
+    heads = [line.split()[2] for line in text.splitlines() if line.startswith("# TYPE")]
+    assert heads == ["warren_api_requests_total", "kafka_consumergroup_group_max_lag"]
+    assert 'kafka_consumergroup_group_max_lag{cluster_name="demo",group="billing"} 60' in text
+
+
+def test_openmetrics_for_who_asks_for_it(filled: Api) -> None:
+    filled.put('quote" back\\slash\nline %s', topics={"t %": topic({}, {})})
+    filled.measure("billing", late(1_500), CAUGHT_UP)
+    accept = "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5"
+    answer = filled.get("/metrics", headers={"Accept": accept})
+    assert answer.headers["content-type"].startswith("application/openmetrics-text; version=1.0.0")
+    assert answer.text.endswith("\n# EOF\n")
+    assert answer.text.count("# EOF") == 1
+    families = {family.name: family for family in openmetrics_families(answer.text)}
+    assert {family.name for family in API_FAMILIES} <= families.keys()
+    late_group = families["warren_group_freshness_seconds"].samples
+    assert [(s.labels["group"], s.value) for s in late_group] == [("billing", 1.5)]
+
+
+def test_names_are_as_prometheus_wants_them() -> None:
+    """The rules of `promtool check metrics`, but for one name that Tesla's tracker chose."""
+    for family in API_FAMILIES:
+        words = family.name.split("_")
+        assert re.fullmatch(r"[a-z][a-z0-9_]*", family.name)
+        assert all(re.fullmatch(r"[a-z][a-z0-9_]*", label) for label in family.labels)
+        assert family.documentation
+        assert not {"le", "quantile"} & set(family.labels)
+        assert family.type not in words
+        if family.type == "gauge":
+            assert words[-1] not in {"total", "count", "sum", "bucket"}, family.name
+        if family.origin != "tesla":
+            assert not {"s", "ms", "us", "ns", "sec", "b", "kb", "mb", "gb", "m", "h", "d"} & set(
+                words
+            ), family.name
+            assert not {"milliseconds", "minutes", "hours", "days"} & set(words), family.name
 
 
 def test_how_late_groups_are(filled: Api) -> None:
@@ -189,7 +320,7 @@ class Parsed(Collector):
 def test_prometheus_client_would_have_written_the_same(filled: Api) -> None:
     filled.put('back\\slash "quote"\nnew line, grün', topics={"t": topic({}, {})})
     filled.measure("billing", late(1_500, time_to_loss_ms=9), CAUGHT_UP)
-    text = "".join(group_series(filled.context))
+    text = b"".join(all_series(filled.context)).decode()
     registry = CollectorRegistry()
     registry.register(Parsed(text))
     theirs = generate_latest(registry).decode()
@@ -207,14 +338,14 @@ def test_a_scrape_leaves_the_event_loop_to_others(
     """It waits, in the middle of its rendering, until another request has been answered."""
     rendering, answered = threading.Event(), threading.Event()
 
-    def slow_series(context: Any) -> Iterator[str]:
-        del context
+    def slow_series(*_: Any, openmetrics: bool) -> Iterator[bytes]:
+        assert not openmetrics
         rendering.set()
-        yield "slow 1\n"
+        yield b"slow 1\n"
         assert answered.wait(30)
-        yield "slow 2\n"
+        yield b"slow 2\n"
 
-    monkeypatch.setattr(metrics_route, "group_series", slow_series)
+    monkeypatch.setattr(metrics_route, "scrape", slow_series)
 
     async def ask(encoding: str) -> httpx.Response:
         transport = httpx.ASGITransport(filled.app)
@@ -267,7 +398,18 @@ def test_large_answers_are_compressed_for_who_wants_it(filled: Api) -> None:
     plain = filled.get("/metrics", headers={"Accept-Encoding": "identity"})
     assert "content-encoding" not in plain.headers
     for answer in (compressed, plain):
-        assert answer.headers["vary"] == "Accept-Encoding"
+        assert answer.headers["vary"] == "Accept, Accept-Encoding"
         assert "warren_group_lag{" in answer.text
     head = filled.request("HEAD", "/metrics")
     assert (head.status_code, head.content) == (200, b"")
+
+
+def test_topics_that_nobody_consumes_are_among_burrows_series(api: Api) -> None:
+    """Where groups saw a log end, that one is told: it is of the moment of their evaluation."""
+    api.put("billing", topics={"orders": topic({"log_end": 120})})
+    api.list_topics({"orders": [110, 7, -1], "alone": [3]})
+    ends = {("orders", "0"): 120, ("orders", "1"): 7, ("alone", "0"): 3}
+    assert scrape(api)["burrow_kafka_topic_partition_offset"] == {
+        labels(cluster="demo", topic=name, partition=partition): end
+        for (name, partition), end in ends.items()
+    }

@@ -19,6 +19,7 @@ def _compare(
     quarantine: Ranges | None = None,
     start: int = 0,
     end: int = 100,
+    end_now: int = 0,
     twice: int = 0,
 ) -> TopicCheck:
     rows, refused = OffsetRanges.of(table), OffsetRanges.of(quarantine or [])
@@ -28,6 +29,7 @@ def _compare(
         {3: TopicOffsets(OffsetRanges.of(retained), start, end)},
         {3: TableOffsets(rows, len(rows) + twice)},
         {3: TableOffsets(refused, len(refused))},
+        {3: max(end, end_now)},
     )
 
 
@@ -40,8 +42,21 @@ def test_the_same_offsets_are_equal() -> None:
 
 def test_what_is_not_archived_yet_is_no_difference() -> None:
     found = _compare(retained=[(0, 100)], table=[(0, 60)])
-    assert found.equal
+    assert found.correct
+    assert not found.equal
     assert found.behind == 40
+
+
+def test_what_comes_during_the_check_need_not_be_archived_yet() -> None:
+    """Read and archived went on meanwhile, to different ends."""
+    for table in (100, 105, 107, 110):
+        found = _compare(retained=[(0, 107)], table=[(0, table)], end=100, end_now=110)
+        assert found.equal, found.differences
+    found = _compare(retained=[(0, 107)], table=[(0, 99), (104, 111)], end=100, end_now=110)
+    assert found.differences == [
+        "partition 3: 1 not archived: 99",
+        "partition 3: rows beyond the topic's end: 110",
+    ]
 
 
 def test_what_retention_has_deleted_is_not_expected_but_allowed() -> None:
@@ -78,5 +93,5 @@ def test_a_record_in_table_and_quarantine_is_one_too_many() -> None:
 
 def test_rows_of_a_partition_that_is_gone_are_beyond_its_end() -> None:
     rows = TableOffsets(OffsetRanges.of([(0, 2)]), 2)
-    found = compare(OFFSETS, "warren.x", {}, {5: rows}, {})
+    found = compare(OFFSETS, "warren.x", {}, {5: rows}, {}, {})
     assert found.differences == ["partition 5: rows beyond the topic's end: 0-1"]

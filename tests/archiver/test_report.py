@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import math
+import dataclasses
 import random
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 from support.archive_events import NOW, Record, kafka_frame, key, lag_event
-from warren.contracts import LagEvent
-from warren.contracts.group_key import split_group_key
+from support.report_recount import LagRecord, recount
 from warren.contracts.topics import LAG
 from warren.settings import Settings
 from warren_archiver.bronze import Bronze
 from warren_archiver.errors import NothingArchived
-from warren_archiver.jobs.report import CLOCK_SKEW_MS, SETTLE_MS, GroupReport, report
+from warren_archiver.jobs.report import CLOCK_SKEW_MS, SETTLE_MS, report
 from warren_archiver.lake import Lake
 
 HEARTBEAT = 10
@@ -37,43 +35,6 @@ def _archive(spark: SparkSession, path: Path, records: Sequence[Record]) -> Sett
     rows = bronze.rows(bronze.parse(kafka_frame(spark, records)))
     rows.coalesce(1).write.format("delta").mode("append").save(lake.bronze(LAG))
     return _settings(path)
-
-
-def _recount(records: Iterable[Record], start: int, end: int) -> dict[str, GroupReport]:
-    """As the documentation defines it, with no part of the implementation."""
-    groups: dict[str, dict[tuple[int, int], tuple[str | None, int]]] = defaultdict(dict)
-    for record in records:
-        _, group = split_group_key(record.key)
-        if record.value is None:
-            groups[group][record.timestamp_ms, -2] = (None, 0)
-        else:
-            event = LagEvent.from_bytes(record.value)
-            place = (event.evaluated_at, event.position)
-            groups[group][place] = (event.status, event.total_lag)
-    counted = {}
-    for group, evaluations in groups.items():
-        known = sorted((at, *rest) for at, rest in evaluations.items() if at[0] < end)
-        held = dict.fromkeys(("OK", "WARN", "ERR", "NOTFOUND"), 0)
-        status = None
-        for i, ((at, _), now, _lag) in enumerate(known):
-            until = min(known[i + 1][0][0] if i + 1 < len(known) else end, at + MAX_GAP, end)
-            if now is not None:
-                held[now] += max(until - max(at, start), 0)
-            status = now if until == end else None
-        lags = sorted(lag for (at, _), now, lag in known if at >= start and now is not None)
-        if lags:
-            counted[group] = GroupReport(
-                "prod",
-                group,
-                status,
-                held,
-                end - start - sum(held.values()),
-                len(lags),
-                lags[math.ceil(0.5 * len(lags)) - 1],
-                lags[math.ceil(0.95 * len(lags)) - 1],
-                lags[-1],
-            )
-    return counted
 
 
 def _story(seed: int) -> list[Record]:
@@ -96,13 +57,17 @@ def _story(seed: int) -> list[Record]:
     return records
 
 
+def _plain(records: Sequence[Record]) -> list[LagRecord]:
+    return [LagRecord(r.key or b"", r.value, r.timestamp_ms) for r in records]
+
+
 def test_the_figures_are_those_of_a_recount(spark: SparkSession, tmp_path: Path) -> None:
     records = _story(seed=4)
     settings = _archive(spark, tmp_path, records)
     for until, length in [(NOW, 10 * MINUTE), (NOW - 3 * MINUTE - 7, 3 * MINUTE)]:
         made = report(spark, settings, length, until)
-        expected = _recount(records, until - length, until)
-        assert {group.group: group for group in made.groups} == expected
+        expected = recount(_plain(records), until - length, until, MAX_GAP)
+        assert {(g.cluster, g.group): dataclasses.asdict(g) for g in made.groups} == expected
         assert made.max_gap_ms == MAX_GAP
         troubles = [(-g.held_ms["ERR"], -g.held_ms["WARN"]) for g in made.groups]
         assert troubles == sorted(troubles)

@@ -54,6 +54,23 @@ def test_an_array_and_lines_give_the_same() -> None:
     assert run("") == run("[]") == run(" \n[ ]\n") == []
 
 
+def test_why_on_demand() -> None:
+    stopped, ok = run(json.dumps([record(), record(current_lag=0)]), "--why")
+    assert (ok["reason"], ok["explanation"]) == (None, None)
+    assert stopped["reason"] == "no_commit"
+    assert stopped["explanation"] == (
+        "no commit for 8 m 20 s, usual pause 1 m 40 s; 250 records behind, log at rest"
+    )
+
+
+def test_progress_learns_from_the_window() -> None:
+    """From pauses of 100 s it is known that 500 s are too long, and 200 s are not."""
+    windows = json.dumps([record(), record(now_s=700)])
+    late, soon = run(windows, "--policy", "progress", "--why")
+    assert (late["status"], late["reason"]) == ("STOP", "no_commit")
+    assert soon["status"] == "OK"
+
+
 def test_a_file(tmp_path: Path) -> None:
     file = tmp_path / "windows.json"
     file.write_text(json.dumps([STOPPED]))

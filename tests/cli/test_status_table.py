@@ -48,6 +48,20 @@ def test_what_is_unknown_or_well_is_a_dash() -> None:
     assert "t/3 STOP, lag unknown" in shown(group(worst=worst))[1]
 
 
+WHY = "no commit for 4 m 12 s, usual pause 5 s; 2,101 records behind, log at rest"
+
+
+def test_why_the_worst_partition_is_not_ok_is_a_column_of_its_own() -> None:
+    worst = {"topic": "t", "partition": 0, "status": "STOP", "lag": 2101, "explanation": WHY}
+    title, row, other = shown(group(worst=worst), group(explanation=None))
+    assert title.endswith("why")
+    assert row.endswith(
+        "  no commit for 4 m 12 s, usual pause 5 s; 2,101 records behind, log at rest"
+    )
+    assert other.endswith("  -")
+    assert shown(group(explanation=f"t/0 STOP: {WHY}"))[1].endswith(WHY)
+
+
 def test_the_order_is_kept_and_clusters_are_named_when_there_are_several() -> None:
     rows = shown(group("b"), group("a", cluster="prod"))[1:]
     assert [row.split()[0] for row in rows] == ["demo/b", "prod/a"]

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import json
-import os
+import math
 import signal
+import socket
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 import support.coordinator_records as encode
 from support.collector_lab import CLUSTER, Events, Lab
+from support.collector_process import collector_process
 from support.waiting import eventually
+from warren.metrics import collector as metrics
 from warren.settings import ClusterSettings, Settings
+from warren.settings_watch import SettingsWatch
 from warren_local.ports import free_port
 
 pytestmark = pytest.mark.integration
@@ -70,6 +71,37 @@ def test_what_is_older_than_the_first_collector_is_state_only(lab: Lab) -> None:
         commits.write(3)
         events.until(lambda: commits.are_published(events), "the new commits are published")
         assert counts(lab, events) == {3}
+
+
+def sample(name: str, **labels: str) -> float:
+    """Of the collectors in this process; 0 where there is none yet."""
+    return metrics.COLLECTOR.get_sample_value(name, {"cluster": CLUSTER, **labels}) or 0
+
+
+def test_the_collector_says_how_it_is(lab: Lab) -> None:
+    commits = Commits(lab)
+    commits.write(2)
+    counters = [f"warren_collector_{name}_total" for name in ("commits", "events")]
+    before = [sample(name) for name in counters]
+    size = sample("warren_collector_published_bytes_total")
+    with lab.ready(lab.settings(commits.offsets_topic)):
+        events = lab.events()
+        events.until(lambda: commits.are_published(events), "the state is published")
+        commits.write(3)
+        events.until(lambda: counts(lab, events) == {3}, "the new commits are published")
+        eventually(lambda: sample("warren_collector_backlog_records") == 0, message="all is read")
+        assert sample("warren_collector_cluster_state", state="ok") == 1
+        assert sample("warren_collector_cluster_state", state="unreachable") == 0
+        assert sample("warren_collector_positions") == len(groups_of(lab))
+        assert sample("warren_collector_source_partitions") == OFFSETS_PARTITIONS
+        assert sample("warren_collector_log_ends_age_seconds") >= 0
+        assert not math.isnan(sample("warren_collector_log_ends_age_seconds"))
+    events.read()
+    taken, published = (sample(name) - was for name, was in zip(counters, before, strict=True))
+    assert taken == 3 * len(groups_of(lab))
+    assert published == len(events.all)
+    written = sum(len(event.to_bytes()) for event in events.all)
+    assert sample("warren_collector_published_bytes_total") - size == written
 
 
 def test_silent_groups_have_a_heartbeat(lab: Lab) -> None:
@@ -194,50 +226,69 @@ def test_denied_groups_are_not_published(lab: Lab) -> None:
         assert events.of(denied) == []
 
 
+def test_filters_are_changed_in_the_file(lab: Lab, tmp_path: Path) -> None:
+    commits = Commits(lab)
+    commits.write(2)
+    settings = lab.settings(commits.offsets_topic)
+    hidden, shown = groups_of(lab)[0], groups_of(lab)[-1]
+    file = tmp_path / "warren.toml"
+
+    def write(filters: str) -> None:
+        file.write_text(f"[filters]\n{filters}\n[clusters.{CLUSTER}]\nbootstrap = 'unused:1'\n")
+
+    def watch() -> SettingsWatch:
+        """Of a file with the filters alone: it is read as it is in the collector's process."""
+        return SettingsWatch(file, settings)
+
+    write("groups_deny = ['^nobody$']")
+    allowed = f"groups_allow = ['{lab.name}']\n"
+    with lab.collecting(settings, watch()):
+        events = lab.events()
+        events.until(lambda: commits.are_published(events), "the state is published")
+
+        write(allowed + f"groups_deny = ['^{hidden}$']")
+        events.until(lambda: events.of(hidden)[-1].deleted, "a group is denied")
+        assert events.of(hidden)[-1].removed == {commits.topic: [0]}
+        assert not any(event.deleted for event in events.of(shown))
+
+        write(allowed + "groups_deny = ['[']")
+        commits.write(1)
+        del commits.newest[hidden]
+        events.until(lambda: commits.are_published(events), "an invalid file changes nothing")
+        assert events.of(hidden)[-1].deleted
+
+        write(allowed + "groups_deny = []")
+        events.until(lambda: not events.of(hidden)[-1].deleted, "the group is allowed again")
+        assert events.committed(hidden) == {(commits.topic, 0): 2}
+
+        write(allowed + f"topics_deny = ['^{commits.topic}$']")
+        events.until(
+            lambda: all(events.of(group)[-1].deleted for group in groups_of(lab)),
+            "the only topic is denied",
+        )
+
+
 def test_an_unreachable_cluster_harms_only_itself(lab: Lab) -> None:
     commits = Commits(lab)
     commits.write(1)
     settings = lab.settings(commits.offsets_topic)
     nobody = ClusterSettings(bootstrap=f"127.0.0.1:{free_port()}", groups_allow=[lab.name])
-    both = settings.model_copy(update={"clusters": {"away": nobody, **settings.clusters}})
-    with lab.collecting(both) as collector:
-        name = f"{lab.prefix}offsets"
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # accepts, never answers
+        slow = ClusterSettings(bootstrap=f"127.0.0.1:{silent.getsockname()[1]}")
+        clusters = {"away": nobody, "slow": slow, **settings.clusters}
+        check_isolation(lab, commits, settings.model_copy(update={"clusters": clusters}))
+
+
+def check_isolation(lab: Lab, commits: Commits, settings: Settings) -> None:
+    with lab.collecting(settings) as collector:
+        name = f"{lab.prefix}clusters"
         eventually(lambda: name in lab.admin.list_topics(timeout=30).topics, message=name)
         events = lab.events()
         events.until(lambda: commits.are_published(events), "the good cluster is published")
         assert not collector.is_ready
-
-
-@contextmanager
-def process(settings: Settings, directory: Path) -> Iterator[subprocess.Popen[str]]:
-    """`warren-collector` as a user runs it."""
-    config = directory / "warren.toml"
-    home, cluster, collector = settings.home, settings.clusters[CLUSTER], settings.collector
-    config.write_text(
-        f"""
-[home]
-bootstrap = "{home.bootstrap}"
-topic_prefix = "{home.topic_prefix}"
-partitions = {home.partitions}
-[clusters.{CLUSTER}]
-bootstrap = "{cluster.bootstrap}"
-offsets_topic = "{cluster.offsets_topic}"
-groups_allow = {json.dumps(cluster.groups_allow)}
-[collector]
-group_id = "{collector.group_id}"
-interval = {collector.interval}
-heartbeat = {collector.heartbeat}
-"""
-    )
-    command = [sys.executable, "-m", "warren_collector", "--config", str(config)]
-    environment = {name: v for name, v in os.environ.items() if not name.startswith("WARREN_")}
-    running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
-    try:
-        yield running
-    finally:
-        if running.poll() is None:
-            running.kill()
-        running.communicate()
+        expected = {CLUSTER: "ok", "away": "unreachable", "slow": "unreachable"}
+        events.until(lambda: events.cluster_states() == expected, "each has its own state")
+    events.until(lambda: events.cluster_states() == {}, "a collector that stops withdraws")
 
 
 def test_nothing_is_lost_when_killed(lab: Lab, tmp_path: Path) -> None:
@@ -247,12 +298,12 @@ def test_nothing_is_lost_when_killed(lab: Lab, tmp_path: Path) -> None:
         events = lab.events()
         commits.write(1)
         events.until(lambda: counts(lab, events) == {1}, "the first commits are published")
-    with process(settings, tmp_path) as running:
+    with collector_process(settings, CLUSTER, tmp_path) as running:
         commits.write(2)
         events.until(lambda: commits.are_published(events), "the process publishes")
         running.kill()
     commits.write(2)
-    with process(settings, tmp_path) as running:
+    with collector_process(settings, CLUSTER, tmp_path) as running:
         events.until(lambda: commits.are_published(events), "the next process publishes")
         running.send_signal(signal.SIGTERM)
         assert running.wait(60) == 0

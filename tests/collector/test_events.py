@@ -70,6 +70,7 @@ def test_all_partitions_of_the_topics_are_listed() -> None:
         },
         "removed": {},
         "deleted": False,
+        "forget": None,
     }
 
 

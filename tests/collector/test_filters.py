@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
-from warren.errors import SettingsError
-from warren_collector.filters import GroupFilter
+from pydantic import ValidationError
+from warren.settings import ClusterSettings, FilterSettings, Settings
+from warren_collector.filters import ClusterFilters, NameFilter
 
 
 @pytest.mark.parametrize(
@@ -18,9 +21,44 @@ from warren_collector.filters import GroupFilter
     ],
 )
 def test_accepts(allow: list[str], deny: list[str], group: str, accepted: bool) -> None:
-    assert GroupFilter(allow, deny).accepts(group) is accepted
+    assert NameFilter(allow, deny).accepts(group) is accepted
 
 
-def test_a_bad_expression_names_its_setting() -> None:
-    with pytest.raises(SettingsError, match=r"^clusters\.prod\.groups_deny: '\['"):
-        GroupFilter([], ["["], "clusters.prod")
+def settings(everywhere: dict[str, Any], prod: dict[str, Any]) -> Settings:
+    return Settings(
+        filters=FilterSettings(**everywhere),
+        clusters={
+            "prod": ClusterSettings(bootstrap="p:1", **prod),
+            "test": ClusterSettings(bootstrap="t:1"),
+        },
+    )
+
+
+def test_a_cluster_has_its_own_lists_and_those_of_all() -> None:
+    given = settings(
+        {"groups_deny": ["^tmp-"], "topics_allow": ["orders", "returns"]},
+        {"groups_allow": ["billing"], "topics_deny": ["returns"]},
+    )
+    prod, test = ClusterFilters(given, "prod"), ClusterFilters(given, "test")
+    groups = ["billing", "tmp-billing", "shipping", "warren-billing"]
+    assert [prod.accepts_group(group) for group in groups] == [True, False, False, False]
+    assert [test.accepts_group(group) for group in groups] == [True, False, True, False]
+    topics = ["orders", "returns", "payments"]
+    assert [prod.accepts_topic(topic) for topic in topics] == [True, False, False]
+    assert [test.accepts_topic(topic) for topic in topics] == [True, True, False]
+
+
+def test_filters_can_be_replaced() -> None:
+    filters = ClusterFilters(settings({}, {}), "prod")
+    accepts = filters.accepts_group, filters.accepts_topic
+    assert [accept("a") for accept in accepts] == [True, True]
+    filters.replace(settings({"groups_deny": ["a"]}, {"topics_deny": ["a"]}))
+    assert [accept("a") for accept in accepts] == [False, False]
+
+
+@pytest.mark.parametrize("name", ["groups_allow", "groups_deny", "topics_allow", "topics_deny"])
+def test_a_bad_expression_is_refused(name: str) -> None:
+    with pytest.raises(ValidationError, match=r"'\[' is not valid"):
+        settings({name: ["["]}, {})
+    with pytest.raises(ValidationError, match=r"'\[' is not valid"):
+        settings({}, {name: ["["]})

@@ -9,7 +9,7 @@ import pytest
 from aiokafka.errors import KafkaConnectionError
 from warren.clock import ManualClock
 from warren.errors import ClusterUnreachable
-from warren_collector.brokers import Brokers
+from warren.kafka.brokers import Brokers
 from warren_collector.log_ends import STARTS_EVERY, LogEndsReader
 from warren_collector.topic_metadata import MAX_AGE, TopicMetadata
 

@@ -281,3 +281,40 @@ def test_unknown_tags_are_counted() -> None:
     folded = positions.fold(batch([(encode.offset_key("a", "orders", 0), value)]))
     assert folded.unknown_tags == {(1, 4): 1}
     assert committed(positions) == {("a", "orders", 0): (7, 1637)}
+
+
+def test_denied_topics_are_not_folded_in() -> None:
+    positions = Positions(everything, lambda topic: topic != "returns")
+    records: list[Record] = [
+        (encode.offset_key("a", topic, 0), encode.offset_value(7, 5))
+        for topic in ("orders", "returns")
+    ]
+    folded = positions.fold(batch(records))
+    assert committed(positions) == {("a", "orders", 0): (7, 5)}
+    assert folded.denied == 1
+    assert positions.fold(batch([(records[1][0], None)])).denied == 1
+
+
+def test_what_is_denied_from_now_on_is_deleted() -> None:
+    denied: set[str] = set()
+    positions = Positions(lambda name: name not in denied, lambda name: name not in denied)
+    records: list[Record] = [
+        (encode.offset_key(group, topic, number), encode.offset_value(7, 5))
+        for group in ("a", "b", "c")
+        for topic in ("orders", "returns")
+        for number in range(2)
+    ]
+    positions.fold(batch(records))
+    groups = {group.name: group for group in positions.groups}
+    positions.published(list(groups.values()), [], 0)
+    denied.update({"a", "returns"})
+    positions.drop_denied()
+    assert {name for name, _, _ in committed(positions)} == {"b", "c"}
+    assert {topic for _, topic, _ in committed(positions)} == {"orders"}
+    assert len(positions) == 4
+    assert groups["a"].deletions() == {"orders": [0, 1], "returns": [0, 1]}
+    assert groups["b"].deletions() == {"returns": [0, 1]}
+    assert {group.name for group in positions.groups.due(-1)} == {"a", "b", "c"}
+    positions.published(positions.groups.due(-1), [], 1)
+    positions.drop_denied()
+    assert not positions.groups.dirty.any()

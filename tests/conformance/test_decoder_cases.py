@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from warren.errors import MalformedRecord
-from warren_collector.filters import GroupFilter
+from warren_collector.filters import NameFilter
 from warren_collector.records import (
     GroupMetadata,
     Malformed,
@@ -129,7 +129,7 @@ def check_record(case: dict[str, Any]) -> None:
     if "kafka_schema_disagrees" in case:
         expected = {"kind": "offset_commit", "offset": 8372, "timestamp_ms": 1637}
     (record,) = decode_record(bytes.fromhex(case["key_hex"]), bytes.fromhex(case["value_hex"]))
-    groups = GroupFilter(allow=[case.get("group_allowlist", ".")], deny=[])
+    groups = NameFilter(allow=[case.get("group_allowlist", ".")], deny=[])
     match expected["kind"]:
         case "offset_commit":
             assert isinstance(record, OffsetCommit)
@@ -162,8 +162,8 @@ def test_group_filter_cases() -> None:
     for case in data_of("storage_cases.json")["group_filter_cases"]["cases"]:
         regex = case["regex"]
         for group in case["match"]:
-            assert GroupFilter(allow=[regex], deny=[]).accepts(group)
-            assert not GroupFilter(allow=[], deny=[regex]).accepts(group)
+            assert NameFilter(allow=[regex], deny=[]).accepts(group)
+            assert not NameFilter(allow=[], deny=[regex]).accepts(group)
         for group in case["no_match"]:
-            assert not GroupFilter(allow=[regex], deny=[]).accepts(group)
-            assert GroupFilter(allow=[], deny=[regex]).accepts(group)
+            assert not NameFilter(allow=[regex], deny=[]).accepts(group)
+            assert NameFilter(allow=[], deny=[regex]).accepts(group)

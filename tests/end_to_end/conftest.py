@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from support.running import Running, start, stop
 from support.waiting import eventually
 
 
+def user_file(state: Path) -> Path:
+    """The settings file that the user of a run has."""
+    return state.parent / "user.toml"
+
+
 @pytest.fixture(scope="session")
 def warren(
     tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
 ) -> Iterator[Running]:
-    running = start(tmp_path_factory.mktemp("up") / "state", pytestconfig.rootpath)
+    state = tmp_path_factory.mktemp("up") / "state"
+    config = user_file(state)
+    config.write_text("")
+    running = start(state, pytestconfig.rootpath, "--config", str(config))
     try:
         eventually(
             lambda: running.process.poll() is not None or running.ready(),

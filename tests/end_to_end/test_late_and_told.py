@@ -6,14 +6,18 @@ import json
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import OFFSET_BEGINNING, Consumer, Message, TopicPartition
+from support.report_recount import LagRecord, recount
 from support.running import Running
 from support.waiting import eventually
+from warren.clock import SystemClock
+from warren.contracts.topics import CATALOGUE
 from warren.kafka.topic_reader import TopicReader
 from warren.settings import KafkaConnection
 
 pytestmark = [pytest.mark.end_to_end, pytest.mark.timeout(600)]
 
+LAG_STATUS, NOTIFICATIONS = "warren.lag-status", "warren.notifications"
 LATE = ("demo-slow", "demo-stopped", "demo-stalled")
 
 
@@ -95,14 +99,109 @@ def test_opening_and_closing_arrive_by_mail_and_webhook(warren: Running) -> None
     assert all(mail["text"] and mail["html"] for mail in mails)
 
 
-@pytest.mark.parametrize("service", ["freshness", "notifier", "archiver"])
-def test_a_killed_service_is_back_and_goes_on(warren: Running, service: str) -> None:
-    dead = warren.kill(service)
-    eventually(lambda: warren.restarted(service, dead), timeout=60, message=f"{service} runs again")
-    if service == "freshness":
-        before = newest_freshness(warren)["demo-slow"]["measured_at"]
+def home_records(warren: Running, topic: str) -> list[Message]:
+    """Everything on one of Warren's topics, by a plain consumer."""
+    consumer = Consumer(
+        {
+            "bootstrap.servers": warren.run["home_kafka"],
+            "group.id": "truth",
+            "enable.partition.eof": True,
+        }
+    )
+    behind = set(consumer.list_topics(topic, timeout=30).topics[topic].partitions)
+    consumer.assign([TopicPartition(topic, partition, OFFSET_BEGINNING) for partition in behind])
+    records = []
+    while behind:
+        for message in consumer.consume(1000, 1.0):
+            if message.error() is None:
+                records.append(message)
+            else:
+                behind.discard(message.partition())
+    consumer.close()
+    return records
+
+
+def newest_batch(warren: Running) -> int:
+    """Number of the archiver's newest finished batch of warren.lag; -1 for none."""
+    commits = warren.state / "lake/checkpoints/lag/commits"
+    if not commits.exists():
+        return -1
+    return max((int(file.name) for file in commits.iterdir() if file.name.isdigit()), default=-1)
+
+
+def measured_at(warren: Running) -> int:
+    return int(newest_freshness(warren)["demo-slow"]["measured_at"])
+
+
+def test_services_killed_twice_are_back_and_go_on(warren: Running) -> None:
+    eventually(lambda: newest_batch(warren) >= 0, timeout=240, message="the first archived batch")
+    for _ in range(2):
+        dead = {service: warren.kill(service) for service in ("freshness", "notifier", "archiver")}
+        for service, pid in dead.items():
+            eventually(
+                lambda s=service, p=pid: warren.restarted(s, p),
+                timeout=120,
+                message=f"{service} runs again",
+            )
+        measured, batch = measured_at(warren), newest_batch(warren)
         eventually(
-            lambda: newest_freshness(warren)["demo-slow"]["measured_at"] > before,
-            timeout=60,
-            message="new measurements",
+            lambda m=measured: measured_at(warren) > m, timeout=120, message="new measurements"
         )
+        # The first may be the one that the death interrupted.
+        eventually(lambda b=batch: newest_batch(warren) > b + 1, timeout=240, message="new batches")
+
+
+def test_after_the_kills_everybody_was_told_of_everything(warren: Running) -> None:
+    """Once, or again with the same id."""
+    changes = [json.loads(record.value() or b"") for record in home_records(warren, LAG_STATUS)]
+    wanted = {
+        change["id"]
+        for change in changes
+        if change["type"] == "warren.group.status.changed"
+        and change["data"]["status"] in ("WARN", "ERR")
+    }
+    assert wanted
+
+    def untold() -> set[str]:
+        audit = [json.loads(r.value() or b"") for r in home_records(warren, NOTIFICATIONS)]
+        needless = {entry["event_id"] for entry in audit if entry["outcome"] == "suppressed"}
+        return wanted - needless - {h["event"]["id"] for h in arrived(warren, "webhooks.jsonl")}
+
+    eventually(lambda: not untold(), timeout=120, message="webhooks of all status changes")
+    ids = {(h["event"]["id"], h["webhook_id"]) for h in arrived(warren, "webhooks.jsonl")}
+    assert len(ids) == len({event for event, _ in ids}) == len({webhook for _, webhook in ids})
+
+
+def test_after_the_kills_tables_equal_their_topics_and_the_report_a_recount(
+    warren: Running,
+) -> None:
+    until = SystemClock().now_ms()
+
+    def read() -> list[LagRecord]:
+        """warren.lag, once nothing that was judged before `until` is still to come."""
+        records = home_records(warren, "warren.lag")
+        newest = {record.key(): record for record in sorted(records, key=Message.offset)}
+        living = [record for record in newest.values() if record.value() is not None]
+        if any(json.loads(r.value() or b"")["evaluated_at"] < until for r in living):
+            return []
+        return [LagRecord(r.key() or b"", r.value(), r.timestamp()[1]) for r in records]
+
+    records = eventually(read, timeout=120, message="everybody is judged again")
+    _check_tables(warren)  # and so all of these are archived
+    reported = warren.command("report", "--last", "3m", "--until", str(until), "--json")
+    assert reported.returncode == 0, reported.stderr
+    report = json.loads(reported.stdout)
+    assert report["period"] == {"start_ms": until - 180_000, "end_ms": until}
+    expected = recount(records, until - 180_000, until, report["max_gap_ms"])
+    assert {(g["cluster"], g["group"]): g for g in report["groups"]} == expected
+    assert {("demo", group) for group in LATE} <= expected.keys()
+
+
+def _check_tables(warren: Running) -> None:
+    checked = warren.command("archive", "check", "--wait", "200", "--json")
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    topics = {found["topic"]: found for found in json.loads(checked.stdout)}
+    assert {f"warren.{topic.name}" for topic in CATALOGUE} == topics.keys()
+    assert not [found for found in topics.values() if found["differences"] or found["behind"]]
+    for topic in ("warren.offsets", "warren.lag", LAG_STATUS, "warren.freshness", NOTIFICATIONS):
+        assert topics[topic]["archived"] >= topics[topic]["retained"] > 0

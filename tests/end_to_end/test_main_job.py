@@ -10,6 +10,7 @@ import jsonschema
 import pytest
 from bs4 import BeautifulSoup
 from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
+from end_to_end.conftest import user_file
 from prometheus_client.parser import text_string_to_metric_families
 from support.running import Running
 from support.waiting import eventually
@@ -193,3 +194,13 @@ def test_bad_input_is_dead_lettered_and_harms_nobody(warren: Running) -> None:
         timeout=30,
         message="later events of the group are judged",
     )
+
+
+def test_filters_in_the_users_file_are_taken_up(warren: Running) -> None:
+    eventually(lambda: "demo-idle" in warren.statuses(), timeout=90, message="the group is shown")
+    file = user_file(warren.state)
+    file.write_text("[filters]\ngroups_deny = ['^demo-idle$']\n")
+    eventually(lambda: "demo-idle" not in warren.statuses(), timeout=60, message="it is hidden")
+    assert "demo-healthy" in warren.statuses()
+    file.write_text("")
+    eventually(lambda: "demo-idle" in warren.statuses(), timeout=60, message="it is shown again")

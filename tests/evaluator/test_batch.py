@@ -9,7 +9,7 @@ import pytest
 from support.offset_events import MINUTE, NOW, At, commits, offset_event
 from warren.clock import ManualClock
 from warren.contracts import DeadLetter, LagEvent, OffsetEvent, StatusChangeEvent, group_key
-from warren.evaluation import Rules
+from warren.evaluation import GroupRules, Rules
 from warren_evaluator.batch import MAX_RAW_BYTES, BatchEvaluator
 from warren_evaluator.records import BatchResult, SourceRecord
 from warren_evaluator.window_codec import decode, is_gone
@@ -30,7 +30,7 @@ def records(events: list[OffsetEvent], first: int = 0) -> list[SourceRecord]:
 
 
 def evaluate(batch: list[SourceRecord], table: dict[bytes, bytes] | None = None) -> BatchResult:
-    evaluator = BatchEvaluator(lambda _cluster, _group: Rules(), "w.", ManualClock(NOW))
+    evaluator = BatchEvaluator(lambda _cluster, _group: GroupRules(Rules()), "w.", ManualClock(NOW))
     return evaluator.evaluate(batch, (table or {}).get)
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from support.offset_events import MINUTE, NOW, At, Judge, commits, offset_event
 from warren.contracts import LagEvent, OffsetEvent, StatusChangeEvent
 from warren.errors import ContractViolation
-from warren.evaluation import Rules
+from warren.evaluation import GroupRules, RuleBook, Rules
+from warren.evaluation.packed_windows import unpack
+from warren.settings import EvaluationOverride, EvaluationSettings
 from warren_evaluator.judgement import Duplicate
 from warren_evaluator.state import GroupState
 
@@ -77,6 +80,17 @@ def test_a_lag_event_has_the_window_edges() -> None:
     assert last.lag.complete == 0.0
 
 
+def test_a_lag_event_has_all_commits_of_the_windows() -> None:
+    *_, judged = Judge().all(commits(5, 4, 3))
+    ends = judged.lag.topics["orders"].window_end
+    newest = np.array([ends.offset, ends.at, ends.observed_at, ends.lag], np.int64)
+    assert judged.lag.windows is not None
+    found = unpack(judged.lag.windows, newest)
+    assert found.filled.tolist() == [3]
+    times = [NOW, NOW + MINUTE, NOW + 2 * MINUTE]
+    assert found.columns[:, 0, -3:].tolist() == [[100, 110, 120], times, times, [5, 4, 3]]
+
+
 def test_a_full_window_is_complete() -> None:
     last = Judge(Rules(intervals=3)).all(commits(3, 1, 2))[-1]
     assert last.lag.topics["orders"].complete == [1.0]
@@ -127,6 +141,18 @@ def test_another_source_continues_where_the_last_one_stopped() -> None:
         assert judged.lag.topics["orders"].window_end.offset == [100 + minute]
     assert judged.lag.topics["orders"].window_start.offset == [100]
     assert judged.lag.topics["orders"].complete == [0.5]
+
+
+def test_a_group_that_two_sources_know_has_no_position_and_continues_by_time() -> None:
+    group = Judge()
+    group.all(commits(5, 4, 3))
+    for minute, position in ((5, -1), (6, -1), (7, 9)):
+        at = NOW + minute * MINUTE
+        topics = {"orders": {0: At(100 + minute, at, 1)}}
+        judged = group.judged(offset_event(at, topics, position=position))
+        assert judged.lag.topics["orders"].window_end.offset == [100 + minute]
+        assert isinstance(group(offset_event(at, topics, position=position)), Duplicate)
+    assert judged.lag.topics["orders"].complete == [0.6]
 
 
 def test_a_heartbeat_is_no_commit() -> None:
@@ -288,3 +314,103 @@ def test_other_intervals_keep_the_newest_commits() -> None:
         topic = group.judged(event).lag.topics["orders"]
         assert topic.window_start.offset == [first]
         assert topic.complete == [complete]
+
+
+def rules_of(*overrides: EvaluationOverride) -> GroupRules:
+    return RuleBook(EvaluationSettings(overrides=list(overrides))).rules_for("prod", "billing")
+
+
+def test_topics_of_a_group_may_be_judged_by_different_rules() -> None:
+    """The lag rises from 0: a window that has the 0 still is OK, one that has lost it is not."""
+    group = Judge(
+        rules_of(
+            EvaluationOverride(topics=["^wiki"], policy="wiki"),
+            EvaluationOverride(topics=["^short"], intervals=3),
+            EvaluationOverride(topics=["^allowed"], allowed_lag=5),
+            EvaluationOverride(topics=["^far"], min_distance=150),
+        )
+    )
+    topics = ("allowed", "burrow", "far", "short", "wiki")
+    for minute, lag in enumerate([0, 1, 2, 3, 4]):
+        now = NOW + minute * MINUTE
+        at = {0: At(100 + minute, now, lag)}
+        judged = group.judged(offset_event(now, dict.fromkeys(topics, at)))
+    found = {topic: columns.status[0] for topic, columns in judged.lag.topics.items()}
+    assert found == dict(zip(topics, ("OK", "OK", "WARN", "WARN", "OK"), strict=True))
+    complete = {topic: columns.complete[0] for topic, columns in judged.lag.topics.items()}
+    assert complete == dict(zip(topics, (0.5, 0.5, 0.2, 1.0, 0.5), strict=True))
+
+
+def test_a_shorter_window_of_one_topic_is_that_of_a_group_with_short_windows() -> None:
+    mixed = Judge(rules_of(EvaluationOverride(topics=["^b"], intervals=3)))
+    short = Judge(Rules(intervals=3))
+    for minute, (offset, lag) in enumerate([(10, 0), (20, 5), (30, 6), (25, 7), (40, 8), (40, 9)]):
+        now = NOW + minute * MINUTE
+        at = {0: At(offset, now, lag)}
+        expected = short.judged(offset_event(now, {"b": at}))
+        judged = mixed.judged(offset_event(now, {"a": at, "b": at}))
+        assert judged.lag.topics["b"] == expected.lag.topics["b"]
+
+
+def test_rules_may_change_while_a_group_is_judged() -> None:
+    """As after a restart with other settings: to progress, which begins to learn, and back."""
+    group = Judge()
+    group.all(commits(5, 4, 3))
+    for minute, policy in ((3, "progress"), (4, "progress"), (5, "burrow")):
+        group.rules = Rules(policy=policy)
+        judged = group.judged(heartbeat(minute, 3))
+        assert isinstance(group.state, GroupState)
+        assert (group.state.track is not None) == (policy == "progress")
+        assert judged.lag.policy == policy
+
+
+def test_who_is_not_ok_says_why() -> None:
+    """In the lag event for each partition and the group, and in the change for those it lists."""
+    group = Judge()
+    for minute in range(4):
+        now = NOW + minute * MINUTE
+        rising = At(100 + minute, now, 60 * minute + 1)
+        topics = {"a": {0: At(100 + minute, now), 1: rising}, "b": {0: rising}}
+        judged = group.judged(offset_event(now, topics))
+        if minute == 0:
+            first = judged
+    sentence = (
+        "lag has not shrunk over 4 commits in 3 m 0 s: from 1 to 181; "
+        "181 records behind, log still growing by 1/s"
+    )
+    lag = judged.lag
+    assert lag.topics["a"].reason == [None, "lag_not_shrinking"]
+    assert lag.topics["a"].explanation == [None, sentence]
+    assert lag.topics["b"].reason == ["lag_not_shrinking"]
+    assert lag.reason == "lag_not_shrinking"
+    assert lag.explanation == f"a/1 WARN: {sentence}; 1 more is not OK"
+    assert first.change is not None
+    data = first.change.data
+    assert (data.reason, data.explanation) == (first.lag.reason, first.lag.explanation)
+    listed = [(bad.topic, bad.reason, bad.explanation) for bad in data.partitions]
+    assert [entry[:2] for entry in listed] == [("a", data.reason), ("b", data.reason)]
+    assert listed[0][2] == first.lag.topics["a"].explanation[1]
+
+
+def test_a_group_that_is_ok_again_has_no_reason() -> None:
+    judged = Judge().all(commits(1, 2, 3, 2))[-1]
+    assert judged.change is not None
+    assert (judged.change.data.reason, judged.change.data.explanation) == (None, None)
+    assert (judged.lag.reason, judged.lag.explanation) == (None, None)
+    assert judged.lag.topics["orders"].reason == judged.lag.topics["orders"].explanation == [None]
+
+
+def test_a_sentence_of_progress_tells_the_pause_it_has_learnt() -> None:
+    group = Judge(Rules(policy="progress"))
+    for i in range(12):
+        at = At(1000 + 200 * i, NOW + i * 5000, 5 * (i % 2))
+        group.judged(offset_event(NOW + i * 5000, {"orders": {0: at}}))
+    last = NOW + 11 * 5000
+    for seconds in range(10, 253, 10):
+        silent = At(3200, last, 5 + 40 * seconds, commits=0)
+        judged = group.judged(offset_event(last + seconds * 1000, {"orders": {0: silent}}))
+    assert judged.lag.explanation == (
+        "orders/0 STOP: no commit for 4 m 10 s, usual pause 5 s; "
+        "10,005 records behind, log still growing by 40/s"
+    )
+    assert judged.lag.reason == "no_commit"

@@ -10,7 +10,7 @@ import pytest
 from support.offset_events import MINUTE, NOW, commits, offset_event
 from warren.clock import ManualClock
 from warren.contracts import OffsetEvent, group_key
-from warren.evaluation import Rules
+from warren.evaluation import GroupRules, Rules
 from warren.metrics import evaluator as metrics
 from warren_evaluator.batch import BatchEvaluator
 from warren_evaluator.gone_groups import GoneGroups
@@ -62,7 +62,7 @@ def broker() -> Iterator[Broker]:
 
 def pipeline(broker: Broker) -> Pipeline:
     clock = ManualClock(NOW)
-    evaluator = BatchEvaluator(lambda _cluster, _group: Rules(), "w.", clock)
+    evaluator = BatchEvaluator(lambda _cluster, _group: GroupRules(Rules()), "w.", clock)
     return Pipeline(evaluator, broker, broker.publish, lambda: broker.committed, clock)
 
 

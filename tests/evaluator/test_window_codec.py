@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from support.offset_events import NOW, At, Judge, commits, offset_event
 from warren.contracts.status import Status
-from warren.evaluation import Column, Windows
+from warren.evaluation import Column, Rules, Track, Windows
+from warren.evaluation.learning import Figure, Mark
+from warren.settings import PolicyName
 from warren_evaluator.layout import Layout
 from warren_evaluator.state import Applied, GroupGone, GroupState, Latest
 from warren_evaluator.window_codec import CorruptState, decode, encode, is_gone, peek_status
@@ -22,6 +26,10 @@ applied = st.builds(
 layouts = st.dictionaries(
     st.text(max_size=5), st.lists(st.integers(0, 2**31 - 1), unique=True, max_size=4), max_size=3
 ).map(Layout)
+
+forgotten = st.dictionaries(
+    st.text(max_size=5), st.frozensets(st.integers(0, 2**31 - 1), min_size=1, max_size=3)
+)
 
 
 @st.composite
@@ -43,6 +51,17 @@ def group_states(draw: st.DrawFn) -> GroupState:
             filled=draw(arrays.arrays(np.int64, partitions, elements=st.integers(0, intervals))),
             log_ends=draw(integers(partitions, intervals)),
         ),
+        forgotten=draw(forgotten),
+        track=draw(st.none() | tracks(partitions)),
+    )
+
+
+def tracks(partitions: int) -> st.SearchStrategy[Track]:
+    numbers = st.floats(allow_nan=False)
+    return st.builds(
+        Track,
+        arrays.arrays(np.int64, (len(Mark), partitions), elements=mixed),
+        arrays.arrays(np.float64, (len(Figure), partitions), elements=numbers),
     )
 
 
@@ -54,10 +73,15 @@ def assert_same(one: GroupState, other: object) -> None:
         other.opened_at,
     )
     assert one.layout.topics == other.layout.topics
+    assert one.forgotten == other.forgotten
     np.testing.assert_array_equal(one.latest, other.latest)
     np.testing.assert_array_equal(one.windows.columns, other.windows.columns)
     np.testing.assert_array_equal(one.windows.filled, other.windows.filled)
     np.testing.assert_array_equal(one.windows.log_ends, other.windows.log_ends)
+    assert (one.track is None) == (other.track is None)
+    if one.track is not None and other.track is not None:
+        np.testing.assert_array_equal(one.track.marks, other.track.marks)
+        np.testing.assert_array_equal(one.track.figures, other.track.figures)
 
 
 @given(group_states())
@@ -108,10 +132,26 @@ def test_any_bytes_give_a_state_or_a_typed_error(value: bytes) -> None:
 
 def test_another_version_is_refused() -> None:
     value = encode(GroupGone(Applied("admin_api", -1, 5), 7))
-    with pytest.raises(CorruptState, match="version 2"):
-        decode(b"\x02" + value[1:])
+    with pytest.raises(CorruptState, match="version 3"):
+        decode(b"\x03" + value[1:])
     with pytest.raises(CorruptState, match="too many"):
         decode(encode(GroupState.new(Applied("admin_api", -1, 5), 10)) + b"x")
+
+
+@given(group_states())
+def test_what_version_1_has_written_is_read(state: GroupState) -> None:
+    """It had no track, and no word on that at the end."""
+    without = replace(state, track=None)
+    version_1 = b"\x01" + encode(without)[1:-2]
+    assert_same(without, decode(version_1))
+
+
+@given(group_states(), st.data())
+def test_a_track_with_other_marks_is_learnt_anew(state: GroupState, data: st.DataObject) -> None:
+    """As a version of Warren that remembers less has written it."""
+    track = data.draw(tracks(len(state.layout)))
+    other = replace(state, track=Track(track.marks[1:], track.figures))
+    assert_same(replace(state, track=None), decode(encode(other)))
 
 
 def test_a_partition_takes_about_three_hundred_bytes() -> None:
@@ -123,9 +163,10 @@ def test_a_partition_takes_about_three_hundred_bytes() -> None:
     assert len(encode(group.state)) < 310 * 100
 
 
-def test_judging_goes_on_from_stored_bytes_as_from_memory() -> None:
+@pytest.mark.parametrize("policy", ["burrow", "progress"])
+def test_judging_goes_on_from_stored_bytes_as_from_memory(policy: PolicyName) -> None:
     events = commits(5, 6, 3, 0, 9, 9, 2, 4, 4, 5, 6, 7, 1)
-    straight, stored = Judge(), Judge()
+    straight, stored = Judge(Rules(policy=policy)), Judge(Rules(policy=policy))
     for event in events:
         expected = straight.judged(event)
         assert stored.judged(event).lag == expected.lag

@@ -34,6 +34,13 @@ def test_events_that_are_not_newer_are_duplicates() -> None:
     assert positions.fold(offset_event({"orders": [At(7, 9)]}, position=11), HOME)
 
 
+def test_events_without_a_position_are_compared_by_time() -> None:
+    positions = Positions()
+    for at, position, is_newer in ((0, 10, True), (1, -1, True), (1, -1, False), (2, 4, True)):
+        event = offset_event({"orders": [At(5, 9)]}, position=position, observed_at=NOW + at)
+        assert positions.fold(event, HOME) == is_newer
+
+
 def test_events_of_a_large_group_bring_other_topics_and_partitions() -> None:
     positions = Positions()
     first = {"orders": [At(5, 9, partition=4), At(6, 9, partition=1)]}
@@ -148,3 +155,13 @@ def test_snapshots_stay_as_they_are() -> None:
     positions.fold(offset_event({"orders": [At(6, 12)]}, observed_at=NOW + 1), HOME)
     assert snapshot.observed_at == NOW
     assert [state.log_end for state in snapshot.states] == [9]
+
+
+def test_a_request_to_forget_observes_nothing() -> None:
+    positions = Positions()
+    asked = offset_event({}, observed_at=NOW + 5000, position=-1).model_copy(update={"forget": []})
+    assert not positions.fold(asked, HOME)
+    assert (CLUSTER, GROUP) not in positions
+    assert positions.fold(offset_event({"orders": [At(5, 9)]}), HOME)
+    assert not positions.fold(asked, HOME)
+    assert positions.fold(offset_event({"orders": [At(6, 9)]}, observed_at=NOW + 1), HOME)

@@ -9,11 +9,11 @@ from freshness.fake_brokers import NOT_AUTHORISED, NOT_LEADER, FakeBrokers, Fake
 from structlog.testing import capture_logs
 from warren.clock import ManualClock
 from warren.errors import AuthenticationFailed
+from warren.kafka.brokers import Brokers
 from warren.metrics.freshness import FRESHNESS
 from warren.settings import ClusterSettings
 from warren_freshness import broker_scans
 from warren_freshness.broker_scans import ByteBudget
-from warren_freshness.brokers import Brokers
 from warren_freshness.position import Position, Reading
 from warren_freshness.reader import Reader
 from warren_freshness.topic_metadata import MAX_AGE, TopicMetadata

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 from warren.clock import ManualClock
-from warren_freshness.brokers import Brokers
+from warren.kafka.brokers import Brokers
 from warren_freshness.retention import CHUNK, Retention, retention_ms
 
 WEEK = 604_800_000

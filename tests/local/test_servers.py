@@ -6,7 +6,8 @@ import pytest
 import redis
 from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
-from support.servers import embedded_kafka, embedded_valkey
+from kazoo.client import KazooClient
+from support.servers import embedded_kafka, embedded_valkey, embedded_zookeeper
 from warren_local.kafka import answers, new_cluster_id
 from warren_local.ports import accepts_connections
 
@@ -55,6 +56,18 @@ def test_embedded_valkey_serves_and_stops(tmp_path: Path) -> None:
         port = int(url.split(":")[2].split("/")[0])
         assert accepts_connections(port)
     assert not accepts_connections(port)
+
+
+@pytest.mark.integration
+def test_embedded_zookeeper_serves_and_stops(pytestconfig: pytest.Config, tmp_path: Path) -> None:
+    with embedded_zookeeper(pytestconfig.rootpath, tmp_path) as zookeeper:
+        client = KazooClient(zookeeper.hosts)
+        client.start(30)
+        client.create("/one", b"hello")
+        assert client.get("/one")[0] == b"hello"
+        client.stop()
+        client.close()
+    assert not accepts_connections(zookeeper.port)
 
 
 @pytest.mark.integration

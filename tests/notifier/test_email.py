@@ -16,6 +16,7 @@ from pydantic import SecretStr
 from warren.clock import SystemClock
 from warren.settings.notifier import EmailChannelSettings
 from warren_local.ports import free_port
+from warren_notifier.account import Entry
 from warren_notifier.channels.email import EmailChannel
 from warren_notifier.delivery import Delivered, Refused, Result, Retry
 
@@ -28,9 +29,9 @@ def channel(port: int, **fields: Any) -> EmailChannel:
     return EmailChannel(settings, "https://warren.example.org/", SystemClock())
 
 
-def send(receiver: SmtpReceiver, **fields: Any) -> Result:
+def send(receiver: SmtpReceiver, delivered: Entry | None = None, **fields: Any) -> Result:
     async def run() -> Result:
-        result = await channel(receiver.port, **fields).send(entry())
+        result = await channel(receiver.port, **fields).send(delivered or entry())
         # aiosmtplib closes connections without waiting; a loop that ends now would leave them open.
         selector = asyncio.get_running_loop()._selector  # type: ignore[attr-defined]  # no public way
         while len(selector.get_map()) > 1:  # one is the loop's own
@@ -59,6 +60,15 @@ def test_a_mail_arrives_at_all_recipients() -> None:
     assert html is not None
     assert "billing on cluster prod is ERR" in text.get_content()
     assert "https://warren.example.org/groups/prod/billing" in html.get_content()
+
+
+@pytest.mark.parametrize("length", [14, 300])
+def test_a_subject_arrives_as_it_was_written(length: int) -> None:
+    group = "g" * length
+    with serving(SmtpReceiver(), port=free_port()) as receiver:
+        send(receiver, entry(event(group=group)))
+    (mail,) = receiver.mails
+    assert mail["Subject"].startswith(f"[ERR] {group} on prod: ")
 
 
 @pytest.mark.parametrize("said", ["421 busy", "450 greylisted", "451 local error", "452 full"])

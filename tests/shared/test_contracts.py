@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from warren.contracts import (
+    ClusterEvent,
     DeadLetter,
     FreshnessEvent,
     GroupEvent,
@@ -29,6 +30,7 @@ from warren.contracts import (
     TopicFreshness,
     TopicLag,
     TopicPositions,
+    TopicsEvent,
     WindowEdge,
     WorstFreshness,
     group_key,
@@ -138,6 +140,21 @@ NOTIFICATION = NotificationEvent(
     next_attempt_at=1795244402123,
     duration_ms=12,
 )
+CLUSTER_EVENT = ClusterEvent(
+    cluster="prod",
+    collector="host-4711",
+    observed_at=1795244400123,
+    state="unreachable",
+    since=1795244300000,
+    problem="cluster prod: no broker answers (see clusters.prod.bootstrap)",
+    sources=["offsets_topic"],
+    groups=12,
+    positions=3400,
+    source_partitions=50,
+    backlog=7,
+    published_at=1795244299000,
+    log_ends_at=1795244298000,
+)
 NOTIFIER_STATE = NotifierState(
     cluster="prod",
     group="billing",
@@ -191,15 +208,20 @@ FRESHNESS_EVENT = FreshnessEvent(
         )
     },
 )
+TOPICS_EVENT = TopicsEvent(
+    cluster="prod", observed_at=1_795_244_400_123, log_ends={"orders": [7, -1], "empty": [0]}
+)
 EVENTS: list[Event] = [
     FRESHNESS_EVENT,
     NOTIFICATION,
     NOTIFIER_STATE,
+    CLUSTER_EVENT,
     OFFSET_EVENT,
     LAG_EVENT,
     STATUS_CHANGE,
     DEAD_LETTER,
     GROUP_EVENT,
+    TOPICS_EVENT,
 ]
 IDS = [type(event).__name__ for event in EVENTS]
 
@@ -303,3 +325,27 @@ def test_a_group_is_err_when_a_partition_is_worse_than_warn() -> None:
         "STALL": "ERR",
         "REWIND": "ERR",
     }
+
+
+def test_a_lag_event_from_before_there_were_reasons_has_none() -> None:
+    old = json.loads(LAG_EVENT.to_bytes())
+    for name in ("reason", "explanation"):
+        del old[name]
+        del old["topics"]["orders"][name]
+    read = LagEvent.from_bytes(json.dumps(old).encode())
+    assert read == LAG_EVENT
+    assert read.topics["orders"].reason == [None, None]
+    assert read.topics["orders"].explanation == [None, None]
+
+
+def test_a_reason_that_this_version_does_not_know_is_read() -> None:
+    new = json.loads(LAG_EVENT.to_bytes()) | {"reason": "of_tomorrow"}
+    new["topics"]["orders"]["reason"] = ["of_tomorrow", None]
+    assert LagEvent.from_bytes(json.dumps(new).encode()).reason == "of_tomorrow"
+
+
+def test_reasons_are_one_per_partition() -> None:
+    wrong = json.loads(LAG_EVENT.to_bytes())
+    wrong["topics"]["orders"]["reason"] = ["no_commit"]
+    with pytest.raises(ContractViolation, match="differ in length from partition: reason"):
+        LagEvent.from_bytes(json.dumps(wrong).encode())

@@ -55,15 +55,30 @@ def test_the_environment_wins_over_the_file(
     assert settings.clusters["eu"].groups_allow == ["^pay", "^bill"]
 
 
+OVERRIDE = "[[evaluation.overrides]]\ngroups = ['^pay']\n"
+OVERRIDES = "evaluation.overrides.0"
+
+
 @pytest.mark.parametrize(
     ("text", "setting", "advice"),
     [
         ("[api]\nprot = 1", "api.prot", "did you mean api.port?"),
         ("[hom]\n", "hom", "did you mean home?"),
         ('[clusters.p]\nbootstap = "a:1"', "clusters.p.bootstap", "clusters.p.bootstrap"),
-        ("[api]\nzzzzzz = 1", "api.zzzzzz", "known here: host, port"),
+        ("[log]\nzzzzzz = 1", "log.zzzzzz", "known here: format, level"),
         ("[api]\nport = 70000", "api.port", "less than or equal to 65535"),
-        ('[evaluation]\npolicy = "burow"', "evaluation.policy", "'burrow' or 'wiki'"),
+        ('[evaluation]\npolicy = "burow"', "evaluation.policy", "'burrow', 'wiki'"),
+        (OVERRIDE + "polcy = 'wiki'", OVERRIDES + ".polcy", "did you mean"),
+        (OVERRIDE + "policy = 'wik'", OVERRIDES + ".policy", "'burrow', 'wiki'"),
+        (OVERRIDE + "intervals = 1", OVERRIDES + ".intervals", "greater than or equal to 2"),
+        (OVERRIDE, OVERRIDES, "nothing is overridden: name one of policy, intervals"),
+        (OVERRIDE + "topics = '('\nallowed_lag = 1", OVERRIDES + ".topics", "'('"),
+        (
+            OVERRIDE + "topics = 't'\nexpire_group = 1",
+            OVERRIDES,
+            "expire_group is of a whole group",
+        ),
+        ("[[evaluation.overrides]]\nallowed_lag = 1", OVERRIDES, "for which groups?"),
         ('[clusters."a b"]\nbootstrap = "a:1"', "clusters", "'a b'"),
         ("[clusters.p]\n", "clusters.p.bootstrap", "Field required"),
         ('[redis]\nurl_file = "/nowhere"', "redis.url_file", "/nowhere"),

@@ -13,8 +13,15 @@ from confluent_kafka import TopicPartition as Partition
 from confluent_kafka.admin import AdminClient, NewTopic
 from support.waiting import eventually
 from warren.clock import SystemClock
-from warren.contracts import DeadLetter, GroupEvent, OffsetEvent, split_group_key
+from warren.contracts import (
+    ClusterEvent,
+    DeadLetter,
+    GroupEvent,
+    OffsetEvent,
+    split_group_key,
+)
 from warren.settings import ClusterSettings, CollectorSettings, HomeSettings, Settings
+from warren.settings_watch import SettingsWatch
 from warren_collector.service import Collector
 
 CLUSTER = "prod"
@@ -56,23 +63,29 @@ class Lab:
 
         eventually(is_committed, message=f"{group} commits")
 
-    def settings(self, offsets_topic: str = "__consumer_offsets") -> Settings:
+    def settings(self, offsets_topic: str = "__consumer_offsets", **cluster: object) -> Settings:
+        """`cluster`: other settings of the monitored cluster."""
         return Settings(
             home=HomeSettings(bootstrap=self.bootstrap, topic_prefix=self.prefix, partitions=2),
             clusters={
-                CLUSTER: ClusterSettings(
-                    bootstrap=self.bootstrap,
-                    offsets_topic=offsets_topic,
-                    groups_allow=[self.name],
+                CLUSTER: ClusterSettings.model_validate(
+                    {
+                        "bootstrap": self.bootstrap,
+                        "offsets_topic": offsets_topic,
+                        "groups_allow": [self.name],
+                        **cluster,
+                    }
                 )
             },
             collector=CollectorSettings(group_id=f"warren-{self.name}", interval=0.2, heartbeat=1),
         )
 
     @contextmanager
-    def collecting(self, settings: Settings) -> Iterator[Collector]:
+    def collecting(
+        self, settings: Settings, watch: SettingsWatch | None = None
+    ) -> Iterator[Collector]:
         """A running collector; ready, if all its clusters can be reached."""
-        collector = Collector(settings, SystemClock())
+        collector = Collector(settings, SystemClock(), watch)
         failures: list[BaseException] = []
 
         def run() -> None:
@@ -106,9 +119,12 @@ class Events:
 
     def __init__(self, lab: Lab, closing: ExitStack) -> None:
         self.all: list[OffsetEvent] = []
+        self.keys: list[tuple[bytes | None, str]] = []
+        """Key and group of each."""
         self.letters: list[DeadLetter] = []
         self.groups: dict[str, list[GroupEvent | None]] = {}
         """Of `warren.groups`, by group; None for a tombstone."""
+        self.clusters: dict[bytes | None, ClusterEvent | None] = {}
         self._consumer = Consumer(
             {
                 "bootstrap.servers": lab.bootstrap,
@@ -121,7 +137,7 @@ class Events:
         self._consumer.assign(
             [
                 Partition(f"{lab.prefix}{topic}", number, 0)
-                for topic in ("offsets", "groups", "dead-letters")
+                for topic in ("offsets", "groups", "dead-letters", "clusters")
                 for number in range(2)
             ]
         )
@@ -139,9 +155,20 @@ class Events:
                 event = None if value is None else GroupEvent.from_bytes(value)
                 _, group = split_group_key(message.key())
                 self.groups.setdefault(group, []).append(event)
+            elif (message.topic() or "").endswith("clusters"):
+                value = message.value()
+                self.clusters[message.key()] = ClusterEvent.from_bytes(value) if value else None
             else:
                 self.all.append(OffsetEvent.from_bytes(message.value()))
+                self.keys.append((message.key(), self.all[-1].group))
         return self.all
+
+    def cluster_states(self) -> dict[str, str]:
+        """What the (only) collector says of its clusters."""
+        return {event.cluster: event.state for event in self.clusters.values() if event}
+
+    def problem(self, cluster: str) -> str:
+        return next(e.problem for e in self.clusters.values() if e and e.cluster == cluster)
 
     def of(self, group: str) -> list[OffsetEvent]:
         return [event for event in self.all if event.group == group]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from warren.contracts import OffsetEvent, TopicPositions
-from warren.evaluation import Rules
+from warren.evaluation import GroupRules, Rules
 from warren_evaluator.judgement import Ended, Judged, Outcome, judge
 from warren_evaluator.state import GroupGone, GroupState
 
@@ -76,11 +76,12 @@ def commits(*lags: int, step_ms: int = MINUTE, advance: int = 10) -> list[Offset
 class Judge:
     """Folds events of one group, as the evaluator does."""
 
-    rules: Rules = field(default_factory=Rules)
+    rules: Rules | GroupRules = field(default_factory=Rules)
     state: GroupState | GroupGone | None = None
 
     def __call__(self, event: OffsetEvent) -> Outcome:
-        outcome = judge(event, self.state, self.rules, source_offset=7)
+        rules = GroupRules(self.rules) if isinstance(self.rules, Rules) else self.rules
+        outcome = judge(event, self.state, rules, source_offset=7)
         if isinstance(outcome, Judged | Ended):
             self.state = outcome.state
         return outcome

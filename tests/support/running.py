@@ -50,6 +50,18 @@ class Running:
         except (OSError, httpx.HTTPError, KeyError, ValueError):
             return False
 
+    def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """`warren …` with the settings of this run."""
+        environ = {n: text for n, text in os.environ.items() if not n.startswith("WARREN_")}
+        return subprocess.run(
+            [sys.executable, "-m", "warren_cli.main", *arguments],
+            env=environ | {"WARREN_CONFIG": str(self.state / "warren.toml")},
+            capture_output=True,
+            text=True,
+            timeout=400,
+            check=False,
+        )
+
     def kill(self, service: str) -> int:
         """kill -9; the process id that died."""
         (pid,) = self.run["pids"][service]

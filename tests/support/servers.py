@@ -12,12 +12,13 @@ from urllib.parse import urlsplit
 from rich.console import Console
 from support.waiting import eventually
 from warren.settings_file import load_settings
-from warren_local.jars import ensure_jars, ensure_spark_jars
+from warren_local.jars import ensure_jars, ensure_spark_jars, ensure_zookeeper_jars
 from warren_local.java import find_java
 from warren_local.kafka import EmbeddedKafka, answers
 from warren_local.kafka_properties import KafkaOptions, Listener, server_properties
 from warren_local.ports import free_port
 from warren_local.valkey import EmbeddedValkey, answers_ping
+from warren_local.zookeeper import EmbeddedZookeeper
 
 KAFKA_IMAGE = "apache/kafka:4.3.0"
 VALKEY_IMAGE = "valkey/valkey:9"
@@ -73,6 +74,24 @@ def embedded_valkey(logs: Path) -> Iterator[str]:
         EmbeddedValkey(free_port(), data_dir=Path(data), log=logs / "valkey.log") as valkey,
     ):
         yield valkey.url
+
+
+@contextmanager
+def embedded_zookeeper(root: Path, logs: Path) -> Iterator[EmbeddedZookeeper]:
+    """A running ZooKeeper."""
+    local = load_settings(Path(os.devnull)).local
+    at_root = local.model_copy(update={"state_dir": str(root / local.state_dir)})
+    with (
+        tempfile.TemporaryDirectory(prefix="warren-zookeeper-") as data,
+        EmbeddedZookeeper(
+            free_port(),
+            java=find_java(os.environ),
+            jars=ensure_zookeeper_jars(at_root, Console(stderr=True)),
+            data_dir=Path(data),
+            log=logs / "zookeeper.log",
+        ) as zookeeper,
+    ):
+        yield zookeeper
 
 
 @contextmanager

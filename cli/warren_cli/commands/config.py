@@ -1,17 +1,26 @@
-"""`warren config`: the settings in force."""
+"""`warren config`: the settings in force, and those of Burrow as Warren's."""
 
 from __future__ import annotations
 
+import base64
+import os
+import secrets
+import tomllib
+from pathlib import Path
 from typing import Annotated
 
+import tomli_w
 import typer
-from warren.errors import KafkaError
+from pydantic import ValidationError
+from warren.errors import KafkaError, SettingsError
 from warren.kafka.connection import connect
+from warren.settings import Settings
 from warren.settings_file import load_settings
 
+from warren_cli.burrow_config import Imported, import_burrow
 from warren_cli.commands.options import ConfigOption
 
-app = typer.Typer(help="The settings in force.", no_args_is_help=True)
+app = typer.Typer(help="The settings in force; Burrow's as Warren's.", no_args_is_help=True)
 
 
 @app.command()
@@ -25,7 +34,8 @@ def check(
     settings = load_settings(config)
     typer.echo(f"home: {settings.home.bootstrap}")
     for name, cluster in settings.clusters.items():
-        typer.echo(f"cluster {name}: {cluster.bootstrap}, source {cluster.source}")
+        sources = ", ".join(cluster.sources)
+        typer.echo(f"cluster {name}: {cluster.bootstrap}, source {sources}")
     if not settings.clusters:
         typer.echo("no cluster is monitored: add a table [clusters.<name>] with bootstrap")
     unusable = 0
@@ -50,3 +60,80 @@ def check(
 def show(config: ConfigOption = None) -> None:
     """Print the settings in force as JSON; secrets are masked."""
     typer.echo(load_settings(config).model_dump_json(indent=2))
+
+
+@app.command("import")
+def import_(
+    burrow: Annotated[Path, typer.Argument(help="Burrow's configuration, burrow.toml")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="File to write; default: standard output")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file")] = False,
+    home: Annotated[
+        str, typer.Option(help="Bootstrap servers of the cluster for Warren's own topics")
+    ] = "localhost:9092",
+) -> None:
+    """Turn burrow.toml into warren.toml; standard error lists what has no counterpart.
+
+    The result holds the passwords that burrow.toml holds.
+    """
+    imported = import_burrow(_read(burrow), home, _new_secret)
+    _check(burrow, imported)
+    text = _written(burrow, imported)
+    if output is None:
+        typer.echo(text, nl=False)
+    else:
+        _write(output, text, force=force)
+    for remark in imported.remarks:
+        typer.echo(str(remark), err=True)
+    where = "standard output" if output is None else output
+    count = len(imported.tables["clusters"])
+    typer.echo(
+        f"{count} clusters written to {where}, {len(imported.remarks)} remarks; "
+        f"Warren's own topics will be on {home} (home.bootstrap)",
+        err=True,
+    )
+
+
+def _read(burrow: Path) -> dict[str, object]:
+    try:
+        return tomllib.loads(burrow.read_text())
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        problem = error.strerror if isinstance(error, OSError) else f"no TOML: {error}"
+        raise SettingsError(str(burrow), problem or type(error).__name__) from None
+
+
+def _new_secret() -> str:
+    """For Standard Webhooks: `whsec_` and 32 random bytes in base64."""
+    return f"whsec_{base64.b64encode(secrets.token_bytes(32)).decode()}"
+
+
+def _check(burrow: Path, imported: Imported) -> None:
+    """Raises SettingsError when warren.toml would not be accepted."""
+    try:
+        Settings.model_validate(imported.tables)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        name = ".".join(str(part) for part in first["loc"])
+        message = first["msg"].removeprefix("Value error, ")
+        raise SettingsError(str(burrow), f"cannot be taken over: {name}: {message}") from None
+
+
+def _written(burrow: Path, imported: Imported) -> str:
+    head = [f"Imported from {burrow.name} by `warren config import`."]
+    if imported.remarks:
+        head += ["", "What is not as it was in Burrow:", *map(str, imported.remarks)]
+    comment = "".join(f"# {line}".rstrip() + "\n" for line in head)
+    return f"{comment}\n{tomli_w.dumps(imported.tables)}"
+
+
+def _write(output: Path, text: str, *, force: bool) -> None:
+    """For its owner's eyes only, since it may hold passwords."""
+    flags = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if force else os.O_EXCL)
+    try:
+        with os.fdopen(os.open(output, flags, 0o600), "w") as file:
+            file.write(text)
+    except FileExistsError:
+        raise SettingsError(str(output), "is there already; overwrite it with --force") from None
+    except OSError as error:
+        raise SettingsError(str(output), error.strerror or "cannot be written") from None

@@ -10,6 +10,7 @@ from warren.errors import SettingsError
 from warren.log import configure
 from warren.settings import LogSettings
 from warren.settings_file import load_settings
+from warren.settings_watch import SettingsWatch
 from warren_local.errors import StartRefused
 from warren_local.plan import DemoPorts, Options, make_plan
 from warren_local.ports import free_port
@@ -69,10 +70,12 @@ def up(
     table = console.is_terminal and not plain
     try:
         ports = DemoPorts(probe=free_port(), mailbox=free_port(), webhooks=free_port())
-        plan = make_plan(load_settings(config), options, demo_ports=ports)
+        settings = load_settings(config)
+        plan = make_plan(settings, options, demo_ports=ports)
         configure(LogSettings(level="warning", format="console"), service="up")
         with own_foreground():
-            run(plan, TableScreen(console) if table else PlainScreen(console), stop)
+            screen = TableScreen(console) if table else PlainScreen(console)
+            run(plan, screen, stop, watch=SettingsWatch(config, settings))
     except (StartRefused, SettingsError) as refusal:
         print(f"warren: {refusal}", file=sys.stderr)
         raise typer.Exit(2) from None

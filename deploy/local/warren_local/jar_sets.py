@@ -26,4 +26,11 @@ class JarSet:
 
 KAFKA_JARS = JarSet("Kafka", "ivy.xml", "jars.lock", "jars", "local.jars_dir")
 SPARK_JARS = JarSet("Spark", "ivy-spark.xml", "jars-spark.lock", "jars-spark", "archiver.jars_dir")
-JAR_SETS = {"kafka": KAFKA_JARS, "spark": SPARK_JARS}
+ZOOKEEPER_JARS = JarSet(
+    "ZooKeeper",
+    "ivy-zookeeper.xml",
+    "jars-zookeeper.lock",
+    "jars-zookeeper",
+    "local.zookeeper_jars_dir",
+)
+JAR_SETS = {"kafka": KAFKA_JARS, "spark": SPARK_JARS, "zookeeper": ZOOKEEPER_JARS}

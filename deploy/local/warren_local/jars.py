@@ -1,4 +1,4 @@
-"""The embedded broker's and Spark's jars: fetched once, verified against a lock at every start."""
+"""The embedded servers' and Spark's jars: fetched once, verified against a lock at every start."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from warren_local.guard import guard
 from warren_local.ivy import retrieve
 from warren_local.jar_lock import JarLock, render, verify
 from warren_local.jar_progress import JarProgress
-from warren_local.jar_sets import JAR_SETS, KAFKA_JARS, SPARK_JARS, JarSet
+from warren_local.jar_sets import JAR_SETS, KAFKA_JARS, SPARK_JARS, ZOOKEEPER_JARS, JarSet
 from warren_local.java import find_java
 
 
@@ -48,6 +48,15 @@ def ensure_spark_jars(
     """Likewise the jars that the archiver's Spark needs besides pyspark's own."""
     given = settings.archiver.jars_dir
     return _ensure(SPARK_JARS, SPARK_JARS.lock(), given, settings.local, console, stop)
+
+
+def ensure_zookeeper_jars(
+    local: LocalSettings, console: Console, *, stop: threading.Event | None = None
+) -> Path:
+    """Likewise those of the embedded ZooKeeper, which only tests run."""
+    return _ensure(
+        ZOOKEEPER_JARS, ZOOKEEPER_JARS.lock(), local.zookeeper_jars_dir, local, console, stop
+    )
 
 
 def _ensure(
@@ -138,10 +147,12 @@ def main() -> None:
             chosen = JAR_SETS[options.set or "kafka"]
             write_lock(chosen, settings.local, console, options.write_lock)
             return
-        if options.set != "spark":
+        if options.set in (None, "kafka"):
             ensure_jars(settings.local, console)
-        if options.set != "kafka":
+        if options.set in (None, "spark"):
             ensure_spark_jars(settings, console)
+        if options.set in (None, "zookeeper"):
+            ensure_zookeeper_jars(settings.local, console)
     except WarrenError as problem:
         sys.exit(f"warren: {problem}")
 

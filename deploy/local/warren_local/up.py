@@ -12,9 +12,10 @@ from warren.errors import KafkaError
 from warren.kafka.connection import await_connection
 from warren.kafka.topics import ensure_topics
 from warren.settings import ArchiverSettings, Settings
+from warren.settings_watch import SettingsWatch, with_filters_of
 
 from warren_local.arrivals import ArrivalsFollower
-from warren_local.effective_file import write_effective
+from warren_local.effective_file import FILE_NAME, write_effective
 from warren_local.errors import AlreadyRunning, Stopped
 from warren_local.guard import Held, guard
 from warren_local.jars import ensure_jars, ensure_spark_jars
@@ -35,19 +36,28 @@ from warren_local.valkey import EmbeddedValkey
 
 CONNECT_TIMEOUT = 5.0  # seconds for one attempt; it is also how long Ctrl-C may take meanwhile
 LOOK_EVERY = 0.1  # seconds between two looks at the processes
+LOOK_AT_SETTINGS_EVERY = 1.0
 # Of a demo before this one: its broker was another, so offsets and tables mean nothing now.
 _DEMO_STATE = ("evaluator", "lake")
 
 
-def run(plan: Plan, screen: Screen, stop: threading.Event, clock: Clock | None = None) -> None:
+def run(
+    plan: Plan,
+    screen: Screen,
+    stop: threading.Event,
+    clock: Clock | None = None,
+    watch: SettingsWatch | None = None,
+) -> None:
     """Run until `stop` is set; everything that was started has ended when this returns.
+
+    `watch` tells of other filters in the user's file: the services' file follows.
 
     Raises StartRefused before anything is started, ServerFailed when a server does not come up.
     """
     plan.state_dir.mkdir(parents=True, exist_ok=True)
     try:
         with guard(plan.state_dir / "up.guard", wait=False):
-            _Run(plan, screen, stop, clock or SystemClock()).run()
+            _Run(plan, screen, stop, clock or SystemClock(), watch).run()
     except Held as held:
         raise AlreadyRunning(plan.state_dir) from held
     except Stopped:
@@ -55,8 +65,20 @@ def run(plan: Plan, screen: Screen, stop: threading.Event, clock: Clock | None =
 
 
 class _Run:
-    def __init__(self, plan: Plan, screen: Screen, stop: threading.Event, clock: Clock) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        screen: Screen,
+        stop: threading.Event,
+        clock: Clock,
+        watch: SettingsWatch | None,
+    ) -> None:
         self._plan = plan
+        self._settings = plan.settings
+        self._clock = clock
+        own = plan.state_dir / FILE_NAME  # which is not the user's
+        self._watch = None if watch is None or watch.file.resolve() == own.resolve() else watch
+        self._looked_at = clock.monotonic()
         self._screen = screen
         self._stop = stop
         self._logs = plan.state_dir / "logs"
@@ -78,6 +100,7 @@ class _Run:
                 self._start_services()
                 while not self._stop.wait(LOOK_EVERY):
                     self._supervisor.watch()
+                    self._follow_filters()
                     self._tell_arrivals()
         finally:
             try:
@@ -144,11 +167,22 @@ class _Run:
         return True
 
     def _start_services(self) -> None:
-        config = write_effective(self._settings_with_jars(), self._plan.state_dir)
+        self._settings = self._settings_with_jars()
+        config = write_effective(self._settings, self._plan.state_dir)
         for service in warren_services(self._plan, config):
             self._supervisor.start(service)
         self._screen.say(f"logs: {self._logs}")
         self._screen.follow(self._state.api)
+
+    def _follow_filters(self) -> None:
+        now = self._clock.monotonic()
+        if self._watch is None or now - self._looked_at < LOOK_AT_SETTINGS_EVERY:
+            return
+        self._looked_at = now
+        if (changed := self._watch.look()) is not None:
+            self._settings = with_filters_of(changed, self._settings)
+            write_effective(self._settings, self._plan.state_dir)
+            self._screen.say("filters changed")
 
     def _tell_arrivals(self) -> None:
         """Mails and webhooks of the demo, as they arrive."""
@@ -172,8 +206,9 @@ def run_state(plan: Plan) -> RunState:
     """run.json before anything runs."""
     settings = plan.settings
     host = HOST if settings.api.host in ("0.0.0.0", "::", "") else settings.api.host
+    scheme = "https" if settings.api.tls_certificate else "http"
     return RunState(
-        api=f"http://{host}:{settings.api.port}",
+        api=f"{scheme}://{host}:{settings.api.port}",
         kafka=settings.clusters[plan.cluster].bootstrap,
         home_kafka=settings.home.bootstrap,
         redis=_address(settings.redis.url.get_secret_value()),

@@ -7,63 +7,66 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from warren.contracts import Status, TopicLag
-from warren.metrics import api_families as families
+from warren.contracts import Status, TopicsEvent
+from warren.metrics import adopted_families as families
 
-from warren_api.exposition import Value, column, head, sample
+from warren_api.exposition import Value
 from warren_api.group_view import GroupView
+from warren_api.log_ends import LogEnds, unconsumed
+from warren_api.series import (
+    JudgedTopic,
+    Series,
+    Snapshot,
+    Writer,
+    group_blocks,
+    log_blocks,
+    partition_blocks,
+)
 
 _CODES: dict[str, int] = {name: int(status) for name, status in Status.__members__.items()}
 
 
-def burrow_series(views: Sequence[GroupView]) -> Iterator[str]:
-    yield head(families.BURROW_TOTAL_LAG)
-    for view in views:
-        name = view.cluster, view.group
-        yield sample(families.BURROW_TOTAL_LAG, name, view.event.total_lag)
-    yield head(families.BURROW_STATUS)
-    for view in views:
-        yield sample(families.BURROW_STATUS, (view.cluster, view.group), _CODES[view.event.status])
-    for family, values in (
-        (families.BURROW_PARTITION_LAG, _lags),
-        (families.BURROW_PARTITION_STATUS, _statuses),
-        (families.BURROW_CURRENT_OFFSET, _current_offsets),
-    ):
-        yield head(family)
-        for view in views:
-            for topic, columns in view.event.topics.items():
-                labels = view.cluster, view.group, topic
-                yield column(family, labels, columns.partition, values(columns))
-    yield from _topic_offsets(views)
+def burrow_series(
+    writer: Writer, snapshot: Snapshot, listed: Sequence[TopicsEvent]
+) -> Iterator[bytes]:
+    """`listed`: all topics of the clusters whose collectors list them."""
+    yield from writer.write(_GROUPS, group_blocks(snapshot.views))
+    yield from writer.write(_PARTITIONS, partition_blocks(snapshot.judged))
+    yield from writer.write(_LOGS, log_blocks([*snapshot.logs, *unconsumed(snapshot.logs, listed)]))
 
 
-def _lags(columns: TopicLag) -> list[Value | None]:
-    return [lag or 0 for lag in columns.lag]
+def _lags(topics: Sequence[JudgedTopic]) -> list[Value | None]:
+    return [lag or 0 for topic in topics for lag in topic.columns.lag]
 
 
-def _statuses(columns: TopicLag) -> list[Value | None]:
+def _statuses(topics: Sequence[JudgedTopic]) -> list[Value | None]:
     """Only where the window is full, as in Burrow."""
     return [
         _CODES[status] if complete == 1.0 else None
-        for status, complete in zip(columns.status, columns.complete, strict=True)
+        for topic in topics
+        for status, complete in zip(topic.columns.status, topic.columns.complete, strict=True)
     ]
 
 
-def _current_offsets(columns: TopicLag) -> list[Value | None]:
+def _current_offsets(topics: Sequence[JudgedTopic]) -> list[Value | None]:
     return [
         offset if complete == 1.0 else None
-        for offset, complete in zip(columns.window_end.offset, columns.complete, strict=True)
+        for topic in topics
+        for offset, complete in zip(
+            topic.columns.window_end.offset, topic.columns.complete, strict=True
+        )
     ]
 
 
-def _topic_offsets(views: Sequence[GroupView]) -> Iterator[str]:
-    """Of groups that share a topic the last judged one has seen the newest log end."""
-    ends: dict[tuple[str, str], dict[int, int]] = {}
-    for view in sorted(views, key=lambda view: view.event.evaluated_at):
-        for topic, columns in view.event.topics.items():
-            pairs = zip(columns.partition, columns.log_end, strict=True)
-            of_topic = ends.setdefault((view.cluster, topic), {})
-            of_topic.update(pair for pair in pairs if pair[1] >= 0)
-    yield head(families.BURROW_TOPIC_OFFSET)
-    for labels, of_topic in ends.items():
-        yield column(families.BURROW_TOPIC_OFFSET, labels, of_topic.keys(), of_topic.values())
+_GROUPS: tuple[Series[GroupView], ...] = (
+    Series(families.BURROW_TOTAL_LAG, lambda views: [v.event.total_lag for v in views]),
+    Series(families.BURROW_STATUS, lambda views: [_CODES[v.event.status] for v in views]),
+)
+_PARTITIONS: tuple[Series[JudgedTopic], ...] = (
+    Series(families.BURROW_PARTITION_LAG, _lags),
+    Series(families.BURROW_PARTITION_STATUS, _statuses),
+    Series(families.BURROW_CURRENT_OFFSET, _current_offsets),
+)
+_LOGS: tuple[Series[LogEnds], ...] = (
+    Series(families.BURROW_TOPIC_OFFSET, lambda logs: [end for log in logs for end in log.ends]),
+)

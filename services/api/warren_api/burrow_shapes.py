@@ -1,55 +1,30 @@
-"""The JSON bodies of Burrow's HTTP API, version 3: names, types and key order as in Burrow 1.9.5.
+"""A consumer group in Burrow's HTTP API, version 3: names, types and key order as in Burrow 1.9.5.
 
-Facts from linkedin/Burrow: core/internal/httpserver/structs.go (envelopes) and
-core/protocol/{evaluator,storage}.go (statuses). Warren knows no owner and no client id yet: both
-are empty strings, as Burrow gives them when it does not know.
+Facts from linkedin/Burrow: core/protocol/{evaluator,storage}.go.
 """
 
 from __future__ import annotations
 
-import socket
-from typing import Any
-
+from warren_api.burrow_envelope import Body
+from warren_api.cluster_view import ClusterView
 from warren_api.go_json import float32
 from warren_api.group_view import Edge, GroupView, PartitionRow
-
-Body = dict[str, Any]
-
-
-def request_info(path: str) -> Body:
-    """`path` as the client meant it, that is decoded."""
-    return {"url": path, "host": socket.gethostname()}
+from warren_api.group_windows import Slots, windows
 
 
-def error(message: str, path: str) -> Body:
-    return {"error": True, "message": message, "request": request_info(path)}
-
-
-def cluster_list(clusters: list[str], path: str) -> Body:
+def cluster_state(view: ClusterView) -> Body:
+    """How it stands with the cluster: not Burrow's, our own."""
     return {
-        "error": False,
-        "message": "cluster list returned",
-        "clusters": clusters,
-        "request": request_info(path),
-    }
-
-
-def consumer_list(groups: list[str], path: str) -> Body:
-    return {
-        "error": False,
-        "message": "consumer list returned",
-        "consumers": groups,
-        "request": request_info(path),
-    }
-
-
-def consumer_status(status: Body, path: str) -> Body:
-    """Also for a group that is not found: that is a status, not an error."""
-    return {
-        "error": False,
-        "message": "consumer status returned",
-        "status": status,
-        "request": request_info(path),
+        "state": view.state,
+        "since": view.since,
+        "problem": view.problem,
+        "groups": sum(event.groups for event in view.events),
+        "positions": sum(event.positions for event in view.events),
+        "backlog": sum(event.backlog for event in view.events),
+        "log_ends_at": view.log_ends_at,
+        "collectors": [
+            event.model_dump(exclude={"v", "cluster"}, mode="json") for event in view.events
+        ],
     }
 
 
@@ -81,17 +56,44 @@ def group_not_found(cluster: str, group: str) -> Body:
     }
 
 
+def group_detail(view: GroupView) -> Body:
+    """Topics, each a list with one entry per partition: the index is the partition's number."""
+    found = windows(view.event)
+    topics: Body = {}
+    for row in view.partitions:
+        entries = topics.setdefault(row.topic, [])
+        entries += [_window([], None) for _ in range(len(entries), row.partition)]
+        entries.append(_window(found[row.topic][row.partition], row))
+    return topics
+
+
 def _partition(row: PartitionRow) -> Body:
     return {
         "topic": row.topic,
         "partition": row.partition,
-        "owner": "",
-        "client_id": "",
+        **_owner(row),
         "status": row.status,
         "start": _offset(row.start),
         "end": _offset(row.end),
         "current_lag": row.known_lag,
         "complete": float32(row.complete),
+    }
+
+
+def _window(slots: Slots, row: PartitionRow | None) -> Body:
+    return {
+        "offsets": [_offset(slot) for slot in slots],
+        **_owner(row),
+        "current-lag": row.known_lag if row else 0,
+    }
+
+
+def _owner(row: PartitionRow | None) -> Body:
+    """The host and client id of the member that has the partition; empty where nobody has."""
+    member = row.owner if row else None
+    return {
+        "owner": member.host if member else "",
+        "client_id": member.client_id if member else "",
     }
 
 

@@ -1,4 +1,4 @@
-"""What every route is given: settings, the read model, the feed's state and the clock."""
+"""What every route is given: settings, the read model, the feed's state, the clock, requests."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from warren.clock import Clock
 from warren.settings import Settings
 
-from warren_api.doubts import doubts
+from warren_api.doubts import doubts, group_doubts
 from warren_api.feed import FeedState
 from warren_api.group_view import GroupView
 from warren_api.read_model import ReadModel
+from warren_api.requests import Requests
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +23,17 @@ class ApiContext:
     model: ReadModel
     feed_state: Callable[[], FeedState]
     clock: Clock
+    requests: Requests
 
     @property
     def clusters(self) -> list[str]:
         """Configured clusters and those that events have come from, sorted."""
         return sorted({*self.settings.clusters, *self.model.clusters()})
+
+    def servers(self, cluster: str) -> list[str]:
+        """Bootstrap servers of a cluster; empty where it is not configured here."""
+        settings = self.settings.clusters.get(cluster)
+        return [] if settings is None else [s.strip() for s in settings.bootstrap.split(",")]
 
     @property
     def stale_after_ms(self) -> int:
@@ -43,3 +50,12 @@ class ApiContext:
         """Why what is served may not be how things are, one sentence each; empty when it is."""
         newest = max((v.event.evaluated_at for v in self.model.groups()), default=None)
         return doubts(self.feed_state(), newest, self.clock.now_ms(), self.stale_after_ms)
+
+    def group_doubts(self, view: GroupView) -> list[str]:
+        """Why what is said of a group may not be how it is; empty when it is to be believed."""
+        return group_doubts(
+            view,
+            self.clock.now_ms(),
+            self.stale_after_ms,
+            is_freshness_stale=self.is_freshness_stale(view),
+        )

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from http import HTTPStatus
 
 import structlog
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import RedirectResponse
+from fastapi.responses import PlainTextResponse, RedirectResponse
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
+from starlette.types import Scope
 
-from warren_api.burrow_shapes import error as burrow_error
-from warren_api.problem import problem
+from warren_api.problem import ProblemKind, plain_problem, problem
 from warren_api.raw_path import decoded_path
-from warren_api.routes.burrow_v3 import UNKNOWN_URL, go_text_error, json_response
+from warren_api.routes.burrow_answers import UNKNOWN_URL, error_response, go_text_error
 
 log = structlog.get_logger(__name__)
+
+_METHODS = ("GET", "POST", "PUT", "DELETE")
 
 
 def install(app: FastAPI) -> None:
@@ -28,7 +31,9 @@ def install(app: FastAPI) -> None:
         title = HTTPStatus(refusal.status_code).phrase
         if _is_ours(request):
             detail = f"{request.method} {decoded_path(request.scope)} is nothing that Warren does."
-            return problem(refusal.status_code, title, detail, refusal.headers)
+            return plain_problem(refusal.status_code, detail, refusal.headers)
+        if refusal.status_code == 405:
+            return _as_burrow_refuses(app, request)
         body = UNKNOWN_URL if refusal.status_code == 404 else f"{title}\n"
         return go_text_error(body, refusal.status_code, refusal.headers)
 
@@ -36,20 +41,47 @@ def install(app: FastAPI) -> None:
     async def invalid(_: Request, refusal: RequestValidationError) -> Response:
         first = refusal.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
-        return problem(422, "Invalid request", f"{where}: {first['msg']}")
+        said = first["msg"].removeprefix("Value error, ")
+        return problem(ProblemKind.INVALID_REQUEST, f"{where}: {said}")
 
     @app.exception_handler(Exception)
     async def failed(request: Request, failure: Exception) -> Response:
         path = decoded_path(request.scope)
         log.error("request failed", path=path, exc_info=failure)
         if _is_ours(request):
-            return problem(500, "Internal error", "The cause is in the API's log.")
-        return json_response(burrow_error("internal error", path), 500)
+            return plain_problem(500, "The cause is in the API's log.")
+        return error_response(request, 500, "internal error")
+
+
+def refusal(
+    scope: Scope, kind: ProblemKind, detail: str, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Of a request that reaches no route, in the shape that clients of its path expect."""
+    path: str = scope["path"]
+    status, title, _ = kind.value
+    if path.startswith("/api/"):
+        return problem(kind, detail, headers)
+    if path.startswith("/v3/"):
+        answer = error_response(Request(scope), status, detail)
+        answer.headers.update(headers or {})
+        return answer
+    return PlainTextResponse(f"{title}. {detail}\n", status, headers)
 
 
 def _is_ours(request: Request) -> bool:
     path: str = request.scope["path"]
     return path.startswith("/api/")
+
+
+def _as_burrow_refuses(app: FastAPI, request: Request) -> Response:
+    """Names every method that the path knows; for OPTIONS that is the answer."""
+    known = [
+        method for method in _METHODS if _is_answered(app, {**request.scope, "method": method})
+    ]
+    headers = {"Allow": ", ".join(sorted({*known, "OPTIONS"}))}
+    if request.method == "OPTIONS":
+        return Response(status_code=HTTPStatus.OK, headers=headers)
+    return go_text_error("Method Not Allowed\n", HTTPStatus.METHOD_NOT_ALLOWED, headers)
 
 
 def _without_trailing_slash(app: FastAPI, request: Request) -> str | None:
@@ -58,8 +90,10 @@ def _without_trailing_slash(app: FastAPI, request: Request) -> str | None:
     stripped = path.rstrip("/")
     if stripped == path or not stripped:
         return None
-    there = {**request.scope, "path": stripped}
-    matches: list[Match] = [route.matches(there)[0] for route in app.router.routes]
-    if Match.FULL not in matches:
+    if not _is_answered(app, {**request.scope, "path": stripped}):
         return None
     return stripped + (f"?{request.url.query}" if request.url.query else "")
+
+
+def _is_answered(app: FastAPI, scope: Scope) -> bool:
+    return any(route.matches(scope)[0] is Match.FULL for route in app.router.routes)

@@ -6,67 +6,82 @@ What is unknown has no sample. What was measured long ago keeps its last one: se
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
+from warren.contracts import FreshnessEvent, TopicFreshness
+from warren.metrics import adopted_families
 from warren.metrics import api_families as families
-from warren.metrics.api_families import Family
 
-from warren_api.exposition import Value, column, head, sample
-from warren_api.group_freshness import GroupFreshness
+from warren_api.exposition import Value
 from warren_api.group_view import GroupView
-
-Named = tuple[tuple[str, str], GroupFreshness]
-
-
-def freshness_series(views: Sequence[GroupView]) -> Iterator[str]:
-    measured = [((view.cluster, view.group), view.freshness) for view in views if view.freshness]
-    yield from _groups(measured)
-    yield head(families.GROUP_LOST_RECORDS)
-    for view in views:
-        name = view.cluster, view.group
-        yield sample(families.GROUP_LOST_RECORDS, name, view.lost_records)
-    yield from _partitions(measured)
+from warren_api.series import (
+    MeasuredTopic,
+    Series,
+    Snapshot,
+    Writer,
+    group_blocks,
+    partition_blocks,
+    topic_blocks,
+)
 
 
-def _groups(measured: Sequence[Named]) -> Iterator[str]:
-    for family, name in (
-        (families.GROUP_FRESHNESS, "freshness_ms"),
-        (families.GROUP_TIME_TO_LOSS, "time_to_loss_ms"),
-        (families.GROUP_FRESHNESS_MEASURED, "measured_at"),
-    ):
-        yield head(family)
-        for labels, freshness in measured:
-            milliseconds = getattr(freshness.event, name)
-            if milliseconds is not None:
-                yield sample(family, labels, milliseconds / 1000)
-    yield head(families.GROUP_FRESHNESS_UNKNOWN)
-    for labels, freshness in measured:
-        yield sample(families.GROUP_FRESHNESS_UNKNOWN, labels, freshness.unknown_partitions)
+def freshness_series(writer: Writer, snapshot: Snapshot) -> Iterator[bytes]:
+    yield from writer.write(_GROUPS, group_blocks(snapshot.views))
+    yield from writer.write(_TOPICS, topic_blocks(snapshot.measured))
+    yield from writer.write(_PARTITIONS, partition_blocks(snapshot.measured))
 
 
-def _partitions(measured: Sequence[Named]) -> Iterator[str]:
-    for family, name in (
-        (families.PARTITION_FRESHNESS, "freshness_ms"),
-        (families.PARTITION_TIME_TO_LOSS, "time_to_loss_ms"),
-        (families.PARTITION_COMMIT_LAG, "commit_lag_ms"),
-        (families.PARTITION_APPEND_LAG, "append_lag_ms"),
-    ):
-        yield from _partition_family(family, name, measured, _seconds)
-    yield from _partition_family(families.TESLA_FRESHNESS, "freshness_ms", measured, list)
+def tesla_series(writer: Writer, snapshot: Snapshot) -> Iterator[bytes]:
+    yield from writer.write(_TESLA, partition_blocks(snapshot.measured))
 
 
-def _partition_family(
-    family: Family,
-    name: str,
-    measured: Sequence[Named],
-    unit: Callable[[Iterable[int | None]], list[Value | None]],
-) -> Iterator[str]:
-    yield head(family)
-    for labels, freshness in measured:
-        for topic, columns in freshness.event.topics.items():
-            values = unit(getattr(columns, name))
-            yield column(family, (*labels, topic), columns.partition, values)
+def _of_event(
+    value: Callable[[FreshnessEvent], int | None],
+) -> Callable[[Sequence[GroupView]], list[Value | None]]:
+    """Seconds, of groups that were measured."""
+    return lambda views: _seconds(
+        [value(view.freshness.event) if view.freshness else None for view in views]
+    )
 
 
-def _seconds(milliseconds: Iterable[int | None]) -> list[Value | None]:
+def _of_columns(
+    column: Callable[[TopicFreshness], list[int | None]],
+) -> Callable[[Sequence[MeasuredTopic]], list[Value | None]]:
+    """Seconds."""
+    return lambda topics: _seconds([value for t in topics for value in column(t.columns)])
+
+
+def _seconds(milliseconds: Sequence[int | None]) -> list[Value | None]:
     return [None if value is None else value / 1000 for value in milliseconds]
+
+
+def _latest(topic: MeasuredTopic) -> int | None:
+    known = (late for late in topic.columns.freshness_ms if late is not None)
+    return max(known, default=None)
+
+
+_GROUPS: tuple[Series[GroupView], ...] = (
+    Series(families.GROUP_FRESHNESS, _of_event(lambda event: event.freshness_ms)),
+    Series(families.GROUP_TIME_TO_LOSS, _of_event(lambda event: event.time_to_loss_ms)),
+    Series(families.GROUP_FRESHNESS_MEASURED, _of_event(lambda event: event.measured_at)),
+    Series(
+        families.GROUP_FRESHNESS_UNKNOWN,
+        lambda views: [v.freshness.unknown_partitions if v.freshness else None for v in views],
+    ),
+    Series(families.GROUP_LOST_RECORDS, lambda views: [v.lost_records for v in views]),
+)
+_TOPICS: tuple[Series[MeasuredTopic], ...] = (
+    Series(families.TOPIC_FRESHNESS, lambda topics: _seconds([_latest(t) for t in topics])),
+)
+_PARTITIONS: tuple[Series[MeasuredTopic], ...] = (
+    Series(families.PARTITION_FRESHNESS, _of_columns(lambda columns: columns.freshness_ms)),
+    Series(families.PARTITION_TIME_TO_LOSS, _of_columns(lambda columns: columns.time_to_loss_ms)),
+    Series(families.PARTITION_COMMIT_LAG, _of_columns(lambda columns: columns.commit_lag_ms)),
+    Series(families.PARTITION_APPEND_LAG, _of_columns(lambda columns: columns.append_lag_ms)),
+)
+_TESLA: tuple[Series[MeasuredTopic], ...] = (
+    Series(
+        adopted_families.TESLA_FRESHNESS,
+        lambda topics: [late for topic in topics for late in topic.columns.freshness_ms],
+    ),
+)

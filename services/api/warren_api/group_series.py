@@ -1,78 +1,95 @@
-"""Prometheus series made from the read model at scrape time: what is gone there is gone here."""
+"""Our series of groups, topics and partitions as they were judged."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from warren.metrics import api_families as families
-from warren.metrics.api_families import Family
 
-from warren_api.burrow_series import burrow_series
-from warren_api.context import ApiContext
-from warren_api.exposition import Value, head, sample
-from warren_api.freshness_series import freshness_series
+from warren_api.exposition import SampleLines, row_lines
 from warren_api.group_view import GroupView
+from warren_api.series import (
+    Block,
+    Blocks,
+    JudgedTopic,
+    Series,
+    Snapshot,
+    Writer,
+    group_blocks,
+    partition_blocks,
+    topic_blocks,
+)
 
 _GROUP_STATUSES = ("OK", "WARN", "ERR")
-Sample = tuple[Sequence[str], Value]
 
 
-def group_series(context: ApiContext) -> Iterator[str]:
-    """All families, piece by piece, from one consistent state of the groups."""
-    views = context.model.groups()
-    yield from _of_this_service(context)
-    yield from burrow_series(views)
-    yield from _warren_groups(views, context.clock.now_ms())
-    yield from freshness_series(views)
+def group_series(writer: Writer, snapshot: Snapshot, now: int) -> Iterator[bytes]:
+    """`now`: Unix milliseconds."""
+    views = snapshot.views
+    yield from writer.write(_GROUPS, group_blocks(views))
+    yield from writer.write(_STATUSES, _group_statuses(views))
+    yield from writer.write(_PARTITION_COUNTS, _partition_statuses(views))
+    in_trouble = [view for view in views if view.event.incident]
+    yield from writer.write([_open_incidents(now)], group_blocks(in_trouble))
+    yield from writer.write(_TOPICS, topic_blocks(snapshot.judged))
+    yield from writer.write(_PARTITIONS, partition_blocks(snapshot.judged))
 
 
-def _of_this_service(context: ApiContext) -> Iterator[str]:
-    state, size = context.feed_state(), context.model.size()
-    for family, value in (
-        (families.API_READY, int(state.ready)),
-        (families.API_FRESHNESS_TOPIC, int(state.freshness)),
-        (families.API_FEED_WORKING, int(state.problem is None)),
-        (families.API_GROUPS, size.groups),
-        (families.API_PARTITIONS, size.partitions),
-    ):
-        yield head(family)
-        yield sample(family, (), value)
+def _group_statuses(views: Sequence[GroupView]) -> Blocks[GroupView]:
+    """One series per group and status that it could have."""
+
+    def blocks(labels: Sequence[str]) -> list[Block[GroupView]]:
+        rows = [(v.cluster, v.group, status) for v in views for status in _GROUP_STATUSES]
+        return [Block(views, SampleLines(row_lines(labels, rows)))]
+
+    return blocks
 
 
-def _warren_groups(views: Sequence[GroupView], now: int) -> Iterator[str]:
-    named = [((view.cluster, view.group), view) for view in views]
-    yield from _family(families.GROUP_LAG, ((name, view.event.total_lag) for name, view in named))
-    yield from _family(
-        families.GROUP_STATUS,
-        (
-            ((*name, status), int(view.event.status == status))
-            for name, view in named
-            for status in _GROUP_STATUSES
-        ),
-    )
-    yield from _family(
-        families.GROUP_PARTITIONS,
-        (
-            ((*name, status), count)
-            for name, view in named
-            for status, count in view.partition_counts.items()
-        ),
-    )
-    yield from _family(
+def _partition_statuses(views: Sequence[GroupView]) -> Blocks[GroupView]:
+    """One series per group and status that some partition of it has."""
+
+    def blocks(labels: Sequence[str]) -> list[Block[GroupView]]:
+        rows = [(v.cluster, v.group, status) for v in views for status in v.partition_counts]
+        return [Block(views, SampleLines(row_lines(labels, rows)))]
+
+    return blocks
+
+
+def _open_incidents(now: int) -> Series[GroupView]:
+    return Series(
         families.GROUP_OPEN_INCIDENT,
-        (
-            (name, max(now - view.event.incident.opened_at, 0) / 1000)
-            for name, view in named
-            if view.event.incident
-        ),
-    )
-    yield from _family(
-        families.GROUP_EVALUATED,
-        ((name, view.event.evaluated_at / 1000) for name, view in named),
+        lambda views: [
+            max(now - view.event.incident.opened_at, 0) / 1000 if view.event.incident else None
+            for view in views
+        ],
     )
 
 
-def _family(family: Family, samples: Iterable[Sample]) -> Iterator[str]:
-    yield head(family)
-    for labels, value in samples:
-        yield sample(family, labels, value)
+_GROUPS: tuple[Series[GroupView], ...] = (
+    Series(families.GROUP_LAG, lambda views: [v.event.total_lag for v in views]),
+    Series(families.GROUP_EVALUATED, lambda views: [v.event.evaluated_at / 1000 for v in views]),
+)
+_STATUSES: tuple[Series[GroupView], ...] = (
+    Series(
+        families.GROUP_STATUS,
+        lambda views: [int(v.event.status == status) for v in views for status in _GROUP_STATUSES],
+    ),
+)
+_PARTITION_COUNTS: tuple[Series[GroupView], ...] = (
+    Series(
+        families.GROUP_PARTITIONS,
+        lambda views: [count for v in views for count in v.partition_counts.values()],
+    ),
+)
+_TOPICS: tuple[Series[JudgedTopic], ...] = (
+    Series(
+        families.TOPIC_LAG,
+        lambda topics: [sum(lag or 0 for lag in topic.columns.lag) for topic in topics],
+    ),
+)
+_PARTITIONS: tuple[Series[JudgedTopic], ...] = (
+    Series(
+        families.PARTITION_LAG,
+        lambda topics: [lag for topic in topics for lag in topic.columns.lag],
+    ),
+)

@@ -22,7 +22,10 @@ _LATEST = OffsetSpec.latest()  # type: ignore[no-untyped-call]  # not annotated 
 
 @dataclass(frozen=True, slots=True)
 class TopicOffsets:
-    """Records of a partition that are still retained, and where the log ends."""
+    """Records of a partition that are still retained, and where the log ended before the reading.
+
+    `retained` may go on beyond `log_end`.
+    """
 
     retained: OffsetRanges
     log_start: int
@@ -31,7 +34,7 @@ class TopicOffsets:
 
 def read_offsets(home: HomeSettings, admin: AdminClient, topic: str) -> dict[int, TopicOffsets]:
     """Reads the whole topic once. Raises KafkaError."""
-    ends = _list(admin, topic, _LATEST)
+    ends = read_ends(admin, topic)
     builders: dict[int, RangeBuilder] = defaultdict(RangeBuilder)
     reader = TopicReader(HOME, "home", home, [topic])
     try:
@@ -46,6 +49,11 @@ def read_offsets(home: HomeSettings, admin: AdminClient, topic: str) -> dict[int
         partition: TopicOffsets(builders[partition].build(), starts[partition], end)
         for partition, end in ends.items()
     }
+
+
+def read_ends(admin: AdminClient, topic: str) -> Mapping[int, int]:
+    """Log end offsets by partition. Raises KafkaError."""
+    return _list(admin, topic, _LATEST)
 
 
 def _list(admin: AdminClient, topic: str, spec: OffsetSpec) -> Mapping[int, int]:

@@ -13,6 +13,7 @@ from warren.clock import SystemClock
 from warren.errors import SettingsError
 from warren.metrics import collector as metrics
 from warren.settings_file import load_settings
+from warren.settings_watch import SettingsWatch
 
 from warren_collector.service import Collector
 
@@ -36,7 +37,7 @@ def _run(config: Path | None) -> None:
     log.configure(settings.log, service="collector")
     # What goes wrong on its connections is told once, with the cluster's name, by ourselves.
     logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
-    collector = Collector(settings, SystemClock())
+    collector = Collector(settings, SystemClock(), SettingsWatch(config, settings))
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: collector.stop())
     stop_probe = probe.serve(

@@ -13,6 +13,8 @@ from warren_collector.columns import NO_OFFSET, Int64s, PositionColumns
 from warren_collector.groups import Group, TopicRows
 from warren_collector.log_ends import UNKNOWN, LogEnds, TopicLog
 
+NO_POSITION = -1
+
 
 @dataclass(frozen=True, slots=True)
 class Origin:
@@ -85,6 +87,9 @@ def group_events(
     `position`: offset of the offsets topic up to which this group's records are folded in.
     """
     result = GroupEvents(group, [])
+    source = group.source or origin.source
+    if group.is_shared or source != "offsets_topic":
+        position = NO_POSITION  # commits of two sources have only their time in common
     removed = group.deletions()
     topics: dict[str, Columns] = {}
     for topic, rows in group.topics.items():
@@ -101,7 +106,7 @@ def group_events(
             OffsetEvent(
                 cluster=origin.cluster,
                 group=group.name,
-                source=origin.source,
+                source=source,
                 observed_at=observed_at + number,
                 position=position,
                 topics={topic: some.to_contract() for topic, some in part.items()},

@@ -1,35 +1,58 @@
-"""Which groups are watched: one allow and one deny list per cluster, for the whole system."""
+"""Which groups and topics are watched: allow and deny lists, of all clusters and of each."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from warren.errors import SettingsError
+from warren.settings import Settings
 
 
-class GroupFilter:
+class NameFilter:
     """Regular expressions that are searched for anywhere in the name (`^`, `$` anchor them).
 
-    An empty allow list allows every group; a group that a deny expression matches is never watched.
+    An empty allow list allows every name; one that a deny expression matches is never watched.
     """
 
-    def __init__(self, allow: Sequence[str], deny: Sequence[str], setting: str = "") -> None:
-        """`setting` is the cluster's table. Raises SettingsError for a bad expression."""
-        self._allow = _compile(allow, f"{setting}.groups_allow")
-        self._deny = _compile(deny, f"{setting}.groups_deny")
+    def __init__(self, allow: Sequence[str], deny: Sequence[str]) -> None:
+        self._allow = [re.compile(expression) for expression in allow]
+        self._deny = [re.compile(expression) for expression in deny]
 
-    def accepts(self, group: str) -> bool:
-        if self._allow and not any(pattern.search(group) for pattern in self._allow):
+    def accepts(self, name: str) -> bool:
+        if self._allow and not any(pattern.search(name) for pattern in self._allow):
             return False
-        return not any(pattern.search(group) for pattern in self._deny)
+        return not any(pattern.search(name) for pattern in self._deny)
 
 
-def _compile(expressions: Sequence[str], setting: str) -> list[re.Pattern[str]]:
-    patterns = []
-    for expression in expressions:
-        try:
-            patterns.append(re.compile(expression))
-        except re.error as error:
-            raise SettingsError(setting, f"{expression!r} is not valid: {error}") from None
-    return patterns
+@dataclass(frozen=True, slots=True)
+class _Lists:
+    """A name is watched if every filter accepts it."""
+
+    groups: tuple[NameFilter, ...]
+    topics: tuple[NameFilter, ...]
+
+
+class ClusterFilters:
+    """The filters of all clusters and those of one; may be replaced while others ask."""
+
+    def __init__(self, settings: Settings, cluster: str) -> None:
+        self._cluster = cluster
+        self._lists = _lists(settings, cluster)
+
+    def replace(self, settings: Settings) -> None:
+        self._lists = _lists(settings, self._cluster)
+
+    def accepts_group(self, group: str) -> bool:
+        return all(each.accepts(group) for each in self._lists.groups)
+
+    def accepts_topic(self, topic: str) -> bool:
+        return all(each.accepts(topic) for each in self._lists.topics)
+
+
+def _lists(settings: Settings, cluster: str) -> _Lists:
+    both = (settings.filters, settings.clusters[cluster])
+    return _Lists(
+        groups=tuple(NameFilter(each.groups_allow, each.groups_deny) for each in both),
+        topics=tuple(NameFilter(each.topics_allow, each.topics_deny) for each in both),
+    )

@@ -24,11 +24,17 @@ _DETAILS: tuple[tuple[str, object], ...] = (("subscription", []), ("assignment",
 Place = tuple[int, str]
 """Source partition and name of a group."""
 Complete = Callable[[GroupEvent], GroupEvent]
+Knows = Callable[[str], bool]
 
 
 def as_recorded(event: GroupEvent) -> GroupEvent:
     """Adds nothing."""
     return event
+
+
+def by_record_only(_group: str) -> bool:
+    """Nobody else is asked."""
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +62,12 @@ class GroupReports:
         positions: GroupIndex,
         topic_ids: TopicIds,
         complete: Complete = as_recorded,
+        knows: Knows = by_record_only,
     ) -> None:
-        """`complete` adds to an event what the records do not tell."""
+        """`complete` adds to an event what the records do not tell; `knows` says which groups are
+        there although records tell nothing.
+        """
+        self._knows = knows
         self._cluster = cluster
         self._states = states
         self._positions = positions
@@ -128,7 +138,7 @@ class GroupReports:
         self, place: Place, group: GroupRecords | None, position: int, observed_at: int
     ) -> GroupReport | None:
         """None when there is nothing to say, or not yet."""
-        if (group is None or group.is_headless) and not self._has_positions(place):
+        if (group is None or group.is_headless) and not self._is_there(place):
             return self._end(place, group)
         if group is not None:
             count_rebalances(group)
@@ -155,9 +165,10 @@ class GroupReports:
         if group is not None:
             self._states.forget(group)
 
-    def _has_positions(self, place: Place) -> bool:
+    def _is_there(self, place: Place) -> bool:
         positions = self._positions.get(*place)
-        return positions is not None and not positions.is_empty
+        has_positions = positions is not None and not positions.is_empty
+        return has_positions or self._knows(place[1])
 
 
 def _fitted(event: GroupEvent) -> tuple[GroupEvent, bytes]:

@@ -88,6 +88,12 @@ class GroupStates:
             self._entries.pop(stored.raw_key, None)
         del self._by_partition[group.source_partition][group.name]
 
+    def drop_denied(self) -> None:
+        """The filters have changed: groups not watched any more are at their end."""
+        for group in [group for group in self if not self._accepts(group.name)]:
+            self._changed[group.source_partition, group.name] = None
+            self.forget(group)
+
     def release(self, partitions: Iterable[int]) -> None:
         """Forgets all that some source partitions said: another collector owns them now."""
         released = set(partitions)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
+from warren.contracts.offset_event import SourceName
 
 # The row of a partition without a commit.
 NEVER_COMMITTED = 0
@@ -44,10 +45,12 @@ class TopicRows:
 class Group:
     """A group as one source partition has it.
 
-    `slot` is its entry in the group columns; `removed` are deletions not published yet.
+    `slot` is its entry in the group columns; `removed` are deletions not published yet. Where a
+    cluster has several sources, `source` is that of the newest commit, and a group that more than
+    one of them knows `is_shared`.
     """
 
-    __slots__ = ("name", "removed", "slot", "source_partition", "topics")
+    __slots__ = ("is_shared", "name", "removed", "slot", "source", "source_partition", "topics")
 
     def __init__(self, name: str, source_partition: int, slot: int) -> None:
         self.name = name
@@ -55,6 +58,8 @@ class Group:
         self.slot = slot
         self.topics: dict[str, TopicRows] = {}
         self.removed: dict[str, set[int]] = {}
+        self.source: SourceName | None = None
+        self.is_shared = False
 
     @property
     def is_empty(self) -> bool:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import get_args
 
+from warren.contracts import ClusterStateName
 from warren.metrics import collector as metrics
 
 from warren_collector.batch import Folded
+from warren_collector.group_positions import CollectedPositions
 from warren_collector.group_records import Findings
-from warren_collector.positions import Positions
 from warren_collector.records import Malformed, Skipped
 from warren_collector.records.key import KINDS
 from warren_collector.sources.source_partitions import SourcePartitions
@@ -23,6 +25,8 @@ class Meters:
         self._cluster = cluster
         self.events = metrics.COLLECTOR_EVENTS.labels(cluster)
         self.group_events = metrics.COLLECTOR_GROUP_EVENTS.labels(cluster)
+        self.published_bytes = metrics.COLLECTOR_PUBLISHED_BYTES.labels(cluster)
+        self.log_ends_age = metrics.COLLECTOR_LOG_ENDS_AGE.labels(cluster)
         self.dead_letters = metrics.COLLECTOR_DEAD_LETTERS.labels(cluster)
         self.tick_seconds = metrics.COLLECTOR_TICK_SECONDS.labels(cluster)
         self.unknown_ends = metrics.COLLECTOR_UNKNOWN_ENDS.labels(cluster)
@@ -37,6 +41,7 @@ class Meters:
         self._positions = metrics.COLLECTOR_POSITIONS.labels(cluster)
         self._partitions = metrics.COLLECTOR_PARTITIONS.labels(cluster)
         self._behind = metrics.COLLECTOR_BEHIND.labels(cluster)
+        self._backlog = metrics.COLLECTOR_BACKLOG.labels(cluster)
         self._ready = metrics.COLLECTOR_READY.labels(cluster)
 
     def folded(self, folded: Folded) -> None:
@@ -67,12 +72,26 @@ class Meters:
             labels = str(key_version), str(value_version)
             metrics.COLLECTOR_UNKNOWN_TAGS.labels(self._cluster, *labels).inc(count)
 
-    def state(self, positions: Positions, partitions: SourcePartitions, is_ready: bool) -> None:
+    def state(
+        self,
+        positions: CollectedPositions,
+        partitions: SourcePartitions,
+        backlog: int,
+        is_ready: bool,
+    ) -> None:
+        self._backlog.set(backlog)
         self._groups.set(len(positions.groups))
         self._positions.set(len(positions))
         self._partitions.set(len(partitions))
         self._behind.set(partitions.behind())
         self._ready.set(is_ready)
+
+    def source_failed(self, source: str) -> None:
+        metrics.COLLECTOR_SOURCE_FAILURES.labels(self._cluster, source).inc()
+
+    def cluster_state(self, current: ClusterStateName) -> None:
+        for state in get_args(ClusterStateName):
+            metrics.COLLECTOR_CLUSTER_STATE.labels(self._cluster, state).set(state == current)
 
     def failed_tick(self, step: str) -> None:
         metrics.COLLECTOR_FAILED_TICKS.labels(self._cluster, step).inc()

@@ -35,9 +35,14 @@ _OF_GROUP = -4
 class Positions:
     """State of the source partitions that this collector owns; no clock, no I/O."""
 
-    def __init__(self, accepts: Callable[[str], bool]) -> None:
-        """`accepts` says whether a group is watched; it is asked once per key."""
+    def __init__(
+        self,
+        accepts: Callable[[str], bool],
+        accepts_topic: Callable[[str], bool] = lambda _topic: True,
+    ) -> None:
+        """These say whether a group or topic is watched; they are asked once per key."""
         self._accepts = accepts
+        self._accepts_topic = accepts_topic
         self.states = GroupStates(accepts)
         """What the groups are, beside what they have committed."""
         self.columns = PositionColumns()
@@ -82,6 +87,27 @@ class Positions:
                 self.groups.forget(group)
         # Denied keys do not say whose they are; those still needed are looked at once more.
         self._row_of_key = {key: row for key, row in self._row_of_key.items() if row > 0}
+
+    def due(self, last_heartbeat: float) -> list[Group]:
+        """Groups to publish: changed ones, and those last published before that (monotonic s)."""
+        return self.groups.due(last_heartbeat)
+
+    def drop_denied(self) -> None:
+        """The filters have changed: positions not watched any more are published as deleted.
+
+        What was denied before is not known here: its records must be folded in anew.
+        """
+        self.states.drop_denied()
+        for group in list(self.groups):
+            accepted = self._accepts(group.name)
+            for topic, rows in list(group.topics.items()):
+                if accepted and self._accepts_topic(topic):
+                    continue
+                for partition, row in list(rows.by_partition.items()):
+                    group.remove(topic, partition)
+                    self._give_back(row)
+                    group.removed.setdefault(topic, set()).add(partition)
+                self.groups.dirty[group.slot] = True
 
     def published(self, groups: Sequence[Group], rows: Sequence[Int64s], at: float) -> None:
         """These rows of these groups are on the bus. `at`: monotonic seconds."""
@@ -181,10 +207,13 @@ class Positions:
         if key is None or raw is None:
             return _UNUSABLE
         row = _DENIED
-        if self._accepts(key.group):
+        if self._is_watched(key):
             row = self._row_of_position(raw, key, int(batch.partitions[index]))
         self._row_of_key[raw] = row
         return row
+
+    def _is_watched(self, key: OffsetCommitKey) -> bool:
+        return self._accepts(key.group) and self._accepts_topic(key.topic)
 
     def _row_of_position(self, raw: bytes, key: OffsetCommitKey, source_partition: int) -> int:
         group = self.groups.ensure(source_partition, key.group)
@@ -225,7 +254,7 @@ class Positions:
         key = self._read_key(raw, index, folded)
         if key is None or raw is None:
             return
-        if not self._accepts(key.group):
+        if not self._is_watched(key):
             self._row_of_key.pop(raw, None)
             folded.denied += 1
             return

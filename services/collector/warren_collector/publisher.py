@@ -39,6 +39,8 @@ class Publisher:
         self._clock = clock
         self._waiting: list[tuple[bytes | None, DeadLetter]] = []
         self._observed_at = -1
+        self.published_bytes = 0
+        """Of all values that were acknowledged."""
 
     @property
     def waiting(self) -> int:
@@ -90,14 +92,21 @@ class Publisher:
 
     def publish(self, events: Iterable[OffsetEvent], reports: Iterable[GroupReport] = ()) -> int:
         """Returns how many dead letters went with the events. Raises PublishFailed."""
+        size = 0
         for event in events:
             self._observed_at = max(self._observed_at, event.observed_at)
-            self._bus.send(self._offsets, group_key(event.cluster, event.group), event.to_bytes())
+            value = event.to_bytes()
+            size += len(value)
+            self._bus.send(self._offsets, group_key(event.cluster, event.group), value)
         for report in reports:
+            size += len(report.content or b"")
             self._bus.send(self._groups, report.key, report.content)
         for key, letter in self._waiting:
-            self._bus.send(self._dead_letters, key, letter.to_bytes())
+            value = letter.to_bytes()
+            size += len(value)
+            self._bus.send(self._dead_letters, key, value)
         self._bus.flush()
+        self.published_bytes += size
         buried = len(self._waiting)
         self._waiting.clear()
         return buried

@@ -13,15 +13,17 @@ from warren.clock import Clock
 from warren.errors import AuthenticationFailed, ClusterUnreachable, PublishFailed
 
 from warren_collector.events import GroupEvents, Origin, group_events
+from warren_collector.group_positions import CollectedPositions
 from warren_collector.group_records import Findings
 from warren_collector.group_reports import GroupReport, GroupReports
 from warren_collector.groups import Group
 from warren_collector.log_ends import LogEnds
 from warren_collector.meters import Meters
-from warren_collector.positions import Positions
 from warren_collector.publisher import Publisher
 from warren_collector.sources.source_partitions import SourcePartitions
 from warren_collector.trouble import Trouble
+
+TickError = ClusterUnreachable | AuthenticationFailed | PublishFailed
 
 
 class EndsReader(Protocol):
@@ -33,7 +35,8 @@ class EndsReader(Protocol):
 class Source(Protocol):
     """What a tick needs of the source."""
 
-    partitions: SourcePartitions
+    @property
+    def partitions(self) -> SourcePartitions: ...
 
     def store(self) -> None: ...
 
@@ -44,7 +47,7 @@ class Ticker:
     def __init__(
         self,
         origin: Origin,
-        positions: Positions,
+        positions: CollectedPositions,
         source: Source,
         ends: EndsReader,
         publisher: Publisher,
@@ -64,12 +67,17 @@ class Ticker:
         self._clock = clock
         self._heartbeat = heartbeat
         self._trouble = Trouble(origin.cluster, clock)
+        self.problem: TickError | None = None
+        """Why the last tick failed."""
+        self.log_ends_at: int | None = None
+        """When log ends were read last, and `published_at` when a tick was, Unix milliseconds."""
+        self.published_at: int | None = None
 
     def tick(self) -> bool:
         """False when something failed: all stays due and counted, the next tick repeats it."""
         now = self._clock.monotonic()
         live = self._source.partitions.live()
-        due = self._positions.groups.due(now - self._heartbeat)
+        due = self._positions.due(now - self._heartbeat)
         groups = [group for group in due if group.source_partition in live]
         reports = self._due_reports(groups, live)
         if not groups and not reports and not self._publisher.waiting:
@@ -96,6 +104,7 @@ class Ticker:
             ends = self._ends.read({topic for group in groups for topic in group.topics})
         except (ClusterUnreachable, AuthenticationFailed) as error:
             return self._failed("log_ends", error)
+        self.log_ends_at = self._clock.now_ms()
         self._meters.unknown_ends.set(ends.unknown_partitions)
         observed_at = self._publisher.observe()
         results = [
@@ -111,6 +120,7 @@ class Ticker:
             if ends.suspected.isdisjoint(group.topics)
         ]
         events = [event for result in results for event in result.events]
+        bytes_before = self._publisher.published_bytes
         try:
             buried = self._publisher.publish(events, reports)
         except PublishFailed as error:
@@ -120,10 +130,13 @@ class Ticker:
         if len(results) == len(groups) and not self._reports.awaits_ends:
             self._source.store()
         self._trouble.over()
+        self.problem = None
+        self.published_at = self._clock.now_ms()
         self._meters.events.inc(len(events))
         self._meters.group_events.inc(len(reports))
         self._meters.dead_letters.inc(buried)
-        self._meters.published_at.set(self._clock.now_ms() / 1000)
+        self._meters.published_bytes.inc(self._publisher.published_bytes - bytes_before)
+        self._meters.published_at.set(self.published_at / 1000)
         return True
 
     def _remember(self, results: list[GroupEvents], now: float) -> None:
@@ -136,9 +149,8 @@ class Ticker:
             now,
         )
 
-    def _failed(
-        self, step: str, error: ClusterUnreachable | AuthenticationFailed | PublishFailed
-    ) -> bool:
+    def _failed(self, step: str, error: TickError) -> bool:
+        self.problem = error
         self._meters.failed_tick(step)
         self._trouble.tell(error)
         return False

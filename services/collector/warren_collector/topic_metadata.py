@@ -8,18 +8,20 @@ from typing import Any
 
 from warren.clock import Clock
 from warren.errors import AuthorizationFailed
+from warren.kafka.brokers import Brokers
 from warren.kafka.connection import log_retry
-
-from warren_collector.brokers import Brokers
+from warren.kafka.metadata import (
+    INVALID_TOPIC,
+    NO_ERROR,
+    NO_LEADER,
+    NOT_AUTHORISED,
+    UNKNOWN_TOPIC,
+    described_topics,
+)
 
 MAX_AGE = 30.0  # seconds; new partitions are seen after that long
 # A broker may not know a new topic yet, so one answer is not enough to call it missing.
 MISSING_AFTER = 2
-NO_LEADER = -1
-_NO_ERROR = 0
-_UNKNOWN_TOPIC = 3
-_INVALID_TOPIC = 17
-_NOT_AUTHORISED = 29
 
 
 class TopicMetadata:
@@ -67,13 +69,13 @@ class TopicMetadata:
         leaders: dict[str, list[int]] = {}
         absent: set[str] = set()
         unauthorised: set[str] = set()
-        for error, topic, _internal, partitions in response.topics:
-            if error == _NO_ERROR:
-                leaders[topic] = _by_partition(partitions)
-            elif error in (_UNKNOWN_TOPIC, _INVALID_TOPIC):
-                absent.add(topic)
-            elif error == _NOT_AUTHORISED:
-                unauthorised.add(topic)
+        for topic in described_topics(response):
+            if topic.error == NO_ERROR:
+                leaders[topic.name] = _by_partition(topic.leaders)
+            elif topic.error in (UNKNOWN_TOPIC, INVALID_TOPIC):
+                absent.add(topic.name)
+            elif topic.error == NOT_AUTHORISED:
+                unauthorised.add(topic.name)
         self.leaders = leaders
         self._absences = Counter({topic: self._absences[topic] + 1 for topic in absent})
         self._report(frozenset(unauthorised))
@@ -87,9 +89,5 @@ class TopicMetadata:
             log_retry(AuthorizationFailed(self.cluster, f"{self.setting}.kafka", problem))
 
 
-def _by_partition(partitions: Sequence[Any]) -> list[int]:
-    leaders = [NO_LEADER] * len(partitions)
-    for _error, partition, leader, *_ in partitions:
-        if partition < len(leaders):
-            leaders[partition] = leader
-    return leaders
+def _by_partition(leaders: dict[int, int]) -> list[int]:
+    return [leaders.get(partition, NO_LEADER) for partition in range(len(leaders))]

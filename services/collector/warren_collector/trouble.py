@@ -11,11 +11,15 @@ log = structlog.get_logger(__name__)
 
 
 class Trouble:
-    """What keeps one cluster's events from being published."""
+    """What keeps one cluster's events from being published, or one of its sources from answering.
 
-    def __init__(self, cluster: str, clock: Clock) -> None:
+    `over` is what is said in the end.
+    """
+
+    def __init__(self, cluster: str, clock: Clock, over: str = "publishing again") -> None:
         self._cluster = cluster
         self._clock = clock
+        self._over = over
         self._kind: type[KafkaError] | None = None
         self._began_at = 0.0
         self._told_at = 0.0
@@ -32,4 +36,4 @@ class Trouble:
         if self._kind is not None:
             self._kind = None
             seconds = round(self._clock.monotonic() - self._began_at, 1)
-            log.info("publishing again", cluster=self._cluster, after_seconds=seconds)
+            log.info(self._over, cluster=self._cluster, after_seconds=seconds)

@@ -14,7 +14,7 @@ from faust.types import EventT, StreamT
 from mode.supervisors import CrashingSupervisor
 from warren.clock import Clock
 from warren.contracts.topics import OFFSETS
-from warren.evaluation import Rules
+from warren.evaluation import RuleBook
 from warren.settings import Settings
 
 from warren_evaluator.batch import BatchEvaluator
@@ -54,9 +54,9 @@ def create_evaluator(settings: Settings, partitions: int, clock: Clock) -> Evalu
         app.Table(TABLE, partitions=partitions, key_type=bytes, value_type=bytes),
     )
     source = app.topic(OFFSETS.full_name(settings.home.topic_prefix), **raw)
-    rules = Rules.from_settings(settings.evaluation)
+    rules = RuleBook(settings.evaluation)
     pipeline = Pipeline(
-        BatchEvaluator(lambda _cluster, _group: rules, settings.home.topic_prefix, clock),
+        BatchEvaluator(rules.rules_for, settings.home.topic_prefix, clock),
         table,
         publish=_publisher(app),
         committed=lambda: _committed(app, source.get_topic_name()),

@@ -10,7 +10,7 @@ from warren.clock import Clock
 from warren.contracts import DeadLetter, OffsetEvent, split_group_key
 from warren.contracts.topics import DEAD_LETTERS, LAG, LAG_STATUS
 from warren.errors import ContractViolation
-from warren.evaluation import Rules
+from warren.evaluation import GroupRules
 
 from warren_evaluator.judgement import Duplicate, Ended, Judged, Outcome, judge
 from warren_evaluator.records import BatchResult, Counts, Publication, SourceRecord, Write
@@ -23,7 +23,7 @@ log = structlog.get_logger(__name__)
 MAX_RAW_BYTES = 4 * 2**20
 
 ReadValue: TypeAlias = Callable[[bytes], bytes | None]
-RulesFor: TypeAlias = Callable[[str, str], Rules]  # (cluster, group)
+RulesFor: TypeAlias = Callable[[str, str], GroupRules]  # (cluster, group)
 
 
 class BatchEvaluator:

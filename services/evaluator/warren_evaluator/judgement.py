@@ -8,25 +8,31 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from warren.contracts import LagEvent, OffsetEvent, StatusChangeEvent
+from warren.contracts import EndReasonName, LagEvent, OffsetEvent, Status, StatusChangeEvent
 from warren.evaluation import (
-    POLICIES,
     UNKNOWN,
     Column,
     Evidence,
+    GroupRules,
     Int64,
-    Rules,
+    PartitionRules,
+    Sighting,
+    Track,
     Windows,
+    by_partition,
+    explain,
     is_expired,
     judge_group,
     judge_partitions,
 )
 
+from warren_evaluator.forgetting import as_removal, forget, recalled, to_forget
 from warren_evaluator.incidents import opened_at
 from warren_evaluator.lag_events import lag_event
 from warren_evaluator.observation import Observation, check_ranges, observe
+from warren_evaluator.reasons import reasons
 from warren_evaluator.state import Applied, GroupGone, GroupState, Latest
-from warren_evaluator.status_changes import EndReason, incident_ended, status_change
+from warren_evaluator.status_changes import incident_ended, status_change
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +42,7 @@ class Duplicate:
 
 @dataclass(frozen=True, slots=True)
 class Nothing:
-    """The event is about a group that has expired and is not known (any more)."""
+    """The event is about a group that has expired or was forgotten, and is not known any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +56,9 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The group was deleted or has expired."""
+    """The group was deleted, has expired, or was forgotten until its next commit."""
 
-    state: GroupGone
+    state: GroupGone | GroupState
     change: StatusChangeEvent | None
 
 
@@ -62,27 +68,33 @@ Outcome = Duplicate | Nothing | Judged | Ended
 def judge(
     event: OffsetEvent,
     state: GroupState | GroupGone | None,
-    rules: Rules,
+    rules: GroupRules,
     *,
     source_offset: int = UNKNOWN,
 ) -> Outcome:
     """`source_offset` is the event's offset in `warren.offsets`. Raises ContractViolation."""
     check_ranges(event)
+    known = state if isinstance(state, GroupState) else None
+    if event.forget is not None:
+        return _forgotten(event, known, rules)
     if state is not None and not state.applied.is_before(event):
         return Duplicate()
-    known = state if isinstance(state, GroupState) else None
     if event.deleted:
         return _ended(event, known, "group_deleted", source_offset)
-    updated = _updated(event, known, rules)
-    if is_expired(updated.windows, event.observed_at, rules.expire_group_ms):
+    if known is not None and known.forgotten:
+        event, known = recalled(event, known)
+        if not known.layout.topics and not event.topics:
+            return Nothing()
+    updated, applied = _updated(event, known, rules)
+    if is_expired(updated.windows, event.observed_at, rules.group.expire_group_ms):
         if known is None:
             return Nothing()
         return _ended(event, known, "group_expired", source_offset)
-    return _judged(event, updated, rules)
+    return _judged(event, updated, rules, applied)
 
 
 def _ended(
-    event: OffsetEvent, known: GroupState | None, reason: EndReason, source_offset: int
+    event: OffsetEvent, known: GroupState | None, reason: EndReasonName, source_offset: int
 ) -> Ended:
     change = None
     if known is not None and known.opened_at is not None:
@@ -90,25 +102,53 @@ def _ended(
     return Ended(GroupGone(Applied.by(event), source_offset), change)
 
 
-def _updated(event: OffsetEvent, known: GroupState | None, rules: Rules) -> GroupState:
+def _forgotten(
+    request: OffsetEvent, known: GroupState | None, rules: GroupRules
+) -> Judged | Ended | Nothing:
+    partitions = to_forget(request, known) if known else {}
+    if known is None or not partitions:
+        return Nothing()
+    event = as_removal(partitions, request, known)
+    updated, applied = _updated(event, known, rules)
+    updated = forget(partitions, updated)
+    if updated.layout.topics:
+        return _judged(event, updated, rules, applied)
+    change = None
+    if known.opened_at is not None:
+        change = incident_ended(event, known.status, known.opened_at, "group_forgotten")
+    return Ended(replace(updated, status=Status.NOTFOUND, opened_at=None), change)
+
+
+def _updated(
+    event: OffsetEvent, known: GroupState | None, rules: GroupRules
+) -> tuple[GroupState, PartitionRules]:
     """The state with the event's observation in it; partitions it does not name stay."""
-    old = known or GroupState.new(Applied.by(event), rules.intervals)
+    old = known or GroupState.new(Applied.by(event), rules.group.intervals)
     named = {topic: positions.partition for topic, positions in event.topics.items()}
     layout = old.layout.without_topics(event.removed).with_topics(named)
+    applied = PartitionRules.of(rules, layout.counts())
     rows = old.layout.rows_of(layout)
-    windows = old.windows.resized(rules.intervals).take(rows)
+    windows = old.windows.resized(applied.slots).take(rows)
     if not old.applied.shares_order_with(event):
         windows.forget_orders()
     latest = np.full((len(Latest), len(rows)), UNKNOWN, np.int64)
     latest[:, rows >= 0] = old.latest[:, rows[rows >= 0]]
     observation = observe(event, layout)
     latest[:, observation.rows] = observation.latest
-    _insert(windows, observation, event, rules.min_distance_ms)
-    return replace(old, applied=Applied.by(event), layout=layout, latest=latest, windows=windows)
+    _insert(windows, observation, event, applied)
+    state = replace(
+        old,
+        applied=Applied.by(event),
+        layout=layout,
+        latest=latest,
+        windows=windows,
+        track=_tracked(old, rows, observation, event, applied),
+    )
+    return state, applied
 
 
 def _insert(
-    windows: Windows, observation: Observation, event: OffsetEvent, min_distance_ms: int
+    windows: Windows, observation: Observation, event: OffsetEvent, rules: PartitionRules
 ) -> None:
     rows, latest = observation.rows, observation.latest
     committed, committed_at = latest[Latest.COMMITTED], latest[Latest.COMMITTED_AT]
@@ -126,7 +166,34 @@ def _insert(
     commits[Column.OBSERVED_AT] = event.observed_at
     commits[Column.LAG] = _lag(latest)[moved]
     commits[Column.ORDER] = order
-    windows.insert(rows[moved], commits, min_distance_ms)
+    into = rows[moved]
+    windows.insert(into, commits, rules.min_distance_of(into), rules.capacity_of(into))
+    if not isinstance(rules.intervals, int):
+        windows.limit(rules.intervals)
+
+
+def _tracked(
+    old: GroupState,
+    rows: Int64,
+    observation: Observation,
+    event: OffsetEvent,
+    rules: PartitionRules,
+) -> Track | None:
+    """What `progress` knows after this event; nothing where no partition is judged by it."""
+    if "progress" not in rules.policies:
+        return None
+    track = Track.empty(len(rows)) if old.track is None else old.track.take(rows)
+    latest = observation.latest
+    sighting = Sighting(
+        at=event.observed_at,
+        committed=latest[Latest.COMMITTED],
+        committed_at=latest[Latest.COMMITTED_AT],
+        commits=observation.commits,
+        log_end=latest[Latest.LOG_END],
+        allowed_lag=rules.allowed_lag_of(observation.rows),
+    )
+    track.observe(observation.rows, sighting)
+    return track
 
 
 def _lag(latest: Int64) -> Int64:
@@ -145,22 +212,27 @@ def _least_lag(state: GroupState, lag: Int64) -> Int64:
     return np.where(lag == UNKNOWN, _lag(then), lag)
 
 
-def _judged(event: OffsetEvent, updated: GroupState, rules: Rules) -> Judged:
+def _judged(
+    event: OffsetEvent, updated: GroupState, group_rules: GroupRules, rules: PartitionRules
+) -> Judged:
     lag = _lag(updated.latest)
+    evidence = Evidence(updated.windows, _least_lag(updated, lag), event.observed_at, updated.track)
     partitions = judge_partitions(
-        Evidence(updated.windows, _least_lag(updated, lag), event.observed_at),
-        POLICIES[rules.policy],
+        evidence,
+        by_partition(rules.policies),
         intervals=rules.intervals,
         allowed_lag=rules.allowed_lag,
         minimum_complete=rules.minimum_complete,
     )
     group = judge_group(partitions, lag)
+    found = explain(evidence, partitions.status, rules.policies, rules.allowed_lag)
+    why = reasons(updated.layout, partitions.status, lag, found)
     since = opened_at(updated.opened_at, group.status, event.observed_at)
     state = replace(updated, status=group.status, opened_at=since)
     change = None
     if group.status is not updated.status:
         began = updated.opened_at if since is None else since
         assert began is not None  # a status other than OK, before or now, has an incident
-        change = status_change(event, state, updated.status, began, lag, partitions, group)
-    report = lag_event(event, state, lag, partitions, group, rules.policy)
+        change = status_change(event, state, updated.status, began, lag, partitions, group, why)
+    report = lag_event(event, state, lag, partitions, group, group_rules.group.policy, why)
     return Judged(state, report, change)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 from warren.contracts import LagEvent, OffsetEvent, TopicLag, WindowEdge
 from warren.evaluation import UNKNOWN, Column, GroupVerdict, Int64, PartitionVerdicts, Windows
+from warren.evaluation.packed_windows import pack
 from warren.evaluation.windows import Bools
 
 from warren_evaluator.incidents import incident
+from warren_evaluator.reasons import Reasons
 from warren_evaluator.state import GroupState, Latest
 from warren_evaluator.status_names import group_name, partition_name
 
@@ -19,6 +21,7 @@ def lag_event(
     partitions: PartitionVerdicts,
     group: GroupVerdict,
     policy: str,
+    why: Reasons,
 ) -> LagEvent:
     """The whole group, whatever part of it the event was about. Built without validation."""
     return LagEvent.model_construct(
@@ -31,17 +34,26 @@ def lag_event(
         policy=policy,
         total_lag=group.total_lag,
         incident=incident(event.cluster, event.group, state.opened_at),
-        topics=_topics(state, lag, partitions),
+        reason=why.reason,
+        explanation=why.explanation,
+        topics=_topics(state, lag, partitions, why),
+        windows=pack(state.windows),
     )
 
 
-def _topics(state: GroupState, lag: Int64, verdicts: PartitionVerdicts) -> dict[str, TopicLag]:
+def _topics(
+    state: GroupState, lag: Int64, verdicts: PartitionVerdicts, why: Reasons
+) -> dict[str, TopicLag]:
     windows = state.windows
     start, end = _edge(windows, windows.oldest()), _edge(windows, windows.newest())
     latest = state.latest.tolist()
     lags = _optional(lag, lag == UNKNOWN)
     complete = verdicts.complete.tolist()
     status = [partition_name(code) for code in verdicts.status.tolist()]
+    reason: list[str | None] = [None] * len(lag)
+    explanation = reason.copy()
+    for row, found in why.by_row.items():
+        reason[row], explanation[row] = found
     return {
         topic: TopicLag.model_construct(
             partition=list(partitions),
@@ -54,6 +66,8 @@ def _topics(state: GroupState, lag: Int64, verdicts: PartitionVerdicts) -> dict[
             complete=complete[rows],
             window_start=_part(start, rows),
             window_end=_part(end, rows),
+            reason=reason[rows],
+            explanation=explanation[rows],
         )
         for topic, partitions, rows in state.layout.slices()
     }

@@ -40,6 +40,10 @@ class Layout:
             start = self._starts[topic]
             yield topic, partitions, slice(start, start + len(partitions))
 
+    def counts(self) -> Iterator[tuple[str, int]]:
+        """Topic, number of its partitions."""
+        return ((topic, len(partitions)) for topic, partitions in self.topics.items())
+
     def name(self, row: int) -> tuple[str, int]:
         """Topic and partition of a row."""
         for topic, partitions, rows in self.slices():

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import IntEnum
 
 import numpy as np
 from warren.contracts.offset_event import OffsetEvent, SourceName
 from warren.contracts.status import Status
-from warren.evaluation import UNKNOWN, Int64, Windows
+from warren.evaluation import UNKNOWN, Int64, Track, Windows
 
 from warren_evaluator.layout import Layout
 
+Forgotten = Mapping[str, frozenset[int]]
+"""Partitions, by topic, that are not known until they commit again: somebody asked for that."""
+
 MADE_ANEW_AFTER_MS = 10 * 60_000
+_NO_POSITION = -1  # of a group that several sources know, too
 
 
 class Latest(IntEnum):
@@ -42,7 +47,7 @@ class Applied:
         One at an earlier position is not, whatever its time: a collector that lost its partitions
         may say it. Only when that has gone on for long was `__consumer_offsets` made anew.
         """
-        if self.source != event.source:
+        if self.source != event.source or _NO_POSITION in (self.position, event.position):
             return self.observed_at < event.observed_at
         if event.position < self.position:
             return event.observed_at - self.observed_at > MADE_ANEW_AFTER_MS
@@ -50,7 +55,11 @@ class Applied:
 
     def shares_order_with(self, event: OffsetEvent) -> bool:
         """Whether positions of the (newer) event can be compared with those before."""
-        return self.source == event.source and self.position <= event.position
+        if self.source != event.source:
+            return False
+        if _NO_POSITION in (self.position, event.position):
+            return self.position == event.position
+        return self.position <= event.position
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +72,8 @@ class GroupState:
     layout: Layout
     latest: Int64  # [Latest, partition]
     windows: Windows
+    forgotten: Forgotten = field(default_factory=dict)
+    track: Track | None = None  # only where policy `progress` judges
 
     @classmethod
     def new(cls, applied: Applied, intervals: int) -> GroupState:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Literal
 
-import numpy as np
 from warren.contracts import (
     MAX_PARTITIONS,
     BadPartition,
+    EndReasonName,
     MaxLag,
     OffsetEvent,
     StatusChange,
@@ -18,10 +17,15 @@ from warren.contracts.status import Status
 from warren.evaluation import UNKNOWN, GroupVerdict, Int64, PartitionVerdicts
 
 from warren_evaluator.incidents import change_id, incident_id
+from warren_evaluator.reasons import Reasons
 from warren_evaluator.state import Applied, GroupState, Latest
 from warren_evaluator.status_names import group_name, partition_name
 
-EndReason = Literal["group_deleted", "group_expired"]
+_ENDS: dict[EndReasonName, str] = {
+    "group_deleted": "the group was deleted",
+    "group_expired": "the group has not committed for longer than it is kept",
+    "group_forgotten": "the group was forgotten on request until it commits again",
+}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -33,10 +37,11 @@ def status_change(
     lag: Int64,
     partitions: PartitionVerdicts,
     group: GroupVerdict,
+    why: Reasons,
 ) -> StatusChangeEvent:
     """A group went from one status to another. `opened_at` is that of the incident, open or not."""
-    bad = _worst_first(partitions, lag)
-    listed = [_bad_partition(state, lag, partitions, row) for row in bad[:MAX_PARTITIONS]]
+    bad = why.worst_first
+    listed = [_bad_partition(state, lag, partitions, why, row) for row in bad[:MAX_PARTITIONS]]
     return _change(
         event,
         status=group.status,
@@ -46,6 +51,8 @@ def status_change(
             group=event.group,
             status=group_name(group.status),
             previous=group_name(previous),
+            reason=why.reason,
+            explanation=why.explanation,
             incident_id=incident_id(event.cluster, event.group, opened_at),
             opened_at=opened_at,
             total_lag=group.total_lag,
@@ -58,7 +65,7 @@ def status_change(
 
 
 def incident_ended(
-    event: OffsetEvent, previous: Status, opened_at: int, reason: EndReason
+    event: OffsetEvent, previous: Status, opened_at: int, reason: EndReasonName
 ) -> StatusChangeEvent:
     """A group with an open incident is no more."""
     return _change(
@@ -71,6 +78,7 @@ def incident_ended(
             status="NOTFOUND",
             previous=group_name(previous),
             reason=reason,
+            explanation=_ENDS[reason],
             incident_id=incident_id(event.cluster, event.group, opened_at),
             opened_at=opened_at,
             total_lag=0,
@@ -93,16 +101,8 @@ def _change(
     )
 
 
-def _worst_first(verdicts: PartitionVerdicts, lag: Int64) -> list[int]:
-    """Rows that are not OK, by status and then by lag; equal ones by topic and partition."""
-    rows = np.flatnonzero(verdicts.status > Status.OK)
-    order = np.lexsort((rows, -lag[rows], -verdicts.status[rows].astype(np.int64)))
-    worst: list[int] = rows[order].tolist()
-    return worst
-
-
 def _bad_partition(
-    state: GroupState, lag: Int64, verdicts: PartitionVerdicts, row: int
+    state: GroupState, lag: Int64, verdicts: PartitionVerdicts, why: Reasons, row: int
 ) -> BadPartition:
     topic, partition = state.layout.name(row)
     latest = state.latest[:, row].tolist()
@@ -114,6 +114,8 @@ def _bad_partition(
         committed=latest[Latest.COMMITTED],
         log_end=latest[Latest.LOG_END],
         committed_at=latest[Latest.COMMITTED_AT],
+        reason=why.by_row[row].reason,
+        explanation=why.by_row[row].sentence,
     )
 
 

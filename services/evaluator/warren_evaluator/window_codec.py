@@ -2,7 +2,11 @@
 
 Layout, little-endian: version, kind, then what `_GROUP` or `_GONE` names, the partitions as JSON,
 the columns. A column of windows is stored as the newest value (64 bits) and the distances of the
-others from it, in 32 bits when they all fit. About 300 bytes a partition with ten intervals.
+others from it, in 32 bits when they all fit. About 300 bytes a partition with ten intervals. Where
+policy `progress` judges, its track follows, 170 bytes a partition: how many marks and figures there
+are (a version that has others learns anew), then those.
+
+Version 1 had no track; it is read as a group without one.
 """
 
 from __future__ import annotations
@@ -18,12 +22,14 @@ from numpy.typing import NDArray
 from warren.contracts.offset_event import SourceName
 from warren.contracts.status import Status
 from warren.errors import WarrenError
-from warren.evaluation import Column, Int64, Windows
+from warren.evaluation import Column, Int64, Track, Windows
+from warren.evaluation.learning import Figure, Mark
 
 from warren_evaluator.layout import Layout
-from warren_evaluator.state import Applied, GroupGone, GroupState, Latest
+from warren_evaluator.state import Applied, Forgotten, GroupGone, GroupState, Latest
 
-VERSION = 1
+VERSION = 2
+READABLE = (1, 2)
 _KIND_GROUP, _KIND_GONE = 1, 2
 _SOURCES: tuple[SourceName, ...] = get_args(SourceName)
 _NONE = -(2**63)  # for an incident that is not open
@@ -31,6 +37,7 @@ _NONE = -(2**63)  # for an incident that is not open
 _PREFIX = struct.Struct("<BB")  # version, kind
 _APPLIED = struct.Struct("<Bqq")  # source, position, observed_at
 _GROUP = struct.Struct("<BqHII")  # status, opened_at, intervals, partitions, bytes of the layout
+_TRACK = struct.Struct("<BB")  # marks, figures; 0, 0 where there is no track
 _GONE = struct.Struct("<q")  # source offset
 _HEAD = _PREFIX.size + _APPLIED.size
 
@@ -45,7 +52,7 @@ def encode(state: GroupState | GroupGone) -> bytes:
     if isinstance(state, GroupGone):
         return _PREFIX.pack(VERSION, _KIND_GONE) + head + _GONE.pack(state.source_offset)
     windows = state.windows
-    layout = _encode_layout(state.layout)
+    layout = _encode_layout(state.layout, state.forgotten)
     group = _GROUP.pack(
         state.status,
         _NONE if state.opened_at is None else state.opened_at,
@@ -59,6 +66,7 @@ def encode(state: GroupState | GroupGone) -> bytes:
     for column in windows.columns:
         parts += _encode_column(column)
     parts += _encode_column(windows.log_ends)
+    parts += _encode_track(state.track)
     return b"".join(parts)
 
 
@@ -66,12 +74,12 @@ def decode(value: bytes) -> GroupState | GroupGone:
     """Raises CorruptState."""
     try:
         version, kind = _PREFIX.unpack_from(value)
-        if version != VERSION:
+        if version not in READABLE:
             raise CorruptState(f"state of version {version}, expected {VERSION}")
         source, position, observed_at = _APPLIED.unpack_from(value, _PREFIX.size)
         applied = Applied(_SOURCES[source], position, observed_at)
         if kind == _KIND_GROUP:
-            return _decode_group(applied, value)
+            return _decode_group(applied, value, has_track=version > 1)
         if kind == _KIND_GONE:
             return GroupGone(applied, *_GONE.unpack_from(value, _HEAD))
     except (struct.error, ValueError, IndexError, TypeError) as error:
@@ -91,21 +99,22 @@ def peek_status(value: bytes) -> Status:
     return Status(value[_HEAD])
 
 
-def _decode_group(applied: Applied, value: bytes) -> GroupState:
+def _decode_group(applied: Applied, value: bytes, *, has_track: bool) -> GroupState:
     status, opened_at, intervals, partitions, layout_size = _GROUP.unpack_from(value, _HEAD)
     reader = _Reader(value, _HEAD + _GROUP.size)
-    layout = _decode_layout(bytes(reader.take(layout_size)), partitions)
+    layout, forgotten = _decode_layout(bytes(reader.take(layout_size)), partitions)
     if len(layout) != partitions or intervals < 1:
         raise CorruptState(f"{partitions} partitions announced, {len(layout)} named")
-    filled = reader.integers("<u2", (partitions,)).astype(np.int64)
+    filled = reader.numbers("<u2", (partitions,)).astype(np.int64)
     if partitions and filled.max() > intervals:
         raise CorruptState(f"{filled.max()} commits in {intervals} slots")
-    latest = reader.integers("<i8", (len(Latest), partitions))
+    latest = reader.numbers("<i8", (len(Latest), partitions))
     columns = np.empty((len(Column), partitions, intervals), np.int64)
     for column in columns:
         reader.column(into=column)
     log_ends = np.empty((partitions, intervals), np.int64)
     reader.column(into=log_ends)
+    track = reader.track(partitions) if has_track else None
     reader.expect_end()
     return GroupState(
         applied=applied,
@@ -114,6 +123,8 @@ def _decode_group(applied: Applied, value: bytes) -> GroupState:
         layout=layout,
         latest=latest,
         windows=Windows(columns, filled, log_ends),
+        forgotten=forgotten,
+        track=track,
     )
 
 
@@ -125,6 +136,13 @@ def _encode_column(column: Int64) -> list[bytes]:
     fits = bool((narrow == distances).all())
     body = narrow if fits else distances.astype("<i8")
     return [bytes([4 if fits else 8]), newest.astype("<i8").tobytes(), body.tobytes()]
+
+
+def _encode_track(track: Track | None) -> list[bytes]:
+    if track is None:
+        return [_TRACK.pack(0, 0)]
+    marks, figures = track.marks.astype("<i8"), track.figures.astype("<f8")
+    return [_TRACK.pack(len(marks), len(figures)), marks.tobytes(), figures.tobytes()]
 
 
 class _Reader:
@@ -141,7 +159,7 @@ class _Reader:
         self._at += size
         return part
 
-    def integers(self, kind: str, shape: tuple[int, ...]) -> NDArray[Any]:
+    def numbers(self, kind: str, shape: tuple[int, ...]) -> NDArray[Any]:
         """`kind` is NumPy's, such as <i8. The array only looks at the bytes."""
         dtype = np.dtype(kind)
         return np.frombuffer(self.take(math.prod(shape) * dtype.itemsize), dtype).reshape(shape)
@@ -151,30 +169,44 @@ class _Reader:
         if width not in (4, 8):
             raise CorruptState(f"distances of {width} bytes")
         partitions, intervals = into.shape
-        newest = self.integers("<i8", (partitions, 1))
+        newest = self.numbers("<i8", (partitions, 1))
         into[:, -1:] = newest
-        distances = self.integers(f"<i{width}", (partitions, intervals - 1))
+        distances = self.numbers(f"<i{width}", (partitions, intervals - 1))
         np.subtract(newest, distances, out=into[:, :-1])
+
+    def track(self, partitions: int) -> Track | None:
+        """None where none was kept, or one that another version of Warren has learnt."""
+        marks, figures = _TRACK.unpack(self.take(_TRACK.size))
+        learnt = self.numbers("<i8", (marks, partitions)).astype(np.int64)
+        averages = self.numbers("<f8", (figures, partitions)).astype(np.float64)
+        if (marks, figures) != (len(Mark), len(Figure)):
+            return None
+        return Track(learnt, averages)
 
     def expect_end(self) -> None:
         if self._at != len(self._value):
             raise CorruptState(f"{len(self._value) - self._at} bytes too many")
 
 
-def _encode_layout(layout: Layout) -> bytes:
-    """Most topics have partitions 0 to n-1: those are just n."""
-    compact = [
+def _encode_layout(layout: Layout, forgotten: Forgotten) -> bytes:
+    """Most topics have partitions 0 to n-1: those are just n. A third entry is forgotten ones."""
+    compact: list[list[Any]] = [
         [topic, len(ps) if ps == tuple(range(len(ps))) else ps]
         for topic, ps in layout.topics.items()
     ]
+    compact += [[topic, [], sorted(partitions)] for topic, partitions in forgotten.items()]
     return json.dumps(compact, separators=(",", ":")).encode()
 
 
 @functools.lru_cache(maxsize=4096)
-def _decode_layout(raw: bytes, most: int) -> Layout:
+def _decode_layout(raw: bytes, most: int) -> tuple[Layout, Forgotten]:
     topics = {}
-    for topic, partitions in json.loads(raw):
+    forgotten = {}
+    for topic, partitions, *hidden in json.loads(raw):
+        if hidden:
+            forgotten[topic] = frozenset(hidden[0])
+            continue
         if isinstance(partitions, int) and partitions > most:
             raise CorruptState(f"{partitions} partitions named, {most} announced")
         topics[topic] = range(partitions) if isinstance(partitions, int) else partitions
-    return Layout(topics)
+    return Layout(topics), forgotten

@@ -9,8 +9,8 @@ from typing import Any
 
 from aiokafka.protocol.fetch import FetchRequest
 from aiokafka.protocol.offset import OffsetRequest
+from warren.kafka.brokers import UNANSWERED, Brokers
 
-from warren_freshness.brokers import UNANSWERED, Brokers
 from warren_freshness.scan import LARGEST_SIZE, Fetched, Scan
 from warren_freshness.topic_metadata import TopicMetadata
 

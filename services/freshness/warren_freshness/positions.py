@@ -12,6 +12,7 @@ from warren_freshness.log_range import LogRange
 from warren_freshness.partition_state import PartitionState, partition_states
 from warren_freshness.topic_columns import TopicColumns
 
+NO_POSITION = -1
 GroupKey = tuple[str, str]
 """Cluster and group."""
 
@@ -26,6 +27,13 @@ class GroupPositions:
     home_partition: int
     order: tuple[int, int]
     topics: dict[str, TopicColumns] = field(default_factory=dict)
+
+
+def _is_before(order: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Only events that have a position in the offsets topic can be compared by it."""
+    if NO_POSITION in (order[0], other[0]):
+        return order[1] < other[1]
+    return order < other
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +60,13 @@ class Positions:
         self._deleted: dict[GroupKey, int] = {}
 
     def fold(self, event: OffsetEvent, home_partition: int) -> bool:
-        """Takes an event in; False for one that is not newer than what is there."""
+        """Takes an event in; False for one that observes nothing newer than what is there."""
+        if event.forget is not None:
+            return False
         key = (event.cluster, event.group)
         order = (event.position, event.observed_at)
         known = self._groups.get(key)
-        if known is not None and order <= known.order:
+        if known is not None and not _is_before(known.order, order):
             return False
         if event.deleted:
             self._groups.pop(key, None)

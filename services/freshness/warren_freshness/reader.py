@@ -11,15 +11,16 @@ from collections.abc import Iterable, Mapping
 
 from warren.clock import Clock
 from warren.errors import ClusterUnreachable, KafkaError
+from warren.kafka.brokers import Brokers
 from warren.kafka.connection import log_retry
+from warren.kafka.metadata import NO_LEADER
 from warren.metrics.freshness import FRESHNESS_READ_BYTES, FRESHNESS_READS
 from warren.settings import KafkaConnection
 
 from warren_freshness.broker_scans import BrokerScans, ByteBudget
-from warren_freshness.brokers import Brokers
 from warren_freshness.position import Position, Reading
 from warren_freshness.scan import FIRST_SIZE, Scan
-from warren_freshness.topic_metadata import NO_LEADER, TopicMetadata
+from warren_freshness.topic_metadata import TopicMetadata
 
 # Requests to one broker that are open at a time: it reads while we search.
 LANES = 2

@@ -9,8 +9,7 @@ import structlog
 from aiokafka.protocol.admin import DescribeConfigsRequest
 from warren.clock import Clock
 from warren.errors import KafkaError
-
-from warren_freshness.brokers import UNANSWERED, Brokers
+from warren.kafka.brokers import UNANSWERED, Brokers
 
 log = structlog.get_logger(__name__)
 

@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from warren.clock import Clock
 from warren.errors import AuthorizationFailed
+from warren.kafka.brokers import Brokers
 from warren.kafka.connection import log_retry
-
-from warren_freshness.brokers import Brokers
-from warren_freshness.metadata_request import NO_TOPIC_ID, MetadataResponse_v12
+from warren.kafka.metadata import (
+    NO_ERROR,
+    NO_LEADER,
+    NOT_AUTHORISED,
+    TopicDescription,
+    described_topics,
+)
 
 MAX_AGE = 60.0  # seconds; leaders that moved are noticed at once, by the read that failed
-NO_LEADER = -1
-_NO_ERROR = 0
-_NOT_AUTHORISED = 29
-
-
-@dataclass(frozen=True, slots=True)
-class TopicFacts:
-    """One topic. `id` distinguishes it from one of the same name before; empty where unknown."""
-
-    id: str
-    leaders: dict[int, int]
 
 
 class TopicMetadata:
@@ -35,7 +28,7 @@ class TopicMetadata:
         self._cluster = cluster
         self._setting = setting
         self._clock = clock
-        self._topics: dict[str, TopicFacts] = {}
+        self._topics: dict[str, TopicDescription] = {}
         self._asked: frozenset[str] = frozenset()
         self._asked_at: float | None = None
         self._not_authorised: frozenset[str] = frozenset()
@@ -79,19 +72,9 @@ class TopicMetadata:
             log_retry(AuthorizationFailed(self._cluster, f"{self._setting}.kafka", problem))
 
     def _take(self, response: Any) -> None:
-        with_ids = isinstance(response, MetadataResponse_v12)
-        topics: dict[str, TopicFacts] = {}
-        refused: set[str] = set()
-        for error, topic, *rest in response.topics:
-            if error == _NO_ERROR:
-                identity = rest[0] if with_ids else NO_TOPIC_ID
-                partitions = rest[2] if with_ids else rest[1]
-                topics[topic] = TopicFacts(
-                    id="" if identity == NO_TOPIC_ID else identity.hex(),
-                    leaders={partition[1]: partition[2] for partition in partitions},
-                )
-            elif error == _NOT_AUTHORISED:
-                refused.add(topic)
+        described = list(described_topics(response))
+        topics = {topic.name: topic for topic in described if topic.error == NO_ERROR}
+        refused = {topic.name for topic in described if topic.error == NOT_AUTHORISED}
         self._topics = topics
         self._not_authorised = frozenset()
         self.refuse(refused)

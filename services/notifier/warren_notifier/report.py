@@ -23,6 +23,7 @@ _END = {
     None: ("OK again", "is OK again"),
     "group_deleted": ("group deleted", "was deleted"),
     "group_expired": ("group expired", "has expired: it does not commit any more"),
+    "group_forgotten": ("group forgotten", "was forgotten on request until it commits again"),
 }
 
 

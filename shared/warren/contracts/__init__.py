@@ -1,5 +1,6 @@
 """Event contracts: the only definition of what is on Warren's topics (docs/ is generated)."""
 
+from warren.contracts.cluster_event import ClusterEvent, ClusterStateName
 from warren.contracts.dead_letter import DeadLetter
 from warren.contracts.event import Event
 from warren.contracts.freshness_event import (
@@ -23,6 +24,7 @@ from warren.contracts.notifier_state import (
     RouteProgress,
 )
 from warren.contracts.offset_event import OffsetEvent, TopicPositions
+from warren.contracts.reason import REASONS, EndReasonName, ReasonName
 from warren.contracts.status import GroupStatusName, PartitionStatusName, Status
 from warren.contracts.status_change import (
     MAX_PARTITIONS,
@@ -31,13 +33,18 @@ from warren.contracts.status_change import (
     StatusChange,
     StatusChangeEvent,
 )
+from warren.contracts.topics_event import TopicsEvent
 
 __all__ = [
     "MAX_PARTITIONS",
+    "REASONS",
     "BadPartition",
+    "ClusterEvent",
+    "ClusterStateName",
     "DeadLetter",
     "DeliveryKind",
     "DeliveryOutcome",
+    "EndReasonName",
     "Event",
     "FreshnessEvent",
     "FreshnessReason",
@@ -53,6 +60,7 @@ __all__ = [
     "OpenIncident",
     "PartitionStatusName",
     "PendingDelivery",
+    "ReasonName",
     "RouteProgress",
     "Status",
     "StatusChange",
@@ -60,6 +68,7 @@ __all__ = [
     "TopicFreshness",
     "TopicLag",
     "TopicPositions",
+    "TopicsEvent",
     "WindowEdge",
     "WorstFreshness",
     "group_key",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -14,7 +14,13 @@ from warren.contracts.event import (
     Partition,
     require_equal_lengths,
 )
+from warren.contracts.reason import EXPLANATION, REASON
 from warren.contracts.status import GroupStatusName, PartitionStatusName
+
+
+def _nulls(columns: dict[str, Any]) -> list[str | None]:
+    """For a column that events of before it was there lack."""
+    return [None] * len(columns.get("partition", ()))
 
 
 class Incident(BaseModel):
@@ -52,6 +58,8 @@ class TopicLag(BaseModel):
     complete: list[float] = Field(description="Filled share of the window, 0 to 1")
     window_start: WindowEdge
     window_end: WindowEdge
+    reason: list[str | None] = Field(default_factory=_nulls, description=REASON)
+    explanation: list[str | None] = Field(default_factory=_nulls, description=EXPLANATION)
 
     @model_validator(mode="after")
     def _columns(self) -> Self:
@@ -77,4 +85,13 @@ class LagEvent(Event):
     policy: str
     total_lag: int = Field(ge=0, description="Sum of the known lags, records")
     incident: Incident | None = None
+    reason: str | None = Field(default=None, description=f"Of the worst partition. {REASON}")
+    explanation: str | None = Field(
+        default=None, description="Which partition is worst, and why, in one sentence; null when OK"
+    )
     topics: dict[str, TopicLag] = Field(default_factory=dict)
+    windows: str | None = Field(
+        default=None,
+        description="All commits of the windows but the newest ones, packed (base64): partitions "
+        "by topic and number; the layout is described in warren.evaluation.packed_windows",
+    )

@@ -40,7 +40,8 @@ class OffsetEvent(Event):
     """Positions as observed at one moment; all that the evaluator needs to judge the group.
 
     `observed_at` is the judge's "now". `(position, observed_at)` orders the events of a group: one
-    that is not newer than the last applied is a duplicate.
+    that is not newer than the last applied is a duplicate. Where one of both has no position (-1),
+    or the source differs, the time alone counts.
     """
 
     topic_name: ClassVar[str] = "offsets"
@@ -53,10 +54,16 @@ class OffsetEvent(Event):
     position: int = Field(
         ge=-1,
         description="Offset in __consumer_offsets up to which the group's records are folded in; "
-        "-1 for other sources",
+        "-1 for other sources, and for a group that several sources know",
     )
     topics: dict[str, TopicPositions] = Field(default_factory=dict)
     removed: dict[str, list[Partition]] = Field(
         default_factory=dict, description="Partitions whose committed offsets were deleted"
     )
     deleted: bool = Field(default=False, description="The whole group is gone")
+    forget: list[str] | None = Field(
+        default=None,
+        description="Set in an event that observes nothing but asks to forget: what these topics, "
+        "or all of the group's when there are none, committed until observed_at is forgotten until "
+        "they commit again",
+    )

@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, WithJsonSchema
 
 from warren.contracts.event import ClusterName, Event, Milliseconds, Offset, Partition
+from warren.contracts.reason import EXPLANATION, REASON
 from warren.contracts.status import GroupStatusName, PartitionStatusName
 
 MAX_PARTITIONS = 100
@@ -45,6 +46,8 @@ class BadPartition(BaseModel):
     committed: Offset
     log_end: Offset
     committed_at: Milliseconds
+    reason: str | None = Field(default=None, description=REASON)
+    explanation: str | None = Field(default=None, description=EXPLANATION)
 
 
 class StatusChange(BaseModel):
@@ -56,8 +59,13 @@ class StatusChange(BaseModel):
     group: str
     status: GroupStatusName
     previous: GroupStatusName
-    reason: Literal["group_deleted", "group_expired"] | None = Field(
-        default=None, description="Why an incident ended without the group being OK"
+    reason: str | None = Field(
+        default=None,
+        description=f"Of the worst partition. {REASON}. group_deleted, group_expired "
+        "or group_forgotten when an incident ended without the group being OK",
+    )
+    explanation: str | None = Field(
+        default=None, description="The reason in one sentence, with figures; null when OK"
     )
     incident_id: str
     opened_at: Milliseconds

@@ -4,10 +4,13 @@ The same windows at the same moment always give the same statuses: live, replaye
 """
 
 from warren.evaluation.evidence import Evidence
+from warren.evaluation.explanations import Explanation, explain
 from warren.evaluation.group import GroupVerdict, is_expired, judge_group
+from warren.evaluation.learning import Sighting, Track
+from warren.evaluation.partition_rules import PartitionRules
 from warren.evaluation.partitions import PartitionVerdicts, judge_partitions
-from warren.evaluation.policies import POLICIES, Policy
-from warren.evaluation.rules import Rules
+from warren.evaluation.policies import POLICIES, Policy, by_partition
+from warren.evaluation.rules import GroupRules, RuleBook, Rules
 from warren.evaluation.windows import MAX_TIME, UNKNOWN, Column, Int64, Windows
 
 __all__ = [
@@ -16,12 +19,20 @@ __all__ = [
     "UNKNOWN",
     "Column",
     "Evidence",
+    "Explanation",
+    "GroupRules",
     "GroupVerdict",
     "Int64",
+    "PartitionRules",
     "PartitionVerdicts",
     "Policy",
+    "RuleBook",
     "Rules",
+    "Sighting",
+    "Track",
     "Windows",
+    "by_partition",
+    "explain",
     "is_expired",
     "judge_group",
     "judge_partitions",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from warren.evaluation.learning import Track
 from warren.evaluation.windows import Int64, Windows
 
 
@@ -12,9 +13,11 @@ class Evidence:
     """All partitions to be judged, as they are at one moment (or each at its own).
 
     A current lag is UNKNOWN when no log end was ever seen. A policy does not look at partitions
-    without commits: `judge_partitions` keeps them OK whatever it says.
+    without commits: `judge_partitions` keeps them OK whatever it says. Where observations were not
+    followed there is no track; `progress` then learns from the windows.
     """
 
     windows: Windows
     current_lag: Int64  # [partition]
     now_ms: int | Int64  # for all, or [partition]
+    track: Track | None = None

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from warren.contracts.status import Status
 from warren.evaluation import predicates
 from warren.evaluation.evidence import Evidence
+from warren.evaluation.progress import judge
+from warren.evaluation.replay import tracked
 from warren.evaluation.windows import Bools, Int64
 from warren.settings import PolicyName
 
@@ -63,7 +65,25 @@ def wiki(evidence: Evidence, allowed_lag: int | Int64) -> Statuses:
     )
 
 
-POLICIES: Mapping[PolicyName, Policy] = {"burrow": burrow, "wiki": wiki}
+def progress(evidence: Evidence, allowed_lag: int | Int64) -> Statuses:
+    """Ours: by time, with what is usual for each partition (`warren.evaluation.progress`)."""
+    status = judge(tracked(evidence, allowed_lag), evidence.now_ms, allowed_lag)
+    return np.where(evidence.current_lag <= allowed_lag, np.uint8(Status.OK), status)
+
+
+POLICIES: Mapping[PolicyName, Policy] = {"burrow": burrow, "wiki": wiki, "progress": progress}
+
+
+def by_partition(masks: Mapping[PolicyName, Bools]) -> Policy:
+    """A policy that asks another one for some partitions; each is in one of the masks."""
+    if len(masks) == 1:
+        return POLICIES[next(iter(masks))]
+
+    def mixed(evidence: Evidence, allowed_lag: int | Int64) -> Statuses:
+        statuses = [POLICIES[name](evidence, allowed_lag) for name in masks]
+        return np.select(list(masks.values()), statuses, default=np.uint8(Status.OK))
+
+    return mixed
 
 
 def _first_that_holds(*rules: tuple[Bools, Status]) -> Statuses:

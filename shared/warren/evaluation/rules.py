@@ -1,16 +1,21 @@
-"""Rules: the settings by which one group is judged."""
+"""Rules: the settings by which one group, or one topic of it, is judged."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Self
+import functools
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
-from warren.settings import EvaluationSettings, PolicyName
+from warren.settings import EvaluationOverride, EvaluationSettings, PolicyName
+
+MOST_GROUPS = 100_000  # whose rules are kept at hand
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Of one group; times in milliseconds."""
+    """Of one group or topic; times in milliseconds."""
 
     policy: PolicyName = "burrow"
     intervals: int = 10
@@ -21,11 +26,82 @@ class Rules:
 
     @classmethod
     def from_settings(cls, settings: EvaluationSettings) -> Self:
-        return cls(
-            policy=settings.policy,
-            intervals=settings.intervals,
-            min_distance_ms=round(settings.min_distance * 1000),
-            allowed_lag=settings.allowed_lag,
-            minimum_complete=settings.minimum_complete,
-            expire_group_ms=round(settings.expire_group * 1000),
-        )
+        """What holds where nothing is overridden."""
+        return cls(**_in_milliseconds(settings.model_dump(exclude={"overrides"})))
+
+
+def _in_milliseconds(settings: Mapping[str, Any]) -> dict[str, Any]:
+    seconds = ("min_distance", "expire_group")
+    return {
+        f"{name}_ms" if name in seconds else name: round(value * 1000) if name in seconds else value
+        for name, value in settings.items()
+    }
+
+
+class Override:
+    """One `[[evaluation.overrides]]`, compiled. Expressions are searched for anywhere in a name."""
+
+    def __init__(self, settings: EvaluationOverride) -> None:
+        self._clusters = [re.compile(expression) for expression in settings.clusters]
+        self._groups = [re.compile(expression) for expression in settings.groups]
+        self._topics = [re.compile(expression) for expression in settings.topics]
+        self.changes = _in_milliseconds(settings.changes())
+
+    @property
+    def names_topics(self) -> bool:
+        return bool(self._topics)
+
+    def matches(self, cluster: str, group: str) -> bool:
+        return _matches(self._clusters, cluster) and _matches(self._groups, group)
+
+    def matches_topic(self, topic: str) -> bool:
+        return _matches(self._topics, topic)
+
+
+class GroupRules:
+    """The rules of one group: `group` holds but for topics that have their own."""
+
+    def __init__(self, base: Rules, overrides: Sequence[Override] = ()) -> None:
+        """`overrides` are those that match the group, the first one counts most."""
+        self._base = base
+        self._overrides = tuple(overrides)
+        self._topics: dict[str, Rules] = {}
+        self.group = _applied(base, [o for o in overrides if not o.names_topics])
+        self.same_for_all_topics = not any(o.names_topics for o in overrides)
+
+    def of_topic(self, topic: str) -> Rules:
+        if self.same_for_all_topics:
+            return self.group
+        if topic not in self._topics:
+            matching = [o for o in self._overrides if o.matches_topic(topic)]
+            self._topics[topic] = _applied(self._base, matching)
+        return self._topics[topic]
+
+
+class RuleBook:
+    """Which rules a group has. Groups that the same overrides match share theirs."""
+
+    def __init__(self, settings: EvaluationSettings) -> None:
+        base = Rules.from_settings(settings)
+        overrides = [Override(each) for each in settings.overrides]
+
+        @functools.cache
+        def shared(matching: tuple[Override, ...]) -> GroupRules:
+            return GroupRules(base, matching)
+
+        @functools.lru_cache(maxsize=MOST_GROUPS)
+        def rules_for(cluster: str, group: str) -> GroupRules:
+            return shared(tuple(o for o in overrides if o.matches(cluster, group)))
+
+        self.rules_for = rules_for
+
+
+def _matches(patterns: Sequence[re.Pattern[str]], name: str) -> bool:
+    return not patterns or any(pattern.search(name) for pattern in patterns)
+
+
+def _applied(base: Rules, overrides: Sequence[Override]) -> Rules:
+    changes: dict[str, Any] = {}
+    for override in overrides:
+        changes = override.changes | changes
+    return replace(base, **changes)

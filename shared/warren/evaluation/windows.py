@@ -112,8 +112,27 @@ class Windows:
         self.log_ends[rows, :-1] = self.log_ends[rows, 1:]
         self.log_ends[rows, -1] = log_ends
 
-    def insert(self, rows: Int64, commits: Int64, min_distance_ms: int) -> None:
+    def limit(self, intervals: Int64) -> None:
+        """Keeps only the newest `intervals`, [partition], commits and log ends of each window."""
+        if (intervals >= self.intervals).all():
+            return
+        beyond = np.arange(self.intervals) < (self.intervals - intervals)[:, None]
+        self.columns[:, beyond] = 0
+        self.columns[Column.LAG, beyond] = UNKNOWN
+        self.log_ends[beyond] = UNKNOWN
+        np.minimum(self.filled, intervals, out=self.filled)
+
+    def insert(
+        self,
+        rows: Int64,
+        commits: Int64,
+        min_distance_ms: int | Int64,
+        capacity: Int64 | None = None,
+    ) -> None:
         """Inserts one commit, [column, N], for each of these N (distinct) partitions.
+
+        `min_distance_ms` is for all, or [N]; `capacity` [N] where windows are not all as long as
+        there are slots (the caller limits them afterwards).
 
         A commit less than `min_distance_ms` after its predecessor replaces it but keeps its time;
         otherwise a group that commits faster than that would never get a second slot. One that
@@ -127,8 +146,10 @@ class Windows:
         self._replace_newest(rows[merged], commits[:, merged])
         appended = ~late & ~merged
         self._append(rows[appended], commits[:, appended])
+        distances = np.broadcast_to(min_distance_ms, rows.shape)
         for index in np.flatnonzero(late):
-            self._insert_late(int(rows[index]), commits[:, index], min_distance_ms)
+            slots = self.intervals if capacity is None else int(capacity[index])
+            self._insert_late(int(rows[index]), commits[:, index], int(distances[index]), slots)
 
     def _replace_newest(self, rows: Int64, commits: Int64) -> None:
         kept = self.columns[Column.COMMITTED_AT, rows, -1]
@@ -140,7 +161,7 @@ class Windows:
         self.columns[:, rows, -1] = commits
         self.filled[rows] = np.minimum(self.filled[rows] + 1, self.intervals)
 
-    def _insert_late(self, row: int, commit: Int64, min_distance_ms: int) -> None:
+    def _insert_late(self, row: int, commit: Int64, min_distance_ms: int, capacity: int) -> None:
         filled = int(self.filled[row])
         window = self.columns[:, row, self.intervals - filled :]
         late = commit.copy()
@@ -150,7 +171,7 @@ class Windows:
             late,
             order=Column.ORDER,
             time=Column.COMMITTED_AT,
-            capacity=self.intervals,
+            capacity=capacity,
             min_distance_ms=min_distance_ms,
         )
         self.filled[row] = placed.shape[1]

@@ -12,7 +12,7 @@ import confluent_kafka
 import structlog
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
-from tenacity import Retrying, retry_if_exception_type, stop_when_event_set
+from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_when_event_set
 from tenacity.wait import wait_random_exponential
 
 from warren.errors import (
@@ -148,14 +148,25 @@ def await_connection(
     connection: KafkaConnection,
     stop: threading.Event,
     timeout: float = 10.0,
+    on_problem: Callable[[KafkaError], None] = lambda _: None,
 ) -> AdminClient | None:
-    """Connects, however long it takes: one log line per attempt. None when `stop` was set."""
+    """Connects, however long it takes: one log line per attempt. None when `stop` was set.
+
+    `on_problem` is told of each attempt that failed.
+    """
+
+    def tell(state: RetryCallState) -> None:
+        error = state.outcome.exception() if state.outcome else None
+        log_retry(error)
+        if isinstance(error, KafkaError):
+            on_problem(error)
+
     attempts = Retrying(
         retry=retry_if_exception_type(KafkaError),
         wait=wait_random_exponential(multiplier=0.5, max=15),
         stop=stop_when_event_set(stop),
         sleep=lambda seconds: _wait(stop, seconds),
-        before_sleep=lambda state: log_retry(state.outcome.exception() if state.outcome else None),
+        before_sleep=tell,
         reraise=True,
     )
     try:

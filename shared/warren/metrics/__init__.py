@@ -7,10 +7,11 @@ is generated from here.
 from __future__ import annotations
 
 from warren.metrics.api import API
-from warren.metrics.api_families import API_FAMILIES, Family
+from warren.metrics.api_families import API_FAMILIES
 from warren.metrics.archiver import ARCHIVER
 from warren.metrics.collector import COLLECTOR
 from warren.metrics.evaluator import EVALUATOR
+from warren.metrics.family import Family
 from warren.metrics.freshness import FRESHNESS
 from warren.metrics.notifier import NOTIFIER
 

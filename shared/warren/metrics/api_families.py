@@ -5,17 +5,8 @@ Part of the metric catalogue, from which docs/metrics.md is generated.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True, slots=True)
-class Family:
-    """A gauge whose samples are made at scrape time from state that is there anyway."""
-
-    name: str
-    documentation: str
-    labels: tuple[str, ...]
-
+from warren.metrics.adopted_families import ADOPTED_FAMILIES
+from warren.metrics.family import Family
 
 API_READY = Family(
     "warren_api_ready", "1 once the ends of Warren's topics seen at start have been passed", ()
@@ -31,38 +22,11 @@ API_FEED_WORKING = Family(
 API_GROUPS = Family("warren_api_groups", "Consumer groups in the read model", ())
 API_PARTITIONS = Family("warren_api_partitions", "Partitions of groups in the read model", ())
 
-_BURROW_GROUP = ("cluster", "consumer_group")
-_BURROW_PARTITION = (*_BURROW_GROUP, "topic", "partition")
-BURROW_TOTAL_LAG = Family(
-    "burrow_kafka_consumer_lag_total",
-    "Sum of the lags of a group's partitions, records (as Burrow)",
-    _BURROW_GROUP,
-)
-BURROW_STATUS = Family(
-    "burrow_kafka_consumer_status",
-    "Status of a group: 1 OK, 2 WARN, 3 ERR (as Burrow)",
-    _BURROW_GROUP,
-)
-BURROW_PARTITION_STATUS = Family(
-    "burrow_kafka_topic_partition_status",
-    "Status of a partition whose window is full: 1 OK, 2 WARN, 4 STOP, 5 STALL, 6 REWIND "
-    "(as Burrow)",
-    _BURROW_PARTITION,
-)
-BURROW_CURRENT_OFFSET = Family(
-    "burrow_kafka_consumer_current_offset",
-    "Newest committed offset of a partition whose window is full (as Burrow)",
-    _BURROW_PARTITION,
-)
-BURROW_PARTITION_LAG = Family(
-    "burrow_kafka_consumer_partition_lag",
-    "Records that a group is behind in a partition; 0 when unknown (as Burrow)",
-    _BURROW_PARTITION,
-)
-BURROW_TOPIC_OFFSET = Family(
-    "burrow_kafka_topic_partition_offset",
-    "Log end offset of a partition that some group consumes (as Burrow)",
-    ("cluster", "topic", "partition"),
+CLUSTER_STATE = Family(
+    "warren_cluster_state",
+    "1 for the state of a cluster as its collectors report it: unreachable, refused, failing, "
+    "connecting, rebuilding, ok; unknown when none is heard of",
+    ("cluster", "state"),
 )
 
 _GROUP = ("cluster", "group")
@@ -84,6 +48,17 @@ GROUP_EVALUATED = Family(
     "warren_group_evaluated_timestamp_seconds",
     "When a group was last judged, Unix seconds: its age tells whether to believe the rest",
     _GROUP,
+)
+
+_TOPIC = (*_GROUP, "topic")
+TOPIC_LAG = Family(
+    "warren_topic_lag", "Sum of the known lags of a group in a topic, records", _TOPIC
+)
+TOPIC_FRESHNESS = Family(
+    "warren_topic_freshness_seconds",
+    "Age of the oldest record that a group has not consumed in a topic, of its latest partition "
+    "whose age is known; 0 caught up; absent while none is known",
+    _TOPIC,
 )
 
 GROUP_FRESHNESS = Family(
@@ -112,7 +87,12 @@ GROUP_FRESHNESS_MEASURED = Family(
     _GROUP,
 )
 
-_PARTITION = (*_GROUP, "topic", "partition")
+_PARTITION = (*_TOPIC, "partition")
+PARTITION_LAG = Family(
+    "warren_partition_lag",
+    "Records that a group is behind in a partition; absent while unknown",
+    _PARTITION,
+)
 PARTITION_FRESHNESS = Family(
     "warren_partition_freshness_seconds",
     "Age of the oldest record that a group has not consumed; 0 caught up; absent while unknown",
@@ -135,13 +115,6 @@ PARTITION_APPEND_LAG = Family(
     "quiet topics: do not alert on it",
     _PARTITION,
 )
-# teslamotors/kafka-helmsman, FreshnessMetrics.java: existing dashboards and alerts keep working.
-TESLA_FRESHNESS = Family(
-    "kafka_consumer_freshness_ms",
-    "Age of the oldest record that a group has not consumed, milliseconds (as Tesla's Consumer "
-    "Freshness Tracker)",
-    ("cluster", "consumer", "topic", "partition"),
-)
 
 API_FAMILIES: tuple[Family, ...] = (
     API_READY,
@@ -149,25 +122,23 @@ API_FAMILIES: tuple[Family, ...] = (
     API_FEED_WORKING,
     API_GROUPS,
     API_PARTITIONS,
-    BURROW_TOTAL_LAG,
-    BURROW_STATUS,
-    BURROW_PARTITION_STATUS,
-    BURROW_CURRENT_OFFSET,
-    BURROW_PARTITION_LAG,
-    BURROW_TOPIC_OFFSET,
+    CLUSTER_STATE,
     GROUP_LAG,
     GROUP_STATUS,
     GROUP_PARTITIONS,
     GROUP_OPEN_INCIDENT,
     GROUP_EVALUATED,
+    TOPIC_LAG,
+    PARTITION_LAG,
     GROUP_FRESHNESS,
     GROUP_FRESHNESS_UNKNOWN,
     GROUP_TIME_TO_LOSS,
     GROUP_LOST_RECORDS,
     GROUP_FRESHNESS_MEASURED,
+    TOPIC_FRESHNESS,
     PARTITION_FRESHNESS,
     PARTITION_TIME_TO_LOSS,
     PARTITION_COMMIT_LAG,
     PARTITION_APPEND_LAG,
-    TESLA_FRESHNESS,
+    *ADOPTED_FAMILIES,
 )

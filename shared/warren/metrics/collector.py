@@ -23,7 +23,7 @@ COLLECTOR_DELETIONS = Counter(
 )
 COLLECTOR_DENIED = Counter(
     "warren_collector_denied_records",
-    "Records of groups that groups_allow and groups_deny keep out",
+    "Records of groups and topics that the filters (groups_allow, topics_deny, …) keep out",
     _CLUSTER,
     registry=COLLECTOR,
 )
@@ -64,6 +64,12 @@ COLLECTOR_GROUP_EVENTS = Counter(
     _CLUSTER,
     registry=COLLECTOR,
 )
+COLLECTOR_PUBLISHED_BYTES = Counter(
+    "warren_collector_published_bytes",
+    "Bytes of the events published and acknowledged, before compression",
+    _CLUSTER,
+    registry=COLLECTOR,
+)
 COLLECTOR_DEAD_LETTERS = Counter(
     "warren_collector_dead_letters",
     "Malformed records published to warren.dead-letters",
@@ -72,7 +78,8 @@ COLLECTOR_DEAD_LETTERS = Counter(
 )
 COLLECTOR_FAILED_TICKS = Counter(
     "warren_collector_failed_ticks",
-    "Ticks that were not published and are repeated, by what failed: log_ends or publish",
+    "Ticks that were not published and are repeated, by what failed: log_ends, or publish where "
+    "the home cluster did not acknowledge",
     (*_CLUSTER, "step"),
     registry=COLLECTOR,
 )
@@ -80,6 +87,13 @@ COLLECTOR_STORE_FAILURES = Counter(
     "warren_collector_store_failures",
     "Positions in the offsets topic that could not be committed",
     _CLUSTER,
+    registry=COLLECTOR,
+)
+COLLECTOR_SOURCE_FAILURES = Counter(
+    "warren_collector_source_failures",
+    "Times that a source that is asked (admin_api, zookeeper) did not answer; live_state: groups' "
+    "members and states",
+    (*_CLUSTER, "source"),
     registry=COLLECTOR,
 )
 COLLECTOR_RESTARTS = Counter(
@@ -125,6 +139,24 @@ COLLECTOR_BEHIND = Gauge(
     _CLUSTER,
     registry=COLLECTOR,
 )
+COLLECTOR_BACKLOG = Gauge(
+    "warren_collector_backlog_records",
+    "Offsets between what was read of the owned partitions of the offsets topic and their ends",
+    _CLUSTER,
+    registry=COLLECTOR,
+)
+COLLECTOR_LOG_ENDS_AGE = Gauge(
+    "warren_collector_log_ends_age_seconds",
+    "Seconds since the watched topics' log ends were read; NaN before the first time",
+    _CLUSTER,
+    registry=COLLECTOR,
+)
+COLLECTOR_CLUSTER_STATE = Gauge(
+    "warren_collector_cluster_state",
+    "1 for the state of the cluster: connecting, rebuilding, ok, failing, refused or unreachable",
+    (*_CLUSTER, "state"),
+    registry=COLLECTOR,
+)
 COLLECTOR_READY = Gauge(
     "warren_collector_ready",
     "1 while the state of all owned partitions is rebuilt, else 0",
@@ -135,5 +167,10 @@ COLLECTOR_PUBLISHED_AT = Gauge(
     "warren_collector_published_timestamp_seconds",
     "When the last tick was published, Unix seconds: its age tells whether to believe the rest",
     _CLUSTER,
+    registry=COLLECTOR,
+)
+COLLECTOR_SETTINGS_REFUSED = Gauge(
+    "warren_collector_settings_refused",
+    "1 while warren.toml was changed and cannot be used (the log says why), else 0",
     registry=COLLECTOR,
 )

@@ -8,6 +8,7 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.metrics import MetricWrapperBase
 
 from warren.metrics import API_FAMILIES, REGISTRIES
+from warren.metrics.family import Origin
 
 INTRODUCTION = """# Metrics
 
@@ -16,16 +17,38 @@ Generated from `warren.metrics`; do not edit.
 Each service serves its own metrics; the API's are at `/metrics` of its port, the others' at
 `/metrics` of the `metrics_port` in their section of warren.toml (0 turns the port off).
 """
+OF_GROUPS = """## Groups, served by the api
+
+`api.metrics_detail` says how fine series are: with `group` those with a label `topic` are left out,
+with `topic` those with a label `partition`.
+`api.metrics_origins` says whose names are served. `/metrics?name[]=…` gives only those families.
+Every api replica serves the same series of groups: aggregate by `max`, never by `sum`, over
+replicas, as the rules in deploy/prometheus do.
+"""
+ORIGINS: dict[Origin, str] = {
+    "warren": "Warren",
+    "burrow": "Burrow",
+    "kafka_lag_exporter": "Kafka Lag Exporter",
+    "tesla": "Tesla's Consumer Freshness Tracker",
+}
 HEADER = ("| metric | type | labels | meaning |", "|---|---|---|---|")
 
 
 def pages() -> dict[str, str]:
     parts = [INTRODUCTION]
     for service, registry in REGISTRIES.items():
-        parts += [f"## {service}", "", *HEADER, *_rows(registry), ""]
-    parts += ["## Groups, served by the api", "", *HEADER]
-    parts += [_row(f.name, "gauge", f.labels, f.documentation) for f in API_FAMILIES]
-    return {"metrics.md": "\n".join(parts) + "\n"}
+        parts += [f"## {service}", "", *HEADER, *_rows(registry)]
+        if service == "api":
+            alone = [family for family in API_FAMILIES if not family.labels]
+            parts += [_row(f.name, f.type, (), f.documentation) for f in alone]
+        parts.append("")
+    parts.append(OF_GROUPS)
+    for origin, name in ORIGINS.items():
+        rows = [f for f in API_FAMILIES if f.labels and f.origin == origin]
+        parts += [f"### Names of {name} (`{origin}`)", "", *HEADER]
+        parts += [_row(f.name, f.type, f.labels, f.documentation) for f in rows]
+        parts.append("")
+    return {"metrics.md": "\n".join(parts)}
 
 
 def _rows(registry: CollectorRegistry) -> Iterator[str]:

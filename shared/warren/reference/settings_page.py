@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from types import UnionType
-from typing import Annotated, Any, get_args, get_origin
+from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
@@ -82,7 +82,7 @@ def _rows(path: tuple[str, ...], model: type[BaseModel], *, in_list: bool) -> It
 
 
 def _type_name(field: FieldInfo) -> str:
-    annotation: Any = field.annotation
+    annotation = _unwrapped(field.annotation)
     if get_origin(annotation) is dict:
         return "table"
     if get_origin(annotation) is list:
@@ -96,10 +96,22 @@ def _type_name(field: FieldInfo) -> str:
     ]
 
 
+def _unwrapped(annotation: Any) -> Any:
+    """Without what only checks it, and without None where a setting may be absent."""
+    if get_origin(annotation) is Annotated:
+        return _unwrapped(get_args(annotation)[0])
+    if get_origin(annotation) in (Union, UnionType):
+        arms = [arm for arm in get_args(annotation) if arm is not type(None)]
+        return _unwrapped(arms[0]) if len(arms) == 1 else annotation
+    return annotation
+
+
 def _default(field: FieldInfo) -> str:
     if field.is_required():
         return "required"
     value = field.get_default(call_default_factory=True)
+    if value is None:
+        return "not set"
     if isinstance(value, SecretStr):
         value = value.get_secret_value()
     return f"`{json.dumps(value)}`"

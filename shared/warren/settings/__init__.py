@@ -10,13 +10,14 @@ from pydantic import Field, field_validator
 
 from warren.contracts.group_key import CLUSTER_NAME
 from warren.section import Section
-from warren.settings.api import ApiSettings
+from warren.settings.api import ApiSettings, ApiToken
 from warren.settings.archiver import ArchiverSettings
 from warren.settings.clusters import ClusterSettings
 from warren.settings.collector import CollectorSettings
 from warren.settings.connection import KafkaConnection
-from warren.settings.evaluation import EvaluationSettings, PolicyName
+from warren.settings.evaluation import EvaluationOverride, EvaluationSettings, PolicyName
 from warren.settings.evaluator import EvaluatorSettings
+from warren.settings.filters import FilterSettings
 from warren.settings.freshness import FreshnessSettings
 from warren.settings.home import HomeSettings
 from warren.settings.local import LocalSettings
@@ -30,6 +31,7 @@ class Settings(Section):
 
     home: HomeSettings = Field(default_factory=HomeSettings)
     clusters: dict[str, ClusterSettings] = Field(default_factory=dict)
+    filters: FilterSettings = Field(default_factory=FilterSettings)
     redis: RedisSettings = Field(default_factory=RedisSettings)
     collector: CollectorSettings = Field(default_factory=CollectorSettings)
     evaluation: EvaluationSettings = Field(default_factory=EvaluationSettings)
@@ -52,11 +54,14 @@ class Settings(Section):
 
 __all__ = [
     "ApiSettings",
+    "ApiToken",
     "ArchiverSettings",
     "ClusterSettings",
     "CollectorSettings",
+    "EvaluationOverride",
     "EvaluationSettings",
     "EvaluatorSettings",
+    "FilterSettings",
     "FreshnessSettings",
     "HomeSettings",
     "KafkaConnection",

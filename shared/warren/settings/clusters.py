@@ -2,26 +2,62 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Self, get_args
 
-from pydantic import Field
+from pydantic import Field, field_validator, model_validator
 
-from warren.section import Pattern
+from warren.contracts.offset_event import SourceName
 from warren.settings.connection import KafkaConnection
+from warren.settings.filters import Expressions
 
 
 class ClusterSettings(KafkaConnection):
     """A monitored cluster; its table's name, `[clusters.<name>]`, is the cluster's name."""
 
-    source: Literal["offsets_topic"] = Field(
-        default="offsets_topic", description="Where committed offsets are read from"
+    source: SourceName | list[SourceName] = Field(
+        default="offsets_topic",
+        description="Where committed offsets are read from, or a list of several: offsets_topic, "
+        "admin_api, zookeeper",
+    )
+    zookeeper: str = Field(
+        default="",
+        description="ZooKeeper for the source of that name, host:port[,host:port][/chroot]",
     )
     offsets_topic: str = Field(
         default="__consumer_offsets", description="Topic that holds the committed offsets"
     )
-    groups_allow: list[Pattern] = Field(
+    groups_allow: Expressions = Field(
         default_factory=list, description="Only groups that match one (regular expressions)"
     )
-    groups_deny: list[Pattern] = Field(
+    groups_deny: Expressions = Field(
         default=["^warren-"], description="Never groups that match one (regular expressions)"
     )
+    topics_allow: Expressions = Field(
+        default_factory=list, description="Only topics that match one (regular expressions)"
+    )
+    topics_deny: Expressions = Field(
+        default_factory=list, description="Never topics that match one (regular expressions)"
+    )
+
+    @property
+    def sources(self) -> list[SourceName]:
+        """All of them, each once."""
+        return [self.source] if isinstance(self.source, str) else self.source
+
+    @field_validator("source", mode="before")
+    @classmethod
+    def _known_sources(cls, value: object) -> object:
+        names = value if isinstance(value, list) else [value]
+        known = get_args(SourceName)
+        for name in names:
+            if name not in known:
+                raise ValueError(f"no source is called {name!r}; there are {', '.join(known)}")
+        if not names or len(set(names)) != len(names):
+            raise ValueError("name each source once")
+        return value
+
+    @model_validator(mode="after")
+    def _zookeeper_is_named(self) -> Self:
+        if "zookeeper" in self.sources and not self.zookeeper:
+            raise ValueError("source zookeeper needs the setting zookeeper, host:port")
+        return self

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import Field
 
 from warren.section import Seconds, Section
@@ -18,6 +20,11 @@ class CollectorSettings(Section):
     )
     group_id: str = Field(
         default="warren-collector", description="Consumer group of the collectors"
+    )
+    describe_interval: Annotated[float, Field(ge=0)] = Field(
+        default=30,
+        description="Seconds after which groups' live state (members, coordinator) is asked for "
+        "again; 0 for never",
     )
     event_partitions: int = Field(
         default=5000, ge=1, description="Most partitions in one event; larger groups are split"

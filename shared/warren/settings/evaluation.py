@@ -2,27 +2,110 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+import re
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
-from warren.section import Seconds, Section
+from warren.section import Pattern, Seconds, Section
 
-PolicyName = Literal["burrow", "wiki"]
+PolicyName = Literal["burrow", "wiki", "progress"]
+Intervals = Annotated[int, Field(ge=2, le=255)]
+Distance = Annotated[float, Field(ge=0)]
+AllowedLag = Annotated[int, Field(ge=0)]
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+def _listed(value: Any) -> Any:
+    """One expression may be written without brackets."""
+    return [value] if isinstance(value, str) else value
+
+
+Patterns = Annotated[list[Pattern], BeforeValidator(_listed)]
+
+
+class EvaluationOverride(Section):
+    """Other rules for some groups or topics.
+
+    Overrides are tried in order: each setting comes from the first one that matches and names it,
+    else from `[evaluation]`.
+    """
+
+    clusters: Patterns = Field(
+        default_factory=list, description="Only clusters that match one (regular expressions)"
+    )
+    groups: Patterns = Field(
+        default_factory=list, description="Only groups that match one (regular expressions)"
+    )
+    topics: Patterns = Field(
+        default_factory=list,
+        description="Only partitions of topics that match one (regular expressions)",
+    )
+    policy: PolicyName | None = Field(default=None, description="Set of rules")
+    intervals: Intervals | None = Field(default=None, description="Commits in a window")
+    min_distance: Distance | None = Field(
+        default=None, description="Seconds that two commits in a window are apart at least"
+    )
+    allowed_lag: AllowedLag | None = Field(
+        default=None, description="Lag that counts as none, records"
+    )
+    minimum_complete: Share | None = Field(
+        default=None, description="Filled share of the window from which a partition is judged"
+    )
+    expire_group: Seconds | None = Field(
+        default=None,
+        description="Seconds without a commit after which a group is dropped; not with `topics`",
+    )
+
+    @field_validator("clusters", "groups", "topics")
+    @classmethod
+    def _expressions(cls, value: list[str]) -> list[str]:
+        for expression in value:
+            try:
+                re.compile(expression)
+            except re.error as error:
+                raise ValueError(f"{expression!r} is no regular expression: {error}") from None
+        return value
+
+    @model_validator(mode="after")
+    def _says_what_for_whom(self) -> Self:
+        if not (self.clusters or self.groups or self.topics):
+            raise ValueError("for which groups? name groups, topics or clusters")
+        if not self.changes():
+            known = ", ".join(name for name in OVERRIDABLE)
+            raise ValueError(f"nothing is overridden: name one of {known}")
+        if self.topics and self.expire_group is not None:
+            raise ValueError(
+                "expire_group is of a whole group: move it to an override without topics"
+            )
+        return self
+
+    def changes(self) -> dict[str, Any]:
+        """The settings that it names."""
+        named = {name: getattr(self, name) for name in OVERRIDABLE}
+        return {name: value for name, value in named.items() if value is not None}
+
+
+OVERRIDABLE = tuple(
+    name for name in EvaluationOverride.model_fields if name not in ("clusters", "groups", "topics")
+)
 
 
 class EvaluationSettings(Section):
     """Rules by which groups are judged."""
 
     policy: PolicyName = Field(default="burrow", description="Set of rules")
-    intervals: int = Field(default=10, ge=2, le=255, description="Commits in a window")
-    min_distance: Annotated[float, Field(ge=0)] = Field(
+    intervals: Intervals = Field(default=10, description="Commits in a window")
+    min_distance: Distance = Field(
         default=1, description="Seconds that two commits in a window are apart at least"
     )
-    allowed_lag: int = Field(default=0, ge=0, description="Lag that counts as none, records")
-    minimum_complete: Annotated[float, Field(ge=0, le=1)] = Field(
+    allowed_lag: AllowedLag = Field(default=0, description="Lag that counts as none, records")
+    minimum_complete: Share = Field(
         default=0, description="Filled share of the window from which a partition is judged"
     )
     expire_group: Seconds = Field(
         default=7 * 86400, description="Seconds without a commit after which a group is dropped"
+    )
+    overrides: list[EvaluationOverride] = Field(
+        default_factory=list, description="Other rules for some groups or topics, first match wins"
     )

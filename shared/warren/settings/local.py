@@ -17,6 +17,10 @@ class LocalSettings(Section):
     jars_dir: str = Field(
         default="", description="Directory that already holds the jars; empty to download them"
     )
+    zookeeper_jars_dir: str = Field(
+        default="",
+        description="Directory that already holds the jars of the ZooKeeper that tests run",
+    )
     jars_mirror: str = Field(
         default="", description="Root URL of a Maven repository instead of Maven Central"
     )

@@ -57,16 +57,20 @@ commits = st.tuples(
 
 @given(
     intervals=st.integers(1, 6),
+    spare=st.integers(0, 2),
     batches=st.lists(st.dictionaries(st.integers(0, 3), commits, min_size=1), max_size=25),
 )
 def test_vectorised_insertion_is_that_into_a_sorted_list(
-    intervals: int, batches: list[dict[int, Commit]]
+    intervals: int, spare: int, batches: list[dict[int, Commit]]
 ) -> None:
-    windows = Windows.empty(4, intervals)
+    """Also where there are more slots than these windows may use."""
+    windows = Windows.empty(4, intervals + spare)
+    limits = np.full(4, intervals)
     naive = [NaiveWindow(intervals) for _ in range(4)]
     for batch in batches:
         columns = np.array(list(batch.values()), np.int64).T
-        windows.insert(rows(*batch), columns, MIN_DISTANCE)
+        windows.insert(rows(*batch), columns, MIN_DISTANCE, limits[: len(batch)])
+        windows.limit(limits)
         for row, commit in batch.items():
             naive[row].insert(commit)
         assert [slots_of(windows, row) for row in range(4)] == [n.slots for n in naive]

@@ -1,80 +1,97 @@
-"""Burrow's HTTP API: health checks and version 3, as Burrow 1.9.5 answers.
+"""Burrow's HTTP API, version 3, as Burrow 1.9.5 answers: clusters, topics and consumer groups.
 
 Unlike Burrow, group names with `/` work when percent-encoded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from fastapi import APIRouter, Request, Response
 
 from warren_api import burrow_shapes as shapes
 from warren_api.context import ApiContext
-from warren_api.go_json import go_json
-from warren_api.raw_path import Segment, decoded_path
+from warren_api.raw_path import Segment
+from warren_api.routes.burrow_answers import answer, error_response
+from warren_api.routes.burrow_config import cluster_detail
 
-TEXT = "text/plain; charset=utf-8"
-UNKNOWN_URL = '{"error":true,"message":"invalid request type","result":{}}\n'
-
-
-def json_response(body: Mapping[str, Any], status_code: int = 200) -> Response:
-    return Response(go_json(body), status_code, media_type="application/json")
-
-
-def go_text_error(
-    text: str, status_code: int, headers: Mapping[str, str] | None = None
-) -> Response:
-    """What Go's http.Error sends."""
-    return Response(text, status_code, headers, media_type=TEXT)
+CLUSTER_NOT_FOUND = "cluster not found"
 
 
 def router(context: ApiContext) -> APIRouter:
-    routes = APIRouter(include_in_schema=False)
-    _health(routes, context)
-    _kafka(routes, context)
+    routes = APIRouter(prefix="/v3/kafka", include_in_schema=False)
+    _clusters(routes, context)
+    _topics(routes, context)
+    _consumers(routes, context)
+    _statuses(routes, context)
     return routes
 
 
-def _health(routes: APIRouter, context: ApiContext) -> None:
-    @routes.get("/burrow/admin")
-    async def admin() -> Response:
-        return Response("GOOD", media_type=TEXT)
-
-    @routes.get("/burrow/admin/ready")
-    async def ready() -> Response:
-        if context.feed_state().ready:
-            return Response("READY", media_type=TEXT)
-        return Response("STARTING", 503, media_type=TEXT)
-
-
-def _kafka(routes: APIRouter, context: ApiContext) -> None:
-    @routes.get("/v3/kafka")
+def _clusters(routes: APIRouter, context: ApiContext) -> None:
+    @routes.get("")
     async def clusters(request: Request) -> Response:
-        return json_response(shapes.cluster_list(context.clusters, decoded_path(request.scope)))
+        return answer(request, "cluster list returned", clusters=context.clusters)
 
-    @routes.get("/v3/kafka/{cluster}/consumer")
-    async def consumers(request: Request, cluster: Segment) -> Response:
-        path = decoded_path(request.scope)
+    @routes.get("/{cluster}")
+    async def cluster(request: Request, cluster: Segment) -> Response:
+        view = context.model.cluster(cluster, context.clock.now_ms())
+        return cluster_detail(request, context, cluster, state=shapes.cluster_state(view))
+
+
+def _topics(routes: APIRouter, context: ApiContext) -> None:
+    @routes.get("/{cluster}/topic")
+    def topics(request: Request, cluster: Segment) -> Response:
         if cluster not in context.clusters:
-            return json_response(shapes.error("cluster not found", path), 404)
-        return json_response(shapes.consumer_list(context.model.groups_of(cluster), path))
+            return error_response(request, 404, CLUSTER_NOT_FOUND)
+        names = context.model.topics_of(cluster).names()
+        return answer(request, "topic list returned", topics=names)
 
-    @routes.get("/v3/kafka/{cluster}/consumer/{group}/status")
-    async def status(request: Request, cluster: Segment, group: Segment) -> Response:
+    @routes.get("/{cluster}/topic/{topic}")
+    def topic(request: Request, cluster: Segment, topic: Segment) -> Response:
+        ends = context.model.topics_of(cluster).log_ends(topic)
+        if ends is None:
+            return error_response(request, 404, "cluster or topic not found")
+        return answer(request, "topic offsets returned", offsets=ends)
+
+    @routes.get("/{cluster}/topic/{topic}/consumers")
+    def topic_consumers(request: Request, cluster: Segment, topic: Segment) -> Response:
+        if cluster not in context.clusters:
+            return error_response(request, 404, CLUSTER_NOT_FOUND)
+        groups = context.model.topics_of(cluster).groups(topic)
+        return answer(request, "consumers of topic returned", consumers=groups)
+
+
+def _consumers(routes: APIRouter, context: ApiContext) -> None:
+    @routes.get("/{cluster}/consumer")
+    def consumers(request: Request, cluster: Segment) -> Response:
+        if cluster not in context.clusters:
+            return error_response(request, 404, CLUSTER_NOT_FOUND)
+        groups = context.model.groups_of(cluster)
+        return answer(request, "consumer list returned", consumers=groups)
+
+    @routes.get("/{cluster}/consumer/{group}")
+    def consumer(request: Request, cluster: Segment, group: Segment) -> Response:
+        view = context.model.group(cluster, group)
+        if view is None:
+            return error_response(request, 404, "cluster or consumer not found")
+        return answer(request, "consumer detail returned", topics=shapes.group_detail(view))
+
+
+def _statuses(routes: APIRouter, context: ApiContext) -> None:
+    @routes.get("/{cluster}/consumer/{group}/status")
+    def status(request: Request, cluster: Segment, group: Segment) -> Response:
         return _status(request, cluster, group, all_partitions=False)
 
-    @routes.get("/v3/kafka/{cluster}/consumer/{group}/lag")
-    async def lag(request: Request, cluster: Segment, group: Segment) -> Response:
+    @routes.get("/{cluster}/consumer/{group}/lag")
+    def lag(request: Request, cluster: Segment, group: Segment) -> Response:
         return _status(request, cluster, group, all_partitions=True)
 
     def _status(request: Request, cluster: str, group: str, *, all_partitions: bool) -> Response:
+        """A group that is not found is a status, not an error."""
         view = context.model.group(cluster, group)
-        status = (
+        found = (
             shapes.group_status(view, all_partitions=all_partitions)
             if view
             else shapes.group_not_found(cluster, group)
         )
-        body = shapes.consumer_status(status, decoded_path(request.scope))
-        return json_response(body, 200 if view else 404)
+        response = answer(request, "consumer status returned", status=found)
+        response.status_code = 200 if view else 404
+        return response

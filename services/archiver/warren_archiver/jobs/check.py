@@ -1,8 +1,9 @@
 """`warren archive check`: every table against its topic, by offsets that a plain consumer finds.
 
-A topic and its table agree when the rows of table and quarantine together are each record that is
-still in the topic below the archived end, each once. Records that the topic no longer has
-(retention, compaction) may be in the table; other rows may not.
+A topic and its table are equal when the rows of table and quarantine together are each record that
+was in the topic when the check began, each once. Rows of records that came later are only checked
+for being there once and within the topic. Records that the topic no longer has (retention,
+compaction) may be in the table; other rows may not.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from warren.settings import Settings
 
 from warren_archiver.lake import Lake
 from warren_archiver.offset_ranges import OffsetRanges
-from warren_archiver.topic_offsets import TopicOffsets, read_offsets
+from warren_archiver.topic_offsets import TopicOffsets, read_ends, read_offsets
 
-PATIENCE = 20.0  # seconds
+LOOK_EVERY = 2.0  # seconds; a look costs Spark about one
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,55 +42,60 @@ NOTHING = TableOffsets(OffsetRanges(), 0)
 
 @dataclass(frozen=True, slots=True)
 class TopicCheck:
-    """One topic. `differences` are sentences; there are none when topic and table agree."""
+    """One topic. `differences` are sentences; there are none when what is archived is right."""
 
     topic: str
     retained: int
-    """Records in the topic now."""
+    """Records in the topic when the check began."""
     archived: int
     """Rows in the table."""
     quarantined: int
     missing: int
     """Records below the archived end that are in neither."""
     behind: int
-    """Records in the topic beyond the archived end."""
+    """Records in the topic when the check began that lie beyond the archived end."""
     differences: list[str] = field(default_factory=list)
 
     @property
-    def equal(self) -> bool:
+    def correct(self) -> bool:
+        """Whether what is archived so far agrees with the topic."""
         return not self.differences
+
+    @property
+    def equal(self) -> bool:
+        """Whether all that was there is archived as well."""
+        return self.correct and self.behind == 0
 
 
 def check(
-    spark: SparkSession,
-    settings: Settings,
-    *,
-    topics: Sequence[Topic] = CATALOGUE,
-    patience: float = PATIENCE,
+    spark: SparkSession, settings: Settings, *, topics: Sequence[Topic] = CATALOGUE, wait: float
 ) -> list[TopicCheck]:
     """Checks every topic. Raises KafkaError.
 
-    A running archiver writes a batch's rows first and its quarantined records after them: for
-    those, `patience` seconds are waited.
+    A running archiver may take `wait` seconds to archive what is in the topics now. It writes a
+    batch's rows before its quarantined records, so what it is writing looks incomplete.
     """
     home = settings.home
     admin = connect(HOME, "home", home)
     lake = Lake.at(settings.archiver.path)
     names = {topic: topic.full_name(home.topic_prefix) for topic in topics}
-    # Tables first: rows that come meanwhile would be beyond the topic's end as read.
-    tables = _archived(spark, lake, [lake.bronze(topic) for topic in topics])
     retained = {topic: read_offsets(home, admin, name) for topic, name in names.items()}
+    checks: dict[Topic, TopicCheck] = {}
     clock, pause = SystemClock(), threading.Event()
-    deadline = clock.monotonic() + patience
+    deadline = clock.monotonic() + wait
     while True:
+        late = clock.monotonic() >= deadline
+        todo = [topic for topic in topics if topic not in checks or not checks[topic].equal]
+        tables = _archived(spark, lake, [lake.bronze(topic) for topic in todo])
         quarantine = _archived(spark, lake, [lake.quarantine])
-        checks = [
-            compare(topic, name, retained[topic], tables.get(name, {}), quarantine.get(name, {}))
-            for topic, name in names.items()
-        ]
-        if not any(found.missing for found in checks) or clock.monotonic() >= deadline:
-            return checks
-        pause.wait(1.0)
+        for topic in todo:
+            name = names[topic]
+            ends = read_ends(admin, name)  # after the tables: their rows lie below it
+            table, refused = tables.get(name, {}), quarantine.get(name, {})
+            checks[topic] = compare(topic, name, retained[topic], table, refused, ends)
+        if late or all(found.equal for found in checks.values()):
+            return list(checks.values())
+        pause.wait(LOOK_EVERY)
 
 
 def _archived(
@@ -134,29 +140,32 @@ def compare(
     retained: Mapping[int, TopicOffsets],
     table: Mapping[int, TableOffsets],
     quarantine: Mapping[int, TableOffsets],
+    ends: Mapping[int, int],
 ) -> TopicCheck:
-    """Pure: no Spark, no Kafka."""
+    """Pure: no Spark, no Kafka. `ends` are the topic's after the tables were read."""
     gone = TopicOffsets(OffsetRanges(), 0, 0)
-    differences, missing, behind = [], 0, 0
+    differences, retained_records, missing, behind = [], 0, 0, 0
     for partition in sorted({*retained, *table, *quarantine}):
         found = retained.get(partition, gone)
         rows, refused = table.get(partition, NOTHING), quarantine.get(partition, NOTHING)
         archived = rows.offsets | refused.offsets
-        lacking = found.retained.clip(found.log_start, archived.end) - archived
+        expected = found.retained.clip(found.log_start, found.log_end)
+        retained_records += len(expected)
+        lacking = expected.clip(found.log_start, archived.end) - archived
         if lacking:
             missing += len(lacking)
             differences.append(f"partition {partition}: {len(lacking)} not archived: {lacking}")
         if repeated := rows.rows + refused.rows - len(archived):
             differences.append(f"partition {partition}: {repeated} rows too many for their offsets")
-        if beyond := archived.clip(found.log_end, archived.end):
+        if beyond := archived.clip(ends.get(partition, 0), archived.end):
             differences.append(f"partition {partition}: rows beyond the topic's end: {beyond}")
         invented = archived.clip(found.log_start, found.log_end) - found.retained
         if invented and not topic.compacted:
             differences.append(f"partition {partition}: rows that the topic lacks: {invented}")
-        behind += len(found.retained.clip(archived.end, found.log_end))
+        behind += len(expected.clip(archived.end, found.log_end))
     return TopicCheck(
         topic=name,
-        retained=sum(len(found.retained) for found in retained.values()),
+        retained=retained_records,
         archived=sum(rows.rows for rows in table.values()),
         quarantined=sum(rows.rows for rows in quarantine.values()),
         missing=missing,

@@ -102,19 +102,29 @@ class OffsetsTopicSource:
             allow_auto_create_topics=False,
             # Partitions that stay keep their state when a collector comes or goes.
             partition_assignment_strategy="cooperative-sticky",
-            session_timeout_ms=10_000,
+            session_timeout_ms=8_000,
             reconnect_backoff_max_ms=2_000,
-            heartbeat_interval_ms=3_000,
+            heartbeat_interval_ms=2_000,
             # A cluster that is new has no offsets topic until its first group.
             topic_metadata_refresh_interval_ms=5_000,
-            fetch_message_max_bytes=4 * 2**20,
-            queued_max_messages_kbytes=64 * 2**10,
+            fetch_message_max_bytes=2**20,
+            fetch_max_bytes=8 * 2**20,
+            queued_min_messages=20_000,
+            queued_max_messages_kbytes=16 * 2**10,
         )
 
     @property
     def is_ready(self) -> bool:
         """Assigned (perhaps nothing: others have it all), and every owned partition is live."""
         return self._was_assigned and self.partitions.are_live
+
+    def partition_count(self) -> int:
+        """Partitions of the offsets topic, also those of others. Raises KafkaError."""
+        try:
+            topics = self._consumer.list_topics(self._topic, timeout=RESOLVE_TIMEOUT).topics
+        except KafkaException as error:
+            raise classify(self._cluster, self._setting, error.args[0]) from None
+        return len(topics[self._topic].partitions)
 
     def poll(self, timeout: float) -> Batch:
         """Records that have arrived, at most 10,000; collects for up to `timeout` seconds.
@@ -154,12 +164,22 @@ class OffsetsTopicSource:
             time=lambda index: _time(messages[index]),
         )
 
+    def backlog(self) -> int:
+        """Offsets between what was read of the owned partitions and their ends, as last heard."""
+        behind = 0
+        for partition in self.partitions:
+            _, end = self._consumer.get_watermark_offsets(
+                Partition(self._topic, partition.number), cached=True
+            ) or (0, 0)
+            behind += max(max(end, partition.end) - partition.position, 0)
+        return behind
+
     def store(self) -> None:
         """Commits the live partitions' positions, where they changed.
 
         A failure is counted: what is not stored is counted and published once more by the next
         owner. Waits, so that a stop or a rebalance does not overtake the commit; librdkafka gives
-        up after the session's 10 s.
+        up after the session's 8 s.
         """
         changed = [p for p in self.partitions if p.is_live and p.stored != p.position]
         if not changed:
@@ -176,6 +196,22 @@ class OffsetsTopicSource:
                 partition.stored = partition.position
         for problem in failed.values():
             self._commit_failed(problem)
+
+    def reread(self) -> None:
+        """Reads the owned partitions from their beginning once more: other groups are wanted now.
+
+        Raises what the broker refuses; then the source is of no use any more.
+        """
+        owned = [Partition(self._topic, partition.number) for partition in self.partitions]
+        if not owned:
+            return
+        self._on_released([partition.partition for partition in owned])
+        try:
+            for partition in self._resolve(self._consumer, owned):
+                self.partitions.add(partition)
+                self._consumer.seek(Partition(self._topic, partition.number, OFFSET_BEGINNING))
+        except KafkaException as error:
+            raise classify(self._cluster, self._setting, error.args[0]) from None
 
     def close(self) -> None:
         """Leaves the group."""

@@ -43,7 +43,7 @@ class EmailChannel:
         mail = message(entry, settings, self._templates, self._link_base, self._clock.now_ms())
         try:
             refused, answer = await aiosmtplib.send(
-                mail,
+                mail.as_bytes(),  # as the mail's own policy writes it
                 sender=settings.sender,
                 recipients=settings.to,
                 hostname=settings.host,

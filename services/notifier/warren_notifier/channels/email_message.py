@@ -15,8 +15,9 @@ from warren_notifier.account import Entry
 from warren_notifier.report import report
 
 COLOURS = {"ERR": "#b42318", "WARN": "#9a6700", "OK": "#1a7f37", "NOTFOUND": "#57606a"}
-# Every mail server can carry it, whatever is in a group's name.
-_POLICY = policy.SMTP.clone(cte_type="7bit")
+# Every mail server can carry it, whatever is in a group's name. A line may have 998 characters (RFC
+# 5322, 2.1.1); at the usual 78 a long subject would begin on its second line, with a blank.
+_POLICY = policy.SMTP.clone(cte_type="7bit", max_line_length=900)
 
 
 def templates() -> Environment:

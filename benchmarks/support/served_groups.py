@@ -1,0 +1,168 @@
+"""The API as a process of its own, over groups that need no Kafka."""
+
+from __future__ import annotations
+
+import multiprocessing
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import uvicorn
+from warren.clock import SystemClock
+from warren.contracts import FreshnessEvent, LagEvent, group_key
+from warren.settings import Settings
+from warren_api.access import Access
+from warren_api.app import create_app
+from warren_api.context import ApiContext
+from warren_api.feed import FeedState
+from warren_api.read_model import ReadModel
+from warren_api.requests import Requests
+from warren_local.ports import free_port
+
+CLUSTER = "bench"
+_STATUSES = ("OK", "OK", "OK", "OK", "OK", "OK", "OK", "WARN", "STOP", "STALL")
+_READY_SECONDS = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class GroupLoad:
+    """`groups` groups of one topic each with `partitions` partitions; each is judged and measured
+    again every `interval` seconds, one after the other.
+    """
+
+    groups: int
+    partitions: int
+    interval: float
+
+    @property
+    def names(self) -> list[str]:
+        return [f"service-{number:05}" for number in range(self.groups)]
+
+    def apply(self, model: ReadModel, number: int, round_: int) -> None:
+        """The events of one group, as they would come from the topics."""
+        group, now = self.names[number], round(time.time() * 1000)
+        key = group_key(CLUSTER, group)
+        topic = f"orders-{number % 97:02}"
+        model.apply(key, self._judged(group, topic, now, round_).to_bytes())
+        model.apply_freshness(key, self._measured(group, topic, now, round_).to_bytes())
+
+    def _judged(self, group: str, topic: str, now: int, round_: int) -> LagEvent:
+        count = self.partitions
+        lags = [(partition * 37 + round_) % 5000 for partition in range(count)]
+        ends = [1_000_000 + partition * 1000 + round_ * 50 for partition in range(count)]
+        committed = [end - lag for end, lag in zip(ends, lags, strict=True)]
+        edge = {"at": [now] * count, "observed_at": [now] * count, "lag": lags}
+        return LagEvent.model_validate(
+            {
+                "cluster": CLUSTER,
+                "group": group,
+                "evaluated_at": now,
+                "status": "ERR",
+                "complete": 1.0,
+                "policy": "burrow",
+                "total_lag": sum(lags),
+                "incident": {"id": group, "opened_at": now - 60_000},
+                "topics": {
+                    topic: {
+                        "partition": list(range(count)),
+                        "status": [_STATUSES[p % len(_STATUSES)] for p in range(count)],
+                        "committed": committed,
+                        "committed_at": [now] * count,
+                        "log_start": [0] * count,
+                        "log_end": ends,
+                        "lag": lags,
+                        "complete": [1.0] * count,
+                        "window_start": {"offset": [offset - 9 for offset in committed], **edge},
+                        "window_end": {"offset": committed, **edge},
+                    }
+                },
+            }
+        )
+
+    def _measured(self, group: str, topic: str, now: int, round_: int) -> FreshnessEvent:
+        count = self.partitions
+        late = [(partition * 61 + round_ * 7) % 90_000 for partition in range(count)]
+        return FreshnessEvent.model_validate(
+            {
+                "cluster": CLUSTER,
+                "group": group,
+                "measured_at": now,
+                "observed_at": now,
+                "freshness_ms": max(late),
+                "lost_records": 0,
+                "time_to_loss_ms": 3_600_000,
+                "topics": {
+                    topic: {
+                        "partition": list(range(count)),
+                        "committed": [0] * count,
+                        "freshness_ms": late,
+                        "reason": ["exact"] * count,
+                        "bound_ms": [0] * count,
+                        "lost_records": [0] * count,
+                        "time_to_loss_ms": [3_600_000 + age for age in late],
+                        "oldest_at": [now - age for age in late],
+                        "commit_lag_ms": late,
+                        "append_lag_ms": late,
+                    }
+                },
+            }
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ServedApi:
+    """Where it listens, and its process for measuring."""
+
+    url: str
+    pid: int
+
+
+@contextmanager
+def served(load: GroupLoad) -> Iterator[ServedApi]:
+    """The API with all groups in it, fed all the time, until the end of the block."""
+    port = free_port()
+    process = multiprocessing.get_context("spawn").Process(target=_serve, args=(load, port))
+    process.start()
+    api = ServedApi(f"http://127.0.0.1:{port}", process.pid or 0)
+    try:
+        _wait_until_ready(api, process)
+        yield api
+    finally:
+        process.terminate()
+        process.join()
+
+
+def _wait_until_ready(api: ServedApi, process: Any) -> None:
+    deadline = time.monotonic() + _READY_SECONDS
+    while time.monotonic() < deadline and process.is_alive():
+        try:
+            if httpx.get(f"{api.url}/burrow/admin/ready").status_code == 200:
+                return
+        except httpx.TransportError:
+            pass
+        time.sleep(0.1)
+    raise SystemExit("the API did not become ready")
+
+
+def _serve(load: GroupLoad, port: int) -> None:
+    settings, clock = Settings(), SystemClock()
+    model = ReadModel(settings.api.history)
+    for number in range(load.groups):
+        load.apply(model, number, 0)
+    threading.Thread(target=_feed, args=(load, model), daemon=True).start()
+    state = FeedState(ready=True, problem=None)
+    context = ApiContext(settings, model, lambda: state, clock, Requests(settings.home))
+    app = create_app(context, Access(settings.api, is_loopback=True))
+    uvicorn.run(app, host="127.0.0.1", port=port, log_config=None, access_log=False)
+
+
+def _feed(load: GroupLoad, model: ReadModel) -> None:
+    began, done = time.monotonic(), 0
+    while True:
+        load.apply(model, done % load.groups, done // load.groups + 1)
+        done += 1
+        time.sleep(max(began + done * load.interval / load.groups - time.monotonic(), 0))

@@ -1,0 +1,98 @@
+"""How it stands with one cluster: kept by its stack, read by whoever reports it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from warren.clock import Clock
+from warren.contracts import ClusterEvent, ClusterStateName
+from warren.errors import (
+    AuthenticationFailed,
+    AuthorizationFailed,
+    ClusterUnreachable,
+    KafkaError,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Counts that go with a state; what they mean says ClusterEvent."""
+
+    groups: int = 0
+    positions: int = 0
+    source_partitions: int = 0
+    backlog: int = 0
+    published_at: int | None = None
+    log_ends_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Snapshot:
+    state: ClusterStateName
+    since: int
+    problem: str = ""
+    figures: Figures = Figures()
+
+
+class ClusterState:
+    """Written by one thread, read by others: snapshots are replaced whole."""
+
+    def __init__(self, cluster: str, clock: Clock) -> None:
+        self.cluster = cluster
+        self._clock = clock
+        self._now = _Snapshot("connecting", clock.now_ms())
+
+    @property
+    def name(self) -> ClusterStateName:
+        return self._now.state
+
+    @property
+    def problem(self) -> str:
+        return self._now.problem
+
+    def note(self, state: ClusterStateName, figures: Figures | None = None) -> None:
+        """All is as it should be in this state."""
+        self._enter(state, "", figures)
+
+    def trouble(self, error: KafkaError, figures: Figures | None = None) -> None:
+        """The cluster, or Warren's own, did not do what was asked."""
+        self._enter(_state_of(self.cluster, error), str(error), figures)
+
+    def event(self, collector: str, sources: Sequence[str]) -> ClusterEvent:
+        now = self._now
+        return ClusterEvent(
+            cluster=self.cluster,
+            collector=collector,
+            observed_at=self._clock.now_ms(),
+            state=now.state,
+            since=now.since,
+            problem=now.problem,
+            sources=list(sources),
+            groups=now.figures.groups,
+            positions=now.figures.positions,
+            source_partitions=now.figures.source_partitions,
+            backlog=now.figures.backlog,
+            published_at=now.figures.published_at,
+            log_ends_at=now.figures.log_ends_at,
+        )
+
+    def _enter(self, state: ClusterStateName, problem: str, figures: Figures | None) -> None:
+        before = self._now
+        since = before.since if state == before.state else self._clock.now_ms()
+        self._now = replace(
+            before,
+            state=state,
+            since=since,
+            problem=problem,
+            figures=figures or before.figures,
+        )
+
+
+def _state_of(cluster: str, error: KafkaError) -> ClusterStateName:
+    """Trouble with another cluster, that is Warren's own, is no verdict on this one."""
+    if error.cluster != cluster:
+        return "failing"
+    if isinstance(error, AuthenticationFailed | AuthorizationFailed):
+        return "refused"
+    return "unreachable" if isinstance(error, ClusterUnreachable) else "failing"

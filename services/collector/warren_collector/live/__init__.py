@@ -1,0 +1,1 @@
+"""What groups are right now, asked for beside what records tell of them."""

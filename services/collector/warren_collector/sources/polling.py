@@ -1,0 +1,105 @@
+"""Asking a source again and again in a thread of its own: a slow answer holds nobody up."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Generic, Protocol, TypeVar
+
+Result = TypeVar("Result")
+Result_co = TypeVar("Result_co", covariant=True)
+
+Owns = Callable[[str], bool]
+"""Whether a group is to be read: watched, and in a shard of this collector's."""
+
+
+class Reader(Protocol[Result_co]):
+    """Somebody who is asked. Used by one thread at a time."""
+
+    def read(self, shards: frozenset[int], owns: Owns) -> Result_co:
+        """What is said of all groups that are owned. Raises KafkaError."""
+
+    def close(self) -> None: ...
+
+
+class Polling(Generic[Result]):
+    """Results every `interval` seconds, and at once when the shards have changed."""
+
+    def __init__(
+        self,
+        name: str,
+        reader: Reader[Result],
+        accepts: Callable[[str], bool],
+        shard_of: Callable[[str], int],
+        interval: float,
+    ) -> None:
+        self._reader = reader
+        self._accepts = accepts
+        self._shard_of = shard_of
+        self._interval = interval
+        self._shards: frozenset[int] = frozenset()
+        self._wake = threading.Condition()
+        self._is_changed = False
+        self._is_closed = False
+        self._told = threading.Condition()
+        self._result: Result | Exception | None = None
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    def own(self, shards: frozenset[int]) -> None:
+        """Which shards to read from now on; none at first."""
+        with self._wake:
+            if shards != self._shards:
+                self._shards = shards
+                self._is_changed = True
+                self._wake.notify()
+
+    def take(self, timeout: float) -> Result | None:
+        """The newest result, or the first that is there within `timeout` seconds.
+
+        Raises what reading raised: KafkaError, which does not end the polling, or a fault.
+        """
+        with self._told:
+            if self._result is None and timeout > 0:
+                self._told.wait(timeout)
+            result, self._result = self._result, None
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+    def close(self) -> None:
+        """Returns once the reader is closed: a request under way is waited for."""
+        with self._wake:
+            self._is_closed = True
+            self._wake.notify()
+        self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            while self._await_turn():
+                self._read()
+        finally:
+            self._reader.close()
+
+    def _await_turn(self) -> bool:
+        """False when closed."""
+        with self._wake:
+            if not self._is_changed and not self._is_closed:
+                self._wake.wait(self._interval)
+            while not self._shards and not self._is_closed:
+                self._wake.wait()
+            self._is_changed = False
+            return not self._is_closed
+
+    def _read(self) -> None:
+        shards = self._shards
+        result: Result | Exception
+        try:
+            result = self._reader.read(
+                shards, lambda group: self._shard_of(group) in shards and self._accepts(group)
+            )
+        except Exception as error:  # noqa: BLE001  # raised again by `take`, in the stack's thread
+            result = error
+        with self._told:
+            self._result = result
+            self._told.notify()

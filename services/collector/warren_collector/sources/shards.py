@@ -1,0 +1,178 @@
+"""Which groups are this collector's, where no partition of an offsets topic says so."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from typing import Protocol
+
+import structlog
+from confluent_kafka import Consumer, KafkaException
+from confluent_kafka import TopicPartition as Partition
+from warren.contracts.topics import GROUPS
+from warren.errors import KafkaError, SettingsError
+from warren.kafka.connection import ErrorReporter, classify, client_options
+from warren.kafka.topics import HOME
+from warren.settings import HomeSettings
+
+from warren_collector.sources.source_partitions import SourcePartitions
+
+log = structlog.get_logger(__name__)
+
+METADATA_TIMEOUT = 15.0  # seconds
+
+
+class Shards(Protocol):
+    """Groups are in shards, and each shard is one collector's."""
+
+    @property
+    def owned(self) -> frozenset[int] | None:
+        """None while that is open."""
+
+    def of(self, group: str) -> int:
+        """The group's shard."""
+
+    def poll(self) -> None:
+        """Learns of changes; call it often. Raises KafkaError."""
+
+    def close(self) -> None: ...
+
+
+class MembershipShards:
+    """Shards are the partitions of `warren.groups` on the home cluster, shared out by Kafka.
+
+    Nothing is read from that topic here: what counts is the membership.
+    """
+
+    def __init__(
+        self, home: HomeSettings, group_id: str, on_released: Callable[[list[int]], None]
+    ) -> None:
+        """`on_released` is told which shards another collector owns from now on.
+
+        Raises TopicMissing, ClusterUnreachable, AuthenticationFailed, AuthorizationFailed.
+        """
+        self._topic = GROUPS.full_name(home.topic_prefix)
+        self._on_released = on_released
+        self._owned: frozenset[int] | None = None
+        self._report = ErrorReporter(HOME, HOME)
+        self._consumer = Consumer(_options(home, group_id, self._report))
+        try:
+            self._count = self._partitions()
+        except KafkaError:
+            self._consumer.close()
+            raise
+        self._consumer.subscribe(
+            [self._topic], on_assign=self._assign, on_revoke=self._revoke, on_lost=self._lose
+        )
+
+    @property
+    def owned(self) -> frozenset[int] | None:
+        return self._owned
+
+    def of(self, group: str) -> int:
+        return zlib.crc32(group.encode()) % self._count
+
+    def poll(self) -> None:
+        message = self._consumer.poll(0)
+        error = message.error() if message is not None else None
+        if error is not None:
+            if error.fatal() or not error.retriable():
+                raise classify(HOME, HOME, error)
+            self._report(error)
+
+    def close(self) -> None:
+        """Leaves the group."""
+        self._consumer.close()
+
+    def _partitions(self) -> int:
+        try:
+            topic = self._consumer.list_topics(self._topic, timeout=METADATA_TIMEOUT).topics[
+                self._topic
+            ]
+        except KafkaException as error:
+            raise classify(HOME, HOME, error.args[0]) from None
+        if topic.error is not None:
+            raise classify(HOME, HOME, topic.error)
+        return len(topic.partitions)
+
+    def _assign(self, consumer: Consumer, partitions: list[Partition]) -> None:
+        """Called from `poll`."""
+        consumer.incremental_assign(partitions)
+        consumer.pause(partitions)
+        self._owned = (self._owned or frozenset()) | {p.partition for p in partitions}
+        log.info("shards assigned", shards=sorted(self._owned))
+
+    def _revoke(self, _consumer: Consumer, partitions: list[Partition]) -> None:
+        """Called from `poll` and `close`."""
+        released = [partition.partition for partition in partitions]
+        self._owned = (self._owned or frozenset()).difference(released)
+        self._on_released(released)
+        log.info("shards released", shards=sorted(released))
+
+    def _lose(self, consumer: Consumer, partitions: list[Partition]) -> None:
+        """Called from `poll` when the group has given us up: who owns what is open."""
+        self._revoke(consumer, partitions)
+        self._owned = None
+
+
+class OffsetsTopicShards:
+    """Shards are the partitions of the offsets topic: a group is read by the collector that also
+    has its records. Those not rebuilt yet are left out.
+    """
+
+    def __init__(self, partitions: SourcePartitions, count: Callable[[], int]) -> None:
+        """`count` says how many partitions the topic has."""
+        self._partitions = partitions
+        self._ask_count = count
+        self._count = 0
+
+    @property
+    def owned(self) -> frozenset[int]:
+        return frozenset(self._partitions.live())
+
+    def of(self, group: str) -> int:
+        """To be asked once something is owned: then the topic is there."""
+        if not self._count:
+            self._count = self._ask_count()
+        return offsets_partition(group, self._count)
+
+    def poll(self) -> None:
+        """Who reads the topic polls."""
+
+    def close(self) -> None:
+        """Who reads the topic closes it."""
+
+
+def _options(home: HomeSettings, group_id: str, report: ErrorReporter) -> dict[str, object]:
+    try:
+        return client_options(
+            HOME,
+            HOME,
+            home,
+            report,
+            group_id=group_id,
+            enable_auto_commit=False,
+            enable_auto_offset_store=False,
+            auto_offset_reset="latest",
+            allow_auto_create_topics=False,
+            partition_assignment_strategy="cooperative-sticky",
+            session_timeout_ms=10_000,
+            heartbeat_interval_ms=3_000,
+        )
+    except (KafkaException, ValueError) as error:
+        raise SettingsError("home.kafka", str(error)) from None
+
+
+def java_hash(text: str) -> int:
+    """Java's String.hashCode, by which Kafka finds a group's partition (a signed 32-bit number)."""
+    units = text.encode("utf-16-be")
+    number = 0
+    for at in range(0, len(units), 2):
+        number = (31 * number + units[at] * 256 + units[at + 1]) & 0xFFFFFFFF
+    return number - 2**32 if number >= 2**31 else number
+
+
+def offsets_partition(group: str, partitions: int) -> int:
+    """The partition of the offsets topic that holds a group's records (Kafka's Utils.abs)."""
+    number = java_hash(group)
+    return 0 if number == -(2**31) else abs(number) % partitions

@@ -1,0 +1,32 @@
+"""What a source is to the stack: a stream of batches, and partitions that are this collector's."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from warren_collector.batch import Batch
+from warren_collector.sources.source_partitions import SourcePartitions
+
+
+class Source(Protocol):
+    """OffsetsTopicSource, or several sources together (SourceSet)."""
+
+    @property
+    def partitions(self) -> SourcePartitions:
+        """Those owned, and how far each was read."""
+
+    @property
+    def is_ready(self) -> bool:
+        """All that was there at the start is known."""
+
+    def poll(self, timeout: float) -> Batch:
+        """What has arrived within `timeout` seconds. Raises KafkaError."""
+
+    def store(self) -> None:
+        """All that was polled is on the bus."""
+
+    def backlog(self) -> int:
+        """Records of the owned partitions that are not read yet, as last heard."""
+
+    def reread(self) -> None:
+        """Other groups are wanted now: tells what is there once more. Raises KafkaError."""

@@ -1,0 +1,40 @@
+"""`warren.clusters`: how a collector gets on with a monitored cluster, compacted."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from warren.contracts.event import ClusterName, Event, Milliseconds
+
+ClusterStateName = Literal["connecting", "rebuilding", "ok", "failing", "refused", "unreachable"]
+EVERY_MS = 10_000
+"""How often a collector repeats an event that has not changed."""
+
+
+class ClusterEvent(Event):
+    """One collector's view of one cluster: repeated every 10 s, and when the state changes.
+
+    A collector that stops leaves a tombstone; one that was killed falls silent.
+    """
+
+    topic_name: ClassVar[str] = "clusters"
+
+    v: Literal[1] = 1
+    cluster: ClusterName
+    collector: str = Field(description="Name of the process: host and process id")
+    observed_at: Milliseconds
+    state: ClusterStateName = Field(
+        description="connecting; rebuilding: reading what is there; ok; failing: see problem; "
+        "refused: credentials or rights; unreachable"
+    )
+    since: Milliseconds = Field(description="When this state began")
+    problem: str = Field(default="", description="What is wrong and which setting to look at")
+    sources: list[str] = Field(default_factory=list, description="Where offsets are read from")
+    groups: int = Field(default=0, ge=0, description="Groups that this collector holds")
+    positions: int = Field(default=0, ge=0, description="Committed positions that it holds")
+    source_partitions: int = Field(default=0, ge=0, description="Of the offsets topic, owned")
+    backlog: int = Field(default=0, ge=0, description="Records of them not read yet")
+    published_at: Milliseconds | None = Field(default=None, description="Last tick published")
+    log_ends_at: Milliseconds | None = Field(default=None, description="When log ends were read")

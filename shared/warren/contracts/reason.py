@@ -1,0 +1,22 @@
+"""Reasons: why a partition or a group is not OK, for machines.
+
+The events carry them as plain text, so that a reader of today takes those of tomorrow.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+ReasonName = Literal[
+    "no_commit",  # commits stopped although there is something to read
+    "no_progress",  # commits come, always with the same offset
+    "rewind",  # the committed offset went back and has not come back
+    "lag_not_shrinking",  # the lag stayed or grew between all commits of the window
+    "lag_growing",  # the log grows faster than the group reads, beyond its rhythm
+]
+# Why an incident ended without the group being OK.
+EndReasonName = Literal["group_deleted", "group_expired", "group_forgotten"]
+
+REASONS: tuple[ReasonName, ...] = get_args(ReasonName)
+REASON = f"Why it is not OK: {', '.join(REASONS)}; more may come; null when OK"
+EXPLANATION = "The reason in one sentence, with figures; null when OK"

@@ -1,0 +1,194 @@
+"""Explanations: why partitions are not OK, for machines and in one sentence each.
+
+Built only for partitions that are not OK, from what their policy has looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from warren.contracts.reason import ReasonName
+from warren.contracts.status import Status
+from warren.evaluation.evidence import Evidence
+from warren.evaluation.learning import Figure, Mark, Track
+from warren.evaluation.policies import Statuses
+from warren.evaluation.predicates import NO_REWIND, first_rewind
+from warren.evaluation.replay import tracked
+from warren.evaluation.windows import UNKNOWN, Bools, Column, Int64, Windows
+from warren.settings import PolicyName
+from warren.words import duration, rate, records
+
+_REASONS: Mapping[Status, ReasonName] = {
+    Status.STOP: "no_commit",
+    Status.STALL: "no_progress",
+    Status.REWIND: "rewind",
+    Status.WARN: "lag_not_shrinking",
+}
+
+
+class Explanation(NamedTuple):
+    """Why a partition is not OK."""
+
+    reason: ReasonName
+    sentence: str
+
+
+def explain(
+    evidence: Evidence,
+    status: Statuses,
+    policies: Mapping[PolicyName, Bools],
+    allowed_lag: int | Int64,
+) -> dict[int, Explanation]:
+    """By row, of the partitions that are not OK; `policies` says who was judged by which."""
+    rows = np.flatnonzero(status > Status.OK)
+    if not len(rows):
+        return {}
+    part = _Part.of(evidence, status, rows)
+    learnt = None
+    if "progress" in policies:
+        learnt = tracked(evidence, allowed_lag).take(rows)
+    by_progress = policies["progress"][rows].tolist() if learnt else [False] * len(rows)
+    return {
+        row: _learnt(part, i, learnt) if learnt and by_progress[i] else _by_window(part, i)
+        for i, row in enumerate(rows.tolist())
+    }
+
+
+class _Part(NamedTuple):
+    """The evidence of the partitions to explain: lists, since each is a sentence of its own."""
+
+    windows: Windows
+    status: list[int]
+    lag: list[int]
+    now: list[int]
+    filled: list[int]
+    newest: list[list[int]]  # [column][partition]
+    oldest: list[list[int]]
+    lags: list[list[int]]  # [partition][slot]
+
+    @classmethod
+    def of(cls, evidence: Evidence, status: Statuses, rows: Int64) -> _Part:
+        windows = evidence.windows.take(rows)
+        now = np.broadcast_to(evidence.now_ms, evidence.windows.filled.shape)[rows]
+        return cls(
+            windows=windows,
+            status=status[rows].tolist(),
+            lag=evidence.current_lag[rows].tolist(),
+            now=now.tolist(),
+            filled=windows.filled.tolist(),
+            newest=windows.newest().tolist(),
+            oldest=windows.oldest().tolist(),
+            lags=windows.column(Column.LAG).tolist(),
+        )
+
+    def silence(self, i: int) -> int:
+        """Since the newest commit, ms."""
+        return self.now[i] - self.newest[Column.COMMITTED_AT][i]
+
+    def span(self, i: int) -> int:
+        """From the oldest commit to the newest, ms."""
+        return self.newest[Column.COMMITTED_AT][i] - self.oldest[Column.COMMITTED_AT][i]
+
+    def behind(self, i: int, produced: float | None = None) -> str:
+        """`produced` in records per second; without it, what followed the newest commit."""
+        if produced is None:
+            produced = self._produced(i)
+        grows = "" if produced is None else ", log at rest"
+        if produced is not None and produced > 0:
+            grows = f", log still growing by {rate(produced)}"
+        return f"{records(self.lag[i])} behind{grows}"
+
+    def _produced(self, i: int) -> float | None:
+        """Records per second since the newest commit, or over the window if that has just come."""
+        lag_then = self.newest[Column.LAG][i]
+        elapsed = self.now[i] - self.newest[Column.OBSERVED_AT][i]
+        grown = self.lag[i] - lag_then
+        if elapsed < 1000:
+            lag_then = self.oldest[Column.LAG][i]
+            elapsed = self.now[i] - self.oldest[Column.OBSERVED_AT][i]
+            moved = self.newest[Column.OFFSET][i] - self.oldest[Column.OFFSET][i]
+            grown = self.lag[i] - lag_then + moved
+        if lag_then == UNKNOWN or elapsed < 1000 or self.lag[i] == UNKNOWN:
+            return None
+        return max(grown, 0) * 1000 / elapsed
+
+
+def _by_window(part: _Part, i: int) -> Explanation:
+    """What `burrow` and `wiki` have seen."""
+    status = Status(part.status[i])
+    return Explanation(_REASONS[status], _SENTENCES[status](part, i))
+
+
+def _stopped(part: _Part, i: int) -> str:
+    commits = part.filled[i]
+    usual = f"usual pause {duration(part.span(i) / (commits - 1))}" if commits > 1 else ""
+    return _no_commit(part.silence(i), usual or "the only one known", part.behind(i))
+
+
+def _no_commit(silence: float, usual: str, behind: str) -> str:
+    return f"no commit for {duration(silence)}, {usual}; {behind}"
+
+
+def _stalled(part: _Part, i: int) -> str:
+    since = part.now[i] - part.oldest[Column.COMMITTED_AT][i]
+    return _no_progress(part.newest[Column.OFFSET][i], since, part.behind(i))
+
+
+def _no_progress(offset: int, since: float, behind: str) -> str:
+    return f"commits go on, but at offset {offset:,} for {duration(since)}; {behind}"
+
+
+def _rewound(part: _Part, i: int) -> str:
+    one = part.windows.take(np.array([i]))
+    slot = int(first_rewind(one)[0])
+    if slot == NO_REWIND:
+        return _went_back(None, 0, part.newest[Column.OFFSET][i], part.behind(i))
+    before = int(one.column(Column.OFFSET)[0, slot - 1])
+    ago = part.now[i] - int(one.column(Column.COMMITTED_AT)[0, slot])
+    return _went_back(before, ago, part.newest[Column.OFFSET][i], part.behind(i))
+
+
+def _went_back(before: int | None, ago: float, offset: int, behind: str) -> str:
+    origin = "" if before is None else f" from {before:,} {duration(ago)} ago"
+    return f"committed offset went back{origin} and is at {offset:,}; {behind}"
+
+
+def _slow(part: _Part, i: int) -> str:
+    known = [lag for lag in part.lags[i] if lag >= 0]
+    moved = f": from {known[0]:,} to {known[-1]:,}" if known else ""
+    return (
+        f"lag has not shrunk over {part.filled[i]} commits in {duration(part.span(i))}{moved}; "
+        f"{part.behind(i)}"
+    )
+
+
+_SENTENCES: Mapping[Status, Callable[[_Part, int], str]] = {
+    Status.STOP: _stopped,
+    Status.STALL: _stalled,
+    Status.REWIND: _rewound,
+    Status.WARN: _slow,
+}
+
+
+def _learnt(part: _Part, i: int, track: Track) -> Explanation:
+    """What `progress` has seen and learnt."""
+    status, now = Status(part.status[i]), part.now[i]
+    marks, figures = track.marks[:, i].tolist(), track.figures[:, i].tolist()
+    behind = part.behind(i, max(figures[Figure.PRODUCED], 0.0))
+    waited = max(now - marks[Mark.WAITING_SINCE], 0)
+    if status is Status.STOP:
+        usual = figures[Figure.COMMIT_PAUSE]
+        told = "usual pause not known yet" if usual < 0 else f"usual pause {duration(usual)}"
+        return Explanation("no_commit", _no_commit(part.silence(i), told, behind))
+    if status is Status.STALL:
+        return Explanation("no_progress", _no_progress(marks[Mark.COMMITTED], waited, behind))
+    if status is Status.REWIND:
+        ago = now - marks[Mark.REWOUND_AT]
+        back = _went_back(marks[Mark.REWOUND_FROM], ago, marks[Mark.COMMITTED], behind)
+        return Explanation("rewind", back)
+    since = duration(now - marks[Mark.BEHIND_SINCE])
+    growing = f"lag growing, for {since} above what the usual pause explains; {behind}"
+    return Explanation("lag_growing", growing)

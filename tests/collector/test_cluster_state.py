@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import threading
+
+import pytest
+from warren.clock import ManualClock
+from warren.contracts import ClusterEvent
+from warren.errors import (
+    AuthenticationFailed,
+    AuthorizationFailed,
+    ClusterUnreachable,
+    KafkaError,
+    PublishFailed,
+    TopicMissing,
+)
+from warren_collector.cluster_reports import ClusterReports
+from warren_collector.cluster_state import ClusterState, Figures
+
+NOW = 1_000_000
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock(NOW)
+
+
+@pytest.fixture
+def state(clock: ManualClock) -> ClusterState:
+    return ClusterState("prod", clock)
+
+
+def event(state: ClusterState) -> ClusterEvent:
+    return state.event("host-1", ["offsets_topic"])
+
+
+def test_a_state_lasts_since_it_began(state: ClusterState, clock: ManualClock) -> None:
+    assert (event(state).state, event(state).since) == ("connecting", NOW)
+    clock.advance(1)
+    state.note("ok", Figures(groups=3, positions=9, backlog=1, log_ends_at=NOW))
+    clock.advance(1)
+    state.note("ok", Figures(groups=4, positions=9))
+    told = event(state)
+    assert (told.state, told.since, told.observed_at) == ("ok", NOW + 1000, NOW + 2000)
+    assert (told.groups, told.backlog, told.log_ends_at) == (4, 0, None)
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (ClusterUnreachable, "unreachable"),
+        (AuthenticationFailed, "refused"),
+        (AuthorizationFailed, "refused"),
+        (TopicMissing, "failing"),
+    ],
+)
+def test_trouble_says_what_it_is(
+    state: ClusterState, error: type[KafkaError], expected: str
+) -> None:
+    state.note("ok", Figures(groups=3))
+    state.trouble(error("prod", "clusters.prod.kafka", "no"))
+    told = event(state)
+    assert (told.state, told.groups) == (expected, 3)
+    assert told.problem == "cluster prod: no (see clusters.prod.kafka)"
+    state.note("ok")
+    assert (event(state).state, event(state).problem) == ("ok", "")
+
+
+def test_trouble_with_the_home_cluster_is_no_verdict_on_this_one(state: ClusterState) -> None:
+    state.trouble(ClusterUnreachable("home", "home.bootstrap", "no broker answers"))
+    assert event(state).state == "failing"
+    assert "home.bootstrap" in event(state).problem
+
+
+class FakeBus:
+    """Keeps acknowledged records."""
+
+    def __init__(self) -> None:
+        self.is_away = False
+        self.records: list[tuple[bytes | None, bytes | None]] = []
+        self._queued: list[tuple[bytes | None, bytes | None]] = []
+
+    def send(self, topic: str, key: bytes | None, value: bytes | None) -> None:
+        assert topic == "warren.clusters"
+        self._queued.append((key, value))
+
+    def flush(self) -> None:
+        queued, self._queued = self._queued, []
+        if self.is_away:
+            raise PublishFailed("home", "home", "away")
+        self.records += queued
+
+    def take(self) -> list[str]:
+        """State by state, a tombstone as `gone`."""
+        taken, self.records = self.records, []
+        assert {key for key, _ in taken} <= {b"prod|host-1"}
+        return [
+            "gone" if value is None else ClusterEvent.from_bytes(value).state for _, value in taken
+        ]
+
+
+@pytest.fixture
+def reports(state: ClusterState) -> ClusterReports:
+    return ClusterReports([lambda: event(state)], "warren.")
+
+
+def test_changes_are_reported_at_once_and_all_else_every_10_s(
+    reports: ClusterReports, state: ClusterState, clock: ManualClock
+) -> None:
+    bus = FakeBus()
+    reports.publish(bus)
+    clock.advance(9.9)
+    reports.publish(bus)
+    assert bus.take() == ["connecting"]
+    state.note("ok")
+    reports.publish(bus)
+    clock.advance(9.9)
+    state.note("ok", Figures(groups=1))
+    reports.publish(bus)
+    assert bus.take() == ["ok"]
+    clock.advance(0.1)
+    reports.publish(bus)
+    assert bus.take() == ["ok"]
+
+
+def test_what_was_not_acknowledged_is_reported_again(reports: ClusterReports) -> None:
+    bus = FakeBus()
+    bus.is_away = True
+    reports.publish(bus)
+    bus.is_away = False
+    reports.publish(bus)
+    assert bus.take() == ["connecting"]
+
+
+def test_a_collector_that_stops_is_forgotten(reports: ClusterReports) -> None:
+    bus, stop = FakeBus(), threading.Event()
+    reports.publish(bus)
+    stop.set()
+    reports.run(lambda: bus, lambda: True, stop)
+    assert bus.take() == ["connecting", "gone"]
+
+
+def test_one_that_never_reported_has_nothing_to_withdraw(reports: ClusterReports) -> None:
+    stop = threading.Event()
+    stop.set()
+    bus = FakeBus()
+    reports.run(lambda: bus, lambda: False, stop)
+    assert bus.take() == []

@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from warren.contracts import GroupEvent, GroupMember
+from warren_collector.live.enrichment import assignment_skew, enriched, idle_members, unowned
+from warren_collector.live.live_group import LiveGroup
+
+
+def member(name: str, *subscription: str, **assignment: list[int]) -> GroupMember:
+    return GroupMember(
+        member_id=name,
+        client_id="c",
+        host="/h",
+        assignment=assignment,
+        subscription=list(subscription),
+    )
+
+
+def recorded(**fields: Any) -> GroupEvent:
+    return GroupEvent(
+        **{
+            "cluster": "prod",
+            "group": "g",
+            "observed_at": 7,
+            "position": 5,
+            "protocol": "classic",
+            "protocol_type": "consumer",
+            "state": "Stable",
+            "generation": 3,
+            **fields,
+        }
+    )
+
+
+ONLY_COMMITS = recorded(generation=-1, state="Empty", protocol_type="")
+TWO = [member("a", "t", t=[0, 1, 2]), member("b", "t", t=[3])]
+
+
+@pytest.mark.parametrize(
+    ("members", "idle", "skew"),
+    [
+        ([], 0, None),
+        ([member("a", "t")], 1, None),
+        ([member("a", "t", t=[0])], 0, 1.0),
+        (TWO, 0, 1.5),
+        ([*TWO, member("c", "t")], 1, 9 / 4),
+        ([member("a", "t", "u", t=[0, 1], u=[0, 1]), member("b", "t", "u")], 1, 2.0),
+    ],
+)
+def test_idle_members_and_skew(members: list[GroupMember], idle: int, skew: float | None) -> None:
+    assert (idle_members(members), assignment_skew(members)) == (idle, skew)
+
+
+def test_unowned_partitions_are_of_subscribed_topics_whose_size_is_known() -> None:
+    members = [member("a", "t", "u", "unknown", t=[0, 2]), member("b", "v", t=[3], v=[0], w=[1])]
+    sizes = {"t": 5, "u": 2, "v": 1, "w": 9, "other": 3}
+    assert unowned(members, sizes) == {"t": [1, 4], "u": [0, 1]}
+
+
+def test_records_know_the_members_and_the_coordinator_knows_the_rest() -> None:
+    live = LiveGroup(
+        "g",
+        "classic",
+        "consumer",
+        state="Stable",
+        assignor="range",
+        coordinator=4,
+        members=(member("older", "t"),),
+        rebalances=9,
+    )
+    event = enriched(recorded(members=TWO, rebalances=2), live, {"t": 5})
+    assert (event.coordinator, event.assignor, event.generation) == (4, "range", 3)
+    assert (event.members, event.rebalances) == (TWO, 2)
+    assert (event.idle_members, event.assignment_skew) == (0, 1.5)
+    assert event.unowned == {"t": [4]}
+    assert (event.position, event.observed_at) == (5, 7)
+
+
+def test_nothing_follows_from_the_assignments_of_a_group_that_rebalances() -> None:
+    live = LiveGroup("g", "classic", "consumer", state="PreparingRebalance", coordinator=1)
+    event = enriched(recorded(members=TWO), live, {"t": 9})
+    assert event.state == "PreparingRebalance"
+    assert (event.idle_members, event.assignment_skew, event.unowned) == (None, None, {})
+
+
+def test_the_state_of_newer_protocols_is_that_of_their_records() -> None:
+    live = LiveGroup("g", "consumer", state="Reconciling", assignor="uniform", coordinator=1)
+    event = enriched(recorded(protocol="consumer", protocol_type="", members=TWO), live, {})
+    assert (event.state, event.assignor, event.idle_members) == ("Stable", "uniform", 0)
+
+
+@pytest.mark.parametrize("protocol_type", ["connect", "sr"])
+def test_assignments_of_others_than_consumers_are_not_counted(protocol_type: str) -> None:
+    event = enriched(recorded(protocol_type=protocol_type, members=[member("a")]), None, {})
+    assert (event.idle_members, event.assignment_skew) == (None, None)
+
+
+def test_without_live_state_figures_follow_from_the_records() -> None:
+    event = enriched(recorded(members=TWO), None, {})
+    assert (event.coordinator, event.state) == (None, "Stable")
+    assert (event.idle_members, event.assignment_skew, event.unowned) == (0, 1.5, {})
+
+
+def test_without_records_the_group_is_what_is_live() -> None:
+    live = LiveGroup(
+        "g",
+        "consumer",
+        state="Stable",
+        generation=8,
+        assignor="uniform",
+        coordinator=2,
+        members=tuple(TWO),
+        rebalances=1,
+        last_rebalance_at=99,
+    )
+    event = enriched(ONLY_COMMITS, live, {"t": 4})
+    assert (event.protocol, event.state, event.generation) == ("consumer", "Stable", 8)
+    assert (event.members, event.rebalances, event.last_rebalance_at) == (TWO, 1, 99)
+    assert (event.coordinator, event.assignment_skew) == (2, 1.5)
+
+
+def test_members_that_nobody_may_describe_are_not_counted() -> None:
+    live = LiveGroup("g", "classic", "consumer", state="Stable", coordinator=2, members=None)
+    event = enriched(ONLY_COMMITS, live, {})
+    assert (event.state, event.coordinator, event.idle_members) == ("Stable", 2, None)

@@ -1,0 +1,188 @@
+"""Live state of real groups: events say what DescribeConsumerGroups says, from either source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from confluent_kafka import Consumer, ConsumerGroupType
+from confluent_kafka import TopicPartition as Partition
+from confluent_kafka.admin import ConsumerGroupDescription, NewPartitions
+from support.collector_lab import Lab
+from support.waiting import eventually
+from warren.contracts import GroupEvent
+from warren.settings import Settings
+
+pytestmark = pytest.mark.integration
+
+PARTITIONS = 3
+
+
+class Members:
+    """Real consumers, which are polled while one waits for something."""
+
+    def __init__(self, lab: Lab) -> None:
+        self._lab = lab
+        self._all: list[Consumer] = []
+
+    def join(self, group: str, topics: list[str], protocol: str, **options: str) -> Consumer:
+        member = Consumer(
+            {
+                "bootstrap.servers": self._lab.bootstrap,
+                "group.id": group,
+                "group.protocol": protocol,
+                "auto.offset.reset": "earliest",
+                "enable.auto.commit": False,
+                **options,
+            }
+        )
+        self._lab.closing.callback(member.close)
+        member.subscribe(topics)
+        self._all.append(member)
+        return member
+
+    def leave(self, member: Consumer) -> None:
+        self._all.remove(member)
+        member.close()
+
+    def until(self, condition: Callable[[], object], message: str) -> None:
+        def look() -> bool:
+            for member in self._all:
+                member.poll(0.01)
+            return bool(condition())
+
+        eventually(look, timeout=60, message=message)
+
+
+def settings(lab: Lab, watched: Lab, source: str) -> Settings:
+    made = lab.settings(source=source, groups_allow=[watched.name])
+    collector = made.collector.model_copy(update={"describe_interval": 0.5})
+    return made.model_copy(update={"collector": collector})
+
+
+def described(lab: Lab, group: str) -> ConsumerGroupDescription:
+    return lab.admin.describe_consumer_groups([group])[group].result(30)
+
+
+def expected(lab: Lab, group: str) -> dict[str, object]:
+    admin = described(lab, group)
+    return {
+        "state": admin.state.name.title(),
+        "assignor": admin.partition_assignor,
+        "coordinator": admin.coordinator.id if admin.coordinator else None,
+        "members": sorted(
+            (
+                member.member_id,
+                member.client_id,
+                member.host,
+                member.group_instance_id,
+                sorted(
+                    (p.topic, p.partition)
+                    for p in (member.assignment.topic_partitions if member.assignment else [])
+                ),
+            )
+            for member in admin.members
+        ),
+    }
+
+
+def told(event: GroupEvent | None) -> dict[str, object] | None:
+    if event is None:
+        return None
+    return {
+        "state": event.state,
+        "assignor": event.assignor,
+        "coordinator": event.coordinator,
+        "members": sorted(
+            (
+                member.member_id,
+                member.client_id,
+                member.host,
+                member.instance_id,
+                sorted((t, p) for t, numbers in member.assignment.items() for p in numbers),
+            )
+            for member in event.members
+        ),
+    }
+
+
+def test_groups_are_what_the_coordinator_says(lab: Lab) -> None:
+    orders, bills = lab.create_topic("orders", PARTITIONS), lab.create_topic("bills", 1)
+    classic, modern, plain = (f"{lab.name}-{name}" for name in ("classic", "modern", "plain"))
+    members = Members(lab)
+    first = members.join(classic, [orders], "classic", **{"group.instance.id": "one"})
+    others = [members.join(classic, [orders], "classic") for _ in range(PARTITIONS)]
+    members.join(modern, [orders, bills], "consumer", **{"client.rack": "r1"})
+    lab.commit(plain, [Partition(orders, 0, 1)])
+    asked = replace(lab, name=f"{lab.name}-asked")
+    with (
+        lab.ready(settings(lab, lab, "offsets_topic")),
+        asked.ready(settings(asked, lab, "admin_api")),
+    ):
+        both = lab.events(), asked.events()
+
+        def agree(*groups: str) -> bool:
+            for events in both:
+                events.read()
+            return all(
+                told(events.state(group)) == expected(lab, group)
+                for group in groups
+                for events in both
+            )
+
+        def until(condition: Callable[[GroupEvent], bool], group: str, message: str) -> None:
+            def holds() -> bool:
+                for events in both:
+                    events.read()
+                states = [events.state(group) for events in both]
+                return all(state is not None and condition(state) for state in states)
+
+            members.until(holds, message)
+
+        members.until(lambda: first.assignment() or others[0].assignment(), "members join")
+        until(lambda e: e.state == "Stable" and len(e.members) == 4, classic, "the group is stable")
+        members.until(lambda: agree(classic, modern, plain), "both say what the coordinator says")
+        for events in both:
+            event = events.state(classic)
+            assert event is not None
+            assert (event.protocol, event.protocol_type) == ("classic", "consumer")
+            assert {m.instance_id for m in event.members} == {"one", None}
+            assert all(m.subscription == [orders] for m in event.members)
+            assert (event.idle_members, event.unowned) == (1, {})
+            assert event.assignment_skew == pytest.approx(4 / 3)
+            one = events.state(modern)
+            assert one is not None
+            assert (one.protocol, one.members[0].rack) == ("consumer", "r1")
+            assert one.members[0].subscription == sorted([orders, bills])
+            assert one.generation > 0
+            assert one.members[0].epoch > 0
+            assert (one.idle_members, one.assignment_skew, one.unowned) == (0, 1.0, {})
+            alone = events.state(plain)
+            assert alone is not None
+            assert (alone.state, alone.members, alone.idle_members) == ("Empty", [], 0)
+        assert described(lab, modern).type == ConsumerGroupType.CONSUMER
+
+        # Clients ask for a topic's partitions every five minutes: until then nobody owns these.
+        lab.admin.create_partitions([NewPartitions(orders, 5)])[orders].result(30)
+        until(lambda e: e.unowned == {orders: [3, 4]}, classic, "unowned partitions")
+        rebalances = [events.state(classic) for events in both]
+        members.leave(others.pop())
+        until(
+            lambda e: e.idle_members == 0 and len(e.members) == 3 and e.state == "Stable",
+            classic,
+            "the member has left",
+        )
+        members.until(lambda: agree(classic, modern), "both say what the coordinator says")
+        for before, events in zip(rebalances, both, strict=True):
+            now = events.state(classic)
+            assert before is not None
+            assert now is not None
+            assert now.rebalances > before.rebalances
+            assert now.last_rebalance_at is not None
+
+        lab.admin.delete_consumer_groups([plain])[plain].result(30)
+        members.until(
+            lambda: [e.read() for e in both] and all(e.groups[plain][-1] is None for e in both),
+            "tombstones",
+        )

@@ -1,0 +1,107 @@
+"""The rules and the dashboard name what there is, and count no replica twice."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from warren.metrics import API_FAMILIES, REGISTRIES
+
+DEPLOY = Path(__file__).parents[2] / "deploy"
+RULES = yaml.safe_load((DEPLOY / "prometheus/warren-rules.yml").read_text())
+DASHBOARD = json.loads((DEPLOY / "grafana/warren.json").read_text())
+BY_NAME = {family.name: family for family in API_FAMILIES}
+METRIC = re.compile(r"\b(?:warren|burrow|kafka)_\w+")
+
+
+def rules() -> list[dict[str, Any]]:
+    return [rule for group in RULES["groups"] for rule in group["rules"]]
+
+
+def expressions() -> Iterator[tuple[str, str]]:
+    for rule in rules():
+        yield rule["alert"], rule["expr"]
+    for panel in DASHBOARD["panels"]:
+        for target in panel["targets"]:
+            yield panel["title"], target["expr"]
+
+
+def exposed() -> dict[str, set[str]]:
+    """Sample names of every service with their labels."""
+    found = {name: set(family.labels) for name, family in BY_NAME.items()}
+    for registry in REGISTRIES.values():
+        for collector in registry._collector_to_names:
+            labels = set(getattr(collector, "_labelnames", ()))
+            for name in registry._collector_to_names[collector]:
+                found[name] = labels | {"le"}
+    return found
+
+
+@pytest.mark.parametrize(("where", "expression"), list(expressions()))
+def test_metrics_and_labels_exist(where: str, expression: str) -> None:
+    names = METRIC.findall(expression)
+    assert names, where
+    known = exposed()
+    assert set(names) <= known.keys()
+    labels = set().union(*(known[name] for name in names))
+    grouped = {
+        label.strip()
+        for listed in re.findall(r"by \(([^)]*)\)", expression)
+        for label in listed.split(",")
+    }
+    selected = set(re.findall(r"([a-z_]+)(?:=~|!~|!=|=)\"", expression))
+    assert grouped | selected <= labels
+    assert expression.count("(") == expression.count(")")
+
+
+@pytest.mark.parametrize(("where", "expression"), list(expressions()))
+def test_replicas_are_not_added_up(where: str, expression: str) -> None:
+    """Each series of groups is aggregated first, and by max or min."""
+    for name in METRIC.findall(expression):
+        if name in BY_NAME and BY_NAME[name].labels:
+            before = expression[: expression.index(name)]
+            assert re.search(r"(max|min)( by \([a-z, ]*\))? ?\($", before), where
+
+
+def test_rules_are_complete() -> None:
+    names = [rule["alert"] for rule in rules()]
+    assert len(set(names)) == len(names)
+    for rule in rules():
+        assert rule["labels"]["severity"] in {"warning", "critical"}
+        assert rule["annotations"].keys() == {"summary", "description"}
+        used = set(re.findall(r"\$labels\.(\w+)", str(rule["annotations"])))
+        kept = set(re.findall(r"\w+", " ".join(re.findall(r"by \(([^)]*)\)", rule["expr"]))))
+        assert used <= (kept or {"instance"})
+
+
+def test_the_scrape_configuration_loads_the_rules() -> None:
+    prometheus = yaml.safe_load((DEPLOY / "prometheus/prometheus.yml").read_text())
+    assert prometheus["rule_files"] == ["warren-rules.yml"]
+    jobs = [job["job_name"] for job in prometheus["scrape_configs"]]
+    assert jobs == ["warren-api", "warren-services"]
+    tests = yaml.safe_load((DEPLOY / "prometheus/warren-rules-test.yml").read_text())
+    tested = {case["alertname"] for test in tests["tests"] for case in test["alert_rule_test"]}
+    assert tested <= {rule["alert"] for rule in rules()}
+
+
+def test_the_dashboard_is_laid_out() -> None:
+    panels = DASHBOARD["panels"]
+    assert len({panel["id"] for panel in panels}) == len(panels)
+    taken: set[tuple[int, int]] = set()
+    for panel in panels:
+        place = panel["gridPos"]
+        assert place["x"] + place["w"] <= 24
+        cells = {
+            (x, y)
+            for x in range(place["x"], place["x"] + place["w"])
+            for y in range(place["y"], place["y"] + place["h"])
+        }
+        assert not cells & taken, panel["title"]
+        taken |= cells
+    variables = {variable["name"] for variable in DASHBOARD["templating"]["list"]}
+    assert set(re.findall(r"\$\{?(\w+)", json.dumps(panels))) <= variables

@@ -1,0 +1,164 @@
+"""Forgetting on request: gone at once, back with the next commit, whatever is told in between."""
+
+from __future__ import annotations
+
+import pytest
+from support.offset_events import MINUTE, NOW, At, Judge, offset_event
+from warren.contracts import OffsetEvent
+from warren_evaluator.judgement import Ended, Judged, Nothing
+from warren_evaluator.state import GroupGone, GroupState
+from warren_evaluator.window_codec import decode, encode
+
+TOPICS = ("orders", "quiet")
+
+
+def told(minute: float, *, commits: dict[str, int] | None = None, lag: int = 50) -> OffsetEvent:
+    """Where the group stands. Two partitions a topic; `commits`: which one of a topic commits."""
+    at = NOW + round(minute * MINUTE)
+    which = commits or {}
+    return offset_event(
+        at,
+        {
+            topic: {
+                n: At(100 + round(minute), at, lag)
+                if which.get(topic) == n
+                else At(90, NOW, lag, commits=0)
+                for n in (0, 1)
+            }
+            for topic in TOPICS
+        },
+    )
+
+
+def request(minute: float, *topics: str) -> OffsetEvent:
+    return offset_event(NOW + round(minute * MINUTE), forget=list(topics), position=-1)
+
+
+@pytest.fixture
+def stalled() -> Judge:
+    """A group that stands still although there is lag: both topics have an open incident."""
+    group = Judge()
+    for minute in range(3):
+        at = NOW + minute * MINUTE
+        partitions = {0: At(90, at, 50), 1: At(90, at, 50)}
+        group(offset_event(at, dict.fromkeys(TOPICS, partitions)))
+    assert isinstance(group.state, GroupState)
+    assert group.state.opened_at is not None
+    return group
+
+
+def stored(group: Judge) -> Judge:
+    """As a worker has it that read the state from the table."""
+    assert group.state is not None
+    return Judge(group.rules, decode(encode(group.state)))
+
+
+def test_a_forgotten_group_ends_with_its_incident(stalled: Judge) -> None:
+    assert isinstance(stalled.state, GroupState)
+    opened_at = stalled.state.opened_at
+    ended = stalled(request(2.1))
+    assert isinstance(ended, Ended)
+    assert ended.change is not None
+    data = ended.change.data
+    assert (data.status, data.previous, data.reason) == ("NOTFOUND", "ERR", "group_forgotten")
+    assert data.opened_at == opened_at
+
+
+def test_it_stays_forgotten_while_it_does_not_commit(stalled: Judge) -> None:
+    stalled(request(2.1))
+    group = stored(stalled)
+    for minute in (3, 4, 50):
+        assert isinstance(group(told(minute)), Nothing)
+
+
+def test_its_next_commit_brings_back_that_partition_only(stalled: Judge) -> None:
+    stalled(request(2.1))
+    group = stored(stalled)
+    back = group.judged(told(3, commits={"orders": 1}, lag=0))
+    assert list(back.lag.topics) == ["orders"]
+    orders = back.lag.topics["orders"]
+    assert orders.partition == [0, 1]
+    assert orders.committed == [-1, 103]
+    assert orders.lag == [None, 0]
+    assert orders.complete == [0.0, 0.1]
+    assert (back.lag.status, back.change) == ("OK", None)
+
+    again = stored(group).judged(told(4))
+    assert list(again.lag.topics) == ["orders"]
+    assert again.lag.topics["orders"].committed[0] == -1
+    whole = group.judged(told(5, commits={"orders": 0, "quiet": 0}))
+    assert {t: c.committed for t, c in whole.lag.topics.items()} == {
+        "orders": [105, 90],
+        "quiet": [105, -1],
+    }
+
+
+def test_a_forgotten_topic_leaves_the_others(stalled: Judge) -> None:
+    judged = stalled.judged(request(2.1, "orders"))
+    assert list(judged.lag.topics) == ["quiet"]
+    assert judged.lag.evaluated_at == NOW + 2 * MINUTE
+    assert judged.lag.status == "ERR"
+    assert judged.change is None
+    later = stored(stalled).judged(told(3))
+    assert list(later.lag.topics) == ["quiet"]
+    assert later.lag.total_lag == 100
+
+
+def test_forgetting_the_last_bad_topic_ends_the_incident() -> None:
+    group = Judge()
+    for minute in range(3):
+        at = NOW + minute * MINUTE
+        topics = {"orders": {0: At(90, at, 50)}, "quiet": {0: At(90 + minute, at)}}
+        group(offset_event(at, topics))
+    judged = group.judged(request(2.1, "orders"))
+    assert (judged.lag.status, judged.lag.incident) == ("OK", None)
+    assert judged.change is not None
+    assert (judged.change.data.status, judged.change.data.previous) == ("OK", "ERR")
+
+
+def test_a_group_without_any_topic_left_is_forgotten(stalled: Judge) -> None:
+    assert isinstance(stalled(request(2.1, "orders")), Judged)
+    assert isinstance(stalled(request(2.2, "quiet")), Ended)
+    assert isinstance(stalled(told(3)), Nothing)
+
+
+def test_a_replayed_request_does_not_forget_what_came_after_it(stalled: Judge) -> None:
+    asked = request(2.1)
+    stalled(asked)
+    stalled(told(3, commits={"orders": 1}))
+    again = stalled(asked)
+    if isinstance(again, Judged):
+        assert again.lag.topics["orders"].committed[-1] == 103
+    assert isinstance(stalled.state, GroupState)
+    after = stalled.judged(told(4, commits={"orders": 1}))
+    assert after.lag.topics["orders"].committed == [-1, 104]
+    assert list(after.lag.topics) == ["orders"]
+
+
+def test_what_is_not_known_cannot_be_forgotten(stalled: Judge) -> None:
+    assert isinstance(Judge()(request(1)), Nothing)
+    before = stalled.state
+    assert isinstance(stalled(request(2.1, "nope")), Nothing)
+    assert stalled.state is before
+
+
+def test_a_forgotten_group_can_be_deleted(stalled: Judge) -> None:
+    stalled(request(2.1))
+    ended = stalled(offset_event(NOW + 3 * MINUTE, deleted=True))
+    assert isinstance(ended, Ended)
+    assert ended.change is None
+    assert isinstance(ended.state, GroupGone)
+
+
+def test_removed_partitions_are_no_longer_remembered_as_forgotten(stalled: Judge) -> None:
+    stalled(request(2.1))
+    left = told(3, commits={"quiet": 0}).model_copy(update={"removed": {"orders": [0, 1]}})
+    stalled(left.model_copy(update={"topics": {"quiet": left.topics["quiet"]}}))
+    assert isinstance(stalled.state, GroupState)
+    assert dict(stalled.state.forgotten) == {"quiet": frozenset({1})}
+
+
+def test_requests_observe_nothing(stalled: Judge) -> None:
+    """What is told afterwards is not taken for older, whatever the requester's clock says."""
+    stalled(request(1000, "orders"))
+    assert isinstance(stalled(told(3)), Judged)

@@ -1,0 +1,261 @@
+"""Policy `progress`: what it learns, and what it therefore says. Observations every 5 seconds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from warren.contracts.status import Status
+from warren.evaluation import UNKNOWN, Sighting, Track
+from warren.evaluation.progress import judge
+
+START = 1_795_244_400_000
+TICK = 5
+ALL = 2**62
+FOUND = 55  # seconds until a silence is found where nothing takes long: 45, seen at a tick
+
+
+class Followed:
+    """One partition: what is written to its log, and what its consumer commits."""
+
+    def __init__(self, *, behind: int = 0) -> None:
+        self.track = Track.empty(1)
+        self.now = START
+        self.end = 1_000_000
+        self.committed = self.end - behind
+        self.committed_at = self.now
+        self.seen: list[str] = []
+
+    def tick(
+        self, written: int = 0, *, read: int | None = None, leaving: int = 0, seconds: int = TICK
+    ) -> str:
+        """After `seconds` more: `read` records committed (None: no commit), all but `leaving`."""
+        self.now += seconds * 1000
+        self.end += written
+        if read is not None:
+            self.committed = min(self.committed + read, self.end - leaving)
+            self.committed_at = self.now
+        return self.observe(int(read is not None))
+
+    def observe(self, commits: int, log_end: int | None = None) -> str:
+        sighting = Sighting(
+            at=self.now,
+            committed=np.array([self.committed]),
+            committed_at=np.array([self.committed_at]),
+            commits=np.array([commits]),
+            log_end=np.array([self.end if log_end is None else log_end]),
+        )
+        self.track.observe(np.array([0]), sighting)
+        status = Status(int(judge(self.track, self.now, 0)[0])).name
+        self.seen.append(status)
+        return status
+
+    def healthy(self, minutes: float, *, every: int = TICK, rate: int = 10) -> Followed:
+        """Commits everything each `every` seconds."""
+        for second in range(TICK, round(minutes * 60) + 1, TICK):
+            self.tick(rate * TICK, read=ALL if second % every == 0 else None)
+        return self
+
+    def silent(self, minutes: float, *, rate: int = 10) -> int | None:
+        """No commit; the seconds until it is not OK, None if it stays OK."""
+        for second in range(TICK, round(minutes * 60) + 1, TICK):
+            if self.tick(rate * TICK) != "OK":
+                return second
+        return None
+
+
+def always_ok(partition: Followed) -> bool:
+    return set(partition.seen) == {"OK"}
+
+
+def test_a_silent_consumer_has_stopped_once_its_usual_pause_is_long_over() -> None:
+    """(e) Burrow waits for as long as the window is: here 45 s, 9 min and 45 min."""
+    assert Followed().healthy(10).silent(30) == FOUND
+    assert Followed().healthy(60, every=60).silent(30) == pytest.approx(120, abs=10)
+    assert Followed().healthy(180, every=300).silent(30) == pytest.approx(600, abs=30)
+
+
+def test_a_slow_committer_is_ok_from_the_beginning() -> None:
+    """(a) Nothing is known of it yet, so it gets five minutes."""
+    assert always_ok(Followed().healthy(120, every=240))
+
+
+def test_a_quiet_topic_is_not_stopped_when_a_record_takes_its_time() -> None:
+    """(a) Commits hours apart, in a burst before: a window says nothing about the next record."""
+    partition = Followed().healthy(2)
+    for _ in range(5):
+        for _ in range(240):
+            partition.tick()
+        partition.tick(3)
+        for _ in range(6):
+            partition.tick()
+        partition.tick(read=ALL)
+    assert always_ok(partition)
+
+
+def test_waiting_begins_with_the_first_record_not_with_the_last_commit() -> None:
+    partition = Followed().healthy(10)
+    for _ in range(720):
+        partition.tick()
+    assert partition.silent(10, rate=1) == FOUND
+
+
+def test_commits_of_the_same_offset_are_a_stall_and_no_commits_a_stop() -> None:
+    looping, dead = Followed().healthy(10), Followed().healthy(10)
+    for _ in range(20):
+        looping.tick(50, read=0)
+        dead.tick(50)
+    assert (looping.seen[-1], dead.seen[-1]) == ("STALL", "STOP")
+    assert looping.tick(50, read=10) == dead.tick(50, read=10) == "OK"
+
+
+def test_commits_faster_than_observations_do_not_hide_a_growing_lag() -> None:
+    """(b) The lag goes up and down between two observations, but up in the end."""
+    partition = Followed().healthy(10, rate=100)
+    for i in range(60):
+        partition.tick(500, read=300 if i % 2 else 550)
+    assert partition.seen[-1] == "WARN"
+    assert partition.seen.index("WARN") * TICK - 600 < 180
+    for _ in range(20):
+        partition.tick(500, read=2000)
+    assert partition.seen[-1] == "OK"
+
+
+def test_a_lag_that_the_producers_cadence_explains_is_no_trouble() -> None:
+    """(c) It does not shrink over more than ten commits, but it is what comes within seconds."""
+    partition = Followed().healthy(5)
+    for lag in range(40):
+        partition.tick(50, read=ALL, leaving=lag)
+    assert always_ok(partition)
+
+
+def test_a_client_that_commits_the_last_offset_it_has_read_may_rest_at_one() -> None:
+    """(d) Burrow has it stopped for ever."""
+    partition = Followed(behind=1)
+    for _ in range(30):
+        partition.tick(10, read=ALL, leaving=1)
+    assert partition.silent(60, rate=0) is None
+    assert partition.silent(60, rate=1) == FOUND
+
+
+def test_one_record_is_a_lag_where_all_were_read_before() -> None:
+    partition = Followed().healthy(10)
+    partition.tick(1)
+    assert partition.silent(60, rate=0) == FOUND - TICK  # it was there before
+
+
+def test_a_client_may_change_what_it_commits() -> None:
+    partition = Followed().healthy(10)
+    for _ in range(3):
+        partition.tick(10, read=ALL, leaving=1)
+    assert partition.silent(60, rate=0) is None
+
+
+def test_a_habit_is_learnt_after_two_alarms() -> None:
+    """A batch that reads everything each 20 minutes."""
+    partition = Followed()
+    for _ in range(8):
+        for _ in range(239):
+            partition.tick(50)
+        partition.tick(50, read=ALL)
+    runs = ["STOP" in partition.seen[i : i + 240] for i in range(0, len(partition.seen), 240)]
+    assert runs == [True, True, False, False, False, False, False, False]
+
+
+def test_an_accident_is_no_habit() -> None:
+    """The second outage of the day is found as fast as the first."""
+    partition = Followed().healthy(10)
+    for _ in range(3):
+        assert partition.silent(30) == FOUND
+        partition.healthy(60)
+
+
+def test_a_bursty_producer_gives_no_alarm_while_the_consumer_catches_up() -> None:
+    partition = Followed().healthy(10)
+    for _ in range(4):
+        for _ in range(12):
+            partition.tick(1000, read=150)
+        for _ in range(150):
+            partition.tick(50, read=150)
+    assert always_ok(partition)
+
+
+def test_a_rewind_is_told_at_once_until_the_offset_is_back() -> None:
+    partition = Followed().healthy(10)
+    before = partition.committed
+    partition.committed -= 5000
+    assert partition.tick(50, read=0) == "REWIND"
+    while partition.committed < before:
+        assert partition.tick(50, read=300) == ("REWIND" if partition.committed < before else "OK")
+
+
+def test_a_small_step_back_has_time_to_be_made_good() -> None:
+    back, stays = Followed().healthy(10), Followed().healthy(10)
+    for partition in (back, stays):
+        partition.committed -= 20
+        partition.tick(50, read=0)
+    back.tick(50, read=ALL)
+    assert always_ok(back)
+    while stays.tick(5, read=1) == "OK":
+        pass
+    assert stays.seen[-1] == "REWIND"
+    assert (len(stays.seen) - 120) * TICK == 55
+
+
+def test_what_was_not_observed_teaches_nothing() -> None:
+    """Nobody looked for an hour, and the consumer was there all the time."""
+    partition = Followed().healthy(10)
+    assert partition.tick(36_000, read=ALL, seconds=3600) == "OK"
+    assert partition.silent(10) == FOUND
+
+
+def test_who_has_not_moved_meanwhile_is_still_stopped() -> None:
+    partition = Followed().healthy(10)
+    assert partition.silent(10) == FOUND
+    assert partition.tick(100, seconds=3600) == "STOP"
+
+
+def test_an_unknown_log_end_is_the_last_known_one() -> None:
+    partition = Followed().healthy(10)
+    assert partition.silent(10) == FOUND
+    partition.now += 5000
+    assert partition.observe(0, log_end=UNKNOWN) == "STOP"
+    fresh = Followed()
+    for _ in range(100):
+        fresh.now += 5000
+        assert fresh.observe(0, log_end=UNKNOWN) == "OK"
+
+
+def test_a_topic_made_anew_is_learnt_anew() -> None:
+    partition = Followed().healthy(10)
+    partition.end, partition.committed = 10, 0
+    assert partition.tick(10) == "OK"
+    assert partition.silent(10) == 305
+
+
+observations = st.tuples(
+    st.integers(0, 400_000),  # ms since the one before
+    st.integers(-1, 40),  # committed
+    st.integers(0, 3),  # commits
+    st.integers(-1, 60),  # log end
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.lists(observations, min_size=6, max_size=6), min_size=1, max_size=4))
+def test_partitions_do_not_matter_to_each_other(histories: list[list[tuple[int, ...]]]) -> None:
+    def follow(tracks: Track, rows: list[int]) -> list[list[int]]:
+        now = np.full(len(rows), START)
+        said = []
+        for step in zip(*(histories[row] for row in rows), strict=True):
+            elapsed, committed, commits, log_end = np.array(step).T
+            now = now + elapsed
+            sighting = Sighting(now, committed, now - 1, commits, log_end)
+            tracks.observe(np.arange(len(rows)), sighting)
+            said.append(judge(tracks, now, 0).tolist())
+        return said
+
+    together = follow(Track.empty(len(histories)), list(range(len(histories))))
+    alone = [follow(Track.empty(1), [row]) for row in range(len(histories))]
+    assert together == [[one[step][0] for one in alone] for step in range(6)]

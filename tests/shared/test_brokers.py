@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from aiokafka.errors import KafkaConnectionError, SaslAuthenticationFailed
+from warren.errors import AuthenticationFailed, ClusterUnreachable
+from warren.kafka import brokers
+from warren.kafka.brokers import Brokers
+from warren.settings import ClusterSettings
+
+ADDRESSES = {1: ("one", 9092), 2: ("two", 9092)}
+
+
+class FakeConnection:
+    """Answers with the host that was asked; knows of two brokers."""
+
+    def __init__(self, host: str) -> None:
+        self.host = host
+        self.is_open = True
+        self.failure: Exception | None = None
+
+    def connected(self) -> bool:
+        return self.is_open
+
+    async def send(self, request: Any) -> Any:
+        await asyncio.sleep(0)
+        if self.failure is not None:
+            raise self.failure
+        found = [(number, *address, None) for number, address in ADDRESSES.items()]
+        return SimpleNamespace(brokers=found, host=self.host, request=request)
+
+    def close(self) -> None:
+        self.is_open = False
+
+
+class FakeNetwork:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.opened: list[FakeConnection] = []
+        self.down: set[str] = set()
+        self.refusal: Exception | None = None
+        monkeypatch.setattr(brokers, "create_conn", self._open)
+
+    async def _open(self, host: str, port: int, **_: Any) -> FakeConnection:
+        await asyncio.sleep(0)
+        assert port == 9092
+        if self.refusal is not None:
+            raise self.refusal
+        if host in self.down:
+            raise ConnectionRefusedError(host)
+        self.opened.append(FakeConnection(host))
+        return self.opened[-1]
+
+
+@pytest.fixture
+def network(monkeypatch: pytest.MonkeyPatch) -> FakeNetwork:
+    return FakeNetwork(monkeypatch)
+
+
+def cluster() -> Brokers:
+    return Brokers("prod", "clusters.prod", ClusterSettings(bootstrap="one:9092"))
+
+
+def test_requests_to_one_broker_share_a_connection(network: FakeNetwork) -> None:
+    async def work() -> None:
+        these = cluster()
+        await these.metadata(["orders"])
+        answers = await asyncio.gather(*(these.send(2, number) for number in range(5)))
+        assert [answer.host for answer in answers] == ["two"] * 5
+        await these.close()
+
+    asyncio.run(work())
+    assert [connection.host for connection in network.opened] == ["one", "two"]
+    assert not any(connection.is_open for connection in network.opened)
+
+
+def test_a_broken_connection_is_opened_again(network: FakeNetwork) -> None:
+    async def work() -> None:
+        these = cluster()
+        await these.metadata(["orders"])
+        network.opened[0].is_open = False
+        await these.send(1, "request")
+
+    asyncio.run(work())
+    assert [connection.host for connection in network.opened] == ["one", "one"]
+
+
+def test_a_timeout_closes_the_connection(network: FakeNetwork) -> None:
+    async def work() -> None:
+        these = cluster()
+        await these.metadata(["orders"])
+        network.opened[0].failure = TimeoutError()
+        with pytest.raises(TimeoutError):
+            await these.send(1, "request")
+
+    asyncio.run(work())
+    assert not network.opened[0].is_open
+
+
+def test_any_broker_that_answers(network: FakeNetwork) -> None:
+    async def work() -> None:
+        these = cluster()
+        with pytest.raises(KafkaConnectionError):
+            await these.send_to_any("request")
+        await these.metadata(["orders"])
+        network.opened[0].failure = KafkaConnectionError("gone")
+        assert (await these.send_to_any("request")).host == "two"
+        network.down = {"two"}
+        network.opened[1].is_open = False
+        with pytest.raises(ConnectionRefusedError):
+            await these.send_to_any("request")
+
+    asyncio.run(work())
+
+
+def test_metadata_from_whoever_answers(network: FakeNetwork) -> None:
+    async def work() -> None:
+        these = cluster()
+        await these.metadata(["orders"])
+        network.opened[0].failure = KafkaConnectionError("gone")
+        assert (await these.metadata(["orders"])).host == "two"
+
+    asyncio.run(work())
+
+
+def test_nobody_answers(network: FakeNetwork) -> None:
+    network.down = {"one"}
+    with pytest.raises(ClusterUnreachable) as caught:
+        asyncio.run(cluster().metadata(["orders"]))
+    assert caught.value.setting == "clusters.prod.bootstrap"
+
+
+def test_refused_credentials(network: FakeNetwork) -> None:
+    network.refusal = SaslAuthenticationFailed("wrong password")
+    with pytest.raises(AuthenticationFailed) as caught:
+        asyncio.run(cluster().metadata(["orders"]))
+    assert caught.value.setting == "clusters.prod.kafka"
+
+
+def test_an_unknown_broker(network: FakeNetwork) -> None:
+    with pytest.raises(KafkaConnectionError):
+        asyncio.run(cluster().send(7, "request"))
+    assert network.opened == []
