@@ -94,3 +94,12 @@ def test_series(api: Api) -> None:
         if sample.name == "warren_cluster_state" and sample.value == 1
     }
     assert current == {("demo", "refused"), ("another", "ok")}
+
+
+def test_trouble_with_a_cluster_is_a_doubt(api: Api) -> None:
+    say(api, "a", "ok", cluster="another")
+    assert api.get("/api/v1/groups").json()["doubts"] == []
+    problem = "cluster demo: no broker answers (see clusters.demo.bootstrap)"
+    say(api, "a", "unreachable", problem=problem)
+    assert api.get("/api/v1/groups").json()["doubts"] == [f"For 5 s: {problem}."]
+    assert problem in api.get("/").text

@@ -1,13 +1,22 @@
-"""Whether to believe what is shown: the feed works and groups have been judged lately."""
+"""Whether to believe what is shown: topics and clusters are read, groups were judged lately."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from warren_api.cluster_view import ClusterView
 from warren_api.durations import duration, grouped
 from warren_api.feed import FeedState
 from warren_api.group_view import GroupView
 
 
-def doubts(feed: FeedState, newest_evaluation: int | None, now: int, stale_after: int) -> list[str]:
+def doubts(
+    feed: FeedState,
+    newest_evaluation: int | None,
+    now: int,
+    stale_after: int,
+    clusters: Iterable[ClusterView] = (),
+) -> list[str]:
     """Sentences for people; empty when there is no doubt. Times in Unix milliseconds."""
     sentences = []
     if feed.problem:
@@ -19,6 +28,10 @@ def doubts(feed: FeedState, newest_evaluation: int | None, now: int, stale_after
             f"No group has been judged for {duration(now - newest_evaluation)}: "
             "check the collector and the evaluator."
         )
+    for view in clusters:
+        if view.problem and view.since is not None:
+            lasts = duration(max(now - view.since, 0))
+            sentences.append(f"For {lasts}: {view.problem}.")
     return sentences
 
 
