@@ -10,8 +10,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 from support.providers import Provider, choose_provider, docker_is_reachable
 from support.servers import container_kafka, container_valkey, embedded_kafka, embedded_valkey
+
+# No example has a time limit: a busy machine is no reason to fail.
+hypothesis_settings.register_profile(
+    "warren", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+hypothesis_settings.load_profile("warren")
 
 
 def pytest_configure() -> None:
