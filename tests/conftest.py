@@ -14,6 +14,12 @@ from hypothesis import settings
 from support.providers import Provider, choose_provider, docker_is_reachable
 from support.servers import container_kafka, container_valkey, embedded_kafka, embedded_valkey
 
+# No example has a time limit: a busy machine is no reason to fail.
+hypothesis_settings.register_profile(
+    "warren", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+hypothesis_settings.load_profile("warren")
+
 
 def pytest_configure() -> None:
     """Ctrl-C works in the processes that tests start, also when the suite runs in the background.
