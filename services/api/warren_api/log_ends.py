@@ -1,9 +1,11 @@
-"""Where the logs that groups consume start and end, each once however many groups there are."""
+"""Where logs start and end, each once however many groups consume it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import NamedTuple
+
+from warren.contracts import TopicsEvent
 
 from warren_api.group_view import GroupView
 
@@ -27,6 +29,19 @@ def log_ends(views: Iterable[GroupView]) -> list[LogEnds]:
             known = {partition: (start, end) for partition, start, end in rows if end >= 0}
             newest.setdefault((view.cluster, topic), {}).update(known)
     return [_of_topic(cluster, topic, rows) for (cluster, topic), rows in newest.items()]
+
+
+def unconsumed(logs: Iterable[LogEnds], listed: Iterable[TopicsEvent]) -> list[LogEnds]:
+    """What collectors list beyond `logs`: topics and partitions that no group consumes."""
+    consumed = {(log.cluster, log.topic): frozenset(log.partitions) for log in logs}
+    found = []
+    for event in listed:
+        for topic, ends in event.log_ends.items():
+            known = consumed.get((event.cluster, topic), frozenset())
+            rows = {p: (-1, end) for p, end in enumerate(ends) if end >= 0 and p not in known}
+            if rows:
+                found.append(_of_topic(event.cluster, topic, rows))
+    return found
 
 
 def _of_topic(cluster: str, topic: str, rows: dict[int, tuple[int, int]]) -> LogEnds:

@@ -229,6 +229,10 @@ class ReadModel:
             collected = {cluster for cluster, _ in self._clusters}
         return collected | {view.cluster for view in self.groups()} | set(self._topics)
 
+    def listed_topics(self) -> list[TopicsEvent]:
+        """Of each cluster the newest list of all its topics."""
+        return list(self._topics.values())
+
     def topics_of(self, cluster: str) -> ClusterTopics:
         return ClusterTopics(self.views_of(cluster), self._topics.get(cluster))
 

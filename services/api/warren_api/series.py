@@ -18,6 +18,7 @@ from warren.metrics.family import Family
 from warren_api.exposition import SampleLines, Value, head, partition_lines, row_lines
 from warren_api.group_view import GroupView
 from warren_api.log_ends import LogEnds, log_ends
+from warren_api.membership import Membership
 
 _AT_ONCE = 1000  # series that are written in one go: a tenth of a millisecond
 
@@ -29,6 +30,7 @@ class JudgedTopic(NamedTuple):
     group: str
     topic: str
     columns: TopicLag
+    membership: Membership | None
 
 
 class MeasuredTopic(NamedTuple):
@@ -38,6 +40,7 @@ class MeasuredTopic(NamedTuple):
     group: str
     topic: str
     columns: TopicFreshness
+    membership: Membership | None
 
 
 GroupTopic = TypeVar("GroupTopic", JudgedTopic, MeasuredTopic)
@@ -111,15 +114,18 @@ def topic_blocks(topics: Sequence[GroupTopic]) -> Blocks[GroupTopic]:
     return blocks
 
 
-def partition_blocks(topics: Sequence[GroupTopic], more: Sequence[str] = ()) -> Blocks[GroupTopic]:
-    """One series per partition of a group; `more` are the values of labels after `partition`."""
+def partition_blocks(
+    topics: Sequence[GroupTopic],
+    lines_of: Callable[[Sequence[str], JudgedTopic | MeasuredTopic], list[str]] | None = None,
+) -> Blocks[GroupTopic]:
+    """One series per partition of a group; `lines_of` makes a topic's lines where they have labels
+    after `partition`.
+    """
 
     def lines(labels: Sequence[str], some: Iterable[JudgedTopic | MeasuredTopic]) -> SampleLines:
         found: list[str] = []
         for topic in some:
-            found += partition_lines(
-                labels, (topic.cluster, topic.group, topic.topic, *more), topic.columns.partition
-            )
+            found += (lines_of or _plain_lines)(labels, topic)
         return SampleLines(found)
 
     def blocks(labels: Sequence[str]) -> list[Block[GroupTopic]]:
@@ -127,6 +133,10 @@ def partition_blocks(topics: Sequence[GroupTopic], more: Sequence[str] = ()) -> 
         return [Block(some, lines(labels, some)) for some in parts]
 
     return blocks
+
+
+def _plain_lines(labels: Sequence[str], topic: JudgedTopic | MeasuredTopic) -> list[str]:
+    return partition_lines(labels, topic[:3], topic.columns.partition)
 
 
 def log_blocks(logs: Sequence[LogEnds]) -> Blocks[LogEnds]:
@@ -158,7 +168,7 @@ class Snapshot:
     @cached_property
     def judged(self) -> list[JudgedTopic]:
         return [
-            JudgedTopic(view.cluster, view.group, topic, columns)
+            JudgedTopic(view.cluster, view.group, topic, columns, view.membership)
             for view in self.views
             for topic, columns in view.event.topics.items()
         ]
@@ -166,7 +176,7 @@ class Snapshot:
     @cached_property
     def measured(self) -> list[MeasuredTopic]:
         return [
-            MeasuredTopic(view.cluster, view.group, topic, columns)
+            MeasuredTopic(view.cluster, view.group, topic, columns, view.membership)
             for view in self.views
             if view.freshness
             for topic, columns in view.freshness.event.topics.items()
