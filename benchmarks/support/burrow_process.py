@@ -9,6 +9,8 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ NAME = "bench"
 # Burrow shows its own reading of the offsets topic as a group of this name.
 OWN_GROUP = f"burrow-{NAME}"
 TIMEOUT = 900.0  # seconds
+OFFSET_REFRESH = 10  # seconds; Burrow's own default
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,29 +42,52 @@ def run_burrow(
     binary: Path, bootstrap: str, load: CommitLoad, ends: list[int], port: int
 ) -> BurrowRun:
     """Runs Burrow until it has read all of the topic. Raises SystemExit when it does not."""
+    started = time.monotonic()
+    with running_burrow(binary, bootstrap, load.topic, port, from_beginning=True) as pid:
+        while not _has_read(port, load.topic, ends):
+            if time.monotonic() - started > TIMEOUT:
+                raise SystemExit(f"Burrow did not finish within {TIMEOUT:g} s")
+            time.sleep(0.1)
+        elapsed, used = time.monotonic() - started, usage(pid)
+        return BurrowRun(elapsed, used, _settled_stale_positions(port, load))
+
+
+@contextmanager
+def running_burrow(
+    binary: Path,
+    bootstrap: str,
+    topic: str,
+    port: int,
+    *,
+    from_beginning: bool = False,
+    offset_refresh: int = 600,
+) -> Iterator[int]:
+    """Its process id. Raises SystemExit when it has ended by itself meanwhile."""
     with tempfile.TemporaryDirectory(prefix="warren-bench-burrow-") as directory:
-        (Path(directory) / "burrow.toml").write_text(
-            _config(bootstrap, load.topic, directory, port)
-        )
+        config = _config(bootstrap, topic, directory, port, from_beginning, offset_refresh)
+        (Path(directory) / "burrow.toml").write_text(config)
         output = Path(directory) / "output"
         with output.open("wb") as log:
-            started = time.monotonic()
             burrow = subprocess.Popen(
                 [str(binary), "--config-dir", directory], stdout=log, stderr=subprocess.STDOUT
             )
             try:
-                while not _has_read(port, load.topic, ends):
-                    if burrow.poll() is not None or time.monotonic() - started > TIMEOUT:
-                        raise SystemExit(f"Burrow did not finish:\n{output.read_text()[-2000:]}")
-                    time.sleep(0.1)
-                elapsed, used = time.monotonic() - started, usage(burrow.pid)
-                return BurrowRun(elapsed, used, _settled_stale_positions(port, load))
+                yield burrow.pid
+                if burrow.poll() is not None:
+                    raise SystemExit(f"Burrow ended:\n{output.read_text()[-2000:]}")
             finally:
                 burrow.send_signal(signal.SIGTERM)
                 burrow.wait()
 
 
-def _config(bootstrap: str, topic: str, directory: str, port: int) -> str:
+def _config(
+    bootstrap: str,
+    topic: str,
+    directory: str,
+    port: int,
+    from_beginning: bool,
+    offset_refresh: int,
+) -> str:
     servers = json.dumps(bootstrap.split(","))
     return f"""
 [general]
@@ -77,14 +103,14 @@ class-name = "kafka"
 servers = {servers}
 client-profile = "bench"
 topic-refresh = 600
-offset-refresh = 600
+offset-refresh = {offset_refresh}
 [consumer.{NAME}]
 class-name = "kafka"
 cluster = "{NAME}"
 servers = {servers}
 client-profile = "bench"
 offsets-topic = "{topic}"
-start-latest = false
+start-latest = {str(not from_beginning).lower()}
 [httpserver.default]
 address = "127.0.0.1:{port}"
 [storage.default]

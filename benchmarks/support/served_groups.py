@@ -15,6 +15,7 @@ import uvicorn
 from warren.clock import SystemClock
 from warren.contracts import FreshnessEvent, LagEvent, group_key
 from warren.settings import Settings
+from warren_api.access import Access
 from warren_api.app import create_app
 from warren_api.context import ApiContext
 from warren_api.feed import FeedState
@@ -148,14 +149,15 @@ def _wait_until_ready(api: ServedApi, process: Any) -> None:
 
 
 def _serve(load: GroupLoad, port: int) -> None:
-    model = ReadModel()
+    settings, clock = Settings(), SystemClock()
+    model = ReadModel(settings.api.history)
     for number in range(load.groups):
         load.apply(model, number, 0)
     threading.Thread(target=_feed, args=(load, model), daemon=True).start()
     state = FeedState(ready=True, problem=None)
-    settings = Settings()
-    context = ApiContext(settings, model, lambda: state, SystemClock(), Requests(settings.home))
-    uvicorn.run(create_app(context), host="127.0.0.1", port=port, log_config=None, access_log=False)
+    context = ApiContext(settings, model, lambda: state, clock, Requests(settings.home))
+    app = create_app(context, Access(settings.api, is_loopback=True))
+    uvicorn.run(app, host="127.0.0.1", port=port, log_config=None, access_log=False)
 
 
 def _feed(load: GroupLoad, model: ReadModel) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import ssl
 import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -17,6 +19,30 @@ class Groups(NamedTuple):
 
     groups: list[dict[str, Any]]
     doubts: list[str]
+
+
+def http_client(timeout: float) -> httpx.Client:
+    """One that sends $WARREN_TOKEN and trusts what the system trusts, or $SSL_CERT_FILE."""
+    token = os.environ.get("WARREN_TOKEN")
+    return httpx.Client(
+        headers={"Authorization": f"Bearer {token}"} if token else {},
+        timeout=timeout,
+        trust_env=False,
+        verify=ssl.create_default_context(),
+    )
+
+
+def all_pages(ask: Callable[[dict[str, str]], Any]) -> Groups:
+    """The whole list; `ask` gives the body of one page for the parameters of its query.
+
+    Raises what `ask` raises, and KeyError or TypeError when a body is no list of groups.
+    """
+    body = ask({})
+    groups, doubts = list(body["groups"]), body["doubts"]
+    while cursor := body.get("next"):
+        body = ask({"cursor": cursor})
+        groups += body["groups"]
+    return Groups(groups, doubts)
 
 
 class GroupFeed:
@@ -44,7 +70,7 @@ class GroupFeed:
         self._thread.join()
 
     def _run(self) -> None:
-        with httpx.Client(timeout=TIMEOUT, trust_env=False) as client:
+        with http_client(TIMEOUT) as client:
             while not self._stop.is_set():
                 answer = fetch(client, self._url)
                 if answer is None:
@@ -56,10 +82,13 @@ class GroupFeed:
 
 def fetch(client: httpx.Client, url: str) -> Groups | None:
     """None when the API does not answer, or is not ready."""
-    try:
-        response = client.get(url)
+
+    def ask(parameters: dict[str, str]) -> Any:
+        response = client.get(url, params=parameters)
         response.raise_for_status()
-        body = response.json()
-        return Groups(body["groups"], body.get("doubts", []))
+        return response.json()
+
+    try:
+        return all_pages(ask)
     except (httpx.HTTPError, ValueError, KeyError, TypeError):
         return None

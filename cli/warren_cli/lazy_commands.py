@@ -22,6 +22,7 @@ class LazyCommands(TyperGroup):
         "up",
         "demo",
         "status",
+        "token",
         "evaluate",
         "decode",
         "report",

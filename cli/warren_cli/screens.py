@@ -48,7 +48,7 @@ class PlainScreen:
         for group in answer.groups:
             name = (group["cluster"], group["group"])
             previous = self._statuses.get(name)
-            if previous != group["status"]:
+            if previous != group["status"] and group["status"] is not None:
                 self._statuses[name] = group["status"]
                 self.say(change_line(group, previous))
 

@@ -1,6 +1,7 @@
 """The table of groups that `warren up` and `warren status` show.
 
-Groups are entries of `GET /api/v1/groups`, which sends the worst first. An API that is older than
+Groups are entries of `GET /api/v1/groups`, which sends the worst first and, without status and lag,
+share groups last. An API that is older than
 this command sends no freshness: it is then unknown.
 """
 
@@ -45,7 +46,7 @@ class StatusTable:
             _Column("group", lambda group, _: _name(group, several)),
             _Column("status", lambda group, _: _status(group)),
             _Column("since", lambda group, now: Text(since(group, now)), dispensable=1),
-            _Column("lag", lambda group, _: Text(f"{group['total_lag']:,}"), "right"),
+            _Column("lag", lambda group, _: _lag(group), "right"),
             _Column("late", lambda group, _: late(group), "right"),
             _Column("until loss", lambda group, _: until_loss(group), "right"),
             _Column("worst partition", lambda group, _: _worst(group), dispensable=2),
@@ -98,7 +99,13 @@ def _name(group: Group, with_cluster: bool) -> Shortened:
 
 
 def _status(group: Group) -> Text:
-    return Text(group["status"], style=_STYLES.get(group["status"], ""))
+    """`-` of a group that is not judged: a share group, or one without a commit."""
+    return Text(group["status"] or _NONE, style=_STYLES.get(group["status"], ""))
+
+
+def _lag(group: Group) -> Text:
+    lag = group["total_lag"]
+    return Text(_NONE if lag is None else f"{lag:,}")
 
 
 def since(group: Group, now_ms: int) -> str:

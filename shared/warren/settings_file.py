@@ -29,7 +29,7 @@ from warren.settings import Settings
 PREFIX = "WARREN_"
 DEFAULT_FILE = "warren.toml"
 # Environment variables that are not settings: the file's path and switches of tools and tests.
-NOT_SETTINGS = ("WARREN_CONFIG", "WARREN_TEST_")
+NOT_SETTINGS = ("WARREN_CONFIG", "WARREN_TOKEN", "WARREN_TEST_")
 
 
 class _Sources(Settings, BaseSettings):

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 import httpx
 from warren.clock import ManualClock
-from warren.contracts import FreshnessEvent, LagEvent, group_key
+from warren.contracts import (
+    FreshnessEvent,
+    GroupEvent,
+    LagEvent,
+    StatusChangeEvent,
+    TopicsEvent,
+    group_key,
+)
 from warren.settings import ApiSettings, ClusterSettings, Settings
+from warren_api.access import Access
 from warren_api.app import create_app
 from warren_api.context import ApiContext
 from warren_api.feed import FeedState
@@ -109,6 +118,59 @@ def freshness_event(
     )
 
 
+def group_event(group: str, cluster: str = "demo", **fields: Any) -> GroupEvent:
+    """One member that owns orders/0 and orders/1."""
+    member = {
+        "member_id": "m-1",
+        "client_id": "billing-1",
+        "host": "/10.0.0.1",
+        "subscription": ["orders"],
+        "assignment": {"orders": [0, 1]},
+    }
+    return GroupEvent.model_validate(
+        {
+            "cluster": cluster,
+            "group": group,
+            "observed_at": NOW,
+            "position": 7,
+            "protocol": "consumer",
+            "state": "Stable",
+            "generation": 3,
+            "members": [member],
+            **fields,
+        }
+    )
+
+
+def status_change(
+    group: str, status: str, at: int, *, cluster: str = "demo", **fields: Any
+) -> StatusChangeEvent:
+    """A group has another status; its incident began at `opened_at`, by default then."""
+    opened_at = fields.pop("opened_at", at)
+    data = {
+        "cluster": cluster,
+        "group": group,
+        "status": status,
+        "previous": "OK",
+        "incident_id": f"{group}-{opened_at}",
+        "opened_at": opened_at,
+        "total_lag": 1,
+        "max_lag": None,
+        "partition_counts": {},
+        "partitions": [],
+        **fields,
+    }
+    return StatusChangeEvent.model_validate(
+        {
+            "id": f"{group}-{status}-{at}",
+            "source": f"/warren/clusters/{cluster}",
+            "subject": group,
+            "time": datetime.fromtimestamp(at / 1000, UTC),
+            "data": data,
+        }
+    )
+
+
 @dataclass
 class Api:
     """The application over a model that tests fill."""
@@ -117,29 +179,50 @@ class Api:
     clock: ManualClock = field(default_factory=lambda: ManualClock(NOW))
     feed: FeedState = field(default_factory=lambda: FeedState(ready=True, problem=None))
     clusters: tuple[str, ...] = ("demo",)
+    api: ApiSettings = field(default_factory=lambda: ApiSettings(event_streams=2))
+    is_loopback: bool = True
+    next_offset: dict[int, int] = field(default_factory=dict)
     metrics: dict[str, Any] = field(default_factory=dict)  # metrics_… of [api]
     settings: Settings | None = None
     requests: Requests | None = None
 
     def __post_init__(self) -> None:
         clusters = {name: ClusterSettings(bootstrap="broker:9092") for name in self.clusters}
-        self.settings = self.settings or Settings(
-            clusters=clusters, api=ApiSettings(**self.metrics)
-        )
+        api = self.api.model_copy(update=self.metrics)
+        self.settings = self.settings or Settings(clusters=clusters, api=api)
         requests = self.requests or Requests(self.settings.home)
         self.context = ApiContext(
             self.settings, self.model, lambda: self.feed, self.clock, requests
         )
-        self.app = create_app(self.context)
+        access = Access(self.settings.api, is_loopback=self.is_loopback)
+        self.app = create_app(self.context, access)
 
     def put(self, group: str, cluster: str = "demo", **fields: Any) -> None:
         event = lag_event(group, cluster, **fields)
         self.model.apply(group_key(cluster, group), event.to_bytes())
 
+    def list_topics(self, log_ends: dict[str, list[int]], observed_at: int = NOW) -> None:
+        """The collector of cluster demo lists its topics."""
+        event = TopicsEvent(cluster="demo", observed_at=observed_at, log_ends=log_ends)
+        self.model.apply_topics(b"demo", event.to_bytes())
+
     def measure(self, group: str, *rows: dict[str, Any], **fields: Any) -> None:
         """Its partitions of `orders` on cluster demo have this freshness."""
         event = freshness_event(group, rows=list(rows), **fields)
         self.model.apply_freshness(group_key("demo", group), event.to_bytes())
+
+    def describe(self, group: str, cluster: str = "demo", **fields: Any) -> None:
+        """Its members are known."""
+        event = group_event(group, cluster, **fields)
+        self.model.apply_members(group_key(cluster, group), event.to_bytes())
+
+    def change(self, group: str, status: str, at: int, partition: int = 0, **fields: Any) -> None:
+        """The next record of a partition of `warren.lag-status`."""
+        offset = self.next_offset.get(partition, 0)
+        self.next_offset[partition] = offset + 1
+        value = status_change(group, status, at, **fields).to_bytes()
+        self.model.apply_status_change(group_key(fields.get("cluster", "demo"), group), value)
+        self.model.history.take(partition, offset, value)
 
     def request(self, method: str, path: str, **options: Any) -> httpx.Response:
         async def send() -> httpx.Response:

@@ -8,11 +8,22 @@ from api.served_api import Api
 from warren.settings import Settings
 
 SETTINGS = {
-    "api": {"host": "0.0.0.0", "port": 8000},
+    "api": {
+        "host": "0.0.0.0",
+        "port": 8000,
+        "cors_origins": ["https://a.example"],
+        "tls_certificate": "/cert.pem",
+        "tls_key": "/key.pem",
+    },
     "collector": {"interval": 5},
     "evaluation": {"intervals": 15, "min_distance": 1, "expire_group": 3600},
     "clusters": {
         "lab": {"bootstrap": "a:9092, b:9092", "groups_allow": ["^x"], "offsets_topic": "_o"},
+        "old": {
+            "bootstrap": "d:9092",
+            "source": ["offsets_topic", "zookeeper"],
+            "zookeeper": "z1:2181,z2:2181/kafka",
+        },
         "safe": {
             "bootstrap": "c:9093",
             "groups_allow": ["^x", "y$"],
@@ -72,15 +83,13 @@ LAB = (
     '"offset-refresh":5}'
 )
 BODIES = {
-    "/v3/kafka/lab": '{"error":false,"message":"cluster module detail returned",'
-    f'"module":{LAB},REQUEST}}',
     "/v3/config/cluster/lab": '{"error":false,"message":"cluster module detail returned",'
     f'"module":{LAB},REQUEST}}',
     "/v3/config": '{"error":false,"message":"main config returned",REQUEST,"general":{"pidfile":"",'
-    '"stdout-logfile":"","access-control-allow-origin":""},"logging":{"filename":"","max-size":0,'
+    '"stdout-logfile":"","access-control-allow-origin":"https://a.example"},"logging":{"filename":"","max-size":0,'
     '"max-backups":0,"max-age":0,"use-local-time":false,"use-compression":false,"level":"info"},'
     '"zookeeper":{"servers":null,"timeout":0,"root-path":""},"httpserver":{"default":{"address":'
-    '"0.0.0.0:8000","tls":"","timeout":0}}}',
+    '"0.0.0.0:8000","tls":"default","timeout":0}}}',
     "/v3/config/storage": '{"error":false,"message":"module list returned",REQUEST,'
     '"coordinator":"storage","modules":["default"]}',
     "/v3/config/storage/default": '{"error":false,"message":"storage module detail returned",'
@@ -91,14 +100,19 @@ BODIES = {
     "/v3/config/evaluator/default": '{"error":false,"message":"evaluator module detail returned",'
     '"module":{"class-name":"caching","expire-cache":0},REQUEST}',
     "/v3/config/cluster": '{"error":false,"message":"module list returned",REQUEST,'
-    '"coordinator":"cluster","modules":["lab","safe"]}',
+    '"coordinator":"cluster","modules":["lab","old","safe"]}',
     "/v3/config/consumer": '{"error":false,"message":"module list returned",REQUEST,'
-    '"coordinator":"consumer","modules":["lab","safe"]}',
+    '"coordinator":"consumer","modules":["lab","old","old_zk","safe"]}',
     "/v3/config/consumer/lab": '{"error":false,"message":"consumer module detail returned",'
     '"module":{"class-name":"kafka","cluster":"lab","servers":["a:9092","b:9092"],'
     '"group-allowlist":"^x","zookeeper-path":"","zookeeper-timeout":0,"client-profile":{'
     '"name":"lab","client-id":"warren","kafka-version":"","tls":null,"sasl":null},'
     '"offsets-topic":"_o","start-latest":false},REQUEST}',
+    "/v3/config/consumer/old_zk": '{"error":false,"message":"consumer module detail returned",'
+    '"module":{"class-name":"kafka_zk","cluster":"old","servers":["z1:2181","z2:2181"],'
+    '"group-allowlist":"","zookeeper-path":"/kafka","zookeeper-timeout":0,"client-profile":{'
+    '"name":"old","client-id":"warren","kafka-version":"","tls":null,"sasl":null},'
+    '"offsets-topic":"","start-latest":false},REQUEST}',
     "/v3/config/consumer/safe": '{"error":false,"message":"consumer module detail returned",'
     '"module":{"class-name":"kafka","cluster":"safe","servers":["c:9093"],'
     '"group-allowlist":"(^x)|(y$)","zookeeper-path":"","zookeeper-timeout":0,"client-profile":{'
@@ -128,7 +142,16 @@ def test_what_is_shown(api: Api, path: str) -> None:
     assert answer.text == at(path, BODIES[path])
 
 
-@pytest.mark.parametrize("path", [*BODIES, "/v3/kafka/safe", "/v3/config/cluster/safe"])
+def test_what_is_shown_of_a_cluster_comes_before_how_it_stands_with_it(api: Api) -> None:
+    answer = api.get("/v3/kafka/lab")
+    body = f'{{"error":false,"message":"cluster module detail returned","module":{LAB},REQUEST,'
+    assert answer.status_code == 200
+    assert answer.text.startswith(at("/v3/kafka/lab", body) + '"state":')
+
+
+@pytest.mark.parametrize(
+    "path", [*BODIES, "/v3/kafka/lab", "/v3/kafka/safe", "/v3/config/cluster/safe"]
+)
 def test_secrets_are_not_shown(api: Api, path: str) -> None:
     assert "hidden" not in api.get(path).text
     assert "whsec" not in api.get(path).text

@@ -74,3 +74,29 @@ def test_what_is_not_there(shop: Api, path: str, message: str) -> None:
     assert answer.text == golden(
         f'{{"error":true,"message":"{message}","request":{{"url":"{path}","host":"host"}}}}'
     )
+
+
+def test_topics_that_nobody_consumes_are_listed_too(shop: Api) -> None:
+    shop.list_topics({"alone": [0, 7], "orders": [1, 1, 4, 9]}, observed_at=NOW - 1)
+    names = shop.get("/v3/kafka/demo/topic").json()["topics"]
+    assert names == ["alone", "orders", "quiet"]
+    assert shop.get("/v3/kafka/demo/topic/alone").json()["offsets"] == [0, 7]
+    assert shop.get("/v3/kafka/demo/topic/alone/consumers").json()["consumers"] == []
+    # What groups saw later wins; what only the list knows stays.
+    assert shop.get("/v3/kafka/demo/topic/orders").json()["offsets"] == [205, 210, 4, 9]
+
+
+def test_a_newer_list_wins_and_forgets_what_it_does_not_name(shop: Api) -> None:
+    shop.list_topics({"alone": [7]}, observed_at=NOW)
+    shop.list_topics({"orders": [300, -1]}, observed_at=NOW + 2)
+    assert shop.get("/v3/kafka/demo/topic/orders").json()["offsets"] == [300, 210, -1]
+    assert shop.get("/v3/kafka/demo/topic/alone").status_code == 404
+    shop.model.apply_topics(b"demo", None)
+    assert shop.get("/v3/kafka/demo/topic/orders").json()["offsets"] == [205, 210, -1]
+
+
+def test_a_cluster_without_groups_is_known_by_its_topics() -> None:
+    api = Api(clusters=())
+    api.list_topics({"alone": [7]})
+    assert api.get("/v3/kafka").json()["clusters"] == ["demo"]
+    assert api.get("/v3/kafka/demo/topic").json()["topics"] == ["alone"]

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import ClassVar
 
 import pytest
-from api.served_api import freshness_event, lag_event, late
+from api.served_api import freshness_event, group_event, lag_event, late, status_change
 from confluent_kafka import KafkaError, KafkaException, Message, TopicCollection
 from confluent_kafka.admin import AclOperation
 from structlog.testing import capture_logs
@@ -25,6 +25,7 @@ from warren_api.home_cluster import HomeCluster
 from warren_api.read_model import ReadModel
 
 LAG, STATUS, FRESHNESS = "warren.lag", "warren.lag-status", "warren.freshness"
+GROUPS = "warren.groups"
 
 
 def record(group: str, value: bytes | None, offset: int = 0, topic: str = LAG) -> Message:
@@ -197,6 +198,55 @@ def test_following_tells_when_the_home_cluster_goes_and_comes_back(
     ]
 
 
+def changed(group: str, status: str, at: int, partition: int, offset: int) -> Message:
+    value = status_change(group, status, at).to_bytes()
+    key = group_key("demo", group)
+    return Message(topic=STATUS, partition=partition, offset=offset, key=key, value=value)
+
+
+def remembered(model: ReadModel) -> list[tuple[int, int]]:
+    return [(each.partition, each.offset) for each in model.history.changes()]
+
+
+def test_all_status_changes_are_remembered_not_only_the_newest_per_group(
+    feed: Feed, model: ReadModel
+) -> None:
+    batches = [
+        [changed("a", "ERR", 1_000, 0, 5), changed("a", "OK", 2_000, 0, 6)],
+        [changed("b", "WARN", 500, 1, 0), record("a", event("a")), record("b", event("b"))],
+    ]
+    feed.catch_up(PlayedReader(batches, behind=2))
+    assert sorted(remembered(model)) == [(0, 5), (0, 6), (1, 0)]
+    assert {view.group: view.since for view in model.groups()} == {"a": 2_000, "b": None}
+    bad = Message(topic=STATUS, partition=0, offset=7, key=group_key("demo", "a"), value=b"{")
+    twice = changed("a", "OK", 2_000, 0, 6)
+    reader = PlayedReader([[twice, bad, changed("a", "ERR", 3_000, 0, 8)]], behind=0)
+    reader.feed = feed
+    feed.follow(reader, PlayedAdmin().cluster())
+    assert sorted(remembered(model)) == [(0, 5), (0, 6), (0, 8), (1, 0)]
+
+
+def test_reading_again_remembers_nothing_twice(feed: Feed, model: ReadModel) -> None:
+    first = [changed("a", "ERR", 1_000, 0, 0)]
+    feed.catch_up(PlayedReader([first], behind=1))
+    feed.catch_up(PlayedReader([[*first, changed("a", "OK", 2_000, 0, 1)]], behind=1))
+    assert remembered(model) == [(0, 0), (0, 1)]
+
+
+def test_members_are_read_and_go_with_their_tombstone(feed: Feed, model: ReadModel) -> None:
+    members = record("a", group_event("a").to_bytes(), topic=GROUPS)
+    feed.catch_up(PlayedReader([[record("a", event("a")), members]], behind=1))
+    view = model.group("demo", "a")
+    assert view is not None
+    assert [row.owner.client_id for row in view.partitions if row.owner] == ["billing-1"] * 2
+    reader = PlayedReader([[record("a", None, topic=GROUPS)]], behind=0)
+    reader.feed = feed
+    feed.follow(reader, PlayedAdmin().cluster())
+    view = model.group("demo", "a")
+    assert view is not None
+    assert view.membership is None
+
+
 def freshness(model: ReadModel) -> dict[str, int | None]:
     """Milliseconds by group; those that were not measured are left out."""
     return {
@@ -241,11 +291,13 @@ def test_an_older_installation_has_no_topic_of_freshness(feed: Feed) -> None:
         assert feed.topics(old.cluster()) == [LAG, STATUS]
     assert feed.state.freshness is False
     assert [(line["event"], line["topic"]) for line in logs] == [
-        ("no freshness: topic missing or not readable", FRESHNESS)
+        ("no freshness: topic missing or not readable", FRESHNESS),
+        ("no members: topic missing or not readable", GROUPS),
     ]
-    new = PlayedAdmin(topics=(LAG, STATUS, FRESHNESS, "another"))
-    assert feed.topics(new.cluster()) == [LAG, STATUS, FRESHNESS]
-    assert feed.state.freshness is True
+    assert feed.state.members is False
+    new = PlayedAdmin(topics=(LAG, STATUS, FRESHNESS, GROUPS, "another"))
+    assert feed.topics(new.cluster()) == [LAG, STATUS, FRESHNESS, GROUPS]
+    assert (feed.state.freshness, feed.state.members) == (True, True)
 
 
 @pytest.mark.parametrize(
@@ -268,10 +320,12 @@ def test_freshness_that_may_not_be_read_does_not_keep_it_from_the_rest(
     assert (FRESHNESS in topics, feed.state.freshness) == (readable, readable)
 
 
-def test_it_begins_anew_when_a_topic_of_freshness_comes(
-    feed: Feed, model: ReadModel, clock: ManualClock
+@pytest.mark.parametrize("missing", [FRESHNESS, GROUPS])
+def test_it_begins_anew_when_a_missing_topic_comes(
+    feed: Feed, model: ReadModel, clock: ManualClock, missing: str
 ) -> None:
-    admin = PlayedAdmin(iter([None] * 99), topics=(LAG, STATUS))
+    every = (LAG, STATUS, FRESHNESS, GROUPS)
+    admin = PlayedAdmin(iter([None] * 99), topics=tuple(set(every) - {missing}))
     feed.topics(admin.cluster())
     feed.catch_up(PlayedReader([[record("a", event("a"))]], behind=1))
     polls = 0
@@ -281,7 +335,7 @@ def test_it_begins_anew_when_a_topic_of_freshness_comes(
             nonlocal polls
             polls += 1
             if polls == 5:
-                admin.topics = (LAG, STATUS, FRESHNESS)
+                admin.topics = every
             clock.advance(LOOK_AGAIN_SECONDS)
             return super().poll(timeout)
 
@@ -319,6 +373,6 @@ def test_topics_that_it_may_not_create_do_not_stop_it(
     monkeypatch.setattr(feed_module, "TopicReader", lambda *_: reader)
     with capture_logs() as logs:
         feed._connect_and_follow()
-    assert feed.state == FeedState(ready=True, problem=None, freshness=False)
+    assert feed.state == FeedState(ready=True, problem=None, freshness=False, members=False)
     assert "topics not created" in [line["event"] for line in logs]
     assert [view.group for view in model.groups()] == ["a"]

@@ -25,6 +25,7 @@ from warren_api.routes import metrics as metrics_route
 from warren_api.scrape import scrape as all_series
 
 Labels = tuple[tuple[str, str], ...]
+MEMBER = ("member_host", "consumer_id", "client_id")
 
 
 def scrape(api: Api) -> dict[str, dict[Labels, float]]:
@@ -117,7 +118,7 @@ def test_kafka_lag_exporters_series_have_its_names_labels_and_values(filled: Api
     filled.measure("billing", CAUGHT_UP, late(90_250), late(None, reason="timeout", bound_ms=None))
     samples = scrape(filled)
     group = {"cluster_name": "demo", "group": "billing"}
-    member = dict.fromkeys(("member_host", "consumer_id", "client_id"), "unknown")
+    member = dict.fromkeys(MEMBER, "unknown")
 
     def partition(number: int) -> Labels:
         return labels(**group, topic="orders", partition=str(number), **member)
@@ -139,6 +140,19 @@ def test_kafka_lag_exporters_series_have_its_names_labels_and_values(filled: Api
     }
     assert samples["kafka_partition_latest_offset"] == {log(0): 100, log(1): 160}
     assert samples["kafka_partition_earliest_offset"] == {log(0): 0, log(1): 0}
+
+
+def test_partitions_that_a_member_owns_are_labelled_with_it(filled: Api) -> None:
+    filled.measure("billing", CAUGHT_UP, CAUGHT_UP, CAUGHT_UP)
+    filled.describe("billing")
+    samples = scrape(filled)
+    for family in ("group_offset", "group_lag_seconds"):
+        owners = {
+            dict(key)["partition"]: tuple(dict(key)[name] for name in MEMBER)
+            for key in samples[f"kafka_consumergroup_{family}"]
+        }
+        owned = ("/10.0.0.1", "m-1", "billing-1")
+        assert owners == {"0": owned, "1": owned, "2": ("unknown",) * 3}
 
 
 def test_lags_of_topics_and_partitions(filled: Api) -> None:
@@ -388,3 +402,14 @@ def test_large_answers_are_compressed_for_who_wants_it(filled: Api) -> None:
         assert "warren_group_lag{" in answer.text
     head = filled.request("HEAD", "/metrics")
     assert (head.status_code, head.content) == (200, b"")
+
+
+def test_topics_that_nobody_consumes_are_among_burrows_series(api: Api) -> None:
+    """Where groups saw a log end, that one is told: it is of the moment of their evaluation."""
+    api.put("billing", topics={"orders": topic({"log_end": 120})})
+    api.list_topics({"orders": [110, 7, -1], "alone": [3]})
+    ends = {("orders", "0"): 120, ("orders", "1"): 7, ("alone", "0"): 3}
+    assert scrape(api)["burrow_kafka_topic_partition_offset"] == {
+        labels(cluster="demo", topic=name, partition=partition): end
+        for (name, partition), end in ends.items()
+    }

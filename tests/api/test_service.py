@@ -6,27 +6,39 @@ import json
 import os
 import signal
 import socket
+import ssl
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import httpx
 import pytest
-from api.served_api import CAUGHT_UP, freshness_event, lag_event, late, topic
+from api.served_api import (
+    CAUGHT_UP,
+    freshness_event,
+    group_event,
+    lag_event,
+    late,
+    status_change,
+    topic,
+)
 from confluent_kafka.admin import NewTopic
 from prometheus_client.parser import text_string_to_metric_families
 from support.servers import embedded_kafka
 from support.waiting import eventually
 from warren.clock import SystemClock
 from warren.contracts import group_key
-from warren.contracts.topics import FRESHNESS, LAG, LAG_STATUS, Topic
+from warren.contracts.topics import FRESHNESS, GROUPS, LAG, LAG_STATUS, Topic
+from warren.errors import SettingsError
 from warren.kafka.connection import connect
 from warren.kafka.producer import EventProducer
 from warren.kafka.topics import ensure_topics
-from warren.settings import HomeSettings
+from warren.settings import ApiSettings, HomeSettings
+from warren_api.server import check_tls
+from warren_api.tokens import hash_of, new_token
 
 NOBODY = HomeSettings(bootstrap="127.0.0.1:1", topic_prefix="nobody.")
 
@@ -60,14 +72,17 @@ class Service:
         return self.process.wait(30)
 
 
-Start = Callable[[HomeSettings], Service]
+class Start(Protocol):
+    """Starts a service; `variables` are more of its environment."""
+
+    def __call__(self, home: HomeSettings, **variables: str) -> Service: ...
 
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
     started: list[Service] = []
 
-    def start_service(home: HomeSettings) -> Service:
+    def start_service(home: HomeSettings, **variables: str) -> Service:
         log = tmp_path / f"api-{len(started)}.log"
         environ = {
             **os.environ,
@@ -76,6 +91,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
             "WARREN_HOME__PARTITIONS": str(home.partitions),
             "WARREN_HOME__CREATE_TOPICS": str(home.create_topics).lower(),
             "WARREN_API__PORT": "0",
+            **variables,
         }
         with log.open("wb") as output:
             process = subprocess.Popen(
@@ -127,6 +143,10 @@ def test_a_taken_port_is_one_line_that_names_the_setting(tmp_path: Path) -> None
     [
         ("WARREN_API__PROT", "1", "api.prot"),
         ("WARREN_API__HOST", "no.such.host.invalid", "api.host"),
+        ("WARREN_API__HOST", "0.0.0.0", "api.tokens"),
+        ("WARREN_API__TOKENS", '[{"name":"a","role":"root","hash":""}]', "api.tokens.0.role"),
+        ("WARREN_API__CORS_ORIGINS", '["evil"]', "api.cors_origins"),
+        ("WARREN_API__TLS_KEY", "key.pem", "api"),
         ("WARREN_HOME__KAFKA", '{"no.such.property":"1"}', "home.kafka"),
     ],
 )
@@ -144,6 +164,50 @@ def test_a_wrong_setting_is_one_line(tmp_path: Path, variable: str, value: str, 
     lines = [line for line in done.stderr.splitlines() if not line.startswith("{")]
     assert len(lines) == 1
     assert lines[0].startswith(f"warren-api: {name}: ")
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> Path:
+    """A certificate for 127.0.0.1, its key beside it."""
+    file = tmp_path / "certificate.pem"
+    subject = ["-subj", "/CN=warren", "-addext", "subjectAltName=IP:127.0.0.1"]
+    made = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
+    files = ["-keyout", str(tmp_path / "key.pem"), "-out", str(file)]
+    subprocess.run([*made, "-nodes", "-days", "1", *subject, *files], check=True, timeout=60)
+    return file
+
+
+def test_it_speaks_tls_and_wants_tokens_beyond_loopback(
+    start: Start, certificate: Path, tmp_path: Path
+) -> None:
+    token = new_token()
+    tokens = [{"name": "a", "role": "read", "hash": hash_of(token)}]
+    service = start(
+        NOBODY,
+        WARREN_API__HOST="0.0.0.0",
+        WARREN_API__TOKENS=json.dumps(tokens),
+        WARREN_API__TLS_CERTIFICATE=str(certificate),
+        WARREN_API__TLS_KEY=str(tmp_path / "key.pem"),
+    )
+    port = service.address().rpartition(":")[2]
+    address = f"https://127.0.0.1:{port}"
+    trust = ssl.create_default_context(cafile=certificate)
+    assert httpx.get(f"{address}/burrow/admin", verify=trust, timeout=30).text == "GOOD"
+    assert httpx.get(f"{address}/", verify=trust, timeout=30).status_code == 401
+    headers = {"Authorization": f"Bearer {token}"}
+    assert httpx.get(f"{address}/", verify=trust, headers=headers, timeout=30).status_code == 200
+    assert service.end() == 0
+
+
+@pytest.mark.parametrize("key", ["missing.pem", "certificate.pem"])
+def test_a_certificate_that_cannot_be_used_is_one_line(
+    certificate: Path, tmp_path: Path, key: str
+) -> None:
+    settings = ApiSettings(tls_certificate=str(certificate), tls_key=str(tmp_path / key))
+    with pytest.raises(SettingsError) as caught:
+        check_tls(settings)
+    assert caught.value.setting == "api.tls_certificate"
+    assert str(caught.value).count("\n") == 0
 
 
 def test_it_serves_and_stops_without_a_home_cluster(start: Start) -> None:
@@ -293,3 +357,59 @@ def test_an_installation_without_a_topic_of_freshness_is_served(
     assert "warren_api_freshness_topic 0" in service.get("/metrics").text
     assert FRESHNESS.full_name(home.topic_prefix) not in admin.list_topics(timeout=30).topics
     assert service.end() == 0
+
+
+@pytest.mark.integration
+def test_members_the_past_and_events_survive_a_restart(start: Start, home: HomeSettings) -> None:
+    """A client that followed the first copy goes on at the second with what it missed."""
+    ids: list[str] = []
+
+    def subjects(service: Service, last_event_id: str, count: int) -> list[str]:
+        url = f"{service.address()}/api/v1/events"
+        headers = {"Last-Event-ID": last_event_id}
+        found: list[str] = []
+        with httpx.stream("GET", url, headers=headers, timeout=60) as response:
+            for line in response.iter_lines():
+                if line.startswith("data: "):
+                    found.append(json.loads(line.removeprefix("data: "))["subject"])
+                elif line.startswith("id: "):
+                    ids.append(line.removeprefix("id: "))
+                if len(found) == count:
+                    break
+        return found
+
+    def tell(group: str, status: str, at: int) -> None:
+        value = status_change(group, status, at, opened_at=1_000).to_bytes()
+        publish(home, [(group, value)], LAG_STATUS)
+
+    publish(home, [(name, lag_event(name).to_bytes()) for name in "ab"])
+    publish(home, [("a", group_event("a").to_bytes())], GROUPS)
+    publish(home, [("s", group_event("s", protocol="share").to_bytes())], GROUPS)
+    tell("a", "ERR", 1_000)
+    first = start(home)
+    eventually(first.ready, message="ready")
+    assert subjects(first, "-", 1) == ["a"]
+    assert first.end() == 0
+    tell("b", "WARN", 2_000)
+    tell("a", "OK", 3_000)
+    second = start(home)
+    eventually(second.ready, message="ready")
+    assert sorted(subjects(second, ids[-1], 2)) == ["a", "b"]
+    detail = second.get("/api/v1/groups/demo/a").json()
+    assert [change["status"] for change in detail["history"]] == ["OK", "ERR"]
+    assert detail["membership"]["members"][0]["client_id"] == "billing-1"
+    by_group = {row["group"]: row for row in second.get("/api/v1/groups").json()["groups"]}
+    assert by_group["s"]["not_judged"] == "lag not defined by committed offsets"
+    (incident,) = second.get("/api/v1/incidents?regex=^a$").json()["incidents"]
+    assert (incident["open"], incident["closed_at"]) == (False, 3_000)
+    publish(home, [("s", None)], GROUPS)
+    eventually(
+        lambda: second.get("/api/v1/groups/demo/s").status_code == 404,
+        message="the share group is gone",
+    )
+    url = f"{second.address()}/api/v1/events"
+    with httpx.stream("GET", url, timeout=60) as response:
+        lines = response.iter_lines()
+        assert next(lines).startswith("retry: ")
+        assert second.end() == 0
+        assert list(lines), "the stream was ended, not cut"

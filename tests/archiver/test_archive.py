@@ -22,6 +22,7 @@ from warren.metrics.archiver import ARCHIVER_FAILURES
 from warren.settings import Settings
 from warren_archiver.batches import BatchWriter
 from warren_archiver.errors import ArchiveFailed
+from warren_archiver.jobs import archive as archive_job
 from warren_archiver.jobs.archive import archive
 from warren_archiver.jobs.check import TopicCheck, check
 from warren_archiver.lake import Lake
@@ -92,7 +93,14 @@ def _number(file: Path) -> int:
 
 
 @pytest.fixture
-def lab(spark: SparkSession, broker: HasBootstrap, unique: str, tmp_path: Path) -> Archive:
+def lab(
+    spark: SparkSession,
+    broker: HasBootstrap,
+    unique: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Archive:
+    monkeypatch.setattr(archive_job, "LOOK_EVERY", 0.1)
     settings = Settings.model_validate(
         {
             "home": {"bootstrap": broker.bootstrap, "topic_prefix": f"{unique}."},
@@ -117,7 +125,6 @@ def test_every_record_is_archived_once_over_several_runs_and_batches(lab: Archiv
     lab.once()
     lab.send([*_events(60, 100), *BAD], partition=1)
     lab.once(batch_records=20)
-    lab.once()  # nothing is new
     found = lab.check()
     assert found.equal, found.differences
     assert (found.retained, found.archived, found.quarantined) == (103, 100, 3)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from typing import Any
 
@@ -64,9 +63,23 @@ group-denylist = "^(console-consumer-|quick-).*$"
 group-allowlist = "^team-"
 start-latest = true
 
+[consumer.prod_zk]
+class-name = "kafka_zk"
+cluster = "prod"
+servers = ["zk1:2181", "zk2:2181"]
+zookeeper-path = "/kafka-cluster"
+zookeeper-timeout = 30
+group-denylist = "^(console-consumer-|quick-).*$"
+group-allowlist = "^team-"
+
 [httpserver.default]
 address = "10.0.0.1:8100"
 timeout = 300
+tls = "web"
+
+[tls.web]
+certfile = "/etc/ssl/web.pem"
+keyfile = "/etc/ssl/web.key"
 
 [httpserver.second]
 address = ":8200"
@@ -143,7 +156,9 @@ def test_a_whole_configuration() -> None:
             "bootstrap": "k1:9093,k2:9093",
             "offsets_topic": "__other_offsets",
             "groups_allow": ["^team-"],
-            "groups_deny": ["^warren-", "^(console-consumer-|quick-).*$", "^burrow-"],
+            "groups_deny": ["^warren-", "^(console-consumer-|quick-).*$"],
+            "source": ["offsets_topic", "zookeeper"],
+            "zookeeper": "zk1:2181,zk2:2181/kafka-cluster",
             "kafka": {
                 "client.id": "burrow-lag",
                 "socket.connection.setup.timeout.ms": "5000",
@@ -159,6 +174,7 @@ def test_a_whole_configuration() -> None:
             },
         }
     }
+    assert tables["filters"] == {"groups_deny": ["^burrow-"]}
     assert tables["evaluation"] == {
         "policy": "burrow",
         "intervals": 15,
@@ -167,7 +183,13 @@ def test_a_whole_configuration() -> None:
         "minimum_complete": 0.5,
         "allowed_lag": 3,
     }
-    assert tables["api"] == {"host": "10.0.0.1", "port": 8100}
+    assert tables["api"] == {
+        "host": "10.0.0.1",
+        "port": 8100,
+        "without_token": "read",
+        "tls_certificate": "/etc/ssl/web.pem",
+        "tls_key": "/etc/ssl/web.key",
+    }
     assert tables["log"] == {"level": "warning"}
 
 
@@ -231,6 +253,8 @@ def test_what_has_no_counterpart_is_listed() -> None:
         "cluster.prod.topic-refresh",
         "cluster.prod.offset-refresh",
         "consumer.prod.start-latest",
+        "consumer.prod_zk.zookeeper-timeout",
+        "httpserver.default.address",
         "httpserver.default.timeout",
         "httpserver.second",
         "storage.default.workers",
@@ -270,12 +294,28 @@ def test_defaults_are_burrows() -> None:
 
 
 @pytest.mark.parametrize(
-    ("address", "host", "port"),
-    [(":8000", "0.0.0.0", 8000), ("[::1]:80", "::1", 80), ("h:0", "h", 0)],
+    ("address", "wanted"),
+    [
+        (":8000", {"host": "0.0.0.0", "port": 8000, "without_token": "read"}),
+        ("[::1]:80", {"host": "::1", "port": 80}),
+        ("localhost:0", {"host": "localhost", "port": 0}),
+    ],
 )
-def test_addresses_of_the_http_server(address: str, host: str, port: int) -> None:
+def test_addresses_of_the_http_server(address: str, wanted: dict[str, Any]) -> None:
     made = imported(f'{CLUSTER}[httpserver.default]\naddress = "{address}"\n')
-    assert made.tables["api"] == {"host": host, "port": port}
+    assert made.tables["api"] == wanted
+    assert ("httpserver.default.address" in remarks(made)) == ("without_token" in wanted)
+
+
+@pytest.mark.parametrize(
+    ("origin", "taken"),
+    [("*", True), ("https://a.example/", True), ("mysite.example.com", False), ("", None)],
+)
+def test_who_may_ask_from_a_page(origin: str, taken: bool | None) -> None:
+    made = imported(f'{CLUSTER}[general]\naccess-control-allow-origin = "{origin}"\n')
+    wanted = {"cors_origins": [origin.rstrip("/")]} if taken else None
+    assert made.tables.get("api") == wanted
+    assert ("general.access-control-allow-origin" in remarks(made)) == (taken is False)
 
 
 def consumer(name: str, kind: str = "kafka", **lists: str) -> str:
@@ -298,11 +338,20 @@ def test_consumers_of_one_cluster_let_through_what_either_does() -> None:
 
 def test_groups_must_pass_the_storages_list_too() -> None:
     storage = '[storage.default]\nclass-name = "inmemory"\ngroup-allowlist = "-eu$"\n'
-    both = imported(CLUSTER + consumer("a", allow="^team-") + storage)
-    (pattern,) = Settings.model_validate(both.tables).clusters["local"].groups_allow
-    matching = [n for n in ("team-a-eu", "team-a", "other-eu") if re.search(pattern, n)]
-    assert matching == ["team-a-eu"]
-    assert imported(CLUSTER + storage).tables["clusters"]["local"]["groups_allow"] == ["-eu$"]
+    made = imported(CLUSTER + consumer("a", allow="^team-") + storage).tables
+    assert made["filters"] == {"groups_allow": ["-eu$"]}
+    assert made["clusters"]["local"]["groups_allow"] == ["^team-"]
+
+
+def test_offsets_in_zookeeper() -> None:
+    alone = imported(CLUSTER + consumer("a", "kafka_zk") + 'zookeeper-path = "/"\n')
+    cluster = Settings.model_validate(alone.tables).clusters["local"]
+    assert (cluster.sources, cluster.zookeeper) == (["zookeeper"], "k:9092")
+    two = imported(CLUSTER + consumer("a", "kafka_zk") + consumer("b", "kafka_zk"))
+    assert two.tables["clusters"]["local"]["source"] == ["zookeeper"]
+    assert remarks(two) == {
+        "consumer.b": "left out, a cluster has one ZooKeeper: that of consumer.a"
+    }
 
 
 def test_an_expression_that_python_does_not_read_is_left_out_and_told() -> None:
@@ -357,6 +406,10 @@ def test_values_where_tables_belong_are_listed() -> None:
         ("", "cluster"),
         ("[cluster.local]\n", "cluster.local.servers"),
         ("[cluster.local]\nservers = 1\n", "cluster.local.servers"),
+        (
+            CLUSTER + '[consumer.z]\nclass-name = "kafka_zk"\ncluster = "local"\n',
+            "consumer.z.servers",
+        ),
         (CLUSTER + '[storage.s]\nintervals = "many"\n', "storage.s.intervals"),
         (CLUSTER + '[notifier.n]\nclass-name = "http"\nheaders = "x"\n', "notifier.n.headers"),
     ],

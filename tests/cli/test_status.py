@@ -57,6 +57,7 @@ class ServedGroups(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Answer)
         self.body: object = {"groups": GROUPS, "doubts": []}
+        self.pages: dict[str, object] = {}  # by query; `body` where none is named
         self.code = 200
         self.asked = 0
 
@@ -70,8 +71,9 @@ class _Answer(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.server.asked += 1
-        assert self.path == "/api/v1/groups"
-        body = self.server.body
+        path, _, query = self.path.partition("?")
+        assert path == "/api/v1/groups"
+        body = self.server.pages.get(query, self.server.body)
         content = body if isinstance(body, bytes) else json.dumps(body).encode()
         self.send_response(self.server.code)
         self.send_header("Content-Length", str(len(content)))
@@ -142,6 +144,21 @@ def test_exit_codes(
 ) -> None:
     served.body = {"groups": GROUPS, "doubts": doubts}
     assert run(served, *arguments).exit_code == code
+
+
+def test_all_pages_are_one_list(served: ServedGroups) -> None:
+    served.body = {"groups": GROUPS[:3], "doubts": ["old"], "next": "c"}
+    served.pages = {"cursor=c": {"groups": GROUPS[3:], "doubts": [], "next": None}}
+    result = run(served, "--json")
+    assert shown(result) == [entry["group"] for entry in GROUPS]
+    assert json.loads(result.stdout)["doubts"] == ["old"]
+
+
+def test_a_share_group_has_neither_status_nor_lag(served: ServedGroups) -> None:
+    share = {**group("thumbnails"), "status": None, "total_lag": None, "worst": None}
+    served.body = {"groups": [share], "doubts": []}
+    assert run(served).stdout.splitlines()[-1].split()[:4] == ["thumbnails", "-", "-", "-"]
+    assert run(served, "--fail-on", "warn").exit_code == 0
 
 
 def test_doubts_are_shown(served: ServedGroups) -> None:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import os
+import math
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 import support.coordinator_records as encode
 from support.collector_lab import CLUSTER, Events, Lab
+from support.collector_process import collector_process
 from support.waiting import eventually
+from warren.metrics import collector as metrics
 from warren.settings import ClusterSettings, Settings
 from warren.settings_watch import SettingsWatch
 from warren_local.ports import free_port
@@ -72,6 +71,38 @@ def test_what_is_older_than_the_first_collector_is_state_only(lab: Lab) -> None:
         commits.write(3)
         events.until(lambda: commits.are_published(events), "the new commits are published")
         assert counts(lab, events) == {3}
+
+
+def sample(name: str, **labels: str) -> float:
+    """Of the collectors in this process; 0 where there is none yet."""
+    return metrics.COLLECTOR.get_sample_value(name, {"cluster": CLUSTER, **labels}) or 0
+
+
+def test_the_collector_says_how_it_is(lab: Lab) -> None:
+    commits = Commits(lab)
+    commits.write(2)
+    counters = [f"warren_collector_{name}_total" for name in ("commits", "events")]
+    before = [sample(name) for name in counters]
+    size = sample("warren_collector_published_bytes_total")
+    with lab.ready(lab.settings(commits.offsets_topic)):
+        events = lab.events()
+        events.until(lambda: commits.are_published(events), "the state is published")
+        commits.write(3)
+        events.until(lambda: counts(lab, events) == {3}, "the new commits are published")
+        eventually(lambda: sample("warren_collector_backlog_records") == 0, message="all is read")
+        assert sample("warren_collector_cluster_state", state="ok") == 1
+        assert sample("warren_collector_cluster_state", state="unreachable") == 0
+        assert sample("warren_collector_positions") == len(groups_of(lab))
+        assert sample("warren_collector_source_partitions") == OFFSETS_PARTITIONS
+        assert sample("warren_collector_log_ends_age_seconds") >= 0
+        assert not math.isnan(sample("warren_collector_log_ends_age_seconds"))
+    events.read()
+    taken, published = (sample(name) - was for name, was in zip(counters, before, strict=True))
+    assert taken == 3 * len(groups_of(lab))
+    assert published == len(events.all)
+    groups = [event for told in events.groups.values() for event in told if event is not None]
+    written = sum(len(event.to_bytes()) for event in [*events.all, *groups])
+    assert sample("warren_collector_published_bytes_total") - size == written
 
 
 def test_silent_groups_have_a_heartbeat(lab: Lab) -> None:
@@ -261,38 +292,6 @@ def check_isolation(lab: Lab, commits: Commits, settings: Settings) -> None:
     events.until(lambda: events.cluster_states() == {}, "a collector that stops withdraws")
 
 
-@contextmanager
-def process(settings: Settings, directory: Path) -> Iterator[subprocess.Popen[str]]:
-    """`warren-collector` as a user runs it."""
-    config = directory / "warren.toml"
-    home, cluster, collector = settings.home, settings.clusters[CLUSTER], settings.collector
-    config.write_text(
-        f"""
-[home]
-bootstrap = "{home.bootstrap}"
-topic_prefix = "{home.topic_prefix}"
-partitions = {home.partitions}
-[clusters.{CLUSTER}]
-bootstrap = "{cluster.bootstrap}"
-offsets_topic = "{cluster.offsets_topic}"
-groups_allow = {json.dumps(cluster.groups_allow)}
-[collector]
-group_id = "{collector.group_id}"
-interval = {collector.interval}
-heartbeat = {collector.heartbeat}
-"""
-    )
-    command = [sys.executable, "-m", "warren_collector", "--config", str(config)]
-    environment = {name: v for name, v in os.environ.items() if not name.startswith("WARREN_")}
-    running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
-    try:
-        yield running
-    finally:
-        if running.poll() is None:
-            running.kill()
-        running.communicate()
-
-
 def test_nothing_is_lost_when_killed(lab: Lab, tmp_path: Path) -> None:
     commits = Commits(lab)
     settings = lab.settings(commits.offsets_topic)
@@ -300,12 +299,12 @@ def test_nothing_is_lost_when_killed(lab: Lab, tmp_path: Path) -> None:
         events = lab.events()
         commits.write(1)
         events.until(lambda: counts(lab, events) == {1}, "the first commits are published")
-    with process(settings, tmp_path) as running:
+    with collector_process(settings, CLUSTER, tmp_path) as running:
         commits.write(2)
         events.until(lambda: commits.are_published(events), "the process publishes")
         running.kill()
     commits.write(2)
-    with process(settings, tmp_path) as running:
+    with collector_process(settings, CLUSTER, tmp_path) as running:
         events.until(lambda: commits.are_published(events), "the next process publishes")
         running.send_signal(signal.SIGTERM)
         assert running.wait(60) == 0

@@ -158,7 +158,7 @@ def test_removed_partitions_are_no_longer_remembered_as_forgotten(stalled: Judge
     assert dict(stalled.state.forgotten) == {"quiet": frozenset({1})}
 
 
-def test_requests_are_no_observations(stalled: Judge) -> None:
+def test_requests_observe_nothing(stalled: Judge) -> None:
     """What is told afterwards is not taken for older, whatever the requester's clock says."""
     stalled(request(1000, "orders"))
     assert isinstance(stalled(told(3)), Judged)

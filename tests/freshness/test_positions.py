@@ -155,3 +155,13 @@ def test_snapshots_stay_as_they_are() -> None:
     positions.fold(offset_event({"orders": [At(6, 12)]}, observed_at=NOW + 1), HOME)
     assert snapshot.observed_at == NOW
     assert [state.log_end for state in snapshot.states] == [9]
+
+
+def test_a_request_to_forget_observes_nothing() -> None:
+    positions = Positions()
+    asked = offset_event({}, observed_at=NOW + 5000, position=-1).model_copy(update={"forget": []})
+    assert not positions.fold(asked, HOME)
+    assert (CLUSTER, GROUP) not in positions
+    assert positions.fold(offset_event({"orders": [At(5, 9)]}), HOME)
+    assert not positions.fold(asked, HOME)
+    assert positions.fold(offset_event({"orders": [At(6, 9)]}, observed_at=NOW + 1), HOME)

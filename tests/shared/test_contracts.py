@@ -30,6 +30,7 @@ from warren.contracts import (
     TopicFreshness,
     TopicLag,
     TopicPositions,
+    TopicsEvent,
     WindowEdge,
     WorstFreshness,
     group_key,
@@ -207,6 +208,9 @@ FRESHNESS_EVENT = FreshnessEvent(
         )
     },
 )
+TOPICS_EVENT = TopicsEvent(
+    cluster="prod", observed_at=1_795_244_400_123, log_ends={"orders": [7, -1], "empty": [0]}
+)
 EVENTS: list[Event] = [
     FRESHNESS_EVENT,
     NOTIFICATION,
@@ -217,6 +221,7 @@ EVENTS: list[Event] = [
     STATUS_CHANGE,
     DEAD_LETTER,
     GROUP_EVENT,
+    TOPICS_EVENT,
 ]
 IDS = [type(event).__name__ for event in EVENTS]
 

@@ -119,6 +119,8 @@ class Events:
 
     def __init__(self, lab: Lab, closing: ExitStack) -> None:
         self.all: list[OffsetEvent] = []
+        self.keys: list[tuple[bytes | None, str]] = []
+        """Key and group of each."""
         self.letters: list[DeadLetter] = []
         self.groups: dict[str, list[GroupEvent | None]] = {}
         """Of `warren.groups`, by group; None for a tombstone."""
@@ -158,6 +160,7 @@ class Events:
                 self.clusters[message.key()] = ClusterEvent.from_bytes(value) if value else None
             else:
                 self.all.append(OffsetEvent.from_bytes(message.value()))
+                self.keys.append((message.key(), self.all[-1].group))
         return self.all
 
     def cluster_states(self) -> dict[str, str]:

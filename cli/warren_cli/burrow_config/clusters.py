@@ -38,14 +38,13 @@ def group_filter(table: BurrowTable) -> Filter:
     )
 
 
-def clusters(burrow: BurrowTable, stored: Filter) -> dict[str, dict[str, Any]]:
-    """`stored`: the filter of Burrow's storage, which holds for all clusters."""
+def clusters(burrow: BurrowTable) -> dict[str, dict[str, Any]]:
     consumers = list(burrow.table("consumer").tables())
     made = {}
     for table in burrow.table("cluster").tables():
         own = [consumer for consumer in consumers if consumer.text("cluster") == table.name]
         name = settings_name(table)
-        made[name] = _cluster(burrow, table, own, stored)
+        made[name] = _cluster(burrow, table, own)
         table.remark_on_the_rest()
     for consumer in consumers:
         if consumer.text("cluster") not in burrow.table("cluster"):
@@ -63,7 +62,7 @@ def settings_name(table: BurrowTable) -> str:
 
 
 def _cluster(
-    burrow: BurrowTable, table: BurrowTable, consumers: Sequence[BurrowTable], stored: Filter
+    burrow: BurrowTable, table: BurrowTable, consumers: Sequence[BurrowTable]
 ) -> dict[str, Any]:
     table.text("class-name")
     table.without_counterpart(_OF_CLUSTERS)
@@ -71,19 +70,19 @@ def _cluster(
     if not servers:
         raise SettingsError(f"{table.path}.servers", "a list of host:port is needed")
     made: dict[str, Any] = {"bootstrap": ",".join(servers)}
-    if properties := _connection(burrow, table):
-        made["kafka"] = properties
-    kinds = {consumer.text("class-name") for consumer in consumers}
     if not consumers:
         table.remark("", "no consumer reads its offsets; Warren watches its groups all the same")
-    elif "kafka" not in kinds:
-        table.remark("", "its committed offsets are read from Kafka too, not from ZooKeeper only")
-    for consumer in consumers:
-        if consumer.text("class-name") == "kafka_zk":
-            _zookeeper(consumer)
-        else:
-            made |= _kafka_consumer(table, consumer)
-    return made | _filters(table, [group_filter(consumer) for consumer in consumers], stored)
+    zookeepers = [consumer for consumer in consumers if consumer.text("class-name") == "kafka_zk"]
+    others = [consumer for consumer in consumers if consumer not in zookeepers]
+    if zookeepers:
+        made["source"] = ["offsets_topic", "zookeeper"] if others else ["zookeeper"]
+        made["zookeeper"] = _zookeeper(zookeepers)
+    for consumer in others:
+        made |= _kafka_consumer(table, consumer)
+    made |= _filters(_merged(table, [group_filter(consumer) for consumer in consumers]))
+    if properties := _connection(burrow, table):
+        made["kafka"] = properties
+    return made
 
 
 def _kafka_consumer(cluster: BurrowTable, consumer: BurrowTable) -> dict[str, Any]:
@@ -96,32 +95,27 @@ def _kafka_consumer(cluster: BurrowTable, consumer: BurrowTable) -> dict[str, An
     return {"offsets_topic": topic} if topic else {}
 
 
-def _zookeeper(consumer: BurrowTable) -> None:
-    for key in ("servers", "zookeeper-path", "zookeeper-timeout"):
-        consumer.text(key) if key != "servers" else consumer.texts(key)
-    consumer.remark("", "left out, offsets that consumers commit to ZooKeeper are not read")
+def _zookeeper(consumers: Sequence[BurrowTable]) -> str:
+    """The first one's servers and path, as ZooKeeper's own clients write them."""
+    for consumer in consumers[1:]:
+        consumer.texts("servers")
+        consumer.text("zookeeper-path")
+        consumer.remark("", f"left out, a cluster has one ZooKeeper: that of {consumers[0].path}")
+    for consumer in consumers:
+        consumer.without_counterpart({"zookeeper-timeout": "no counterpart"})
+    first = consumers[0]
+    servers, path = ",".join(first.texts("servers")), first.text("zookeeper-path").strip("/")
+    if not servers:
+        raise SettingsError(f"{first.path}.servers", "a list of host:port is needed")
+    return f"{servers}/{path}" if path else servers
 
 
-def _filters(
-    table: BurrowTable, consumers: Sequence[Filter], stored: Filter
-) -> dict[str, list[str]]:
-    """What lets through every group that some consumer, and the storage, let through."""
-    merged = _merged(table, consumers)
-    allow = merged.allow or stored.allow
-    if merged.allow and stored.allow and merged.allow != stored.allow:
-        each = "|".join(f"(?:{expression})" for expression in merged.allow)
-        allow = [f"^(?=.*(?:{each}))(?=.*(?:{stored.allow[0]}))"]
-        try:
-            re.compile(allow[0])
-        except re.error:
-            table.remark("", "the storage's group-allowlist is left out, it cannot be combined")
-            allow = merged.allow
-    deny = [*merged.deny, *(expression for expression in stored.deny)]
+def _filters(groups: Filter) -> dict[str, list[str]]:
     made = {}
-    if allow:
-        made["groups_allow"] = allow
-    if deny:
-        made["groups_deny"] = [_HIDDEN, *dict.fromkeys(deny)]
+    if groups.allow:
+        made["groups_allow"] = groups.allow
+    if groups.deny:
+        made["groups_deny"] = [_HIDDEN, *groups.deny]
     return made
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from warren.errors import SettingsError
 
-from warren_cli.burrow_config.clusters import Filter, clusters, group_filter
+from warren_cli.burrow_config.clusters import clusters, group_filter
 from warren_cli.burrow_config.notifiers import notifiers
 from warren_cli.burrow_config.table import BurrowTable, Remark, lower_keys
 
@@ -27,6 +28,11 @@ _OF_STORAGE = {
 }
 _OF_EVALUATOR = {"expire-cache": "no counterpart: groups are judged as their commits come"}
 _MOST_INTERVALS = 255
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_OPEN = (
+    "open to readers as Burrow is (api.without_token); what changes something needs a token: "
+    "`warren token` makes one"
+)
 _TABLES_OF_TABLES = (
     "client-profile",
     "tls",
@@ -56,11 +62,12 @@ def import_burrow(tables: Mapping[str, Any], home: str, new_secret: Callable[[],
     burrow = BurrowTable("", lower_keys(tables), remarks)
     if not burrow.table("cluster").tables():
         raise SettingsError("cluster", "no [cluster.<name>]: this is no configuration of Burrow")
-    storage, stored = _evaluation(burrow)
+    evaluation, filters = _evaluation(burrow)
     made = {
         "home": {"bootstrap": home},
-        "clusters": clusters(burrow, stored),
-        "evaluation": storage,
+        "clusters": clusters(burrow),
+        "filters": filters,
+        "evaluation": evaluation,
         "api": _api(burrow),
         "log": _log(burrow),
         "notifier": notifiers(burrow, new_secret),
@@ -82,14 +89,15 @@ def import_burrow(tables: Mapping[str, Any], home: str, new_secret: Callable[[],
     return Imported({name: table for name, table in made.items() if table}, remarks)
 
 
-def _evaluation(burrow: BurrowTable) -> tuple[dict[str, Any], Filter]:
-    """The rules' settings, and the filter of the storage. Burrow has one storage at most."""
+def _evaluation(burrow: BurrowTable) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The rules' settings, and the storage's filter. Burrow has one storage at most."""
     made: dict[str, Any] = {"policy": "burrow"}
-    stored = Filter([], [])
+    filters: dict[str, Any] = {}
     for storage in burrow.table("storage").tables():
         storage.text("class-name")
         made |= _windows(storage)
         stored = group_filter(storage)
+        filters = {"groups_allow": stored.allow, "groups_deny": stored.deny}
         storage.without_counterpart(_OF_STORAGE)
         storage.remark_on_the_rest()
     made.setdefault("min_distance", 0)  # Burrow's default
@@ -101,7 +109,7 @@ def _evaluation(burrow: BurrowTable) -> tuple[dict[str, Any], Filter]:
             made["allowed_lag"] = evaluator.integer("allowed-lag", 0)
         evaluator.without_counterpart(_OF_EVALUATOR)
         evaluator.remark_on_the_rest()
-    return made, stored
+    return made, {name: listed for name, listed in filters.items() if listed}
 
 
 def _windows(storage: BurrowTable) -> dict[str, Any]:
@@ -117,21 +125,36 @@ def _windows(storage: BurrowTable) -> dict[str, Any]:
 
 
 def _api(burrow: BurrowTable) -> dict[str, Any]:
-    """The first HTTP server."""
+    """The first HTTP server. Burrow lets everybody do everything."""
     servers = burrow.table("httpserver").tables()
     made: dict[str, Any] = {}
     for server in servers[:1]:
         host, _, port = server.text("address").rpartition(":")
         made = {"host": host.strip("[]") or "0.0.0.0", "port": int(port) if port.isdigit() else 0}
-        server.without_counterpart(
-            {
-                "timeout": "no counterpart",
-                "tls": "left out: let a proxy in front of the API speak TLS",
-            }
-        )
+        if made["host"] not in _LOOPBACK:
+            made["without_token"] = "read"
+            server.remark("address", _OPEN)
+        if tls := server.text("tls"):
+            made |= _certificate(burrow.table("tls").table(tls))
+        server.without_counterpart({"timeout": "no counterpart"})
         server.remark_on_the_rest()
     for server in servers[1:]:
         server.remark("", "left out, the API listens on one address")
+    general = burrow.table("general")
+    if origin := general.text("access-control-allow-origin").rstrip("/"):
+        if origin == "*" or re.fullmatch(r"https?://[^/\s*]+", origin):
+            made["cors_origins"] = [origin]
+        else:
+            text = "left out, an origin begins with https:// or http://: set api.cors_origins"
+            general.remark("access-control-allow-origin", text)
+    return made
+
+
+def _certificate(table: BurrowTable) -> dict[str, str]:
+    made = {"tls_certificate": table.text("certfile"), "tls_key": table.text("keyfile")}
+    table.text("cafile")  # Burrow asks no client for a certificate either
+    table.flag("noverify")
+    table.remark_on_the_rest()
     return made
 
 
@@ -147,8 +170,5 @@ def _log(burrow: BurrowTable) -> dict[str, Any]:
 
 def _general(burrow: BurrowTable) -> None:
     general = burrow.table("general")
-    general.without_counterpart(
-        _OF_GENERAL
-        | {"access-control-allow-origin": "left out: let a proxy in front of the API add it"}
-    )
+    general.without_counterpart(_OF_GENERAL)
     general.remark_on_the_rest()

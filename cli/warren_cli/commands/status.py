@@ -20,7 +20,7 @@ from warren.settings import ApiSettings
 from warren.settings_file import load_settings
 
 from warren_cli.commands.options import ConfigOption
-from warren_cli.group_feed import Groups
+from warren_cli.group_feed import Groups, all_pages, http_client
 from warren_cli.status_table import status_table
 
 WATCH_SECONDS = 2.0
@@ -82,6 +82,8 @@ def status(
     not known). until loss: time until retention may delete it, at least. old: measured too long
     ago.
 
+    An API with tokens wants one in $WARREN_TOKEN.
+
     Exit 1: the API does not answer, or not yet. Exit 2: an option or a setting is wrong.
     """
     address = (api or _address(load_settings(config).api)).rstrip("/")
@@ -100,12 +102,18 @@ def status(
 
 def ask(address: str) -> Groups:
     """The groups as the API at `address` serves them; raises ApiUnavailable."""
-    try:
-        response = httpx.get(f"{address}/api/v1/groups", timeout=TIMEOUT, trust_env=False)
+
+    def page(parameters: dict[str, str]) -> Any:
+        url = f"{address}/api/v1/groups"
+        response = client.get(url, params=parameters)
         body = response.json()
         if response.status_code != httpx.codes.OK:
             raise ApiUnavailable(f"{address}: {body['detail']}")
-        return Groups(body["groups"], body["doubts"])
+        return body
+
+    try:
+        with http_client(TIMEOUT) as client:
+            return all_pages(page)
     except httpx.InvalidURL as error:
         raise SettingsError("--api", str(error)) from None
     except httpx.UnsupportedProtocol:
@@ -113,13 +121,14 @@ def ask(address: str) -> Groups:
     except httpx.HTTPError as error:
         problem = str(error) or type(error).__name__
         raise ApiUnavailable(f"no answer from {address}: {problem} (see --api)") from None
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         raise ApiUnavailable(f"what answers at {address} is not Warren's API (see --api)") from None
 
 
 def _address(api: ApiSettings) -> str:
     host = _ANYWHERE.get(api.host, api.host)
-    return f"http://[{host}]:{api.port}" if ":" in host else f"http://{host}:{api.port}"
+    scheme = "https" if api.tls_certificate else "http"
+    return f"{scheme}://[{host}]:{api.port}" if ":" in host else f"{scheme}://{host}:{api.port}"
 
 
 def _filter(

@@ -206,8 +206,9 @@ def run_state(plan: Plan) -> RunState:
     """run.json before anything runs."""
     settings = plan.settings
     host = HOST if settings.api.host in ("0.0.0.0", "::", "") else settings.api.host
+    scheme = "https" if settings.api.tls_certificate else "http"
     return RunState(
-        api=f"http://{host}:{settings.api.port}",
+        api=f"{scheme}://{host}:{settings.api.port}",
         kafka=settings.clusters[plan.cluster].bootstrap,
         home_kafka=settings.home.bootstrap,
         redis=_address(settings.redis.url.get_secret_value()),

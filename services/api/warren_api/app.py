@@ -6,11 +6,14 @@ from pathlib import Path
 
 from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
+from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
 
-from warren_api import errors
+from warren_api import errors, openapi
+from warren_api.access import Access, AccessControl
 from warren_api.context import ApiContext
 from warren_api.raw_path import RawPathRouting
+from warren_api.request_limits import RequestLimits
 from warren_api.request_metrics import RequestMetrics
 from warren_api.response_headers import ResponseHeaders
 from warren_api.routes import (
@@ -26,13 +29,10 @@ from warren_api.routes import (
 STATIC = Path(__file__).parent / "static"
 
 
-def create_app(context: ApiContext) -> FastAPI:
-    """Serves `context`. Starting and stopping the feed is its owner's business."""
+def create_app(context: ApiContext, access: Access) -> FastAPI:
+    """Serves `context` to whom `access` allows. The feed is its owner's business."""
     app = FastAPI(
-        title="Warren",
-        summary="Kafka consumer groups, judged",
-        version="1",
-        openapi_url="/api/v1/openapi.json",
+        openapi_url=openapi.PATH,
         # Both would load scripts from elsewhere.
         docs_url=None,
         redoc_url=None,
@@ -42,9 +42,20 @@ def create_app(context: ApiContext) -> FastAPI:
         app.include_router(module.router(context))
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     errors.install(app)
+    openapi.install(app)
     # The last one added is the first to see a request.
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)
+    app.add_middleware(AccessControl, access=access)
+    app.add_middleware(RequestLimits)
+    if context.settings.api.cors_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=context.settings.api.cors_origins,
+            allow_methods=["GET", "POST", "DELETE"],
+            allow_headers=["Authorization", "Content-Type", "Last-Event-ID"],
+            expose_headers=["Retry-After", "WWW-Authenticate"],
+        )
     app.add_middleware(RequestMetrics, clock=context.clock)
-    app.add_middleware(ResponseHeaders)
+    app.add_middleware(ResponseHeaders, is_tls=bool(context.settings.api.tls_certificate))
     app.add_middleware(RawPathRouting)
     return app

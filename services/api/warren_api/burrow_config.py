@@ -21,13 +21,16 @@ DEFAULT = "default"
 """Burrow's name for the only module of a kind."""
 TOPIC_REFRESH = 30
 """Seconds after which the collector asks anew which partitions a topic has."""
-_CLASSES = {"zookeeper": "kafka_zk"}
 
 
 def main(settings: Settings) -> Body:
     """General, logging, zookeeper and httpserver, in the order of Burrow's answer."""
     return {
-        "general": {"pidfile": "", "stdout-logfile": "", "access-control-allow-origin": ""},
+        "general": {
+            "pidfile": "",
+            "stdout-logfile": "",
+            "access-control-allow-origin": ",".join(settings.api.cors_origins),
+        },
         "logging": {
             "filename": "",
             "max-size": 0,
@@ -41,7 +44,7 @@ def main(settings: Settings) -> Body:
         "httpserver": {
             DEFAULT: {
                 "address": f"{settings.api.host}:{settings.api.port}",
-                "tls": "",
+                "tls": DEFAULT if settings.api.tls_certificate else "",
                 "timeout": 0,
             }
         },
@@ -69,24 +72,47 @@ def cluster(name: str, settings: Settings) -> Body:
     configured = settings.clusters.get(name)
     return {
         "class-name": "kafka",
-        "servers": _servers(configured),
+        "servers": _servers(configured.bootstrap) if configured else [],
         "client-profile": _client_profile(name, configured),
         "topic-refresh": TOPIC_REFRESH,
         "offset-refresh": max(round(settings.collector.interval), 1),
     }
 
 
-def consumer(name: str, configured: ClusterSettings) -> Body:
+def consumers(settings: Settings) -> dict[str, Body]:
+    """One per cluster that is asked for commits, and another where ZooKeeper is."""
+    found: dict[str, Body] = {}
+    for name, configured in settings.clusters.items():
+        for source in configured.sources:
+            if source == "zookeeper":
+                found[f"{name}_zk"] = _zookeeper_consumer(name, configured)
+            else:
+                found[name] = _kafka_consumer(name, configured)
+    return dict(sorted(found.items()))
+
+
+def _kafka_consumer(name: str, configured: ClusterSettings) -> Body:
     return {
-        "class-name": _CLASSES.get(configured.sources[0], "kafka"),
+        "class-name": "kafka",
         "cluster": name,
-        "servers": _servers(configured),
+        "servers": _servers(configured.bootstrap),
         "group-allowlist": _any_of(configured.groups_allow),
         "zookeeper-path": "",
         "zookeeper-timeout": 0,
         "client-profile": _client_profile(name, configured),
         "offsets-topic": configured.offsets_topic,
         "start-latest": False,
+    }
+
+
+def _zookeeper_consumer(name: str, configured: ClusterSettings) -> Body:
+    servers, slash, path = configured.zookeeper.partition("/")
+    return {
+        **_kafka_consumer(name, configured),
+        "class-name": "kafka_zk",
+        "servers": _servers(servers),
+        "zookeeper-path": slash + path,
+        "offsets-topic": "",
     }
 
 
@@ -160,8 +186,8 @@ def _sasl(name: str, kafka: Mapping[str, str]) -> Body:
     return {"name": name, "handshake-first": True, "username": kafka.get("sasl.username", "")}
 
 
-def _servers(connection: KafkaConnection | None) -> list[str]:
-    return [server.strip() for server in connection.bootstrap.split(",")] if connection else []
+def _servers(listed: str) -> list[str]:
+    return [server.strip() for server in listed.split(",")]
 
 
 def _any_of(patterns: Sequence[str]) -> str:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from http import HTTPStatus
 
 import structlog
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import RedirectResponse
+from fastapi.responses import PlainTextResponse, RedirectResponse
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 from starlette.types import Scope
 
-from warren_api.problem import problem
+from warren_api.problem import ProblemKind, plain_problem, problem
 from warren_api.raw_path import decoded_path
 from warren_api.routes.burrow_answers import UNKNOWN_URL, error_response, go_text_error
 
@@ -30,7 +31,7 @@ def install(app: FastAPI) -> None:
         title = HTTPStatus(refusal.status_code).phrase
         if _is_ours(request):
             detail = f"{request.method} {decoded_path(request.scope)} is nothing that Warren does."
-            return problem(refusal.status_code, title, detail, refusal.headers)
+            return plain_problem(refusal.status_code, detail, refusal.headers)
         if refusal.status_code == 405:
             return _as_burrow_refuses(app, request)
         body = UNKNOWN_URL if refusal.status_code == 404 else f"{title}\n"
@@ -40,15 +41,31 @@ def install(app: FastAPI) -> None:
     async def invalid(_: Request, refusal: RequestValidationError) -> Response:
         first = refusal.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
-        return problem(422, "Invalid request", f"{where}: {first['msg']}")
+        said = first["msg"].removeprefix("Value error, ")
+        return problem(ProblemKind.INVALID_REQUEST, f"{where}: {said}")
 
     @app.exception_handler(Exception)
     async def failed(request: Request, failure: Exception) -> Response:
         path = decoded_path(request.scope)
         log.error("request failed", path=path, exc_info=failure)
         if _is_ours(request):
-            return problem(500, "Internal error", "The cause is in the API's log.")
+            return plain_problem(500, "The cause is in the API's log.")
         return error_response(request, 500, "internal error")
+
+
+def refusal(
+    scope: Scope, kind: ProblemKind, detail: str, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Of a request that reaches no route, in the shape that clients of its path expect."""
+    path: str = scope["path"]
+    status, title, _ = kind.value
+    if path.startswith("/api/"):
+        return problem(kind, detail, headers)
+    if path.startswith("/v3/"):
+        answer = error_response(Request(scope), status, detail)
+        answer.headers.update(headers or {})
+        return answer
+    return PlainTextResponse(f"{title}. {detail}\n", status, headers)
 
 
 def _is_ours(request: Request) -> bool:

@@ -9,8 +9,8 @@ integers are written as such.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import compress
-from typing import Self
 
 from isal import isal_zlib
 from warren.metrics.family import Family
@@ -18,6 +18,9 @@ from warren.metrics.family import Family
 _CHUNK = 128 * 2**10  # bytes: less than a millisecond's work
 _GZIP_WINDOW = 16 + isal_zlib.MAX_WBITS  # 16 more for a gzip header
 _GZIP_LEVEL = 1  # labels repeat so much that more effort gains little
+
+_NO_LABELS = " %a"
+_PLACE = "\n"  # of a partition's number: no escaped value has one
 
 Value = int | float
 
@@ -37,38 +40,9 @@ class SampleLines:
     __slots__ = ("_count", "_lines")
 
     def __init__(self, lines: Sequence[str]) -> None:
-        """`lines` are templates as `_label_template` makes them."""
+        """`lines` are made by `row_lines` or `partition_lines`."""
         self._count = len(lines)
         self._lines = "\n".join(lines).encode()
-
-    @classmethod
-    def of_rows(cls, labels: Sequence[str], rows: Iterable[Sequence[str]]) -> Self:
-        """A line for each row, which has the labels' values in the labels' order."""
-        template = _label_template(labels)
-        if not labels:
-            return cls([template for _ in rows])
-        order = sorted(range(len(labels)), key=labels.__getitem__)
-        return cls([template % tuple(_escaped(row[place]) for place in order) for row in rows])
-
-    @classmethod
-    def of_partitions(
-        cls, labels: Sequence[str], values: Sequence[str], partitions: Iterable[int]
-    ) -> Self:
-        """A line for each partition; `values` are those of the other labels, in their order."""
-        others = [name for name in labels if name != "partition"]
-        named = dict(zip(others, map(_escaped, values), strict=True))
-        named["partition"] = "\n"  # where the number goes: no escaped value has one
-        line = _label_template(labels) % tuple(named[name] for name in sorted(named))
-        before, _, after = line.partition("\n")
-        return cls([f"{before}{partition}{after}" for partition in partitions])
-
-    @classmethod
-    def joined(cls, parts: Sequence[Self]) -> Self:
-        """All lines of the parts, in their order."""
-        whole = cls(())
-        whole._count = sum(part._count for part in parts)
-        whole._lines = b"\n".join(part._lines for part in parts if part._count)
-        return whole
 
     def written(self, name: str, values: Sequence[Value | None]) -> bytes:
         """The samples of a metric; None, which is unknown, gives none."""
@@ -82,6 +56,26 @@ class SampleLines:
             return b""
         start = name.encode()
         return start + lines.replace(b"\n", b"\n" + start) % tuple(known) + b"\n"
+
+
+def row_lines(labels: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """A line for each row, which has the labels' values in the labels' order."""
+    if not labels:
+        return [_NO_LABELS for _ in rows]
+    template, order = _template(tuple(labels))
+    return [template % tuple([_escaped(row[place]) for place in order]) for row in rows]
+
+
+def partition_lines(
+    labels: Sequence[str], values: Sequence[str], partitions: Iterable[int]
+) -> list[str]:
+    """A line for each partition; `values` are those of the other labels, in their order."""
+    if len(values) != len(labels) - 1:
+        raise ValueError(f"{len(values)} values for {len(labels) - 1} labels")
+    template, order = _partition_template(tuple(labels))
+    line = template % tuple([_escaped(values[place]) for place in order])
+    before, _, after = line.partition(_PLACE)
+    return [f"{before}{partition}{after}" for partition in partitions]
 
 
 def chunked(blocks: Iterable[bytes]) -> Iterator[bytes]:
@@ -107,12 +101,26 @@ def gzipped(chunks: Iterable[bytes]) -> bytes:
     return b"".join([*map(compressor.compress, chunks), compressor.flush()])
 
 
-def _label_template(labels: Sequence[str]) -> str:
-    """Takes the labels' values, sorted by name, by `%`; then, as bytes, the sample's value."""
+@lru_cache(maxsize=256)
+def _template(labels: tuple[str, ...]) -> tuple[str, list[int]]:
+    """Takes the labels' values, in the order that is given too, by `%`. What comes of it takes the
+    sample's value, as bytes, by `%` again.
+    """
     pairs = ",".join(f'{name}="%s"' for name in sorted(labels))
-    return f"{{{pairs}}} %%a" if labels else " %a"
+    return f"{{{pairs}}} %%a", sorted(range(len(labels)), key=labels.__getitem__)
 
 
+@lru_cache(maxsize=256)
+def _partition_template(labels: tuple[str, ...]) -> tuple[str, list[int]]:
+    """The same for all labels but `partition`, which has a place holder."""
+    others = tuple(name for name in labels if name != "partition")
+    pairs = ",".join(
+        f'{name}="{_PLACE if name == "partition" else "%s"}"' for name in sorted(labels)
+    )
+    return f"{{{pairs}}} %%a", _template(others)[1]
+
+
+@lru_cache(maxsize=2**16)  # the same names come with every family
 def _escaped(value: str) -> str:
     """A label's value as it is in a template: percent signs are doubled."""
     text = value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")

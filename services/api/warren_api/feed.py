@@ -1,14 +1,17 @@
 """Keeps the read model up to date: one thread that reads the topics it is made of.
 
-Catching up, only the newest record per key is parsed. When the home cluster goes away the model
+Catching up, only the newest record per key is parsed, and of status changes as many as the history
+keeps. When the home cluster goes away the model
 stays as it is and `state` says what is wrong; reading goes on by itself when it is back.
-`warren.freshness` and `warren.clusters` may be missing: an older installation does without.
+`warren.freshness`, `warren.groups`, `warren.topics` and `warren.clusters` may be missing: an older
+installation does without.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -16,7 +19,7 @@ import structlog
 from confluent_kafka import Message
 from warren.clock import Clock
 from warren.contracts.group_key import split_group_key
-from warren.contracts.topics import CLUSTERS, FRESHNESS, LAG, LAG_STATUS
+from warren.contracts.topics import CLUSTERS, FRESHNESS, GROUPS, LAG, LAG_STATUS, TOPICS
 from warren.errors import ContractViolation, KafkaError
 from warren.kafka.connection import log_retry
 from warren.kafka.topic_reader import TopicReader
@@ -25,6 +28,7 @@ from warren.metrics import api as metrics
 from warren.settings import HomeSettings
 
 from warren_api.home_cluster import HomeCluster
+from warren_api.newest_changes import NewestChanges
 from warren_api.read_model import GroupName, ReadModel
 
 log = structlog.get_logger(__name__)
@@ -32,7 +36,7 @@ log = structlog.get_logger(__name__)
 POLL_SECONDS = 0.25  # also how late an event may be shown
 QUIET_SECONDS = 5.0  # without a record for so long, ask the home cluster whether it is there
 RETRY_SECONDS = 2.0
-LOOK_AGAIN_SECONDS = 30.0  # for a topic of freshness that could not be read
+LOOK_AGAIN_SECONDS = 30.0  # for topics that could not be read
 
 
 class Reader(Protocol):
@@ -47,12 +51,17 @@ class Reader(Protocol):
 @dataclass(frozen=True, slots=True)
 class FeedState:
     """`ready`: the ends seen at start were passed once. `problem`: None while the feed works.
-    `freshness`: whether there is a topic of freshness that may be read.
+    `freshness`, `members`: whether there is a topic of them that may be read.
     """
 
     ready: bool
     problem: str | None
     freshness: bool = True
+    members: bool = True
+
+    @property
+    def is_whole(self) -> bool:
+        return self.freshness and self.members
 
 
 class Feed:
@@ -68,13 +77,18 @@ class Feed:
         self._home = home
         self._model = model
         self._lag_topic = LAG.full_name(home.topic_prefix)
+        self._status_topic = LAG_STATUS.full_name(home.topic_prefix)
         self._freshness_topic = FRESHNESS.full_name(home.topic_prefix)
         self._clusters_topic = CLUSTERS.full_name(home.topic_prefix)
+        self._members_topic = GROUPS.full_name(home.topic_prefix)
+        self._topics_topic = TOPICS.full_name(home.topic_prefix)
         self._appliers = {
             self._lag_topic: model.apply,
-            LAG_STATUS.full_name(home.topic_prefix): model.apply_status_change,
+            self._status_topic: model.apply_status_change,
             self._freshness_topic: model.apply_freshness,
             self._clusters_topic: model.apply_cluster,
+            self._members_topic: model.apply_members,
+            self._topics_topic: model.apply_topics,
         }
         self._clock = clock
         self._on_fatal = on_fatal
@@ -118,31 +132,44 @@ class Feed:
             reader.close()
 
     def topics(self, cluster: HomeCluster) -> list[str]:
-        """What there is to read; notes whether there is freshness.
+        """What there is to read; notes whether there are freshness and members.
 
         Raises the classified error when the home cluster does not answer.
         """
         freshness = cluster.can_read(self._freshness_topic)
         if not freshness:
             log.warning("no freshness: topic missing or not readable", topic=self._freshness_topic)
-        self._state = replace(self._state, freshness=freshness)
-        left_out = set() if freshness else {self._freshness_topic}
-        if not cluster.can_read(self._clusters_topic):
-            left_out.add(self._clusters_topic)
-        return [name for name in self._appliers if name not in left_out]
+        members = cluster.can_read(self._members_topic)
+        if not members:
+            log.warning("no members: topic missing or not readable", topic=self._members_topic)
+        self._state = replace(self._state, freshness=freshness, members=members)
+        readable = {
+            self._freshness_topic: freshness,
+            self._members_topic: members,
+            # Without it only the topics that groups consume are known.
+            self._topics_topic: cluster.can_read(self._topics_topic),
+            self._clusters_topic: cluster.can_read(self._clusters_topic),
+        }
+        return [name for name in self._appliers if readable.get(name, True)]
 
     def catch_up(self, reader: Reader) -> None:
         """Reads to the end and makes the model what the topics say, no more and no less."""
         newest: dict[tuple[str, bytes], Message] = {}
+        changes = NewestChanges(self._model.history.limit)
         while not reader.caught_up and not self._stop.is_set():
-            newest |= _newest_per_key(reader.poll(POLL_SECONDS))
+            records = reader.poll(POLL_SECONDS)
+            newest |= _newest_per_key(records)
+            changes.add(self._changes(records))
         if self._stop.is_set():
             return
         self._apply(newest.values())
         self._model.keep_only(
             judged=self._live(self._lag_topic, newest.values()),
             measured=self._live(self._freshness_topic, newest.values()),
+            described=self._live(self._members_topic, newest.values()),
         )
+        self._model.history.begin_again(changes.newest_offsets)
+        self._remember(changes.in_order())
         self._state = replace(self._state, ready=True, problem=None)
         size = self._model.size()
         log.info("read model complete", groups=size.groups, partitions=size.partitions)
@@ -153,6 +180,7 @@ class Feed:
         while not self._stop.is_set():
             records = reader.poll(POLL_SECONDS)
             self._apply(_newest_per_key(records).values())
+            self._remember(self._changes(records))
             now = self._clock.monotonic()
             if records:
                 heard_at = now
@@ -160,11 +188,33 @@ class Feed:
             elif now - heard_at >= QUIET_SECONDS:
                 heard_at = now
                 self._report(cluster.problem())
-            if not self._state.freshness and now - looked_at >= LOOK_AGAIN_SECONDS:
+            if not self._state.is_whole and now - looked_at >= LOOK_AGAIN_SECONDS:
                 looked_at = now
-                if self._state.problem is None and cluster.can_read(self._freshness_topic):
-                    log.info("there is freshness now", topic=self._freshness_topic)
+                if self._state.problem is None and self._is_more_readable(cluster):
                     return
+
+    def _is_more_readable(self, cluster: HomeCluster) -> bool:
+        """Whether a topic that could not be read can be now."""
+        missing = {self._freshness_topic: not self._state.freshness}
+        missing[self._members_topic] = not self._state.members
+        for topic in (name for name, is_missing in missing.items() if is_missing):
+            if cluster.can_read(topic):
+                log.info("a missing topic is there now", topic=topic)
+                return True
+        return False
+
+    def _changes(self, records: Iterable[Message]) -> list[Message]:
+        """The status changes among the records."""
+        return [record for record in records if record.topic() == self._status_topic]
+
+    def _remember(self, changes: Iterable[Message]) -> None:
+        """Adds status changes to the history; what is no such event is left out."""
+        for record in changes:
+            value, partition, offset = record.value(), record.partition(), record.offset()
+            if value is None or partition is None or offset is None:
+                continue
+            with suppress(ContractViolation):  # counted and logged when it was applied
+                self._model.history.take(partition, offset, value)
 
     def _apply(self, records: Iterable[Message]) -> None:
         for record in records:

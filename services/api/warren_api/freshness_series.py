@@ -17,23 +17,22 @@ from warren_api.group_view import GroupView
 from warren_api.series import (
     MeasuredTopic,
     Series,
+    Snapshot,
     Writer,
     group_blocks,
-    measured_topics,
     partition_blocks,
     topic_blocks,
 )
 
 
-def freshness_series(writer: Writer, views: Sequence[GroupView]) -> Iterator[bytes]:
-    topics = measured_topics(views)
-    yield from writer.write(_GROUPS, group_blocks(views))
-    yield from writer.write(_TOPICS, topic_blocks(topics))
-    yield from writer.write(_PARTITIONS, partition_blocks(topics))
+def freshness_series(writer: Writer, snapshot: Snapshot) -> Iterator[bytes]:
+    yield from writer.write(_GROUPS, group_blocks(snapshot.views))
+    yield from writer.write(_TOPICS, topic_blocks(snapshot.measured))
+    yield from writer.write(_PARTITIONS, partition_blocks(snapshot.measured))
 
 
-def tesla_series(writer: Writer, views: Sequence[GroupView]) -> Iterator[bytes]:
-    yield from writer.write(_TESLA, partition_blocks(measured_topics(views)))
+def tesla_series(writer: Writer, snapshot: Snapshot) -> Iterator[bytes]:
+    yield from writer.write(_TESLA, partition_blocks(snapshot.measured))
 
 
 def _of_event(

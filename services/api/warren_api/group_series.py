@@ -6,16 +6,16 @@ from collections.abc import Iterator, Sequence
 
 from warren.metrics import api_families as families
 
-from warren_api.exposition import SampleLines
+from warren_api.exposition import SampleLines, row_lines
 from warren_api.group_view import GroupView
 from warren_api.series import (
     Block,
     Blocks,
     JudgedTopic,
     Series,
+    Snapshot,
     Writer,
     group_blocks,
-    judged_topics,
     partition_blocks,
     topic_blocks,
 )
@@ -23,16 +23,16 @@ from warren_api.series import (
 _GROUP_STATUSES = ("OK", "WARN", "ERR")
 
 
-def group_series(writer: Writer, views: Sequence[GroupView], now: int) -> Iterator[bytes]:
+def group_series(writer: Writer, snapshot: Snapshot, now: int) -> Iterator[bytes]:
     """`now`: Unix milliseconds."""
+    views = snapshot.views
     yield from writer.write(_GROUPS, group_blocks(views))
     yield from writer.write(_STATUSES, _group_statuses(views))
     yield from writer.write(_PARTITION_COUNTS, _partition_statuses(views))
     in_trouble = [view for view in views if view.event.incident]
     yield from writer.write([_open_incidents(now)], group_blocks(in_trouble))
-    topics = judged_topics(views)
-    yield from writer.write(_TOPICS, topic_blocks(topics))
-    yield from writer.write(_PARTITIONS, partition_blocks(topics))
+    yield from writer.write(_TOPICS, topic_blocks(snapshot.judged))
+    yield from writer.write(_PARTITIONS, partition_blocks(snapshot.judged))
 
 
 def _group_statuses(views: Sequence[GroupView]) -> Blocks[GroupView]:
@@ -40,7 +40,7 @@ def _group_statuses(views: Sequence[GroupView]) -> Blocks[GroupView]:
 
     def blocks(labels: Sequence[str]) -> list[Block[GroupView]]:
         rows = [(v.cluster, v.group, status) for v in views for status in _GROUP_STATUSES]
-        return [Block(views, SampleLines.of_rows(labels, rows))]
+        return [Block(views, SampleLines(row_lines(labels, rows)))]
 
     return blocks
 
@@ -50,7 +50,7 @@ def _partition_statuses(views: Sequence[GroupView]) -> Blocks[GroupView]:
 
     def blocks(labels: Sequence[str]) -> list[Block[GroupView]]:
         rows = [(v.cluster, v.group, status) for v in views for status in v.partition_counts]
-        return [Block(views, SampleLines.of_rows(labels, rows))]
+        return [Block(views, SampleLines(row_lines(labels, rows)))]
 
     return blocks
 

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from warren.contracts import (
+    GroupMember,
     GroupStatusName,
     LagEvent,
     PartitionStatusName,
@@ -18,6 +19,7 @@ from warren.contracts import (
 )
 
 from warren_api.group_freshness import AT_RISK_MS, FreshnessRow, GroupFreshness
+from warren_api.membership import Membership
 
 _SEVERITY = {name: int(status) for name, status in Status.__members__.items()}
 
@@ -46,6 +48,9 @@ class PartitionRow(NamedTuple):
     start: Edge | None
     end: Edge | None
     freshness: FreshnessRow | None = None
+    owner: GroupMember | None = None
+    reason: str | None = None
+    explanation: str | None = None
 
     @property
     def lost_records(self) -> int:
@@ -85,6 +90,7 @@ class GroupView:
     event: LagEvent
     changed: StatusSince | None = None
     freshness: GroupFreshness | None = None
+    membership: Membership | None = None
 
     @property
     def cluster(self) -> str:
@@ -97,7 +103,7 @@ class GroupView:
     @cached_property
     def partitions(self) -> tuple[PartitionRow, ...]:
         """All partitions by topic and number."""
-        rows = _rows(self.event, self.freshness)
+        rows = map(self._owned, _rows(self.event, self.freshness))
         return tuple(sorted(rows, key=lambda row: (row.topic, row.partition)))
 
     @property
@@ -113,12 +119,20 @@ class GroupView:
     @cached_property
     def worst(self) -> PartitionRow | None:
         """The partition to look at first: the most severe status, then the largest lag."""
-        return _foremost(self.event, _badness)
+        found = _foremost(self.event, _badness)
+        return self._owned(found) if found else None
 
     @cached_property
     def max_lag(self) -> PartitionRow | None:
         """The partition with the largest lag; the first of equals, as in Burrow."""
-        return _foremost(self.event, _known_lags)
+        found = _foremost(self.event, _known_lags)
+        return self._owned(found) if found else None
+
+    def _owned(self, row: PartitionRow) -> PartitionRow:
+        """The row with the member that owns the partition, if any is known to."""
+        if self.membership is None:
+            return row
+        return row._replace(owner=self.membership.owners.get((row.topic, row.partition)))
 
     @property
     def since(self) -> int | None:
@@ -195,6 +209,8 @@ def _row(topic: str, columns: TopicLag, index: int) -> PartitionRow:
         columns.complete[index],
         edge(columns.window_start, index),
         edge(columns.window_end, index),
+        reason=columns.reason[index],
+        explanation=columns.explanation[index],
     )
 
 
@@ -206,25 +222,27 @@ def edge(columns: WindowEdge, index: int) -> Edge | None:
     return Edge(offset, at, at if observed_at is None else observed_at, columns.lag[index])
 
 
-def _foremost(
-    event: LagEvent, measure: Callable[[TopicLag], Iterable[tuple[int, int]]]
-) -> PartitionRow | None:
+def _foremost(event: LagEvent, measure: Callable[[TopicLag], Iterable[int]]) -> PartitionRow | None:
     """The partition with the largest measure, the first of equals; makes no other rows."""
-    largest: tuple[int, int] | None = None
+    largest: int | None = None
     found: tuple[str, int] | None = None
     for topic in sorted(event.topics):
-        for index, value in enumerate(measure(event.topics[topic])):
-            if largest is None or value > largest:
-                largest, found = value, (topic, index)
+        measures = list(measure(event.topics[topic]))
+        value = max(measures, default=None)
+        if value is not None and (largest is None or value > largest):
+            largest, found = value, (topic, measures.index(value))
     return _row(found[0], event.topics[found[0]], found[1]) if found else None
 
 
-def _known_lags(columns: TopicLag) -> Iterable[tuple[int, int]]:
-    return ((lag or 0, 0) for lag in columns.lag)
+def _known_lags(columns: TopicLag) -> Iterable[int]:
+    return (lag or 0 for lag in columns.lag)
 
 
-def _badness(columns: TopicLag) -> Iterable[tuple[int, int]]:
+def _badness(columns: TopicLag) -> Iterable[int]:
+    """As PartitionRow.badness in one number, since a lag has 63 bits: a hundred thousand tuples
+    would have the garbage collector look through all that is held.
+    """
     return (
-        (_SEVERITY[status], lag or 0)
+        (_SEVERITY[status] << 63) + (lag or 0)
         for status, lag in zip(columns.status, columns.lag, strict=True)
     )

@@ -6,20 +6,21 @@ Facts from seglo/kafka-lag-exporter 0.8.2, Metrics.scala and ConsumerGroupCollec
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from warren.metrics import adopted_families as families
 
-from warren_api.exposition import Value
+from warren_api.exposition import Value, partition_lines
 from warren_api.group_view import GroupView
-from warren_api.log_ends import LogEnds, log_end_blocks
+from warren_api.log_ends import LogEnds
 from warren_api.series import (
     JudgedTopic,
     MeasuredTopic,
     Series,
+    Snapshot,
     Writer,
     group_blocks,
-    judged_topics,
-    measured_topics,
+    log_blocks,
     partition_blocks,
     topic_blocks,
 )
@@ -28,13 +29,23 @@ from warren_api.series import (
 _NO_MEMBER = ("unknown", "unknown", "unknown")
 
 
-def lag_exporter_series(writer: Writer, views: Sequence[GroupView]) -> Iterator[bytes]:
-    judged, measured = judged_topics(views), measured_topics(views)
-    yield from writer.write(_GROUPS, group_blocks(views))
-    yield from writer.write(_TOPICS, topic_blocks(judged))
-    yield from writer.write(_JUDGED, partition_blocks(judged, _NO_MEMBER))
-    yield from writer.write(_MEASURED, partition_blocks(measured, _NO_MEMBER))
-    yield from writer.write(_LOGS, log_end_blocks(views))
+def lag_exporter_series(writer: Writer, snapshot: Snapshot) -> Iterator[bytes]:
+    yield from writer.write(_GROUPS, group_blocks(snapshot.views))
+    yield from writer.write(_TOPICS, topic_blocks(snapshot.judged))
+    yield from writer.write(_JUDGED, partition_blocks(snapshot.judged, _member_lines))
+    yield from writer.write(_MEASURED, partition_blocks(snapshot.measured, _member_lines))
+    yield from writer.write(_LOGS, log_blocks(snapshot.logs))
+
+
+def _member_lines(labels: Sequence[str], topic: JudgedTopic | MeasuredTopic) -> list[str]:
+    """With the member that owns each partition."""
+    partitions = topic.columns.partition
+    owners = topic.membership.owners if topic.membership else {}
+    lines: list[str] = []
+    for owner, run in groupby(partitions, lambda partition: owners.get((topic.topic, partition))):
+        member = (owner.host, owner.member_id, owner.client_id) if owner else _NO_MEMBER
+        lines += partition_lines(labels, (*topic[:3], *member), run)
+    return lines
 
 
 def _max_lag(view: GroupView) -> Value | None:

@@ -1,13 +1,13 @@
-"""Where the logs that groups consume start and end, each once however many groups there are."""
+"""Where logs start and end, each once however many groups consume it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from warren_api.exposition import SampleLines
+from warren.contracts import TopicsEvent
+
 from warren_api.group_view import GroupView
-from warren_api.series import Block, Blocks
 
 
 class LogEnds(NamedTuple):
@@ -31,21 +31,19 @@ def log_ends(views: Iterable[GroupView]) -> list[LogEnds]:
     return [_of_topic(cluster, topic, rows) for (cluster, topic), rows in newest.items()]
 
 
+def unconsumed(logs: Iterable[LogEnds], listed: Iterable[TopicsEvent]) -> list[LogEnds]:
+    """What collectors list beyond `logs`: topics and partitions that no group consumes."""
+    consumed = {(log.cluster, log.topic): frozenset(log.partitions) for log in logs}
+    found = []
+    for event in listed:
+        for topic, ends in event.log_ends.items():
+            known = consumed.get((event.cluster, topic), frozenset())
+            rows = {p: (-1, end) for p, end in enumerate(ends) if end >= 0 and p not in known}
+            if rows:
+                found.append(_of_topic(event.cluster, topic, rows))
+    return found
+
+
 def _of_topic(cluster: str, topic: str, rows: dict[int, tuple[int, int]]) -> LogEnds:
     starts = [start if start >= 0 else None for start, _ in rows.values()]
     return LogEnds(cluster, topic, list(rows), starts, [end for _, end in rows.values()])
-
-
-def log_end_blocks(views: Sequence[GroupView]) -> Blocks[LogEnds]:
-    """One series per partition of a topic."""
-
-    def blocks(labels: Sequence[str]) -> list[Block[LogEnds]]:
-        return [
-            Block(
-                [log],
-                SampleLines.of_partitions(labels, (log.cluster, log.topic), log.partitions),
-            )
-            for log in log_ends(views)
-        ]
-
-    return blocks

@@ -48,9 +48,16 @@ class RawPathRouting:
 
 
 def _without_body(send: Send) -> Send:
+    """Ends the answer where its body would begin, also of one that would never end."""
+    ended = False
+
     async def send_head(message: Message) -> None:
+        nonlocal ended
+        if ended:
+            return
         if message["type"] == "http.response.body":
-            message = {**message, "body": b""}
+            ended = True
+            message = {"type": "http.response.body", "body": b"", "more_body": False}
         await send(message)
 
     return send_head

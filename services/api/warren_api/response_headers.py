@@ -15,8 +15,9 @@ CONTENT_SECURITY_POLICY = (
 class ResponseHeaders:
     """ASGI middleware."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, *, is_tls: bool = False) -> None:
         self._app = app
+        self._is_tls = is_tls
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -30,6 +31,12 @@ class ResponseHeaders:
                 headers["Content-Security-Policy"] = CONTENT_SECURITY_POLICY
                 headers["X-Content-Type-Options"] = "nosniff"
                 headers["Referrer-Policy"] = "no-referrer"
+                headers["X-Frame-Options"] = "DENY"
+                headers["Cross-Origin-Opener-Policy"] = "same-origin"
+                headers["Cross-Origin-Resource-Policy"] = "same-origin"
+                headers["Permissions-Policy"] = "camera=(), geolocation=(), microphone=()"
+                if self._is_tls:
+                    headers["Strict-Transport-Security"] = "max-age=31536000"
                 headers.setdefault("Cache-Control", "no-cache" if is_static else "no-store")
             await send(message)
 

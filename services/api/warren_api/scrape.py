@@ -11,11 +11,11 @@ from warren.settings import ApiSettings
 from warren_api.burrow_series import burrow_series
 from warren_api.cluster_view import STATES, ClusterView
 from warren_api.context import ApiContext
-from warren_api.exposition import SampleLines
+from warren_api.exposition import SampleLines, row_lines
 from warren_api.freshness_series import freshness_series, tesla_series
 from warren_api.group_series import group_series
 from warren_api.lag_exporter_series import lag_exporter_series
-from warren_api.series import Block, Blocks, Series, Writer
+from warren_api.series import Block, Blocks, Series, Snapshot, Writer
 
 
 def scrape(
@@ -26,14 +26,14 @@ def scrape(
     """
     api = context.settings.api
     writer = Writer(lambda family: _is_wanted(family, api, names), openmetrics)
-    views = context.model.groups()
+    snapshot = Snapshot(context.model.groups())
     yield from _of_this_service(writer, context)
     yield from writer.write(_CLUSTERS, _cluster_states(context))
-    yield from group_series(writer, views, context.clock.now_ms())
-    yield from freshness_series(writer, views)
-    yield from burrow_series(writer, views)
-    yield from lag_exporter_series(writer, views)
-    yield from tesla_series(writer, views)
+    yield from group_series(writer, snapshot, context.clock.now_ms())
+    yield from freshness_series(writer, snapshot)
+    yield from burrow_series(writer, snapshot, context.model.listed_topics())
+    yield from lag_exporter_series(writer, snapshot)
+    yield from tesla_series(writer, snapshot)
 
 
 def _is_wanted(family: Family, api: ApiSettings, names: Set[str]) -> bool:
@@ -64,13 +64,13 @@ def _cluster_states(context: ApiContext) -> Blocks[tuple[ClusterView, str]]:
 
     def blocks(labels: Sequence[str]) -> list[Block[tuple[ClusterView, str]]]:
         rows = [(view.cluster, state) for view, state in items]
-        return [Block(items, SampleLines.of_rows(labels, rows))]
+        return [Block(items, SampleLines(row_lines(labels, rows)))]
 
     return blocks
 
 
-_CLUSTERS = [
-    Series[tuple[ClusterView, str]](
+_CLUSTERS: list[Series[tuple[ClusterView, str]]] = [
+    Series(
         families.CLUSTER_STATE,
         lambda items: [int(view.state == state) for view, state in items],
     )

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 from typing import Generic, NamedTuple, TypeVar
 
 from warren.contracts import TopicFreshness, TopicLag
 from warren.metrics.family import Family
 
-from warren_api.exposition import SampleLines, Value, head
+from warren_api.exposition import SampleLines, Value, head, partition_lines, row_lines
 from warren_api.group_view import GroupView
+from warren_api.log_ends import LogEnds, log_ends
+from warren_api.membership import Membership
 
 _AT_ONCE = 1000  # series that are written in one go: a tenth of a millisecond
 
@@ -27,6 +30,7 @@ class JudgedTopic(NamedTuple):
     group: str
     topic: str
     columns: TopicLag
+    membership: Membership | None
 
 
 class MeasuredTopic(NamedTuple):
@@ -36,6 +40,7 @@ class MeasuredTopic(NamedTuple):
     group: str
     topic: str
     columns: TopicFreshness
+    membership: Membership | None
 
 
 GroupTopic = TypeVar("GroupTopic", JudgedTopic, MeasuredTopic)
@@ -82,7 +87,7 @@ class Writer:
         """A family without labels."""
         if self.wanted(family):
             yield head(family, openmetrics=self.openmetrics)
-            yield SampleLines.of_rows((), [()]).written(family.name, [value])
+            yield SampleLines(row_lines((), [()])).written(family.name, [value])
 
 
 def group_blocks(views: Sequence[GroupView]) -> Blocks[GroupView]:
@@ -90,7 +95,7 @@ def group_blocks(views: Sequence[GroupView]) -> Blocks[GroupView]:
 
     def blocks(labels: Sequence[str]) -> list[Block[GroupView]]:
         return [
-            Block(some, SampleLines.of_rows(labels, [(v.cluster, v.group) for v in some]))
+            Block(some, SampleLines(row_lines(labels, [(v.cluster, v.group) for v in some])))
             for some in _in_parts(views)
         ]
 
@@ -102,24 +107,50 @@ def topic_blocks(topics: Sequence[GroupTopic]) -> Blocks[GroupTopic]:
 
     def blocks(labels: Sequence[str]) -> list[Block[GroupTopic]]:
         return [
-            Block(some, SampleLines.of_rows(labels, [topic[:3] for topic in some]))
+            Block(some, SampleLines(row_lines(labels, [topic[:3] for topic in some])))
             for some in _in_parts(topics)
         ]
 
     return blocks
 
 
-def partition_blocks(topics: Sequence[GroupTopic], more: Sequence[str] = ()) -> Blocks[GroupTopic]:
-    """One series per partition of a group; `more` are the values of labels after `partition`."""
+def partition_blocks(
+    topics: Sequence[GroupTopic],
+    lines_of: Callable[[Sequence[str], JudgedTopic | MeasuredTopic], list[str]] | None = None,
+) -> Blocks[GroupTopic]:
+    """One series per partition of a group; `lines_of` makes a topic's lines where they have labels
+    after `partition`.
+    """
 
-    def lines(labels: Sequence[str], topic: GroupTopic) -> SampleLines:
-        return SampleLines.of_partitions(labels, (*topic[:3], *more), topic.columns.partition)
+    def lines(labels: Sequence[str], some: Iterable[JudgedTopic | MeasuredTopic]) -> SampleLines:
+        found: list[str] = []
+        for topic in some:
+            found += (lines_of or _plain_lines)(labels, topic)
+        return SampleLines(found)
 
     def blocks(labels: Sequence[str]) -> list[Block[GroupTopic]]:
-        return [
-            Block(some, SampleLines.joined([lines(labels, topic) for topic in some]))
-            for some in _in_parts(topics, _partition_count)
-        ]
+        parts = _in_parts(topics, _partition_count)
+        return [Block(some, lines(labels, some)) for some in parts]
+
+    return blocks
+
+
+def _plain_lines(labels: Sequence[str], topic: JudgedTopic | MeasuredTopic) -> list[str]:
+    return partition_lines(labels, topic[:3], topic.columns.partition)
+
+
+def log_blocks(logs: Sequence[LogEnds]) -> Blocks[LogEnds]:
+    """One series per partition of a topic."""
+
+    def lines(labels: Sequence[str], some: Sequence[LogEnds]) -> SampleLines:
+        found: list[str] = []
+        for log in some:
+            found += partition_lines(labels, (log.cluster, log.topic), log.partitions)
+        return SampleLines(found)
+
+    def blocks(labels: Sequence[str]) -> list[Block[LogEnds]]:
+        parts = _in_parts(logs, lambda log: len(log.partitions))
+        return [Block(some, lines(labels, some)) for some in parts]
 
     return blocks
 
@@ -128,21 +159,32 @@ def _partition_count(topic: JudgedTopic | MeasuredTopic) -> int:
     return len(topic.columns.partition)
 
 
-def judged_topics(views: Iterable[GroupView]) -> list[JudgedTopic]:
-    return [
-        JudgedTopic(view.cluster, view.group, topic, columns)
-        for view in views
-        for topic, columns in view.event.topics.items()
-    ]
+@dataclass(frozen=True)
+class Snapshot:
+    """The groups of one scrape, and what they consist of."""
 
+    views: Sequence[GroupView]
 
-def measured_topics(views: Iterable[GroupView]) -> list[MeasuredTopic]:
-    return [
-        MeasuredTopic(view.cluster, view.group, topic, columns)
-        for view in views
-        if view.freshness
-        for topic, columns in view.freshness.event.topics.items()
-    ]
+    @cached_property
+    def judged(self) -> list[JudgedTopic]:
+        return [
+            JudgedTopic(view.cluster, view.group, topic, columns, view.membership)
+            for view in self.views
+            for topic, columns in view.event.topics.items()
+        ]
+
+    @cached_property
+    def measured(self) -> list[MeasuredTopic]:
+        return [
+            MeasuredTopic(view.cluster, view.group, topic, columns, view.membership)
+            for view in self.views
+            if view.freshness
+            for topic, columns in view.freshness.event.topics.items()
+        ]
+
+    @cached_property
+    def logs(self) -> list[LogEnds]:
+        return log_ends(self.views)
 
 
 def _in_parts(items: Sequence[Item], size: Callable[[Item], int] = lambda _: 1) -> list[list[Item]]:

@@ -6,7 +6,9 @@ import asyncio
 import contextlib
 import signal
 import socket
+import ssl
 from collections.abc import Iterator
+from ipaddress import ip_address
 
 import structlog
 import uvicorn
@@ -14,6 +16,7 @@ from warren.clock import SystemClock
 from warren.errors import SettingsError
 from warren.settings import ApiSettings, Settings
 
+from warren_api.access import Access
 from warren_api.app import create_app
 from warren_api.context import ApiContext
 from warren_api.feed import Feed
@@ -59,17 +62,36 @@ def listen(api: ApiSettings) -> socket.socket:
     return listener
 
 
+def check_tls(api: ApiSettings) -> None:
+    """Raises SettingsError when certificate and key cannot be used."""
+    if not api.tls_certificate:
+        return
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(
+            api.tls_certificate, api.tls_key, api.tls_key_password.get_secret_value
+        )
+    except OSError as error:  # SSLError is one: no PEM, another key, a wrong password
+        problem = getattr(error, "reason", None) or error.strerror
+        raise SettingsError(
+            "api.tls_certificate",
+            f"{api.tls_certificate} and {api.tls_key} cannot be used: {problem}",
+        ) from None
+
+
 def run(settings: Settings) -> None:
     """Serves until SIGTERM or SIGINT.
 
-    Raises SettingsError for an address that cannot be had or a connection that cannot be made,
-    and whatever ended the feed.
+    Raises SettingsError for an address that cannot be had or would be open to everyone, or a
+    connection that cannot be made, and whatever ended the feed.
     """
+    check_tls(settings.api)
     with listen(settings.api) as listener:
-        asyncio.run(_serve(settings, listener))
+        is_loopback = ip_address(listener.getsockname()[0]).is_loopback
+        access = Access(settings.api, is_loopback=is_loopback)
+        asyncio.run(_serve(settings, access, listener))
 
 
-async def _serve(settings: Settings, listener: socket.socket) -> None:
+async def _serve(settings: Settings, access: Access, listener: socket.socket) -> None:
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
     fatal: list[Exception] = []
@@ -78,11 +100,10 @@ async def _serve(settings: Settings, listener: socket.socket) -> None:
         fatal.append(error)
         loop.call_soon_threadsafe(stop.set)
 
-    model, clock = ReadModel(), SystemClock()
+    model, clock = ReadModel(settings.api.history), SystemClock()
     feed = Feed(settings.home, model, clock, end_with)
-    app = create_app(
-        ApiContext(settings, model, lambda: feed.state, clock, Requests(settings.home))
-    )
+    context = ApiContext(settings, model, lambda: feed.state, clock, Requests(settings.home))
+    app = create_app(context, access)
     server = _Server(
         uvicorn.Config(
             app,
@@ -91,17 +112,22 @@ async def _serve(settings: Settings, listener: socket.socket) -> None:
             server_header=False,
             lifespan="off",
             timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+            ssl_certfile=settings.api.tls_certificate or None,
+            ssl_keyfile=settings.api.tls_key or None,
+            ssl_keyfile_password=settings.api.tls_key_password.get_secret_value() or None,
         )
     )
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     host, port = listener.getsockname()[:2]
-    log.info("listening", address=f"http://{host}:{port}")
+    scheme = "https" if settings.api.tls_certificate else "http"
+    log.info("listening", address=f"{scheme}://{host}:{port}")
     feed.start()
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     stopping = asyncio.create_task(stop.wait())
     await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
     stopping.cancel()
+    model.history.close()
     server.should_exit = True
     await serving
     await asyncio.to_thread(feed.stop)

@@ -29,6 +29,7 @@ from warren_collector.sources.opening import Sources, Watched
 from warren_collector.sources.source import Source
 from warren_collector.tick import Ticker
 from warren_collector.topic_ids import TopicIds, asking
+from warren_collector.topic_listing import TopicListing
 from warren_collector.topic_metadata import TopicMetadata
 
 POLL = 0.2  # seconds that a poll collects records; ticks and signals wait no longer
@@ -144,7 +145,15 @@ class ClusterStack:
                 max(settings.heartbeat - 1.5 * settings.interval, 0),
             )
             self._meters.log_ends_age.set_function(lambda: self._age_s(ticker.log_ends_at))
-            self._loop(source, positions, publisher, ticker)
+            listing = TopicListing(
+                self.cluster,
+                ends,
+                producer,
+                self._settings.home.topic_prefix,
+                watched.topic,
+                self._clock,
+            )
+            self._loop(source, positions, publisher, ticker, listing)
             ticker.tick()
 
     def _loop(
@@ -153,6 +162,7 @@ class ClusterStack:
         positions: CollectedPositions,
         publisher: Publisher,
         ticker: Ticker,
+        listing: TopicListing,
     ) -> None:
         interval = self._settings.collector.interval
         progress = Progress(self.cluster, self._clock)
@@ -177,6 +187,7 @@ class ClusterStack:
                 if rereads and self.is_ready and not positions.groups.dirty.any():
                     source.reread()
                     rereads = False
+                listing.publish(source.partitions.live())
                 self._note(source, positions, ticker)
                 next_tick = max(next_tick + interval, now)
 

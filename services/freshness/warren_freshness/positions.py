@@ -60,7 +60,9 @@ class Positions:
         self._deleted: dict[GroupKey, int] = {}
 
     def fold(self, event: OffsetEvent, home_partition: int) -> bool:
-        """Takes an event in; False for one that is not newer than what is there."""
+        """Takes an event in; False for one that observes nothing newer than what is there."""
+        if event.forget is not None:
+            return False
         key = (event.cluster, event.group)
         order = (event.position, event.observed_at)
         known = self._groups.get(key)

@@ -33,6 +33,7 @@ from warren.contracts.status_change import (
     StatusChange,
     StatusChangeEvent,
 )
+from warren.contracts.topics_event import TopicsEvent
 
 __all__ = [
     "MAX_PARTITIONS",
@@ -67,6 +68,7 @@ __all__ = [
     "TopicFreshness",
     "TopicLag",
     "TopicPositions",
+    "TopicsEvent",
     "WindowEdge",
     "WorstFreshness",
     "group_key",

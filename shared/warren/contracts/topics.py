@@ -14,6 +14,7 @@ from warren.contracts.notification_event import NotificationEvent
 from warren.contracts.notifier_state import NotifierState
 from warren.contracts.offset_event import OffsetEvent
 from warren.contracts.status_change import StatusChangeEvent
+from warren.contracts.topics_event import TopicsEvent
 
 HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
@@ -53,9 +54,11 @@ class Topic:
             config["retention.ms"] = str(self.retention_ms)
         if self.compacted:
             # Small segments and an eager cleaner: a reader rebuilds its state from few records.
+            # Not the newest ones, though, or some would be gone before they are archived.
             config |= {
                 "segment.ms": "600000",
                 "min.cleanable.dirty.ratio": "0.2",
+                "min.compaction.lag.ms": "600000",
                 "max.compaction.lag.ms": "900000",
             }
         return config
@@ -85,6 +88,9 @@ FRESHNESS = Topic(
 CLUSTERS = Topic(
     ClusterEvent, "cluster|collector", True, DAY_MS, "how collectors get on with the clusters"
 )
+TOPICS = Topic(
+    TopicsEvent, "cluster", True, 7 * DAY_MS, "log ends of all topics of a cluster, every 30 s"
+)
 DEAD_LETTERS = Topic(
     DeadLetter, "as the source", False, 30 * DAY_MS, "input that could not be used"
 )
@@ -98,5 +104,6 @@ CATALOGUE: tuple[Topic, ...] = (
     NOTIFICATIONS,
     NOTIFIER_STATE,
     CLUSTERS,
+    TOPICS,
     DEAD_LETTERS,
 )

@@ -57,8 +57,8 @@ class Brokers:
         """The brokers, as the newest metadata names them."""
         return list(self._addresses)
 
-    async def metadata(self, topics: Sequence[str]) -> Any:
-        """The MetadataResponse for these topics; creates none of them.
+    async def metadata(self, topics: Sequence[str] | None) -> Any:
+        """The MetadataResponse for these topics, None for all; creates none of them.
 
         Raises ClusterUnreachable when no broker answers, AuthenticationFailed.
         """

@@ -111,17 +111,21 @@ class MetadataRequest_v12(RequestStruct):  # type: ignore[misc]  # noqa: N801 - 
 
 
 class TopicMetadataRequest(Request[MetadataRequest_v4 | MetadataRequest_v5 | MetadataRequest_v12]):  # type: ignore[misc]  # untyped base
-    """Asks about some topics and never creates one. Brokers before 3.0 answer without ids."""
+    """Asks about some topics, None for all, and never creates one. Brokers before 3.0 answer
+    without ids.
+    """
 
     API_KEY = _API_KEY
 
-    def __init__(self, topics: Sequence[str]) -> None:
-        self._topics = list(topics)
+    def __init__(self, topics: Sequence[str] | None) -> None:
+        self._topics = None if topics is None else list(topics)
 
     def build(self, request_struct_class: type[RequestStruct]) -> RequestStruct:
         if request_struct_class is MetadataRequest_v12:
             no_tags: dict[int, bytes] = {}
-            topics = [(NO_TOPIC_ID, topic, no_tags) for topic in self._topics]
+            topics = None
+            if self._topics is not None:
+                topics = [(NO_TOPIC_ID, topic, no_tags) for topic in self._topics]
             return request_struct_class(topics, False, False, no_tags)
         return request_struct_class(self._topics, False)
 

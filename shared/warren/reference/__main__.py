@@ -4,27 +4,46 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Protocol
 
 from warren.reference import asyncapi, metrics_page, schemas, settings_page, topics_page
 
-GENERATORS = (schemas, asyncapi, settings_page, metrics_page, topics_page)
+
+class Generator(Protocol):
+    """Makes pages: file contents by path below docs/."""
+
+    def pages(self) -> dict[str, str]: ...
 
 
-def outdated(directory: Path) -> dict[Path, str]:
+GENERATORS: Sequence[Generator] = (
+    schemas,
+    asyncapi,
+    settings_page,
+    metrics_page,
+    topics_page,
+)
+
+
+def outdated(directory: Path, generators: Sequence[Generator] = GENERATORS) -> dict[Path, str]:
     """New contents of the files that differ from what the code says."""
-    wanted = {directory / name: text for page in GENERATORS for name, text in page.pages().items()}
+    wanted = {directory / name: text for page in generators for name, text in page.pages().items()}
     return {
         path: text for path, text in wanted.items() if not path.exists() or path.read_text() != text
     }
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m warren.reference", description=__doc__)
+def main(generators: Sequence[Generator] = GENERATORS) -> int:
+    """Services that have pages of their own call it with their generators."""
+    parser = argparse.ArgumentParser(
+        prog="python -m warren.reference",
+        description="Writes docs/ from the code, or says what is out of date.",
+    )
     parser.add_argument("directory", nargs="?", type=Path, default=Path("docs"))
     parser.add_argument("--check", action="store_true", help="write nothing, exit 1 if outdated")
     options = parser.parse_args()
-    files = outdated(options.directory)
+    files = outdated(options.directory, generators)
     for path, text in files.items():
         print(f"{'outdated' if options.check else 'written'}: {path}")
         if not options.check:

@@ -10,7 +10,7 @@ from pydantic import Field, field_validator
 
 from warren.contracts.group_key import CLUSTER_NAME
 from warren.section import Section
-from warren.settings.api import ApiSettings
+from warren.settings.api import ApiSettings, ApiToken
 from warren.settings.archiver import ArchiverSettings
 from warren.settings.clusters import ClusterSettings
 from warren.settings.collector import CollectorSettings
@@ -54,6 +54,7 @@ class Settings(Section):
 
 __all__ = [
     "ApiSettings",
+    "ApiToken",
     "ArchiverSettings",
     "ClusterSettings",
     "CollectorSettings",

@@ -1,19 +1,65 @@
-"""`[api]`: the HTTP server."""
+"""`[api]`: the HTTP server, and who may ask it what."""
 
 from __future__ import annotations
 
-from typing import Literal
+import re
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, SecretStr, StringConstraints, field_validator, model_validator
 
 from warren.section import Section
+
+Role = Literal["read", "admin"]
+_ORIGIN = re.compile(r"https?://[^/\s*]+")
+
+
+class ApiToken(Section):
+    """A token that clients of the API send. `warren token` makes one."""
+
+    name: Annotated[str, StringConstraints(min_length=1)] = Field(
+        description="Whose it is; appears in the log when something is changed with it"
+    )
+    role: Role = Field(description="`read`: GET; `admin`: also POST and DELETE")
+    hash: Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")] = Field(
+        description="`sha256:` and the token's SHA-256 in hex, as `warren token` prints it"
+    )
 
 
 class ApiSettings(Section):
     """The HTTP server."""
 
-    host: str = Field(default="127.0.0.1", description="Address to listen on")
+    host: str = Field(
+        default="127.0.0.1",
+        description="Address to listen on; beyond loopback tokens are needed, or without_token",
+    )
     port: int = Field(default=8000, ge=0, le=65535, description="Port to listen on")
+    tokens: list[ApiToken] = Field(
+        default_factory=list, description="Who may ask, as bearer or as the password of basic"
+    )
+    without_token: Literal["auto", "nothing", "read", "admin"] = Field(
+        default="auto",
+        description="What may be done without a token. auto: everything on a loopback address as "
+        "long as there are no tokens, else nothing. read or admin opens it to everyone who can "
+        "reach it: for private networks",
+    )
+    tls_certificate: str = Field(
+        default="", description="PEM file with the certificate and its chain: serves HTTPS"
+    )
+    tls_key: str = Field(default="", description="PEM file with the certificate's key")
+    tls_key_password: SecretStr = Field(default=SecretStr(""), description="Of the key, if any")
+    cors_origins: list[str] = Field(
+        default_factory=list,
+        description="Sites whose pages may ask the API (https://grafana.example), or `*`",
+    )
+    history: int = Field(
+        default=10_000,
+        ge=1,
+        description="Status changes kept in memory, of all groups, the newest: what the history "
+        "of groups, incidents and resumed event streams are made of",
+    )
+    event_streams: int = Field(
+        default=100, ge=1, description="Clients that may follow /api/v1/events at a time"
+    )
     metrics_detail: Literal["group", "topic", "partition"] = Field(
         default="partition",
         description="How fine the series of /metrics are: per group, also per topic of a group, "
@@ -23,3 +69,24 @@ class ApiSettings(Section):
         default=["warren", "burrow", "kafka_lag_exporter", "tesla"],
         description="Whose names series of groups have in /metrics; each costs series of its own",
     )
+
+    @field_validator("cors_origins")
+    @classmethod
+    def _origins(cls, origins: list[str]) -> list[str]:
+        for origin in origins:
+            if origin != "*" and not _ORIGIN.fullmatch(origin):
+                raise ValueError(f"{origin!r} is no origin: scheme and host, as https://a.example")
+        return origins
+
+    @field_validator("tokens")
+    @classmethod
+    def _names(cls, tokens: list[ApiToken]) -> list[ApiToken]:
+        if len({token.name for token in tokens}) < len(tokens):
+            raise ValueError("two tokens have the same name")
+        return tokens
+
+    @model_validator(mode="after")
+    def _both_or_none(self) -> Self:
+        if bool(self.tls_certificate) != bool(self.tls_key):
+            raise ValueError("tls_certificate and tls_key belong together: set both or none")
+        return self

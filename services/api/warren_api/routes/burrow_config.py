@@ -41,7 +41,7 @@ def _lists(routes: APIRouter, context: ApiContext) -> None:
 
     @routes.get("/consumer")
     async def consumers(request: Request) -> Response:
-        return _list(request, "consumer", sorted(context.settings.clusters))
+        return _list(request, "consumer", list(config.consumers(context.settings)))
 
     @routes.get("/notifier")
     async def notifiers(request: Request) -> Response:
@@ -66,10 +66,7 @@ def _details(routes: APIRouter, context: ApiContext) -> None:
 
     @routes.get("/consumer/{name}")
     async def consumer(request: Request, name: Segment) -> Response:
-        configured = settings.clusters.get(name)
-        return _detail(
-            request, "consumer", config.consumer(name, configured) if configured else None
-        )
+        return _detail(request, "consumer", config.consumers(settings).get(name))
 
     @routes.get("/notifier/{name}")
     async def notifier(request: Request, name: Segment) -> Response:

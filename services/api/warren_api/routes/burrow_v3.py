@@ -8,7 +8,6 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 
 from warren_api import burrow_shapes as shapes
-from warren_api import cluster_topics
 from warren_api.context import ApiContext
 from warren_api.raw_path import Segment
 from warren_api.routes.burrow_answers import answer, error_response
@@ -42,12 +41,12 @@ def _topics(routes: APIRouter, context: ApiContext) -> None:
     def topics(request: Request, cluster: Segment) -> Response:
         if cluster not in context.clusters:
             return error_response(request, 404, CLUSTER_NOT_FOUND)
-        names = cluster_topics.topic_names(context.model.views_of(cluster))
+        names = context.model.topics_of(cluster).names()
         return answer(request, "topic list returned", topics=names)
 
     @routes.get("/{cluster}/topic/{topic}")
     def topic(request: Request, cluster: Segment, topic: Segment) -> Response:
-        ends = cluster_topics.log_ends(context.model.views_of(cluster), topic)
+        ends = context.model.topics_of(cluster).log_ends(topic)
         if ends is None:
             return error_response(request, 404, "cluster or topic not found")
         return answer(request, "topic offsets returned", offsets=ends)
@@ -56,7 +55,7 @@ def _topics(routes: APIRouter, context: ApiContext) -> None:
     def topic_consumers(request: Request, cluster: Segment, topic: Segment) -> Response:
         if cluster not in context.clusters:
             return error_response(request, 404, CLUSTER_NOT_FOUND)
-        groups = cluster_topics.topic_groups(context.model.views_of(cluster), topic)
+        groups = context.model.topics_of(cluster).groups(topic)
         return answer(request, "consumers of topic returned", consumers=groups)
 
 

@@ -1,0 +1,66 @@
+"""Who is in a consumer group and which partitions each member owns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from warren.contracts import GroupEvent, GroupMember
+
+# Why a group has no lag. Share groups acknowledge records one by one: between the start and the end
+# of what they have in hand some are done and some are not, so no offset says how far they are.
+NotJudged = Literal["lag not defined by committed offsets", "no offset committed yet"]
+
+
+@dataclass(frozen=True)
+class Membership:
+    """The newest event of `warren.groups` about a group."""
+
+    event: GroupEvent
+
+    @property
+    def cluster(self) -> str:
+        return self.event.cluster
+
+    @property
+    def group(self) -> str:
+        return self.event.group
+
+    @cached_property
+    def owners(self) -> dict[tuple[str, int], GroupMember]:
+        """Members by the (topic, partition) that they are assigned."""
+        return {
+            (topic, partition): member
+            for member in self.event.members
+            for topic, partitions in member.assignment.items()
+            for partition in partitions
+        }
+
+    @cached_property
+    def topics(self) -> frozenset[str]:
+        """Topics that members subscribe to or are assigned."""
+        return frozenset(
+            topic
+            for member in self.event.members
+            for topic in (*member.subscription, *member.assignment)
+        )
+
+    @property
+    def partition_count(self) -> int:
+        """Partitions that some member owns."""
+        return len(self.owners)
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether a group without a verdict is worth showing: share groups, and groups with
+        members, which are there although they have not committed.
+        """
+        return self.event.protocol == "share" or bool(self.event.members)
+
+    @property
+    def not_judged(self) -> NotJudged:
+        """Why there is no verdict, where there is none."""
+        if self.event.protocol == "share":
+            return "lag not defined by committed offsets"
+        return "no offset committed yet"

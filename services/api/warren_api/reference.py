@@ -1,0 +1,36 @@
+"""`python -m warren_api.reference [--check] [DIRECTORY]`: writes docs/openapi.json."""
+
+from __future__ import annotations
+
+import sys
+from types import SimpleNamespace
+
+from warren.clock import SystemClock
+from warren.reference.__main__ import main
+from warren.reference.schemas import render
+from warren.settings import Settings
+
+from warren_api.access import Access
+from warren_api.app import create_app
+from warren_api.context import ApiContext
+from warren_api.feed import FeedState
+from warren_api.read_model import ReadModel
+from warren_api.requests import Requests
+
+
+def pages() -> dict[str, str]:
+    """File contents by path below docs/."""
+    settings = Settings()
+    context = ApiContext(
+        settings,
+        ReadModel(),
+        lambda: FeedState(ready=False, problem=None),
+        SystemClock(),
+        Requests(settings.home),
+    )
+    access = Access(context.settings.api, is_loopback=True)
+    return {"openapi.json": render(create_app(context, access).openapi())}
+
+
+if __name__ == "__main__":
+    sys.exit(main([SimpleNamespace(pages=pages)]))

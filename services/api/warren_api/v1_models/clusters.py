@@ -1,0 +1,27 @@
+"""Clusters."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field
+
+
+class ClusterSummary(BaseModel):
+    """A monitored cluster."""
+
+    cluster: str
+    configured: bool = Field(description="Named in this API's settings")
+    groups: int = Field(description="Groups that are judged")
+    status_counts: dict[str, int] = Field(description="Groups by status")
+    losing: int = Field(description="Groups that lose data, or are about to")
+    not_judged: int = Field(description="Share groups, and groups without a commit")
+    topics: int = Field(description="Topics that some group consumes")
+    partitions: int = Field(description="Partitions of all groups")
+    total_lag: int = Field(description="Sum of the known lags, records")
+    evaluated_at: int | None = Field(description="When a group of it was last judged")
+
+
+class Clusters(BaseModel):
+    """All clusters that are configured or that events have come from, by name."""
+
+    clusters: list[ClusterSummary]
+    doubts: list[str] = Field(description="Why this may not be how things are; empty when it is")

@@ -1,0 +1,214 @@
+"""Who may ask what, over HTTP."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import pytest
+from api.served_api import Api
+from structlog.testing import capture_logs
+from warren.errors import SettingsError
+from warren.settings import ApiSettings, ApiToken
+from warren_api.access import Access
+from warren_api.tokens import hash_of, new_token
+
+READ, ADMIN = new_token(), new_token()
+TOKENS = [
+    ApiToken(name="grafana", role="read", hash=hash_of(READ)),
+    ApiToken(name="ops", role="admin", hash=hash_of(ADMIN)),
+]
+
+
+def closed(**fields: Any) -> Api:
+    return Api(api=ApiSettings(tokens=TOKENS, **fields))
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+def basic(token: str, user: str = "anyone") -> dict[str, str]:
+    return {"Authorization": "Basic " + base64.b64encode(f"{user}:{token}".encode()).decode()}
+
+
+@pytest.fixture(scope="module")
+def shut() -> Api:
+    """One that wants a token and is changed by no test."""
+    api = closed()
+    api.put("secret-group")
+    return api
+
+
+EVERYTHING = (
+    "/",
+    "/metrics",
+    "/v3/kafka",
+    "/api/v1/groups",
+    "/api/v1/events",
+    "/api/v1/openapi.json",
+    "/fragments/groups",
+    "/no/such/path",
+)
+
+
+@pytest.mark.parametrize("path", EVERYTHING)
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        bearer("wrong"),
+        basic("wrong"),
+        bearer(""),
+        bearer(hash_of(READ)),
+        basic("", user=READ),
+        {"Authorization": "Basic !"},
+        {"Authorization": READ},
+        {"Authorization": f"Digest {READ}"},
+    ],
+)
+def test_without_a_token_of_the_settings_nothing_is_told(
+    shut: Api, path: str, headers: dict[str, str]
+) -> None:
+    answer = shut.get(path, headers=headers)
+    assert answer.status_code == 401
+    assert 'Basic realm="warren"' in answer.headers["www-authenticate"]
+    assert 'Bearer realm="warren"' in answer.headers["www-authenticate"]
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert "secret-group" not in answer.text
+
+
+def test_a_refusal_has_the_shape_of_its_interface(shut: Api) -> None:
+    ours = shut.get("/api/v1/groups")
+    assert ours.headers["content-type"] == "application/problem+json"
+    assert ours.json()["type"] == "/api/v1/problems/token-needed"
+    burrow = shut.get("/v3/kafka").json()
+    assert (burrow["error"], burrow["request"]["url"]) == (True, "/v3/kafka")
+    assert shut.get("/metrics").text.startswith("Token needed. ")
+
+
+@pytest.mark.parametrize("headers", [bearer(READ), basic(READ), bearer(ADMIN), basic(ADMIN, "")])
+@pytest.mark.parametrize("path", ["/", "/metrics", "/v3/kafka", "/api/v1/groups"])
+def test_every_token_may_read_as_bearer_and_as_basic(
+    shut: Api, path: str, headers: dict[str, str]
+) -> None:
+    assert shut.get(path, headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize("method", ["POST", "DELETE", "PUT", "PATCH"])
+@pytest.mark.parametrize("path", ["/v3/kafka/demo/consumer/g", "/api/v1/groups/demo/g"])
+def test_changing_needs_admin(shut: Api, path: str, method: str) -> None:
+    for headers, expected in (({}, 401), (bearer(READ), 403)):
+        assert shut.request(method, path, headers=headers).status_code == expected
+    with capture_logs() as logs:
+        allowed = shut.request(method, path, headers=bearer(ADMIN)).status_code
+    assert allowed not in (401, 403)
+    (line,) = [line for line in logs if line["event"] == "changing something"]
+    assert (line["token"], line["method"], line["path"]) == ("ops", method, path)
+
+
+def test_health_checks_and_static_files_are_for_everyone(shut: Api) -> None:
+    assert shut.get("/burrow/admin").text == "GOOD"
+    assert shut.get("/burrow/admin/ready").text == "READY"
+    assert shut.get("/static/warren.css").status_code == 200
+    assert shut.get("/static/../metrics").status_code != 200
+    assert shut.get("/burrow/admin/ready/..%2f..%2f..%2fmetrics").status_code != 200
+
+
+@pytest.mark.parametrize(
+    ("without_token", "reading", "changing"), [("read", 200, 401), ("admin", 200, 405)]
+)
+def test_what_may_be_done_without_a_token_is_a_setting(
+    without_token: str, reading: int, changing: int
+) -> None:
+    settings = ApiSettings.model_validate({"tokens": TOKENS, "without_token": without_token})
+    api = Api(api=settings, is_loopback=False)
+    assert api.get("/api/v1/groups").status_code == reading
+    assert api.request("DELETE", "/api/v1/groups").status_code == changing
+    assert api.get("/api/v1/groups", headers=bearer("wrong")).status_code == 401
+
+
+def test_on_loopback_without_tokens_all_is_allowed() -> None:
+    api = Api()
+    assert api.get("/api/v1/groups").status_code == 200
+    assert api.request("DELETE", "/api/v1/groups").status_code == 405
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_loopback"),
+    [({"host": "0.0.0.0"}, False), ({"without_token": "nothing"}, True)],
+)
+def test_no_door_is_left_open_or_shut_by_oversight(
+    fields: dict[str, Any], is_loopback: bool
+) -> None:
+    with pytest.raises(SettingsError, match="`warren token") as caught:
+        Access(ApiSettings(**fields), is_loopback=is_loopback)
+    assert caught.value.setting == "api.tokens"
+
+
+@pytest.mark.parametrize(
+    ("origin", "expected"),
+    [
+        ("https://evil.example", 403),
+        ("http://warren.evil.example", 403),
+        ("null", 403),
+        ("http://warren", 405),
+        ("https://ok.example", 405),
+    ],
+)
+def test_pages_of_other_sites_change_nothing(origin: str, expected: int) -> None:
+    """A browser sends what it remembers of basic, and reaches loopback, from any page."""
+    api = Api(api=ApiSettings(cors_origins=["https://ok.example"]))
+    answer = api.request("POST", "/api/v1/groups", headers={"Origin": origin})
+    assert answer.status_code == expected
+    assert api.get("/api/v1/groups", headers={"Origin": origin}).status_code == 200
+
+
+def test_sites_that_may_ask() -> None:
+    api = closed(cors_origins=["https://ok.example"])
+    ask = {
+        "Access-Control-Request-Method": "GET",
+        "Access-Control-Request-Headers": "authorization",
+    }
+    allowed = api.request(
+        "OPTIONS", "/api/v1/groups", headers={"Origin": "https://ok.example", **ask}
+    )
+    assert allowed.status_code == 200, "a browser asks before it sends the token"
+    assert allowed.headers["access-control-allow-origin"] == "https://ok.example"
+    refused = api.request(
+        "OPTIONS", "/api/v1/groups", headers={"Origin": "https://evil.example", **ask}
+    )
+    assert "access-control-allow-origin" not in refused.headers
+    answer = api.get("/api/v1/groups", headers={"Origin": "https://ok.example", **bearer(READ)})
+    assert answer.headers["access-control-allow-origin"] == "https://ok.example"
+    assert "access-control-allow-credentials" not in answer.headers
+    nobody = closed().get("/api/v1/groups", headers={"Origin": "https://ok.example"})
+    assert "access-control-allow-origin" not in nobody.headers
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "options", "expected"),
+    [
+        ("GET", f"/api/v1/groups?regex={'x' * 9000}", {}, 414),
+        ("GET", f"/{'x' * 9000}", {}, 414),
+        ("GET", f"/v3/kafka?{'x' * 9000}", {}, 414),
+        ("POST", "/v3/kafka", {"content": b"x" * 65_537}, 413),
+        ("POST", "/v3/kafka", {"content": b"x" * 65_536}, 405),
+        ("POST", "/v3/kafka", {"headers": {"Transfer-Encoding": "chunked"}}, 413),
+        ("POST", "/v3/kafka", {"headers": {"Content-Length": "-1"}}, 413),
+    ],
+)
+def test_what_is_too_large_is_refused(
+    shut: Api, method: str, path: str, options: dict[str, Any], expected: int
+) -> None:
+    headers = {**bearer(ADMIN), **options.get("headers", {})}
+    assert shut.request(method, path, **{**options, "headers": headers}).status_code == expected
+
+
+def test_headers_that_keep_browsers_safe() -> None:
+    headers = Api().get("/").headers
+    assert headers["x-frame-options"] == "DENY"
+    assert headers["cross-origin-resource-policy"] == "same-origin"
+    assert "strict-transport-security" not in headers
+    tls = Api(api=ApiSettings(tls_certificate="c.pem", tls_key="k.pem")).get("/").headers
+    assert tls["strict-transport-security"].startswith("max-age=")

@@ -1,0 +1,110 @@
+"""The description of `/api/v1`: complete, valid, and its examples are what it describes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from api.served_api import Api
+from jsonschema import Draft202012Validator
+from pydantic import BaseModel
+from warren.contracts import StatusChangeEvent
+from warren.reference.__main__ import outdated
+from warren_api import reference, v1_models
+from warren_api.problem import ProblemType, ProblemTypes
+from warren_api.v1_examples import BY_MODEL, EVENTS
+
+DOCS = Path(__file__).parents[2] / "docs"
+NO_JSON = {"/api/v1/events"}
+
+
+@pytest.fixture(scope="module")
+def description() -> dict[str, Any]:
+    document: dict[str, Any] = Api().get("/api/v1/openapi.json").json()
+    return document
+
+
+def contents(description: dict[str, Any]) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
+    """Path, status code, media type and what is said of it."""
+    for path, operations in description["paths"].items():
+        for operation in operations.values():
+            for code, response in operation["responses"].items():
+                for media_type, content in response.get("content", {}).items():
+                    yield path, code, media_type, content
+
+
+def test_docs_have_the_description_that_is_served(description: dict[str, Any]) -> None:
+    assert not outdated(DOCS, [reference]), "run `make docs`"
+    assert json.loads((DOCS / "openapi.json").read_text()) == description
+
+
+def test_every_noun_is_there(description: dict[str, Any]) -> None:
+    assert description["openapi"].startswith("3.1")
+    assert sorted(path.removeprefix("/api/v1/") for path in description["paths"]) == [
+        "clusters",
+        "clusters/{cluster}",
+        "events",
+        "groups",
+        "groups/{cluster}/{group}",
+        "incidents",
+        "incidents/{id}",
+        "problems",
+        "problems/{slug}",
+        "topics",
+        "topics/{cluster}/{topic}",
+    ]
+
+
+def test_every_answer_has_examples_that_its_schema_allows(description: dict[str, Any]) -> None:
+    seen = 0
+    for path, code, media_type, content in contents(description):
+        schema = {"components": description["components"], **content["schema"]}
+        Draft202012Validator.check_schema(schema)
+        several = [each["value"] for each in content.get("examples", {}).values()]
+        examples = [content["example"]] if "example" in content else several
+        assert examples, (path, code, media_type)
+        for example in examples:
+            Draft202012Validator(schema).validate(example)
+            seen += 1
+    assert seen > 30
+
+
+def test_errors_are_problems_only(description: dict[str, Any]) -> None:
+    for path, code, media_type, content in contents(description):
+        if code != "200":
+            assert media_type == "application/problem+json", (path, code)
+            assert content["schema"] == {"$ref": "#/components/schemas/Problem"}
+
+
+@pytest.mark.parametrize("name", BY_MODEL)
+def test_examples_have_all_fields_and_no_others(name: str) -> None:
+    ours: dict[str, type[BaseModel]] = {"ProblemType": ProblemType, "ProblemTypes": ProblemTypes}
+    model = ours.get(name) or getattr(v1_models, name)
+    assert model.model_validate(BY_MODEL[name]).model_dump() == BY_MODEL[name]
+
+
+def test_the_example_of_a_stream_has_an_event_of_the_contract() -> None:
+    (data,) = [line for line in EVENTS.splitlines() if line.startswith("data: ")]
+    event = StatusChangeEvent.from_bytes(data.removeprefix("data: ").encode())
+    assert json.loads(event.to_bytes()) == json.loads(data.removeprefix("data: "))
+
+
+def test_references_lead_somewhere(description: dict[str, Any]) -> None:
+    names = set(description["components"]["schemas"])
+
+    def references(node: Any) -> Iterator[str]:
+        if isinstance(node, dict):
+            if isinstance(node.get("$ref"), str):
+                yield node["$ref"]
+            for value in node.values():
+                yield from references(value)
+        elif isinstance(node, list):
+            for value in node:
+                yield from references(value)
+
+    for reference_ in references(description):
+        prefix, _, name = reference_.rpartition("/")
+        assert (prefix, name in names) == ("#/components/schemas", True), reference_

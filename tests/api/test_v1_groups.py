@@ -1,0 +1,211 @@
+"""`/api/v1/groups`: filters, orders, pages; members, topics and the past of one group."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from api.served_api import NOW, Api, late, topic
+
+MINUTE = 60_000
+
+
+@pytest.fixture
+def filled(api: Api) -> Api:
+    """Five groups on two clusters: two bad, one share group, one without a commit."""
+    incident = {"id": "i", "opened_at": NOW - 9 * MINUTE}
+    orders = {"orders": topic({"status": "STOP", "lag": 7})}
+    api.put("billing", status="ERR", total_lag=7, incident=incident, topics=orders)
+    api.put("mailer", cluster="eu", status="WARN", total_lag=900, topics={"mails": topic({})})
+    api.put("fine", total_lag=40)
+    api.measure("billing", late(5_000), late(3_000))
+    api.measure("fine", late(8_000), late(0))
+    api.change("fine", "OK", NOW - 20 * MINUTE)
+    api.describe("thumbnails", protocol="share")
+    api.describe("new", members=[{"member_id": "m", "client_id": "c", "host": "h"}])
+    api.describe("left", members=[])
+    return api
+
+
+def names(api: Api, query: str = "") -> list[str]:
+    answer = api.get(f"/api/v1/groups?{query}")
+    assert answer.status_code == 200, answer.text
+    return [group["group"] for group in answer.json()["groups"]]
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("", ["billing", "mailer", "fine", "new", "thumbnails"]),
+        ("sort=lag", ["mailer", "fine", "billing", "new", "thumbnails"]),
+        ("sort=time_lag", ["fine", "billing", "new", "thumbnails", "mailer"]),
+        ("sort=status_age", ["fine", "billing", "new", "thumbnails", "mailer"]),
+        ("sort=name", ["billing", "fine", "new", "thumbnails", "mailer"]),
+        ("status=ERR", ["billing"]),
+        ("status=ERR&status=WARN", ["billing", "mailer"]),
+        ("regex=^.i", ["billing", "fine"]),
+        ("regex=ile", ["mailer"]),
+        ("regex=ing$", ["billing"]),
+        ("regex=BILL", []),
+        ("regex=(?i)BILL", ["billing"]),
+        ("topic=mails", ["mailer"]),
+        ("topic=orders", ["billing", "fine", "thumbnails"]),
+        ("cluster=eu", ["mailer"]),
+        ("cluster=eu&status=OK", []),
+        ("cluster=nowhere", []),
+    ],
+)
+def test_filters_and_orders(filled: Api, query: str, expected: list[str]) -> None:
+    assert names(filled, query) == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [
+        ("status=NICE", "status"),
+        ("statsu=ERR", "statsu"),
+        ("sort=size", "sort"),
+        ("limit=0", "limit"),
+        ("limit=1001", "limit"),
+        ("limit=many", "limit"),
+        ("regex=(", "regex: not a regular expression: unclosed group"),
+        ("regex=(?=a)", "regex: not a regular expression: look-around"),
+        ("regex=(a{999}){999}", "regex: not a regular expression: Compiled regex exceeds size"),
+        (f"regex={'x' * 301}", "regex"),
+        (f"topic={'x' * 301}", "topic"),
+    ],
+)
+@pytest.mark.parametrize("path", ["groups"])
+def test_what_it_does_not_understand_is_refused(
+    filled: Api, path: str, query: str, named: str
+) -> None:
+    answer = filled.get(f"/api/v1/{path}?{query}")
+    assert answer.status_code == 422
+    assert answer.headers["content-type"] == "application/problem+json"
+    body = answer.json()
+    assert body["type"] == "/api/v1/problems/invalid-request"
+    assert f"query.{named}" in body["detail"]
+    assert filled.get(body["type"]).json()["title"] == body["title"]
+
+
+@pytest.mark.parametrize("sort", ["worst", "lag", "time_lag", "status_age", "name"])
+def test_pages_show_every_group_once(filled: Api, sort: str) -> None:
+    whole = names(filled, f"sort={sort}")
+    shown: list[str] = []
+    cursor = ""
+    while True:
+        body = filled.get(f"/api/v1/groups?sort={sort}&limit=2{cursor}").json()
+        assert body["total"] == 5
+        shown += [group["group"] for group in body["groups"]]
+        if body["next"] is None:
+            break
+        cursor = f"&cursor={body['next']}"
+    assert shown == whole
+
+
+def test_pages_stay_in_order_while_groups_change(filled: Api) -> None:
+    first = filled.get("/api/v1/groups?sort=lag&limit=2").json()
+    assert [group["group"] for group in first["groups"]] == ["mailer", "fine"]
+    filled.put("billing", total_lag=5_000)
+    filled.put("newest", total_lag=1)
+    second = filled.get(f"/api/v1/groups?sort=lag&limit=9&cursor={first['next']}").json()
+    shown = [(group["group"], group["total_lag"]) for group in second["groups"]]
+    assert shown == [("billing", 5_000), ("new", None), ("thumbnails", None)]
+    assert second["next"] is None
+
+
+@pytest.mark.parametrize("query", ["sort=name", "sort=lag&status=OK", "sort=lag&cluster=eu"])
+def test_a_cursor_of_another_list_is_refused(filled: Api, query: str) -> None:
+    cursor = filled.get("/api/v1/groups?sort=lag&limit=2").json()["next"]
+    answer = filled.get(f"/api/v1/groups?{query}&cursor={cursor}")
+    assert answer.status_code == 422
+    assert answer.json()["type"] == "/api/v1/problems/invalid-cursor"
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("thumbnails", "lag not defined by committed offsets"),
+        ("new", "no offset committed yet"),
+    ],
+)
+def test_a_group_without_a_verdict_never_has_a_lag_of_zero(
+    filled: Api, name: str, why: str
+) -> None:
+    (group,) = filled.get(f"/api/v1/groups?regex=^{name}$").json()["groups"]
+    unknown = ("status", "total_lag", "freshness_ms", "lost_records", "complete", "evaluated_at")
+    assert [group[field] for field in unknown] == [None] * len(unknown)
+    assert group["not_judged"] == why
+    detail = filled.get(f"/api/v1/groups/demo/{name}").json()
+    assert (detail["not_judged"], detail["partitions"], detail["policy"]) == (why, [], None)
+    assert len(detail["membership"]["members"]) == 1
+
+
+def test_an_empty_group_without_commits_is_not_there(filled: Api) -> None:
+    assert filled.get("/api/v1/groups/demo/left").status_code == 404
+
+
+def test_members_and_what_they_own(api: Api) -> None:
+    api.put("g", topics={"orders": topic({}, {}, {})})
+    api.describe("g", last_rebalance_at=NOW - MINUTE, rebalances=2, unowned={"orders": [2]})
+    body = api.get("/api/v1/groups/demo/g").json()
+    assert (body["protocol"], body["state"], body["member_count"]) == ("consumer", "Stable", 1)
+    assert [row["owner"] for row in body["partitions"]] == ["m-1", "m-1", None]
+    membership = body["membership"]
+    assert (membership["generation"], membership["rebalances"]) == (3, 2)
+    assert membership["last_rebalance_at"] == NOW - MINUTE
+    assert membership["unowned"] == {"orders": [2]}
+    (member,) = membership["members"]
+    assert (member["client_id"], member["host"]) == ("billing-1", "/10.0.0.1")
+    assert (member["assignment"], member["epoch"]) == ({"orders": [0, 1]}, None)
+
+
+def test_why_is_on_the_group_and_on_each_partition(api: Api) -> None:
+    why = {"reason": "no_commit", "explanation": "no commit for 4 m 12 s, usual pause 5 s"}
+    bad = {"status": "STOP", "lag": 7, **why}
+    columns = topic({}, bad) | {"reason": [None, why["reason"]]}
+    columns["explanation"] = [None, why["explanation"]]
+    api.put("g", status="ERR", topics={"orders": columns}, **why)
+    body = api.get("/api/v1/groups/demo/g").json()
+    told = [(each["status_reason"], each["explanation"]) for each in (body, *body["partitions"])]
+    assert told == [tuple(why.values()), (None, None), tuple(why.values())]
+
+
+def test_the_past_of_a_group_newest_first(api: Api) -> None:
+    api.put("g")
+    fields: dict[str, Any] = {"opened_at": NOW - 2 * MINUTE}
+    why = {"reason": "no_commit", "explanation": "no commit for 30 s"}
+    api.change("g", "ERR", NOW - 2 * MINUTE, total_lag=8, **why, **fields)
+    api.change("other", "ERR", NOW - MINUTE)
+    api.change("g", "OK", NOW - MINUTE, previous="ERR", **fields)
+    history = api.get("/api/v1/groups/demo/g").json()["history"]
+    assert [(each["status"], each["previous"], each["at"]) for each in history] == [
+        ("OK", "ERR", NOW - MINUTE),
+        ("ERR", "OK", NOW - 2 * MINUTE),
+    ]
+    assert {each["incident_id"] for each in history} == {f"g-{NOW - 2 * MINUTE}"}
+    assert (history[1]["reason"], history[1]["explanation"]) == tuple(why.values())
+    assert history[1]["total_lag"] == 8
+
+
+def test_rates_of_a_group_by_topic(api: Api) -> None:
+    for second in (0, 10):
+        moved = {"committed": 10 * second, "log_end": 20 * second, "lag": 10 * second}
+        api.put("g", evaluated_at=NOW + second * 1000, topics={"orders": topic(moved)})
+    (row,) = api.get("/api/v1/groups/demo/g").json()["topics"]
+    assert row == {
+        "topic": "orders",
+        "partition_count": 1,
+        "lag": 100,
+        "produce_rate": 20.0,
+        "consume_rate": 10.0,
+        "catch_up_ms": None,
+    }
+
+
+def test_doubts_about_one_group_are_with_it(api: Api) -> None:
+    api.put("g", complete=0.5, topics={"orders": topic({}, {"lag": None, "log_end": -1})})
+    doubts = api.get("/api/v1/groups/demo/g").json()["doubts"]
+    assert len(doubts) == 2
+    assert doubts[0].startswith("Only 50 % of its partitions have a full window")
+    assert doubts[1] == "The lag of 1 partition is not known."

@@ -1,0 +1,249 @@
+"""What happens to topics, brokers and offsets in real life, and what the events then say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import numpy as np
+import pytest
+import support.coordinator_records as encode
+from confluent_kafka import Producer
+from confluent_kafka import TopicPartition as Partition
+from confluent_kafka.admin import AdminClient, NewTopic
+from support.collector_lab import CLUSTER, Events, Lab
+from support.coordinator_batches import batch
+from support.servers import embedded_kafka
+from support.waiting import eventually
+from warren.contracts import OffsetEvent, TopicPositions, group_key, split_group_key
+from warren.contracts.topics import MAX_MESSAGE_BYTES
+from warren.evaluation import Rules
+from warren_collector import log_ends, topic_metadata
+from warren_collector.events import Origin, group_events
+from warren_collector.log_ends import LogEnds, TopicLog
+from warren_collector.positions import Positions
+from warren_evaluator.judgement import Judged, judge
+from warren_evaluator.state import GroupState
+from warren_local.kafka import EmbeddedKafka
+
+NOW = 1_795_244_400_000
+SECOND = 1000
+
+
+def newest(events: Events, group: str, topic: str) -> TopicPositions:
+    return events.of(group)[-1].topics[topic]
+
+
+@pytest.mark.integration
+def test_topics_that_shrink_and_logs_that_move(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(topic_metadata, "MAX_AGE", 0.5)
+    monkeypatch.setattr(log_ends, "STARTS_EVERY", 0.5)
+    orders, returns = lab.create_topic("orders", 3), lab.create_topic("returns")
+    group = f"{lab.name}-group"
+    for partition in range(3):
+        lab.produce(orders, [(None, b"x")] * 9, partition)
+    lab.produce(returns, [(None, b"x")] * 9)
+    lab.commit(group, [Partition(orders, p, 7) for p in range(3)] + [Partition(returns, 0, 4)])
+    with lab.ready(lab.settings()):
+        events = lab.events()
+        events.until(lambda: len(events.committed(group)) == 4, "the group is published")
+
+        # Retention passes the committed offset.
+        lab.admin.delete_records([Partition(returns, 0, 6)])[Partition(returns, 0, 6)].result(30)
+        events.until(lambda: newest(events, group, returns).log_start == [6], "the log start moves")
+        assert newest(events, group, returns).committed == [4]
+        assert newest(events, group, returns).log_end == [9]
+
+        # A commit beyond the end, as after a log was truncated.
+        lab.commit(group, [Partition(returns, 0, 50)])
+        events.until(
+            lambda: newest(events, group, returns).committed == [50], "a commit beyond the end"
+        )
+        assert newest(events, group, returns).log_end == [9]
+
+        # Deleted and created anew, with fewer partitions and records.
+        lab.admin.delete_topics([orders])[orders].result(30)
+        eventually(
+            lambda: orders not in lab.admin.list_topics(timeout=30).topics, message="it is gone"
+        )
+        lab.admin.create_topics([NewTopic(orders, 1, 1)])[orders].result(30)
+        lab.produce(orders, [(None, b"x")] * 2)
+        lab.commit(group, [Partition(orders, 0, 1)])
+        expected = {(orders, 0): 1, (returns, 0): 50}
+        events.until(
+            lambda: (
+                events.committed(group) == expected
+                and newest(events, group, orders).log_end == [2]
+                and newest(events, group, orders).log_start == [0]
+            ),
+            "the topic has one partition now",
+        )
+        seen = len(events.of(group))
+        events.until(lambda: len(events.of(group)) > seen + 2, "more events")
+        assert events.committed(group) == expected
+        assert newest(events, group, orders).partition == [0]
+        assert not any(event.deleted for event in events.of(group))
+
+
+NAMES = ["a|b", "|", "with space", " ", "a/b//c", "größe-日本-🐇", "", "x" * 249, "%2F", 'a"b\\c']
+
+
+@pytest.mark.integration
+def test_group_names_of_every_kind(lab: Lab) -> None:
+    topic, offsets_topic = lab.create_topic("orders"), lab.create_topic("offsets")
+    lab.produce(
+        offsets_topic,
+        [(encode.offset_key(name, topic, 0), encode.offset_value(3, 1)) for name in NAMES],
+    )
+    settings = lab.settings(offsets_topic)
+    cluster = settings.clusters[CLUSTER].model_copy(update={"groups_allow": []})
+    with lab.ready(settings.model_copy(update={"clusters": {CLUSTER: cluster}})):
+        events = lab.events()
+        events.until(lambda: {e.group for e in events.all} >= set(NAMES), "all are published")
+    assert {e.group for e in events.all} == set(NAMES)
+    assert {key for key, _ in events.keys} == {group_key(CLUSTER, name) for name in NAMES}
+    for key, name in events.keys:
+        assert split_group_key(key) == (CLUSTER, name)
+
+
+@pytest.fixture
+def own_kafka(pytestconfig: pytest.Config, tmp_path: Path) -> Iterator[EmbeddedKafka]:
+    with embedded_kafka(pytestconfig.rootpath, tmp_path) as kafka:
+        yield kafka
+
+
+@pytest.mark.integration
+def test_a_broker_that_dies_and_comes_back(own_kafka: EmbeddedKafka, unique: str) -> None:
+    options = {"bootstrap.servers": own_kafka.bootstrap, "log_level": 0}
+    with ExitStack() as closing:
+        lab = Lab(own_kafka.bootstrap, unique, AdminClient(options), Producer(options), closing)
+        topic, group = lab.create_topic("orders"), f"{unique}-group"
+        lab.commit(group, [Partition(topic, 0, 1)])
+        with lab.collecting(lab.settings()) as collector:
+            eventually(lambda: collector.is_ready, timeout=60, message="the collector is ready")
+            events = lab.events()
+            events.until(lambda: events.committed(group), "the group is published")
+            own_kafka.kill()
+            own_kafka.start()
+            lab.admin = AdminClient(options)  # the old one waits for the broker that died
+            lab.commit(group, [Partition(topic, 0, 2)])
+            events.until(
+                lambda: events.committed(group) == {(topic, 0): 2},
+                "commits after the restart are published",
+                timeout=120,
+            )
+            assert not any(event.deleted or event.removed for event in events.of(group))
+            events.until(lambda: events.cluster_states() == {CLUSTER: "ok"}, "it is ok again")
+    order = [(event.position, event.observed_at) for event in events.of(group)]
+    assert order == sorted(order)
+
+
+def test_a_group_with_20_000_partitions_is_split_and_put_together_again() -> None:
+    topics, each = 8, 2500
+    positions = Positions(lambda _: True)
+    positions.fold(
+        batch(
+            [
+                (
+                    encode.offset_key("huge", f"topic-{topic}", partition),
+                    encode.offset_value(2**40 + partition, NOW),
+                )
+                for topic in range(topics)
+                for partition in range(each)
+            ]
+        )
+    )
+    (group,) = positions.groups
+    column = np.full(each, 2**41, np.int64)
+    ends = LogEnds({f"topic-{topic}": TopicLog(column, column) for topic in range(topics)})
+    origin = Origin("prod", "offsets_topic", 5000)
+    built = group_events(group, positions.columns, ends, origin, 20_000, NOW)
+    assert len(built.events) == 4
+    state: GroupState | None = None
+    for written in (event.to_bytes() for event in built.events):
+        assert len(written) < MAX_MESSAGE_BYTES
+        outcome = judge(OffsetEvent.from_bytes(written), state, Rules())
+        assert isinstance(outcome, Judged)
+        state, report = outcome.state, outcome.lag
+    assert sum(len(columns.partition) for columns in report.topics.values()) == topics * each
+    assert report.total_lag == sum(topics * (2**41 - 2**40 - p) for p in range(each))
+    assert len(report.to_bytes()) < MAX_MESSAGE_BYTES
+
+
+class Judge:
+    """One partition: each commit goes through the collector's columns and the evaluator."""
+
+    def __init__(self) -> None:
+        self._positions = Positions(lambda _: True)
+        self._state: GroupState | None = None
+        self._position = 0
+
+    def see(
+        self, now: int, end: int, commit: int | None = None, *, start: int = 0, ahead: int = 0
+    ) -> Judged:
+        """The group's event at `now`; the time of the commit is `ahead` of it."""
+        self._position += 1
+        if commit is not None:
+            value = encode.offset_value(commit, now + ahead)
+            self._positions.fold(batch([(encode.offset_key("g", "orders", 0), value)]))
+        (group,) = self._positions.groups
+        log = TopicLog(np.array([start], np.int64), np.array([end], np.int64))
+        origin = Origin("prod", "offsets_topic", 5000)
+        ends = LogEnds({"orders": log})
+        built = group_events(group, self._positions.columns, ends, origin, self._position, now)
+        self._positions.published([group], built.rows, at=0)
+        (event,) = built.events
+        outcome = judge(event, self._state, Rules(minimum_complete=0.5))
+        assert isinstance(outcome, Judged)
+        self._state = outcome.state
+        return outcome
+
+    def status(self, outcome: Judged) -> str:
+        return outcome.lag.topics["orders"].status[0]
+
+
+def test_offsets_that_jump_back_to_0_are_a_rewind() -> None:
+    seen = Judge()
+    for second in range(8):
+        ok = seen.see(NOW + second * SECOND, 1000 + second, 1000 + second)
+    assert seen.status(ok) == "OK"
+    jumped = seen.see(NOW + 8 * SECOND, 1008, 0)
+    assert seen.status(jumped) == "REWIND"
+    assert jumped.change is not None
+    assert jumped.change.data.previous == "OK"
+
+
+def test_a_log_that_ends_before_the_committed_offset_has_no_lag() -> None:
+    seen = Judge()
+    for second in range(8):
+        seen.see(NOW + second * SECOND, 1000, 990 + second)
+    truncated = seen.see(NOW + 9 * SECOND, 0, 998)
+    assert (seen.status(truncated), truncated.lag.total_lag) == ("OK", 0)
+    assert seen.status(seen.see(NOW + 60 * SECOND, 0)) == "OK"
+
+
+def test_a_committed_offset_that_retention_has_passed_is_judged_and_shown() -> None:
+    seen = Judge()
+    for second in range(8):
+        seen.see(NOW + second * SECOND, 1000, 10)
+    passed = seen.see(NOW + 20 * SECOND, 1000, start=500)
+    columns = passed.lag.topics["orders"]
+    assert (columns.committed, columns.log_start) == ([10], [500])
+    assert seen.status(passed) == "STOP"
+
+
+def test_commit_times_in_the_future_are_no_alarm_and_hide_none_for_long() -> None:
+    seen, ahead = Judge(), 60 * SECOND
+    for second in range(12):
+        now = NOW + second * SECOND
+        fine = seen.see(now, 1000 + second, 1000 + second, ahead=ahead)
+        assert seen.status(fine) == "OK"
+    for second in range(12, 30):
+        now = NOW + second * SECOND
+        stalled = seen.see(now, 1000 + second, 1011, ahead=ahead)
+    assert seen.status(stalled) == "STALL"
+    for _ in range(10):  # log ends that were caught up are forgotten
+        now += ahead
+        stopped = seen.see(now, 2000)
+    assert seen.status(stopped) == "STOP"
