@@ -10,18 +10,19 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
 from support.burrow_process import OFFSET_REFRESH, running_burrow
+from support.collector_process import running_collector
 from support.measuring import kafka, usage
 from support.service_process import ServiceProcess
 from support.steady_load import SteadyLoad
 from warren_local.ports import free_port
 
 WARM_UP = 15.0  # seconds: buffers and windows have grown to what they will be
+COMMITS = "warren_collector_commits_total"
 
 
 def main() -> None:
@@ -49,21 +50,17 @@ def _arguments() -> argparse.Namespace:
 
 
 def collect(load: SteadyLoad, bootstrap: str, seconds: float) -> dict[str, Any]:
-    with tempfile.TemporaryDirectory(prefix="warren-bench-collect-") as directory:
-        config = Path(directory) / "warren.toml"
-        config.write_text(_config(bootstrap, load))
-        with ServiceProcess("collector", config) as collector:
-            collector.await_(
-                lambda: collector.total("warren_collector_commits_total") > 0, "it counts commits"
-            )
-            print(f"warming up for {WARM_UP:g} s", file=sys.stderr)
-            time.sleep(WARM_UP)
-            return _measure(load, collector, seconds)
+    with running_collector(bootstrap, load.offsets_topic) as collector:
+        collector.until(collector.is_ready, "the collector is ready")
+        collector.until(lambda: collector.total(COMMITS) > 0, "it counts commits")
+        print(f"warming up for {WARM_UP:g} s", file=sys.stderr)
+        time.sleep(WARM_UP)
+        return _measure(load, collector, seconds)
 
 
 def _measure(load: SteadyLoad, collector: ServiceProcess, seconds: float) -> dict[str, Any]:
     counters = {
-        "commits_per_s": "warren_collector_commits_total",
+        "commits_per_s": COMMITS,
         "events_per_s": "warren_collector_events_total",
         "mb_per_s": "warren_collector_published_bytes_total",
     }
@@ -100,21 +97,6 @@ def burrow(binary: Path, load: SteadyLoad, bootstrap: str, seconds: float) -> di
         "burrow_cores": round((used.cpu_s - cpu) / elapsed, 3),
         "burrow_peak_rss_mb": round(used.peak_rss_mb),
     }
-
-
-def _config(bootstrap: str, load: SteadyLoad) -> str:
-    return f"""
-[home]
-bootstrap = "{bootstrap}"
-topic_prefix = "warren-bench."
-[clusters.bench]
-bootstrap = "{bootstrap}"
-offsets_topic = "{load.offsets_topic}"
-[collector]
-group_id = "warren-bench-collect-{time.time_ns()}"
-[log]
-level = "warning"
-"""
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
-"""How fast committed offsets are read, decoded and folded: the collector's own source and state.
+"""How fast the offsets topic is read, decoded and folded: the collector's own source and state.
 
-One process takes in a topic of commits, 3,000,000 of 100,000 positions by default, and prints one
-JSON line. With --burrow, LinkedIn's Burrow then reads the same topic.
+One process takes in a topic of 3,000,000 commits of 100,000 positions (by default) with records
+about groups among them, one in twenty, and prints one JSON line. What a collector would publish of
+the groups is made, too, at its usual interval. With --burrow, LinkedIn's Burrow then reads the same
+topic.
 """
 
 from __future__ import annotations
@@ -18,19 +20,24 @@ from confluent_kafka import Consumer, KafkaException
 from confluent_kafka import TopicPartition as Partition
 from support.burrow_process import run_burrow
 from support.commit_load import CommitLoad
+from support.group_load import TOPIC_ID
 from support.measuring import kafka, usage
+from warren.clock import SystemClock
 from warren.log import configure
-from warren.settings import ClusterSettings, LogSettings
+from warren.settings import ClusterSettings, CollectorSettings, LogSettings
 from warren_collector.filters import NameFilter
+from warren_collector.group_records import Findings
+from warren_collector.group_reports import GroupReports
 from warren_collector.positions import Positions
 from warren_collector.sources.offsets_topic import OffsetsTopicSource
+from warren_collector.topic_ids import TopicIds
 from warren_local.ports import free_port
 
 
 def main() -> None:
     arguments = _arguments()
     configure(LogSettings(level="warning"))  # the only line on standard output is the result
-    load = CommitLoad(arguments.commits, arguments.positions)
+    load = CommitLoad(arguments.commits, arguments.positions, group_share=arguments.group_records)
     with kafka(arguments.bootstrap) as bootstrap:
         ends = load.ensure(bootstrap)
         if arguments.burrow:
@@ -46,6 +53,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--bootstrap", help="a running cluster; default: an embedded broker")
     parser.add_argument("--commits", type=int, default=3_000_000)
     parser.add_argument("--positions", type=int, default=100_000)
+    parser.add_argument(
+        "--group-records", type=float, default=0.05, help="share of records about groups"
+    )
     parser.add_argument("--burrow", type=Path, help="binary of LinkedIn's Burrow")
     return parser.parse_args()
 
@@ -57,27 +67,57 @@ def ingest(load: CommitLoad, bootstrap: str, ends: list[int]) -> dict[str, Any]:
     _store_beginning(bootstrap, group, load)
     positions = Positions(NameFilter(settings.groups_allow, settings.groups_deny).accepts)
     source = OffsetsTopicSource("bench", "clusters.bench", settings, group, positions.release)
-    commits = 0
+    reports = _reports(positions)
+    commits = group_records = events = 0
     while not len(batch := source.poll(0.2)):
         pass
     started, cpu = time.perf_counter(), usage().cpu_s
-    while commits < load.commits:
+    next_tick = started + CollectorSettings().interval
+    while commits + group_records < sum(ends):
         folded = positions.fold(batch)
         commits += folded.commits
+        group_records += folded.group_records
+        if time.perf_counter() >= next_tick:
+            events += _tick(reports, source)
+            next_tick += CollectorSettings().interval
         batch = source.poll(0.2)
+    events += _tick(reports, source)
     elapsed, cpu = time.perf_counter() - started, usage().cpu_s - cpu
     source.close()
-    if commits != sum(ends):
-        sys.exit(f"{commits} commits folded, {sum(ends)} are there")
+    if (commits, group_records) != (load.commits, load.group_records):
+        sys.exit(f"{commits} commits and {group_records} group records folded of {load.records}")
     return {
         "benchmark": "ingest",
+        "records": load.records,
         "commits": commits,
+        "group_records": group_records,
+        "group_events": events,
         "positions": load.positions,
         "seconds": round(elapsed, 2),
+        "records_per_s": round(load.records / elapsed),
         "commits_per_s": round(commits / elapsed),
+        "cpu_us_per_record": round(cpu / load.records * 1e6, 2),
         "cpu_us_per_commit": round(cpu / commits * 1e6, 2),
         "rss_mb": round(usage().peak_rss_mb),
     }
+
+
+def _reports(positions: Positions) -> GroupReports:
+    topic_ids = TopicIds(lambda _: {}, SystemClock())
+    topic_ids.learn(TOPIC_ID, "warren-bench-data-0")
+    return GroupReports("bench", positions.states, positions.groups, topic_ids)
+
+
+def _tick(reports: GroupReports, source: OffsetsTopicSource) -> int:
+    """Decodes what has changed and makes the events, as many as are returned."""
+    findings = Findings()
+    due = reports.due({p.number: p.position for p in source.partitions}, 0, findings)
+    if findings.rejected:
+        sys.exit(f"malformed: {findings.rejected[0].problem}")
+    for report in due:
+        report.to_bytes()
+    reports.published(due)
+    return len(due)
 
 
 def _store_beginning(bootstrap: str, group: str, load: CommitLoad) -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,9 +21,10 @@ from typing import Any
 from confluent_kafka import Consumer
 from support.burrow_process import OFFSET_REFRESH, running_burrow
 from support.measuring import kafka, usage
-from support.service_process import ServiceProcess
+from support.service_process import ServiceProcess, running_service
 from support.steady_load import SteadyLoad
 from warren.contracts import LagEvent
+from warren_local.ports import free_port
 
 WARM_UP = 60.0  # seconds: ten commits fill the windows
 PREFIX = "warren-bench-pipeline."
@@ -86,8 +86,6 @@ def warren(load: SteadyLoad, bootstrap: str, seconds: float) -> dict[str, Any]:
 def burrow(
     binary: Path, load: SteadyLoad, bootstrap: str, seconds: float, own: dict[str, Any]
 ) -> dict[str, Any]:
-    from warren_local.ports import free_port
-
     with running_burrow(
         binary, bootstrap, load.offsets_topic, free_port(), offset_refresh=OFFSET_REFRESH
     ) as pid:
@@ -107,10 +105,8 @@ def burrow(
 
 @contextmanager
 def _services(load: SteadyLoad, bootstrap: str) -> Iterator[dict[str, ServiceProcess]]:
-    with tempfile.TemporaryDirectory(prefix="warren-bench-pipeline-") as directory:
-        config = Path(directory) / "warren.toml"
-        run = time.time_ns()
-        config.write_text(f"""
+    run = time.time_ns()
+    config = f"""
 [home]
 bootstrap = "{bootstrap}"
 topic_prefix = "{PREFIX}"
@@ -121,15 +117,16 @@ offsets_topic = "{load.offsets_topic}"
 group_id = "warren-bench-{run}"
 [evaluator]
 app_id = "warren-bench-evaluator-{run}"
-data_dir = "{directory}/evaluator"
-[log]
-level = "warning"
-""")
-        with (
-            ServiceProcess("collector", config) as collector,
-            ServiceProcess("evaluator", config) as evaluator,
-        ):
-            yield {"collector": collector, "evaluator": evaluator}
+data_dir = "evaluator"
+"""
+    with (
+        running_service("collector", config) as collector,
+        running_service("evaluator", config) as evaluator,
+    ):
+        services = {"collector": collector, "evaluator": evaluator}
+        for name, service in services.items():
+            service.until(service.is_ready, f"the {name} is ready")
+        yield services
 
 
 @contextmanager

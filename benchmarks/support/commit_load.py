@@ -1,16 +1,19 @@
-"""A topic full of offset commits, as the group coordinator writes them."""
+"""A topic full of offset commits and records about groups, as the group coordinator writes them."""
 
 from __future__ import annotations
 
+import itertools
 import multiprocessing
 import struct
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from confluent_kafka import Consumer, Producer
 from confluent_kafka import TopicPartition as Partition
 from confluent_kafka.admin import AdminClient, NewTopic
+from support.group_load import group_records
 
 PER_GROUP = 100  # positions: the partitions of one topic
 DATA_TOPICS = 10
@@ -20,15 +23,29 @@ VALUE = struct.Struct(">hqihq")  # version 3: offset, leader epoch, no metadata,
 
 @dataclass(frozen=True, slots=True)
 class CommitLoad:
-    """`commits` commits, round after round over `positions` positions."""
+    """`commits` commits, round after round over `positions` positions.
+
+    Between them, one record in `1 / group_share` is about a group.
+    """
 
     commits: int
     positions: int
     partitions: int = 8
+    group_share: float = 0.0
 
     @property
     def topic(self) -> str:
-        return f"warren-bench-{self.commits}-commits-{self.positions}-positions"
+        groups = f"-{self.group_share:g}-groups" if self.group_share else ""
+        return f"warren-bench-{self.commits}-commits-{self.positions}-positions{groups}"
+
+    @property
+    def group_records(self) -> int:
+        """Records about groups."""
+        return round(self.commits * self.group_share / (1 - self.group_share))
+
+    @property
+    def records(self) -> int:
+        return self.commits + self.group_records
 
     @property
     def data_topics(self) -> list[str]:
@@ -38,7 +55,7 @@ class CommitLoad:
         """Creates and fills the topic unless it is full already; end offset by partition."""
         admin = AdminClient({"bootstrap.servers": bootstrap})
         existing = admin.list_topics(timeout=30).topics
-        if self.topic in existing and sum(ends := self._ends(bootstrap)) == self.commits:
+        if self.topic in existing and sum(ends := self._ends(bootstrap)) == self.records:
             return ends
         if self.topic in existing:  # an earlier run was interrupted
             admin.delete_topics([self.topic])[self.topic].result()
@@ -47,8 +64,8 @@ class CommitLoad:
         loader = multiprocessing.get_context("spawn").Process(target=self._fill, args=(bootstrap,))
         loader.start()
         loader.join()
-        if sum(ends := self._ends(bootstrap)) != self.commits:
-            raise SystemExit(f"{self.topic} could not be filled: {sum(ends)} of {self.commits}")
+        if sum(ends := self._ends(bootstrap)) != self.records:
+            raise SystemExit(f"{self.topic} could not be filled: {sum(ends)} of {self.records}")
         return ends
 
     def ensure_data_topics(self, bootstrap: str) -> None:
@@ -97,21 +114,40 @@ class CommitLoad:
             }
         )
         keys, now = self._keys(), time.time_ns() // 1_000_000
+        of_groups = self._group_records()
+        written = 0
         for number in range(self.commits):
             turn, index = divmod(number, self.positions)
             partition, key = keys[index]
             value = VALUE.pack(3, turn * STEP, -1, 0, now + turn * 1000)
-            while True:
-                try:
-                    producer.produce(self.topic, value, key, partition=partition)
-                    break
-                except BufferError:
-                    producer.poll(0.05)
+            self._produce(producer, partition, key, value)
+            while written < self.group_records * (number + 1) // self.commits:
+                self._produce(producer, *next(of_groups))
+                written += 1
             if number % 20_000 == 0:
                 producer.poll(0)
             if number % 500_000 == 0:
                 print(f"loading {self.topic}: {number:,}", file=sys.stderr)
         producer.flush()
+
+    def _produce(self, producer: Producer, partition: int, key: bytes, value: bytes | None) -> None:
+        while True:
+            try:
+                producer.produce(self.topic, value, key, partition=partition)
+                return
+            except BufferError:
+                producer.poll(0.05)
+
+    def _group_records(self) -> Iterator[tuple[int, bytes, bytes | None]]:
+        """Partition, key and value: one rebalance of one group after the other, for ever."""
+        numbers = range(max(self.positions // PER_GROUP, 1))
+        rebalances = [
+            group_records(group_name(number), self.data_topics[number % DATA_TOPICS], PER_GROUP)
+            for number in numbers
+        ]
+        for number in itertools.cycle(numbers):
+            for key, value in next(rebalances[number]):
+                yield number % self.partitions, key, value
 
 
 def _create(admin: AdminClient, topics: list[NewTopic]) -> None:

@@ -1,68 +1,71 @@
-"""A service of Warren's as a process of its own, until it is ready and beyond."""
+"""A service of Warren's as a process of its own, and what it says of itself."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
 from warren_local.ports import free_port
 
-READY_WITHIN = 120.0  # seconds
+WITHIN = 600.0  # seconds that any waiting may take
 
 
+@dataclass(frozen=True, slots=True)
 class ServiceProcess:
-    """`python -m warren_<name>`, from `with` on until it is ready; terminated at the end."""
+    """`log`: where it writes, one JSON object a line."""
 
-    def __init__(self, name: str, config: Path) -> None:
-        self._name = name
-        self._config = config
-        self._port = free_port()
+    pid: int
+    port: int
+    log: Path
 
-    def __enter__(self) -> Self:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", f"warren_{self._name}", "--config", str(self._config)],
-            env={**os.environ, f"WARREN_{self._name.upper()}__METRICS_PORT": str(self._port)},
-        )
-        self.await_(self._is_ready, "it is ready")
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._process.terminate()
-        self._process.wait()
-
-    @property
-    def pid(self) -> int:
-        return self._process.pid
+    def is_ready(self) -> bool:
+        try:
+            answer = httpx.get(f"http://127.0.0.1:{self.port}/ready", timeout=30)
+        except httpx.HTTPError:
+            return False
+        return answer.status_code == httpx.codes.OK
 
     def total(self, series: str) -> float:
         """Sum of the samples of a series; 0 when there are none."""
-        text = httpx.get(f"http://127.0.0.1:{self._port}/metrics").text
+        text = httpx.get(f"http://127.0.0.1:{self.port}/metrics", timeout=30).text
         families = text_string_to_metric_families(text)
         return sum(s.value for family in families for s in family.samples if s.name == series)
 
-    def await_(self, condition: Callable[[], bool], what: str) -> None:
-        """Raises SystemExit when it does not come true."""
-        deadline = time.monotonic() + READY_WITHIN
+    def until(self, condition: Callable[[], bool], what: str, every: float = 0.2) -> None:
+        deadline = time.monotonic() + WITHIN
         while not condition():
-            if time.monotonic() > deadline or self._process.poll() is not None:
-                sys.exit(f"warren-{self._name}, not within {READY_WITHIN:g} s: {what}")
-            time.sleep(0.2)
+            if time.monotonic() > deadline:
+                sys.exit(f"not within {WITHIN:g} s: {what}\n{self.log.read_text()[-2000:]}")
+            time.sleep(every)
 
-    def _is_ready(self) -> bool:
-        try:
-            return httpx.get(f"http://127.0.0.1:{self._port}/ready").status_code == httpx.codes.OK
-        except httpx.HTTPError:
-            return False
+
+@contextmanager
+def running_service(name: str, config: str) -> Iterator[ServiceProcess]:
+    """`config` is the content of warren.toml; the port of metrics is chosen here."""
+    with tempfile.TemporaryDirectory(prefix=f"warren-bench-{name}-") as directory:
+        port, file, log = free_port(), Path(directory) / "warren.toml", Path(directory) / "log"
+        file.write_text(config)
+        command = [sys.executable, "-m", f"warren_{name}", "--config", str(file)]
+        environment = {
+            **os.environ,
+            f"WARREN_{name.upper()}__METRICS_PORT": str(port),
+            "WARREN_LOG__FORMAT": "json",
+        }
+        with log.open("wb") as output:
+            process = subprocess.Popen(
+                command, stderr=output, stdout=output, cwd=directory, env=environment
+            )
+            try:
+                yield ServiceProcess(process.pid, port, log)
+            finally:
+                process.terminate()
+                process.wait()

@@ -8,7 +8,13 @@ from api.served_api import Api
 from warren.settings import Settings
 
 SETTINGS = {
-    "api": {"host": "0.0.0.0", "port": 8000},
+    "api": {
+        "host": "0.0.0.0",
+        "port": 8000,
+        "cors_origins": ["https://a.example"],
+        "tls_certificate": "/cert.pem",
+        "tls_key": "/key.pem",
+    },
     "collector": {"interval": 5},
     "evaluation": {"intervals": 15, "min_distance": 1, "expire_group": 3600},
     "clusters": {
@@ -77,15 +83,13 @@ LAB = (
     '"offset-refresh":5}'
 )
 BODIES = {
-    "/v3/kafka/lab": '{"error":false,"message":"cluster module detail returned",'
-    f'"module":{LAB},REQUEST}}',
     "/v3/config/cluster/lab": '{"error":false,"message":"cluster module detail returned",'
     f'"module":{LAB},REQUEST}}',
     "/v3/config": '{"error":false,"message":"main config returned",REQUEST,"general":{"pidfile":"",'
-    '"stdout-logfile":"","access-control-allow-origin":""},"logging":{"filename":"","max-size":0,'
+    '"stdout-logfile":"","access-control-allow-origin":"https://a.example"},"logging":{"filename":"","max-size":0,'
     '"max-backups":0,"max-age":0,"use-local-time":false,"use-compression":false,"level":"info"},'
     '"zookeeper":{"servers":null,"timeout":0,"root-path":""},"httpserver":{"default":{"address":'
-    '"0.0.0.0:8000","tls":"","timeout":0}}}',
+    '"0.0.0.0:8000","tls":"default","timeout":0}}}',
     "/v3/config/storage": '{"error":false,"message":"module list returned",REQUEST,'
     '"coordinator":"storage","modules":["default"]}',
     "/v3/config/storage/default": '{"error":false,"message":"storage module detail returned",'
@@ -138,7 +142,16 @@ def test_what_is_shown(api: Api, path: str) -> None:
     assert answer.text == at(path, BODIES[path])
 
 
-@pytest.mark.parametrize("path", [*BODIES, "/v3/kafka/safe", "/v3/config/cluster/safe"])
+def test_what_is_shown_of_a_cluster_comes_before_how_it_stands_with_it(api: Api) -> None:
+    answer = api.get("/v3/kafka/lab")
+    body = f'{{"error":false,"message":"cluster module detail returned","module":{LAB},REQUEST,'
+    assert answer.status_code == 200
+    assert answer.text.startswith(at("/v3/kafka/lab", body) + '"state":')
+
+
+@pytest.mark.parametrize(
+    "path", [*BODIES, "/v3/kafka/lab", "/v3/kafka/safe", "/v3/config/cluster/safe"]
+)
 def test_secrets_are_not_shown(api: Api, path: str) -> None:
     assert "hidden" not in api.get(path).text
     assert "whsec" not in api.get(path).text

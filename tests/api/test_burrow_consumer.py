@@ -111,3 +111,15 @@ def test_a_name_with_a_slash(api: Api) -> None:
     answer = api.get("/v3/kafka/demo/consumer/slash%2Fgroup")
     assert answer.status_code == 200
     assert answer.json()["request"]["url"] == "/v3/kafka/demo/consumer/slash/group"
+
+
+def test_owners_are_the_members_of_the_group(api: Api) -> None:
+    put_windows(api, "billing", {"orders": [steady(10), steady(1), []]})
+    member = {"member_id": "m", "client_id": "billing-1", "host": "/10.0.0.1"}
+    api.describe("billing", members=[{**member, "assignment": {"orders": [1, 2]}}])
+    nobody, owned, idle = api.get("/v3/kafka/demo/consumer/billing").json()["topics"]["orders"]
+    assert (nobody["owner"], nobody["client_id"]) == ("", "")
+    for partition in (owned, idle):
+        assert (partition["owner"], partition["client_id"]) == ("/10.0.0.1", "billing-1")
+    status = api.get("/v3/kafka/demo/consumer/billing/lag").json()["status"]
+    assert [p["client_id"] for p in status["partitions"]] == ["", "billing-1", "billing-1"]

@@ -16,14 +16,22 @@ from typing import Any, Protocol
 
 import httpx
 import pytest
-from api.served_api import CAUGHT_UP, freshness_event, lag_event, late, topic
+from api.served_api import (
+    CAUGHT_UP,
+    freshness_event,
+    group_event,
+    lag_event,
+    late,
+    status_change,
+    topic,
+)
 from confluent_kafka.admin import NewTopic
 from prometheus_client.parser import text_string_to_metric_families
 from support.servers import embedded_kafka
 from support.waiting import eventually
 from warren.clock import SystemClock
 from warren.contracts import group_key
-from warren.contracts.topics import FRESHNESS, LAG, LAG_STATUS, Topic
+from warren.contracts.topics import FRESHNESS, GROUPS, LAG, LAG_STATUS, Topic
 from warren.errors import SettingsError
 from warren.kafka.connection import connect
 from warren.kafka.producer import EventProducer
@@ -349,3 +357,59 @@ def test_an_installation_without_a_topic_of_freshness_is_served(
     assert "warren_api_freshness_topic 0" in service.get("/metrics").text
     assert FRESHNESS.full_name(home.topic_prefix) not in admin.list_topics(timeout=30).topics
     assert service.end() == 0
+
+
+@pytest.mark.integration
+def test_members_the_past_and_events_survive_a_restart(start: Start, home: HomeSettings) -> None:
+    """A client that followed the first copy goes on at the second with what it missed."""
+    ids: list[str] = []
+
+    def subjects(service: Service, last_event_id: str, count: int) -> list[str]:
+        url = f"{service.address()}/api/v1/events"
+        headers = {"Last-Event-ID": last_event_id}
+        found: list[str] = []
+        with httpx.stream("GET", url, headers=headers, timeout=60) as response:
+            for line in response.iter_lines():
+                if line.startswith("data: "):
+                    found.append(json.loads(line.removeprefix("data: "))["subject"])
+                elif line.startswith("id: "):
+                    ids.append(line.removeprefix("id: "))
+                if len(found) == count:
+                    break
+        return found
+
+    def tell(group: str, status: str, at: int) -> None:
+        value = status_change(group, status, at, opened_at=1_000).to_bytes()
+        publish(home, [(group, value)], LAG_STATUS)
+
+    publish(home, [(name, lag_event(name).to_bytes()) for name in "ab"])
+    publish(home, [("a", group_event("a").to_bytes())], GROUPS)
+    publish(home, [("s", group_event("s", protocol="share").to_bytes())], GROUPS)
+    tell("a", "ERR", 1_000)
+    first = start(home)
+    eventually(first.ready, message="ready")
+    assert subjects(first, "-", 1) == ["a"]
+    assert first.end() == 0
+    tell("b", "WARN", 2_000)
+    tell("a", "OK", 3_000)
+    second = start(home)
+    eventually(second.ready, message="ready")
+    assert sorted(subjects(second, ids[-1], 2)) == ["a", "b"]
+    detail = second.get("/api/v1/groups/demo/a").json()
+    assert [change["status"] for change in detail["history"]] == ["OK", "ERR"]
+    assert detail["membership"]["members"][0]["client_id"] == "billing-1"
+    by_group = {row["group"]: row for row in second.get("/api/v1/groups").json()["groups"]}
+    assert by_group["s"]["not_judged"] == "lag not defined by committed offsets"
+    (incident,) = second.get("/api/v1/incidents?regex=^a$").json()["incidents"]
+    assert (incident["open"], incident["closed_at"]) == (False, 3_000)
+    publish(home, [("s", None)], GROUPS)
+    eventually(
+        lambda: second.get("/api/v1/groups/demo/s").status_code == 404,
+        message="the share group is gone",
+    )
+    url = f"{second.address()}/api/v1/events"
+    with httpx.stream("GET", url, timeout=60) as response:
+        lines = response.iter_lines()
+        assert next(lines).startswith("retry: ")
+        assert second.end() == 0
+        assert list(lines), "the stream was ended, not cut"

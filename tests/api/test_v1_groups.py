@@ -201,3 +201,11 @@ def test_rates_of_a_group_by_topic(api: Api) -> None:
         "consume_rate": 10.0,
         "catch_up_ms": None,
     }
+
+
+def test_doubts_about_one_group_are_with_it(api: Api) -> None:
+    api.put("g", complete=0.5, topics={"orders": topic({}, {"lag": None, "log_end": -1})})
+    doubts = api.get("/api/v1/groups/demo/g").json()["doubts"]
+    assert len(doubts) == 2
+    assert doubts[0].startswith("Only 50 % of its partitions have a full window")
+    assert doubts[1] == "The lag of 1 partition is not known."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import signal
 import socket
 import subprocess
@@ -13,6 +14,7 @@ import support.coordinator_records as encode
 from support.collector_lab import CLUSTER, Events, Lab
 from support.collector_process import collector_process
 from support.waiting import eventually
+from warren.metrics import collector as metrics
 from warren.settings import ClusterSettings, Settings
 from warren.settings_watch import SettingsWatch
 from warren_local.ports import free_port
@@ -69,6 +71,37 @@ def test_what_is_older_than_the_first_collector_is_state_only(lab: Lab) -> None:
         commits.write(3)
         events.until(lambda: commits.are_published(events), "the new commits are published")
         assert counts(lab, events) == {3}
+
+
+def sample(name: str, **labels: str) -> float:
+    """Of the collectors in this process; 0 where there is none yet."""
+    return metrics.COLLECTOR.get_sample_value(name, {"cluster": CLUSTER, **labels}) or 0
+
+
+def test_the_collector_says_how_it_is(lab: Lab) -> None:
+    commits = Commits(lab)
+    commits.write(2)
+    counters = [f"warren_collector_{name}_total" for name in ("commits", "events")]
+    before = [sample(name) for name in counters]
+    size = sample("warren_collector_published_bytes_total")
+    with lab.ready(lab.settings(commits.offsets_topic)):
+        events = lab.events()
+        events.until(lambda: commits.are_published(events), "the state is published")
+        commits.write(3)
+        events.until(lambda: counts(lab, events) == {3}, "the new commits are published")
+        eventually(lambda: sample("warren_collector_backlog_records") == 0, message="all is read")
+        assert sample("warren_collector_cluster_state", state="ok") == 1
+        assert sample("warren_collector_cluster_state", state="unreachable") == 0
+        assert sample("warren_collector_positions") == len(groups_of(lab))
+        assert sample("warren_collector_source_partitions") == OFFSETS_PARTITIONS
+        assert sample("warren_collector_log_ends_age_seconds") >= 0
+        assert not math.isnan(sample("warren_collector_log_ends_age_seconds"))
+    events.read()
+    taken, published = (sample(name) - was for name, was in zip(counters, before, strict=True))
+    assert taken == 3 * len(groups_of(lab))
+    assert published == len(events.all)
+    written = sum(len(event.to_bytes()) for event in events.all)
+    assert sample("warren_collector_published_bytes_total") - size == written
 
 
 def test_silent_groups_have_a_heartbeat(lab: Lab) -> None:

@@ -16,6 +16,7 @@ from support.coordinator_batches import batch
 from support.kafka_schemas import GroupWriter
 from warren.clock import ManualClock
 from warren.contracts import GroupEvent
+from warren_collector import group_reports
 from warren_collector.batch import Folded
 from warren_collector.group_records import Findings
 from warren_collector.group_reports import GroupReport, GroupReports
@@ -396,6 +397,33 @@ def test_a_topic_that_cannot_be_described_delays_nothing_for_long(
     at.fold(billing.current("m", 3, gone))
     assert at.look() == {}
     assert len(at.asked) == 2
+
+
+def test_only_what_can_be_a_name_is_asked_for(at: Bench, billing: Consumer) -> None:
+    odd = ["", "orders", "a b", "or\0ders", "ü", "x" * 250]
+    member = billing.member("m", subscribed_topic_names=odd)
+    at.fold(billing.epoch(1), member, billing.current("m", 1, owned(UUID(int=99), 0)))
+    at.look()
+    assert at.asked == [["orders"]]
+
+
+def test_a_group_that_is_too_big_for_a_record_loses_detail(
+    at: Bench, billing: Consumer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wide = [f"topic-{number:04}" for number in range(500)]
+    at.fold(billing.epoch(1), billing.member("m", subscribed_topic_names=wide))
+    at.fold(billing.current("m", 1, owned(ORDERS, *range(500))))
+    whole = at.due()[0].event
+    assert whole is not None
+    for most, subscriptions, partitions in ((5000, 0, 500), (1000, 0, 0)):
+        monkeypatch.setattr(group_reports, "MOST_BYTES", most)
+        event = at.due()[0].event
+        assert event is not None
+        (member,) = event.members
+        assert len(member.subscription) == subscriptions
+        assert len(member.assignment.get("orders", [])) == partitions
+        assert len(event.to_bytes()) <= most < len(whole.to_bytes())
+        assert GroupEvent.from_bytes(event.to_bytes()) == event
 
 
 def test_negative_topic_ids(at: Bench, billing: Consumer) -> None:

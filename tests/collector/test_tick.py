@@ -5,7 +5,7 @@ import pytest
 import support.coordinator_records as encode
 from support.coordinator_batches import batch
 from warren.clock import ManualClock
-from warren.contracts import GroupEvent, OffsetEvent
+from warren.contracts import DeadLetter, GroupEvent, OffsetEvent
 from warren.errors import ClusterUnreachable, PublishFailed
 from warren_collector.events import Origin
 from warren_collector.group_reports import GroupReports
@@ -13,6 +13,7 @@ from warren_collector.log_ends import LogEnds, TopicLog
 from warren_collector.meters import Meters
 from warren_collector.positions import Positions
 from warren_collector.publisher import Publisher
+from warren_collector.records import GroupMetadata
 from warren_collector.sources.source_partitions import SourcePartitions, assigned
 from warren_collector.tick import Ticker
 from warren_collector.topic_ids import TopicIds
@@ -53,21 +54,27 @@ class FakeBus:
         self.events: list[OffsetEvent] = []
         self._queued: list[OffsetEvent] = []
         self._queued_groups: dict[str, bytes | None] = {}
+        self._queued_letters: list[DeadLetter] = []
+        self.letters: list[DeadLetter] = []
         self.groups: list[tuple[str, GroupEvent | None]] = []
 
     def send(self, topic: str, key: bytes | None, value: bytes | None) -> None:
         if topic == "warren.groups":
             self._queued_groups[(key or b"").decode()] = value
-        elif key != BAD_KEY:
+        elif topic == "warren.dead-letters":
+            self._queued_letters.append(DeadLetter.from_bytes(value))
+        else:
             assert (topic, key) in (("warren.offsets", b"prod|a"), ("warren.offsets", b"prod|b"))
             self._queued.append(OffsetEvent.from_bytes(value))
 
     def flush(self) -> None:
         queued, self._queued = self._queued, []
         groups, self._queued_groups = self._queued_groups, {}
+        letters, self._queued_letters = self._queued_letters, []
         if self.is_away:
             raise PublishFailed("home", "home", "away")
         self.events += queued
+        self.letters += letters
         self.groups += [
             (key, None if value is None else GroupEvent.from_bytes(value))
             for key, value in groups.items()
@@ -106,6 +113,9 @@ class Fixture:
     def commit(self, group: str, offset: int, partition: int = 0) -> None:
         record = encode.offset_key(group, f"topic-{group}", 0), encode.offset_value(offset, 5)
         self.positions.fold(batch([record], partition=partition))
+
+    def fold(self, *records: tuple[bytes | None, bytes | None]) -> None:
+        self.positions.fold(batch(records))
 
     def tick(self, after: float = 0.0) -> list[OffsetEvent]:
         self.clock.advance(after)
@@ -215,3 +225,45 @@ def test_dead_letters_are_published_even_if_no_group_is_due(at: Fixture) -> None
     assert at.tick() == []
     assert at.publisher.waiting == 0
     assert at.source.stored == 1
+
+
+def test_what_a_group_is_goes_with_the_tick(at: Fixture) -> None:
+    at.commit("a", 1)
+    at.tick()
+    (told,) = at.bus.groups
+    assert told[0] == "prod|a"
+    assert told[1] is not None
+    assert (told[1].protocol, told[1].state, told[1].position) == ("classic", "Empty", 7)
+    at.fold((encode.group_key("b"), group_value("b")))
+    at.bus.is_away = True
+    at.tick(1)
+    assert len(at.bus.groups) == 1
+    assert at.source.stored == 1
+    at.bus.is_away = False
+    assert at.tick(1) == []  # nothing about offsets
+    assert [key for key, _ in at.bus.groups] == ["prod|a", "prod|b"]
+    assert at.source.stored == 2
+
+
+def test_nothing_is_stored_while_an_end_waits(at: Fixture) -> None:
+    at.fold((encode.group_key("b"), group_value("b")))
+    at.tick()
+    at.fold((encode.group_key("b"), None))
+    at.commit("a", 1)
+    at.tick(1)
+    assert at.source.stored == 1
+    at.tick(1)
+    assert at.bus.groups[-1] == ("prod|b", None)
+    assert at.source.stored == 2
+
+
+def test_a_malformed_record_about_a_group_is_a_dead_letter(at: Fixture) -> None:
+    at.fold((encode.group_key("b"), group_value("b")[:9]))
+    at.tick()
+    assert at.bus.letters[0].reason.startswith("value.protocol_type: 8 bytes needed, 5 left (at")
+    assert (at.bus.letters[0].partition, at.bus.letters[0].offset) == (0, 0)
+    assert at.publisher.waiting == 0
+
+
+def group_value(group: str) -> bytes:
+    return encode.group_value(GroupMetadata(group, "consumer", 1, None, None, 5, ()), 3)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from support.collector_lab import CLUSTER, Lab
@@ -23,11 +25,11 @@ class Ends:
     def __init__(self) -> None:
         self.problem: Exception | None = None
 
-    def read_all(self) -> LogEnds:
+    def read_all(self, accepts: Callable[[str], bool]) -> LogEnds:
         if self.problem:
             raise self.problem
-        ends = np.array([7, -1], np.int64)
-        return LogEnds({"orders": TopicLog(np.zeros(2, np.int64), ends)})
+        log = TopicLog(np.zeros(2, np.int64), np.array([7, -1], np.int64))
+        return LogEnds({topic: log for topic in ("orders", "denied") if accepts(topic)})
 
 
 class KeepingBus:
@@ -60,7 +62,7 @@ def clock() -> ManualClock:
 
 @pytest.fixture
 def listing(ends: Ends, bus: KeepingBus, clock: ManualClock) -> TopicListing:
-    return TopicListing("prod", ends, bus, "w.", clock)
+    return TopicListing("prod", ends, bus, "w.", lambda topic: topic != "denied", clock)
 
 
 def test_what_is_published(listing: TopicListing, bus: KeepingBus) -> None:

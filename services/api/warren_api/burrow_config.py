@@ -26,7 +26,11 @@ TOPIC_REFRESH = 30
 def main(settings: Settings) -> Body:
     """General, logging, zookeeper and httpserver, in the order of Burrow's answer."""
     return {
-        "general": {"pidfile": "", "stdout-logfile": "", "access-control-allow-origin": ""},
+        "general": {
+            "pidfile": "",
+            "stdout-logfile": "",
+            "access-control-allow-origin": ",".join(settings.api.cors_origins),
+        },
         "logging": {
             "filename": "",
             "max-size": 0,
@@ -40,7 +44,7 @@ def main(settings: Settings) -> Body:
         "httpserver": {
             DEFAULT: {
                 "address": f"{settings.api.host}:{settings.api.port}",
-                "tls": "",
+                "tls": DEFAULT if settings.api.tls_certificate else "",
                 "timeout": 0,
             }
         },

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from warren.contracts import Status
+from warren.contracts import Status, TopicsEvent
 from warren.metrics import adopted_families as families
 
 from warren_api.exposition import Value
 from warren_api.group_view import GroupView
-from warren_api.log_ends import LogEnds
+from warren_api.log_ends import LogEnds, unconsumed
 from warren_api.series import (
     JudgedTopic,
     Series,
@@ -26,10 +26,13 @@ from warren_api.series import (
 _CODES: dict[str, int] = {name: int(status) for name, status in Status.__members__.items()}
 
 
-def burrow_series(writer: Writer, snapshot: Snapshot) -> Iterator[bytes]:
+def burrow_series(
+    writer: Writer, snapshot: Snapshot, listed: Sequence[TopicsEvent]
+) -> Iterator[bytes]:
+    """`listed`: all topics of the clusters whose collectors list them."""
     yield from writer.write(_GROUPS, group_blocks(snapshot.views))
     yield from writer.write(_PARTITIONS, partition_blocks(snapshot.judged))
-    yield from writer.write(_LOGS, log_blocks(snapshot.all_logs))
+    yield from writer.write(_LOGS, log_blocks([*snapshot.logs, *unconsumed(snapshot.logs, listed)]))
 
 
 def _lags(topics: Sequence[JudgedTopic]) -> list[Value | None]:

@@ -89,9 +89,12 @@ def _window(slots: Slots, row: PartitionRow | None) -> Body:
 
 
 def _owner(row: PartitionRow | None) -> Body:
-    """Warren knows neither yet: empty strings, as Burrow gives them when it does not know."""
-    del row
-    return {"owner": "", "client_id": ""}
+    """The host and client id of the member that has the partition; empty where nobody has."""
+    member = row.owner if row else None
+    return {
+        "owner": member.host if member else "",
+        "client_id": member.client_id if member else "",
+    }
 
 
 def _offset(edge: Edge | None) -> Body | None:

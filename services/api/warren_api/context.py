@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from warren.clock import Clock
 from warren.settings import Settings
 
-from warren_api.doubts import doubts
+from warren_api.doubts import doubts, group_doubts
 from warren_api.feed import FeedState
 from warren_api.group_view import GroupView
 from warren_api.read_model import ReadModel
@@ -50,3 +50,12 @@ class ApiContext:
         """Why what is served may not be how things are, one sentence each; empty when it is."""
         newest = max((v.event.evaluated_at for v in self.model.groups()), default=None)
         return doubts(self.feed_state(), newest, self.clock.now_ms(), self.stale_after_ms)
+
+    def group_doubts(self, view: GroupView) -> list[str]:
+        """Why what is said of a group may not be how it is; empty when it is to be believed."""
+        return group_doubts(
+            view,
+            self.clock.now_ms(),
+            self.stale_after_ms,
+            is_freshness_stale=self.is_freshness_stale(view),
+        )

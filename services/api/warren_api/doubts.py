@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from warren_api.durations import duration
+from warren_api.durations import duration, grouped
 from warren_api.feed import FeedState
+from warren_api.group_view import GroupView
 
 
 def doubts(feed: FeedState, newest_evaluation: int | None, now: int, stale_after: int) -> list[str]:
@@ -19,3 +20,35 @@ def doubts(feed: FeedState, newest_evaluation: int | None, now: int, stale_after
             "check the collector and the evaluator."
         )
     return sentences
+
+
+def group_doubts(
+    view: GroupView, now: int, stale_after: int, *, is_freshness_stale: bool
+) -> list[str]:
+    """Why what is said of one group may not be how it is; empty when it is to be believed."""
+    sentences = []
+    event, measured = view.event, view.freshness
+    age = now - event.evaluated_at
+    if age > stale_after:
+        sentences.append(f"It was judged {duration(age)} ago.")
+    if event.complete < 1:
+        share = int(event.complete * 100)
+        sentences.append(
+            f"Only {share} % of its partitions have a full window of commits: the others have not "
+            "been watched for long enough."
+        )
+    if unknown := sum(lag is None for topic in event.topics.values() for lag in topic.lag):
+        sentences.append(f"The lag of {_partitions(unknown)} is not known.")
+    if is_freshness_stale and measured:
+        sentences.append(
+            f"How late it is was measured {duration(now - measured.event.measured_at)} ago."
+        )
+    if measured and measured.unknown_partitions:
+        sentences.append(
+            f"How late {_partitions(measured.unknown_partitions)} is could not be measured."
+        )
+    return sentences
+
+
+def _partitions(count: int) -> str:
+    return "1 partition" if count == 1 else f"{grouped(count)} partitions"

@@ -222,25 +222,27 @@ def edge(columns: WindowEdge, index: int) -> Edge | None:
     return Edge(offset, at, at if observed_at is None else observed_at, columns.lag[index])
 
 
-def _foremost(
-    event: LagEvent, measure: Callable[[TopicLag], Iterable[tuple[int, int]]]
-) -> PartitionRow | None:
+def _foremost(event: LagEvent, measure: Callable[[TopicLag], Iterable[int]]) -> PartitionRow | None:
     """The partition with the largest measure, the first of equals; makes no other rows."""
-    largest: tuple[int, int] | None = None
+    largest: int | None = None
     found: tuple[str, int] | None = None
     for topic in sorted(event.topics):
-        for index, value in enumerate(measure(event.topics[topic])):
-            if largest is None or value > largest:
-                largest, found = value, (topic, index)
+        measures = list(measure(event.topics[topic]))
+        value = max(measures, default=None)
+        if value is not None and (largest is None or value > largest):
+            largest, found = value, (topic, measures.index(value))
     return _row(found[0], event.topics[found[0]], found[1]) if found else None
 
 
-def _known_lags(columns: TopicLag) -> Iterable[tuple[int, int]]:
-    return ((lag or 0, 0) for lag in columns.lag)
+def _known_lags(columns: TopicLag) -> Iterable[int]:
+    return (lag or 0 for lag in columns.lag)
 
 
-def _badness(columns: TopicLag) -> Iterable[tuple[int, int]]:
+def _badness(columns: TopicLag) -> Iterable[int]:
+    """As PartitionRow.badness in one number, since a lag has 63 bits: a hundred thousand tuples
+    would have the garbage collector look through all that is held.
+    """
     return (
-        (_SEVERITY[status], lag or 0)
+        (_SEVERITY[status] << 63) + (lag or 0)
         for status, lag in zip(columns.status, columns.lag, strict=True)
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from warren.contracts import TopicsEvent
@@ -17,13 +17,11 @@ class LogEnds(NamedTuple):
     topic: str
     partitions: list[int]
     starts: list[int | None]
-    ends: list[int]
+    ends: list[int | None]
 
 
 def log_ends(views: Iterable[GroupView]) -> list[LogEnds]:
-    """Of the partitions that groups consume. Of groups that share a topic the last judged one has
-    seen the newest ends.
-    """
+    """Of groups that share a topic the last judged one has seen the newest ends."""
     newest: dict[tuple[str, str], dict[int, tuple[int, int]]] = {}
     for view in sorted(views, key=lambda view: view.event.evaluated_at):
         for topic, columns in view.event.topics.items():
@@ -33,24 +31,17 @@ def log_ends(views: Iterable[GroupView]) -> list[LogEnds]:
     return [_of_topic(cluster, topic, rows) for (cluster, topic), rows in newest.items()]
 
 
-def with_listed(logs: Iterable[LogEnds], listed: Iterable[TopicsEvent]) -> list[LogEnds]:
-    """Also the logs that no group consumes."""
-    known = {(log.cluster, log.topic): log for log in logs}
+def unconsumed(logs: Iterable[LogEnds], listed: Iterable[TopicsEvent]) -> list[LogEnds]:
+    """What collectors list beyond `logs`: topics and partitions that no group consumes."""
+    consumed = {(log.cluster, log.topic): frozenset(log.partitions) for log in logs}
+    found = []
     for event in listed:
         for topic, ends in event.log_ends.items():
-            name = event.cluster, topic
-            known[name] = _completed(known.get(name, LogEnds(*name, [], [], [])), ends)
-    return list(known.values())
-
-
-def _completed(log: LogEnds, ends: Sequence[int]) -> LogEnds:
-    there = set(log.partitions)
-    more = [(number, end) for number, end in enumerate(ends) if end >= 0 and number not in there]
-    return log._replace(
-        partitions=[*log.partitions, *(number for number, _ in more)],
-        starts=[*log.starts, *(None for _ in more)],
-        ends=[*log.ends, *(end for _, end in more)],
-    )
+            known = consumed.get((event.cluster, topic), frozenset())
+            rows = {p: (-1, end) for p, end in enumerate(ends) if end >= 0 and p not in known}
+            if rows:
+                found.append(_of_topic(event.cluster, topic, rows))
+    return found
 
 
 def _of_topic(cluster: str, topic: str, rows: dict[int, tuple[int, int]]) -> LogEnds:

@@ -220,15 +220,15 @@ class ReadModel:
         """Names of a cluster's groups, sorted."""
         return sorted(view.group for view in self.views_of(cluster))
 
-    def listed_topics(self) -> list[TopicsEvent]:
-        """Of each cluster, where the logs of all its topics end."""
-        return list(self._topics.values())
-
     def clusters(self) -> set[str]:
         """Clusters that have a group, topics or a collector."""
         with self._lock:
             collected = {cluster for cluster, _ in self._clusters}
         return collected | {view.cluster for view in self.groups()} | set(self._topics)
+
+    def listed_topics(self) -> list[TopicsEvent]:
+        """Of each cluster the newest list of all its topics."""
+        return list(self._topics.values())
 
     def topics_of(self, cluster: str) -> ClusterTopics:
         return ClusterTopics(self.views_of(cluster), self._topics.get(cluster))

@@ -26,12 +26,12 @@ def scrape(
     """
     api = context.settings.api
     writer = Writer(lambda family: _is_wanted(family, api, names), openmetrics)
-    snapshot = Snapshot(context.model.groups(), context.model.listed_topics())
+    snapshot = Snapshot(context.model.groups())
     yield from _of_this_service(writer, context)
     yield from writer.write(_CLUSTERS, _cluster_states(context))
     yield from group_series(writer, snapshot, context.clock.now_ms())
     yield from freshness_series(writer, snapshot)
-    yield from burrow_series(writer, snapshot)
+    yield from burrow_series(writer, snapshot, context.model.listed_topics())
     yield from lag_exporter_series(writer, snapshot)
     yield from tesla_series(writer, snapshot)
 

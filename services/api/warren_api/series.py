@@ -12,12 +12,12 @@ from functools import cached_property
 from itertools import groupby
 from typing import Generic, NamedTuple, TypeVar
 
-from warren.contracts import TopicFreshness, TopicLag, TopicsEvent
+from warren.contracts import TopicFreshness, TopicLag
 from warren.metrics.family import Family
 
 from warren_api.exposition import SampleLines, Value, head, partition_lines, row_lines
 from warren_api.group_view import GroupView
-from warren_api.log_ends import LogEnds, log_ends, with_listed
+from warren_api.log_ends import LogEnds, log_ends
 from warren_api.membership import Membership
 
 _AT_ONCE = 1000  # series that are written in one go: a tenth of a millisecond
@@ -161,10 +161,9 @@ def _partition_count(topic: JudgedTopic | MeasuredTopic) -> int:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The groups and topics of one scrape, and what they consist of."""
+    """The groups of one scrape, and what they consist of."""
 
     views: Sequence[GroupView]
-    listed: Sequence[TopicsEvent] = ()
 
     @cached_property
     def judged(self) -> list[JudgedTopic]:
@@ -185,12 +184,7 @@ class Snapshot:
 
     @cached_property
     def logs(self) -> list[LogEnds]:
-        """Of partitions that some group consumes."""
         return log_ends(self.views)
-
-    @cached_property
-    def all_logs(self) -> list[LogEnds]:
-        return with_listed(self.logs, self.listed)
 
 
 def _in_parts(items: Sequence[Item], size: Callable[[Item], int] = lambda _: 1) -> list[list[Item]]:

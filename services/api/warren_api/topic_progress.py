@@ -81,6 +81,13 @@ class TopicProgress:
         return round(lag * 1000 / (consumed - produced))
 
 
+def catch_up_ms(topics: Iterable[TopicProgress]) -> int | None:
+    """Until the lag of all is gone; None when that of one does not shrink."""
+    left = [progress.catch_up_ms for progress in topics]
+    known = [milliseconds for milliseconds in left if milliseconds is not None]
+    return max(known, default=None) if len(known) == len(left) else None
+
+
 class LogRange(NamedTuple):
     """Of one partition; None where unknown."""
 

@@ -6,7 +6,9 @@ import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+import structlog
 from warren.contracts import GroupEvent, group_key
+from warren.contracts.topics import MAX_MESSAGE_BYTES
 
 from warren_collector.group_events import count_rebalances, describe
 from warren_collector.group_index import GroupIndex
@@ -15,6 +17,10 @@ from warren_collector.group_states import GroupStates
 from warren_collector.groups import Group
 from warren_collector.topic_ids import TopicIds
 
+log = structlog.get_logger(__name__)
+
+MOST_BYTES = MAX_MESSAGE_BYTES - 64 * 2**10  # room for the key and the batch around it
+_DETAILS: tuple[tuple[str, object], ...] = (("subscription", []), ("assignment", {}))
 Place = tuple[int, str]
 """Source partition and name of a group."""
 Complete = Callable[[GroupEvent], GroupEvent]
@@ -143,7 +149,7 @@ class GroupReports:
         if described.unnamed and self._topic_ids.want(described.topics):
             return None
         event = described.event(self._cluster, place[1], position, observed_at)
-        event = self._complete(event)
+        event = _fitted(self._complete(event))
         digest = _digest(event)
         if self._reported.get(place) == digest:
             self._states.taken(place)
@@ -166,6 +172,22 @@ class GroupReports:
         positions = self._positions.get(*place)
         has_positions = positions is not None and not positions.is_empty
         return has_positions or self._knows(place[1])
+
+
+def _fitted(event: GroupEvent) -> GroupEvent:
+    """The event, without what would make it too big for a record: one group must not stop all.
+
+    Thousands of members may be subscribed to thousands of topics each.
+    """
+    for left_out, empty in _DETAILS:
+        if len(event.to_bytes()) <= MOST_BYTES:
+            break
+        log.warning(
+            "group event too big", cluster=event.cluster, group=event.group, left_out=left_out
+        )
+        members = [member.model_copy(update={left_out: empty}) for member in event.members]
+        event = event.model_copy(update={"members": members})
+    return event
 
 
 def _digest(event: GroupEvent) -> bytes:

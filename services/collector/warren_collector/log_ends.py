@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -67,17 +67,17 @@ class LogEndsReader:
         """Raises ClusterUnreachable or AuthenticationFailed when no end at all could be read."""
         return self._runner.run(self._read(sorted(topics)))
 
-    def read_all(self) -> LogEnds:
-        """Of every topic that may be described. Raises what `read` raises."""
-        return self._runner.run(self._read_all())
+    def read_all(self, accepts: Callable[[str], bool]) -> LogEnds:
+        """Of every accepted topic that may be described. Raises what `read` raises."""
+        return self._runner.run(self._read_all(accepts))
 
     def close(self) -> None:
         self._runner.run(self._brokers.close())
         self._runner.close()
 
-    async def _read_all(self) -> LogEnds:
-        topics = (await self._brokers.metadata(None)).topics
-        return await self._read(sorted(description[1] for description in topics))
+    async def _read_all(self, accepts: Callable[[str], bool]) -> LogEnds:
+        names = [description[1] for description in (await self._brokers.metadata(None)).topics]
+        return await self._read(sorted(filter(accepts, names)))
 
     async def _read(self, topics: list[str]) -> LogEnds:
         if not topics:

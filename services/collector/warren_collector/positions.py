@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import repeat
+from itertools import compress, repeat
 from typing import cast
 
 import numpy as np
@@ -138,7 +138,7 @@ class Positions:
         else:
             folded.denied += int((rows == _DENIED).sum())
             indexes = start + known.nonzero()[0]
-            values = [cast("bytes", batch.values[index]) for index in indexes.tolist()]
+            values = cast("list[bytes]", list(compress(batch.values[start:end], known.tolist())))
             rows = rows[known]
         self._fold_values(batch, indexes, rows, values, folded)
 

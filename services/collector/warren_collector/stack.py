@@ -146,7 +146,12 @@ class ClusterStack:
             )
             self._meters.log_ends_age.set_function(lambda: self._age_s(ticker.log_ends_at))
             listing = TopicListing(
-                self.cluster, ends, producer, self._settings.home.topic_prefix, self._clock
+                self.cluster,
+                ends,
+                producer,
+                self._settings.home.topic_prefix,
+                watched.topic,
+                self._clock,
             )
             self._loop(source, positions, publisher, ticker, listing)
             ticker.tick()

@@ -5,6 +5,7 @@ Asked of the cluster in the background, by name: the groups say which topics the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any
@@ -14,6 +15,7 @@ from confluent_kafka import KafkaException, TopicCollection
 from confluent_kafka.admin import AdminClient, TopicDescription
 from warren.clock import Clock
 
+_LEGAL = re.compile(r"[A-Za-z0-9._-]{1,249}")
 ASK_AGAIN_AFTER = 30.0  # seconds; a topic may be created anew, under another id
 REQUEST_TIMEOUT = 10.0  # seconds
 
@@ -41,7 +43,8 @@ class TopicIds:
     def want(self, names: Iterable[str]) -> bool:
         """Whether waiting for the next `refresh` may tell the ids of these topics."""
         now = self._clock.monotonic()
-        names = set(names)
+        # Clients may subscribe to what is no topic's name; one of those would spoil the request.
+        names = {name for name in names if _LEGAL.fullmatch(name)}
         stale = {
             name
             for name in names - self._pending.keys()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Callable, Container
 from typing import Protocol
 
 from warren.clock import Clock
@@ -22,16 +22,24 @@ SPOKESMAN = 0
 class AllEndsReader(Protocol):
     """LogEndsReader, or what a test has in its place."""
 
-    def read_all(self) -> LogEnds: ...
+    def read_all(self, accepts: Callable[[str], bool]) -> LogEnds: ...
 
 
 class TopicListing:
     """One event every 30 s from one of the cluster's collectors."""
 
     def __init__(
-        self, cluster: str, ends: AllEndsReader, bus: Bus, topic_prefix: str, clock: Clock
+        self,
+        cluster: str,
+        ends: AllEndsReader,
+        bus: Bus,
+        topic_prefix: str,
+        accepts: Callable[[str], bool],
+        clock: Clock,
     ) -> None:
+        """`accepts` says whether a topic is watched."""
         self._cluster = cluster
+        self._accepts = accepts
         self._ends = ends
         self._bus = bus
         self._topic = TOPICS.full_name(topic_prefix)
@@ -49,7 +57,7 @@ class TopicListing:
             return False
         self._published_at = now
         try:
-            event = self._event(self._ends.read_all())
+            event = self._event(self._ends.read_all(self._accepts))
             self._bus.send(self._topic, self._cluster.encode(), event.to_bytes())
             self._bus.flush()
         except (ClusterUnreachable, AuthenticationFailed, PublishFailed) as error:

@@ -27,12 +27,15 @@ class Reasons:
         return self.by_row[self.worst_first[0]].reason if self.worst_first else None
 
 
+NONE = Reasons({}, [], None)
+
+
 def reasons(
     layout: Layout, status: Statuses, lag: Int64, by_row: dict[int, Explanation]
 ) -> Reasons:
+    if not by_row:
+        return NONE
     worst_first = _worst_first(status, lag)
-    if not worst_first:
-        return Reasons(by_row, worst_first, None)
     worst = worst_first[0]
     topic, partition = layout.name(worst)
     more = len(worst_first) - 1

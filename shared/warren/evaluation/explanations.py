@@ -67,6 +67,7 @@ class _Part(NamedTuple):
     filled: list[int]
     newest: list[list[int]]  # [column][partition]
     oldest: list[list[int]]
+    lags: list[list[int]]  # [partition][slot]
 
     @classmethod
     def of(cls, evidence: Evidence, status: Statuses, rows: Int64) -> _Part:
@@ -80,6 +81,7 @@ class _Part(NamedTuple):
             filled=windows.filled.tolist(),
             newest=windows.newest().tolist(),
             oldest=windows.oldest().tolist(),
+            lags=windows.column(Column.LAG).tolist(),
         )
 
     def silence(self, i: int) -> int:
@@ -155,8 +157,7 @@ def _went_back(before: int | None, ago: float, offset: int, behind: str) -> str:
 
 
 def _slow(part: _Part, i: int) -> str:
-    lags = part.windows.column(Column.LAG)[i]
-    known = lags[lags >= 0].tolist()
+    known = [lag for lag in part.lags[i] if lag >= 0]
     moved = f": from {known[0]:,} to {known[-1]:,}" if known else ""
     return (
         f"lag has not shrunk over {part.filled[i]} commits in {duration(part.span(i))}{moved}; "

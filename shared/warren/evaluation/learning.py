@@ -132,6 +132,9 @@ class Track:
 
     def observe(self, rows: Int64, sighting: Sighting, blind_ms: int = BLIND_MS) -> None:
         """Takes in one observation of each of these (distinct) partitions."""
+        if np.array_equal(rows, np.arange(self.marks.shape[1])):
+            _learn(self.marks, self.figures, sighting, blind_ms)
+            return
         marks, figures = self.marks[:, rows], self.figures[:, rows]
         _learn(marks, figures, sighting, blind_ms)
         self.marks[:, rows], self.figures[:, rows] = marks, figures

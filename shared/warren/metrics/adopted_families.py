@@ -44,7 +44,7 @@ BURROW_PARTITION_LAG = Family(
 )
 BURROW_TOPIC_OFFSET = Family(
     "burrow_kafka_topic_partition_offset",
-    "Log end offset of a partition, whether a group consumes it or not (as Burrow)",
+    "Log end offset of a partition, consumed or not (as Burrow)",
     ("cluster", "topic", "partition"),
     origin="burrow",
 )

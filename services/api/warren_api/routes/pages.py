@@ -13,11 +13,16 @@ from fastapi.responses import HTMLResponse
 
 from warren_api.context import ApiContext
 from warren_api.group_view import GroupView
+from warren_api.member_rows import member_rows
+from warren_api.membership import Membership
 from warren_api.page_templates import environment
 from warren_api.raw_path import Segment
+from warren_api.topic_progress import catch_up_ms
 
 GROUPS_SHOWN = 200
 PARTITIONS_SHOWN = 500
+MEMBERS_SHOWN = 200
+HISTORY_SHOWN = 20
 
 StatusFilter = Literal["", "bad", "losing", "ERR", "WARN", "OK"]
 NamePart = Annotated[str, Query(max_length=300)]
@@ -46,6 +51,7 @@ def router(context: ApiContext) -> APIRouter:
             totals=_totals(views),
             losing=sum(view.is_losing for view in views),
             clusters=context.clusters,
+            not_judged=[] if status else [m for m in context.model.not_judged() if _named(m, q)],
             q=q,
             status=status,
             ready=context.feed_state().ready,
@@ -53,12 +59,18 @@ def router(context: ApiContext) -> APIRouter:
 
     def group(template: str, cluster: str, name: str) -> Response:
         view = context.model.group(cluster, name)
+        membership = view.membership if view else context.model.unjudged(cluster, name)
         rows = sorted(view.partitions, key=lambda row: row.badness, reverse=True) if view else []
         return render(
             template,
-            status_code=200 if view else 404,
+            status_code=200 if view or membership else 404,
             view=view,
             rows=rows[:PARTITIONS_SHOWN],
+            group_doubts=context.group_doubts(view) if view else [],
+            membership=membership,
+            members=member_rows(membership, rows)[:MEMBERS_SHOWN] if membership else [],
+            catch_up_ms=catch_up_ms(context.model.topics.progress(cluster, name).values()),
+            history=context.model.history.of_group(cluster, name)[:HISTORY_SHOWN],
             cluster=cluster,
             group=name,
         )
@@ -88,7 +100,11 @@ def _matches(view: GroupView, q: str, status: StatusFilter) -> bool:
     fits = {"": True, "bad": own != "OK", "losing": view.is_losing}
     if not fits.get(status, own == status):
         return False
-    return q.casefold() in f"{view.cluster}/{view.group}".casefold()
+    return _named(view, q)
+
+
+def _named(group: GroupView | Membership, q: str) -> bool:
+    return q.casefold() in f"{group.cluster}/{group.group}".casefold()
 
 
 def _totals(views: tuple[GroupView, ...]) -> dict[str, int]:

@@ -102,9 +102,9 @@ class OffsetsTopicSource:
             allow_auto_create_topics=False,
             # Partitions that stay keep their state when a collector comes or goes.
             partition_assignment_strategy="cooperative-sticky",
-            session_timeout_ms=10_000,
+            session_timeout_ms=8_000,
             reconnect_backoff_max_ms=2_000,
-            heartbeat_interval_ms=3_000,
+            heartbeat_interval_ms=2_000,
             # A cluster that is new has no offsets topic until its first group.
             topic_metadata_refresh_interval_ms=5_000,
             fetch_message_max_bytes=2**20,
@@ -179,7 +179,7 @@ class OffsetsTopicSource:
 
         A failure is counted: what is not stored is counted and published once more by the next
         owner. Waits, so that a stop or a rebalance does not overtake the commit; librdkafka gives
-        up after the session's 10 s.
+        up after the session's 8 s.
         """
         changed = [p for p in self.partitions if p.is_live and p.stored != p.position]
         if not changed:

@@ -67,7 +67,8 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
             partitions=[PartitionDetail.of(partition) for partition in partitions],
             membership=MembershipDetail.of(membership) if membership else None,
             history=[RecordedVerdict.of(recorded) for recorded in history[:HISTORY_SHOWN]],
-            doubts=context.doubts(),
+            doubts=context.doubts()
+            + (context.group_doubts(row) if isinstance(row, GroupView) else []),
         )
 
     @routes.get(
