@@ -112,7 +112,7 @@ class OffsetsTopicSource:
             fetch_message_max_bytes=2**20,
             fetch_max_bytes=8 * 2**20,
             queued_min_messages=20_000,
-            queued_max_messages_kbytes=16 * 2**10,
+            queued_max_messages_kbytes=8 * 2**10,
         )
 
     @property
