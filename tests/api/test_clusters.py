@@ -39,11 +39,11 @@ def test_burrows_fields_come_as_burrow_writes_them(api: Api) -> None:
     assert answer.text == (
         '{"error":false,"message":"cluster module detail returned",'
         '"module":{"class-name":"kafka","servers":["broker:9092"],'
-        '"client-profile":{"name":"","client-id":"warren","kafka-version":"","tls":null,'
+        '"client-profile":{"name":"demo","client-id":"warren","kafka-version":"","tls":null,'
         '"sasl":null},"topic-refresh":30,"offset-refresh":5},'
+        f'"request":{{"url":"/v3/kafka/demo","host":"{socket.gethostname()}"}},'
         '"state":{"state":"unknown","since":null,"problem":"","groups":0,"positions":0,'
-        '"backlog":0,"log_ends_at":null,"collectors":[]},'
-        f'"request":{{"url":"/v3/kafka/demo","host":"{socket.gethostname()}"}}}}'
+        '"backlog":0,"log_ends_at":null,"collectors":[]}}'
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
 from confluent_kafka import Producer
@@ -22,13 +21,14 @@ from support.servers import embedded_kafka
 from warren.kafka.topics import ensure_topics
 from warren.settings import ClusterSettings, HomeSettings, Settings
 from warren_collector import stack, topic_metadata
+from warren_local.kafka import EmbeddedKafka
 from warren_local.kafka_properties import Listener
 from warren_local.ports import free_port
 
 pytestmark = pytest.mark.integration
 
 LOGIN = "org.apache.kafka.common.security.plain.PlainLoginModule required"
-USERS = 'user_watcher="right" user_publisher="right"'
+USERS = 'user_watcher="right" user_asker="right" user_publisher="right"'
 PROPERTIES = {
     "sasl.enabled.mechanisms": "PLAIN",
     "listener.name.secured.plain.sasl.jaas.config": f"{LOGIN} {USERS};",
@@ -51,6 +51,20 @@ class Secured:
         acl = AclBinding(kind, name, literal, f"User:{user}", "*", operation, allow)
         for future in self.lab.admin.create_acls([acl]).values():
             future.result(30)
+
+    def asking(self) -> Settings:
+        """With source `admin_api`, and a user of its own."""
+        settings = self.settings()
+        watched = settings.clusters[CLUSTER]
+        asked = watched.model_copy(
+            update={
+                "source": "admin_api",
+                "kafka": ClusterSettings(bootstrap="-:1", kafka=_login("asker", "right")).kafka,
+            }
+        )
+        collector = settings.collector.model_copy(update={"describe_interval": 0.5})
+        update = {"clusters": {CLUSTER: asked}, "collector": collector}
+        return settings.model_copy(update=update)
 
     def settings(self) -> Settings:
         plain = self.lab.settings()
@@ -79,22 +93,29 @@ def _login(user: str, password: str) -> dict[str, str]:
     }
 
 
+@pytest.fixture(scope="module")
+def secured_kafka(
+    pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[EmbeddedKafka]:
+    with embedded_kafka(
+        pytestconfig.rootpath,
+        tmp_path_factory.mktemp("secured"),
+        listeners={"SECURED": Listener(free_port(), "SASL_PLAINTEXT")},
+        properties=PROPERTIES,
+    ) as kafka:
+        yield kafka
+
+
 @pytest.fixture
 def secured(
-    pytestconfig: pytest.Config, tmp_path: Path, unique: str, monkeypatch: pytest.MonkeyPatch
+    secured_kafka: EmbeddedKafka, unique: str, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Secured]:
     monkeypatch.setattr(stack, "RESTART_AFTER", 0.5)
     monkeypatch.setattr(topic_metadata, "MAX_AGE", 0.5)
-    listener = Listener(free_port(), "SASL_PLAINTEXT")
-    with (
-        embedded_kafka(
-            pytestconfig.rootpath, tmp_path, listeners={"SECURED": listener}, properties=PROPERTIES
-        ) as kafka,
-        ExitStack() as closing,
-    ):
-        plain = {"bootstrap.servers": kafka.bootstrap}
-        lab = Lab(kafka.bootstrap, unique, AdminClient(plain), Producer(plain), closing)
-        yield Secured(lab, listener.port)
+    plain = {"bootstrap.servers": secured_kafka.bootstrap}
+    with ExitStack() as closing:
+        lab = Lab(secured_kafka.bootstrap, unique, AdminClient(plain), Producer(plain), closing)
+        yield Secured(lab, secured_kafka.options.listeners["SECURED"].port)
 
 
 def test_offsets_topic_with_the_rights_that_are_documented(secured: Secured) -> None:
@@ -135,3 +156,32 @@ def test_offsets_topic_with_the_rights_that_are_documented(secured: Secured) -> 
         events.until(lambda: events.cluster_states()[CLUSTER] == "ok", "all is well")
         assert events.cluster_states()["stranger"] == "refused"
         assert not collector.is_ready
+
+
+def test_admin_api_with_the_rights_that_are_documented(secured: Secured) -> None:
+    lab, settings = secured.lab, secured.asking()
+    topic, group, other = lab.create_topic("orders"), f"{lab.name}-group", f"{lab.name}-other"
+    lab.produce(topic, [(None, b"x")] * 5)
+    for name in (group, other):
+        lab.commit(name, [Partition(topic, 0, 3)])
+    ensure_topics(lab.admin, lab.settings().home)
+    for name in ("offsets", "groups", "clusters", "dead-letters"):
+        secured.grant("publisher", TOPIC, lab.prefix + name, WRITE)
+    secured.grant("publisher", TOPIC, f"{lab.prefix}groups", READ)
+    secured.grant("publisher", GROUP, f"{settings.collector.group_id}-{CLUSTER}", READ)
+
+    with lab.ready(settings):
+        events = lab.events()
+        events.until(lambda: events.cluster_states().get(CLUSTER) == "ok", "all is well")
+        secured.grant("asker", GROUP, group, DESCRIBE)
+        events.until(lambda: events.state(group), "the group is told of")
+        secured.grant("asker", TOPIC, topic, DESCRIBE)
+        events.until(lambda: events.committed(group) == {(topic, 0): 3}, "and published")
+        events.until(
+            lambda: events.of(group)[-1].topics[topic].log_end == [5], "its log end is known"
+        )
+        state = events.state(group)
+        assert state is not None
+        assert (state.state, state.coordinator) == ("Empty", 1)
+        assert events.of(other) == []
+        assert other not in events.groups

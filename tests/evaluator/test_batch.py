@@ -39,7 +39,7 @@ def published(result: BatchResult, topic: str) -> list[bytes | None]:
 
 
 def test_every_evaluation_is_published_and_the_group_written_once() -> None:
-    result = evaluate(records(commits(5, 6, 7, 0)))
+    result = evaluate(records(commits(15, 16, 17, 0)))
     lags = [LagEvent.from_bytes(value) for value in published(result, "w.lag")]
     assert [lag.status for lag in lags] == ["ERR", "WARN", "WARN", "OK"]
     changes = [StatusChangeEvent.from_bytes(value) for value in published(result, "w.lag-status")]
@@ -121,7 +121,7 @@ def test_a_dead_letter_leaves_out_what_would_not_fit() -> None:
 
 def test_a_deleted_group_leaves_a_tombstone_and_a_marker() -> None:
     deleted = offset_event(NOW + 5 * MINUTE, deleted=True)
-    result = evaluate(records([*commits(5, 6), deleted], first=10))
+    result = evaluate(records([*commits(15, 16), deleted], first=10))
     assert published(result, "w.lag")[-1] is None
     last = published(result, "w.lag-status")[-1]
     assert last is not None

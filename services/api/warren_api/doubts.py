@@ -1,4 +1,4 @@
-"""Whether to believe what is shown: the feed works and groups have been judged lately."""
+"""Whether to believe what is shown: topics and clusters are read, groups were judged lately."""
 
 from __future__ import annotations
 

@@ -60,6 +60,7 @@ class GroupStates:
             if raw is None or self._is_unknown_kind(raw, folded):
                 continue
             if value is None:
+                folded.group_records += 1
                 self._fold_tombstone(batch, index, raw, partition, folded)
                 continue
             entry = self._entries.get(raw) or self._new_entry(index, raw, partition, folded)
@@ -130,7 +131,6 @@ class GroupStates:
                 self._changed[partition, key.group] = None
             return
         group, key = entry
-        folded.group_records += 1
         group.remove(key)
         group.has_news |= batch.is_counted(index)
         self._changed[group.source_partition, group.name] = None

@@ -168,8 +168,9 @@ def _learn(marks: Int64, figures: Floats, sighting: Sighting, blind_ms: int) -> 
     log_end = np.where(sighting.log_end >= 0, sighting.log_end, marks[Mark.LOG_END])
     # Nothing to start from: never seen, not committed (any more), or a log that was made anew.
     lost = (marks[Mark.COMMITTED] < 0) | (committed < 0) | (log_end < marks[Mark.LOG_END])
-    marks[:, lost] = _FRESH[:, None]
-    figures[:, lost] = UNKNOWN
+    if lost.any():
+        marks[:, lost] = _FRESH[:, None]
+        figures[:, lost] = UNKNOWN
     elapsed = np.where(lost, 0, _span(now, marks[Mark.SEEN_AT]))
     sure = ~lost & (elapsed <= blind_ms)
     advanced = ~lost & (committed > marks[Mark.COMMITTED])
@@ -214,7 +215,7 @@ def _learn_wait(
 
 def _span(until: int | Int64, since: Int64) -> Int64:
     """Never negative, whatever the clocks do, and never silly."""
-    return np.clip(until - since, 0, _LONGEST_MS)
+    return np.minimum(np.maximum(until - since, 0), _LONGEST_MS)
 
 
 def _remember(
@@ -255,6 +256,8 @@ def _learn_commits(
 def _learn_rewind(marks: Int64, committed: Int64, now: int | Int64, known: Bools) -> None:
     before = marks[Mark.COMMITTED]
     back = known & (committed < before)
+    if not (back.any() or (marks[Mark.REWOUND_FROM] >= 0).any()):
+        return
     began = back & (marks[Mark.REWOUND_FROM] < 0)
     marks[Mark.REWOUND_FROM] = np.where(began, before, marks[Mark.REWOUND_FROM])
     marks[Mark.REWOUND_AT] = np.where(began, now, marks[Mark.REWOUND_AT])
