@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
+import cramjam
 import numpy as np
 import pytest
 import support.coordinator_records as encode
@@ -168,7 +169,7 @@ def test_a_group_with_20_000_partitions_is_split_and_put_together_again() -> Non
         state, report = outcome.state, outcome.lag
     assert sum(len(columns.partition) for columns in report.topics.values()) == topics * each
     assert report.total_lag == sum(topics * (2**41 - 2**40 - p) for p in range(each))
-    assert len(report.to_bytes()) < MAX_MESSAGE_BYTES
+    assert len(cramjam.lz4.compress(report.to_bytes())) < MAX_MESSAGE_BYTES  # as it is on the wire
 
 
 class Judge:
