@@ -96,10 +96,18 @@ def test_series(api: Api) -> None:
     assert current == {("demo", "refused"), ("another", "ok")}
 
 
-def test_trouble_with_a_cluster_is_a_doubt(api: Api) -> None:
-    say(api, "a", "ok", cluster="another")
+@pytest.mark.parametrize("state", ["unreachable", "refused", "failing"])
+def test_trouble_with_a_cluster_is_a_doubt_everywhere(api: Api, state: str) -> None:
+    say(api, "a", state, problem="no broker answers (see clusters.demo)", since=NOW - 60_000)
+    (cluster,) = api.get("/api/v1/clusters").json()["clusters"]
+    assert (cluster["state"], cluster["state_since"]) == (state, NOW - 60_000)
+    assert cluster["problem"] == "no broker answers (see clusters.demo)"
+    doubt = f"Cluster demo is {state} for 1 m: no broker answers (see clusters.demo)."
+    assert api.get("/api/v1/groups").json()["doubts"] == [doubt]
+    assert doubt in api.get("/").text
+
+
+@pytest.mark.parametrize("state", ["ok", "rebuilding", "connecting"])
+def test_a_cluster_without_trouble_is_no_doubt(api: Api, state: str) -> None:
+    say(api, "a", state)
     assert api.get("/api/v1/groups").json()["doubts"] == []
-    problem = "cluster demo: no broker answers (see clusters.demo.bootstrap)"
-    say(api, "a", "unreachable", problem=problem)
-    assert api.get("/api/v1/groups").json()["doubts"] == [f"For 5 s: {problem}."]
-    assert problem in api.get("/").text

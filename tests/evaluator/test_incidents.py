@@ -17,7 +17,7 @@ def heartbeat(minute: float, lag: int, **more: int) -> OffsetEvent:
 
 def test_an_incident_stays_from_its_opening_until_the_group_is_ok() -> None:
     group = Judge()
-    first, second, _ = group.all(commits(5, 6, 7))
+    first, second, _ = group.all(commits(15, 16, 17))
     assert first.change is not None
     opened = first.change.data  # as Burrow: a lone commit with lag has not moved
     assert (opened.previous, opened.status, opened.opened_at) == ("OK", "ERR", NOW)
@@ -35,7 +35,7 @@ def test_an_incident_stays_from_its_opening_until_the_group_is_ok() -> None:
 
 
 def test_a_new_incident_has_another_id() -> None:
-    changes = [r.change for r in Judge().all(commits(5, 6, 0, *[9] * 10, 10))]
+    changes = [r.change for r in Judge().all(commits(15, 16, 0, *[19] * 10, 20))]
     opened = [c.data.incident_id for c in changes if c is not None and c.data.previous == "OK"]
     assert len(opened) == len(set(opened)) == 2
 
@@ -88,7 +88,7 @@ def test_after_deletion_old_events_are_duplicates_and_new_ones_begin_anew() -> N
 
 def test_a_group_that_has_not_committed_for_long_expires() -> None:
     group = Judge(Rules(expire_group_ms=60 * MINUTE))
-    group.all(commits(5, 5, 5))
+    group.all(commits(15, 15, 15))
     assert isinstance(group.state, GroupState)
     ended = group(heartbeat(63, 5))
     assert isinstance(ended, Ended)
@@ -106,8 +106,8 @@ def test_an_expired_group_that_was_never_known_stays_so() -> None:
 
 
 def test_a_change_lists_at_most_a_hundred_bad_partitions_the_worst_first() -> None:
-    slow = {p: At(10, NOW, lag=p + 1) for p in range(120)}
-    slower = {p: At(11, NOW + MINUTE, lag=p + 2) for p in range(120)}
+    slow = {p: At(10, NOW, lag=p + 2) for p in range(120)}
+    slower = {p: At(11, NOW + MINUTE, lag=p + 3) for p in range(120)}
     stuck = {p: At(50, NOW, lag=2) for p in range(2)}
     group = Judge()
     group.judged(offset_event(NOW, {"orders": {0: At(0, NOW)}}))
@@ -123,10 +123,10 @@ def test_a_change_lists_at_most_a_hundred_bad_partitions_the_worst_first() -> No
     assert named[:4] == [
         ("stuck", 0, "STOP", 2),
         ("stuck", 1, "STOP", 2),
-        ("slow", 119, "WARN", 121),
-        ("slow", 118, "WARN", 120),
+        ("slow", 119, "WARN", 122),
+        ("slow", 118, "WARN", 121),
     ]
     assert (len(named), data.partitions_omitted) == (100, 22)
     assert data.max_lag is not None
-    assert data.max_lag.model_dump() == {"topic": "slow", "partition": 119, "lag": 121}
-    assert data.total_lag == sum(range(2, 122)) + 4
+    assert data.max_lag.model_dump() == {"topic": "slow", "partition": 119, "lag": 122}
+    assert data.total_lag == sum(range(3, 123)) + 4

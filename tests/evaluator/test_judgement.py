@@ -39,7 +39,40 @@ def test_a_healthy_group_is_ok_from_the_first_event_and_says_nothing_of_it() -> 
 
 
 def test_growing_lag_is_a_warning_and_shrinking_lag_ends_it() -> None:
-    assert statuses(Judge(), 1, 2, 3, 2)[1:] == ["WARN", "WARN", "OK"]
+    assert statuses(Judge(), 11, 12, 13, 12)[1:] == ["WARN", "WARN", "OK"]
+
+
+def test_a_consumer_that_had_read_all_that_was_there_was_not_behind() -> None:
+    """It commits 5 s apart and is looked at 2 s later, when there always is something new."""
+    group = Judge()
+    ends = [1000 + 500 * i for i in range(12)]
+    events = [
+        offset_event(NOW + 5000 * i, {"orders": {0: At(end - 200, NOW + 5000 * i - 2000, 200)}})
+        for i, end in enumerate(ends)
+    ]
+    judged = group.all(events)
+    assert [one.lag.status for one in judged] == ["ERR"] + [
+        "OK"
+    ] * 11  # a lone commit, as in Burrow
+    topic = judged[-1].lag.topics["orders"]
+    assert topic.lag == [200]
+    assert topic.window_end.lag == [0]
+
+
+def test_a_consumer_that_had_not_was_behind_by_all_there_is_now() -> None:
+    group = Judge()
+    group.all(commits(15))
+    at = At(114, NOW + MINUTE, 40)  # the log ended at 115
+    topic = group.judged(offset_event(NOW + MINUTE, {"orders": {0: at}})).lag.topics["orders"]
+    assert topic.window_end.lag == [40]
+
+
+def test_an_unknown_log_end_says_nothing_of_a_commit() -> None:
+    group = Judge()
+    group.all(commits(0))
+    at = At(200, NOW + MINUTE, log_end=-1)
+    topic = group.judged(offset_event(NOW + MINUTE, {"orders": {0: at}})).lag.topics["orders"]
+    assert topic.window_end.lag == [None]
 
 
 def test_a_silent_group_that_lags_has_stopped() -> None:
@@ -62,33 +95,33 @@ def test_what_is_published_is_what_the_contracts_allow() -> None:
 
 
 def test_a_lag_event_has_the_window_edges() -> None:
-    *_, last = Judge().all(commits(3, 1, 2))
+    *_, last = Judge().all(commits(13, 11, 12))
     topic = last.lag.topics["orders"]
     assert topic.window_start.model_dump() == {
         "offset": [100],
         "at": [NOW],
         "observed_at": [NOW],
-        "lag": [3],
+        "lag": [13],
     }
     assert topic.window_end.model_dump() == {
         "offset": [120],
         "at": [NOW + 2 * MINUTE],
         "observed_at": [NOW + 2 * MINUTE],
-        "lag": [2],
+        "lag": [12],
     }
     assert topic.complete == [0.3]
     assert last.lag.complete == 0.0
 
 
 def test_a_lag_event_has_all_commits_of_the_windows() -> None:
-    *_, judged = Judge().all(commits(5, 4, 3))
+    *_, judged = Judge().all(commits(15, 14, 13))
     ends = judged.lag.topics["orders"].window_end
     newest = np.array([ends.offset, ends.at, ends.observed_at, ends.lag], np.int64)
     assert judged.lag.windows is not None
     found = unpack(judged.lag.windows, newest)
     assert found.filled.tolist() == [3]
     times = [NOW, NOW + MINUTE, NOW + 2 * MINUTE]
-    assert found.columns[:, 0, -3:].tolist() == [[100, 110, 120], times, times, [5, 4, 3]]
+    assert found.columns[:, 0, -3:].tolist() == [[100, 110, 120], times, times, [15, 14, 13]]
 
 
 def test_a_full_window_is_complete() -> None:
@@ -176,11 +209,11 @@ def test_a_heartbeat_after_a_merged_commit_is_no_commit_either() -> None:
 
 def test_a_commit_that_is_reported_again_is_no_new_one() -> None:
     group = Judge()
-    group.all(commits(5, 4))
+    group.all(commits(15, 14))
     at = At(110, NOW + MINUTE, 9, commits=1)
     topic = group.judged(offset_event(NOW + 5 * MINUTE, {"orders": {0: at}})).lag.topics["orders"]
     assert topic.window_end.observed_at == [NOW + MINUTE]
-    assert topic.window_end.lag == [4]
+    assert topic.window_end.lag == [14]
 
 
 def test_the_first_event_fills_a_window_even_without_a_commit_of_its_own() -> None:
@@ -331,7 +364,7 @@ def test_topics_of_a_group_may_be_judged_by_different_rules() -> None:
         )
     )
     topics = ("allowed", "burrow", "far", "short", "wiki")
-    for minute, lag in enumerate([0, 1, 2, 3, 4]):
+    for minute, lag in enumerate([0, 3, 6, 9, 12]):
         now = NOW + minute * MINUTE
         at = {0: At(100 + minute, now, lag)}
         judged = group.judged(offset_event(now, dict.fromkeys(topics, at)))
@@ -369,14 +402,14 @@ def test_who_is_not_ok_says_why() -> None:
     group = Judge()
     for minute in range(4):
         now = NOW + minute * MINUTE
-        rising = At(100 + minute, now, 60 * minute + 1)
+        rising = At(100 + minute, now, 60 * minute + 2)
         topics = {"a": {0: At(100 + minute, now), 1: rising}, "b": {0: rising}}
         judged = group.judged(offset_event(now, topics))
         if minute == 0:
             first = judged
     sentence = (
-        "lag has not shrunk over 4 commits in 3 m 0 s: from 1 to 181; "
-        "181 records behind, log still growing by 1/s"
+        "lag has not shrunk over 4 commits in 3 m 0 s: from 2 to 182; "
+        "182 records behind, log still growing by 1/s"
     )
     lag = judged.lag
     assert lag.topics["a"].reason == [None, "lag_not_shrinking"]
@@ -393,7 +426,7 @@ def test_who_is_not_ok_says_why() -> None:
 
 
 def test_a_group_that_is_ok_again_has_no_reason() -> None:
-    judged = Judge().all(commits(1, 2, 3, 2))[-1]
+    judged = Judge().all(commits(11, 12, 13, 12))[-1]
     assert judged.change is not None
     assert (judged.change.data.reason, judged.change.data.explanation) == (None, None)
     assert (judged.lag.reason, judged.lag.explanation) == (None, None)

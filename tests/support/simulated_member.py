@@ -12,7 +12,7 @@ from collections.abc import Callable
 from warren.clock import ManualClock
 from warren.contracts import OffsetEvent
 from warren.contracts.offset_event import TopicPositions
-from warren.evaluation import Rules
+from warren.evaluation import GroupRules, Rules
 from warren.settings import Settings
 from warren_evaluator.judgement import Judged, judge
 from warren_evaluator.state import GroupGone, GroupState
@@ -127,7 +127,7 @@ class SimulatedMember:
             position=self._position,
             topics={self._group.topic.name: positions},
         )
-        outcome = judge(event, self._state, RULES)
+        outcome = judge(event, self._state, GroupRules(RULES))
         assert isinstance(outcome, Judged)
         self._state = outcome.state
         statuses = outcome.lag.topics[self._group.topic.name].status

@@ -9,6 +9,9 @@ from warren_api.durations import duration, grouped
 from warren_api.feed import FeedState
 from warren_api.group_view import GroupView
 
+# States of a cluster in which what is known of its groups does not move on.
+TROUBLE = ("unreachable", "refused", "failing")
+
 
 def doubts(
     feed: FeedState,
@@ -19,6 +22,11 @@ def doubts(
 ) -> list[str]:
     """Sentences for people; empty when there is no doubt. Times in Unix milliseconds."""
     sentences = []
+    for cluster in clusters:
+        if cluster.state in TROUBLE:
+            since = "" if cluster.since is None else f" for {duration(now - cluster.since)}"
+            problem = f": {cluster.problem}" if cluster.problem else ""
+            sentences.append(f"Cluster {cluster.cluster} is {cluster.state}{since}{problem}.")
     if feed.problem:
         sentences.append(f"Warren cannot read its own topics: {feed.problem}.")
     if not feed.ready:
@@ -28,10 +36,6 @@ def doubts(
             f"No group has been judged for {duration(now - newest_evaluation)}: "
             "check the collector and the evaluator."
         )
-    for view in clusters:
-        if view.problem and view.since is not None:
-            lasts = duration(max(now - view.since, 0))
-            sentences.append(f"For {lasts}: {view.problem}.")
     return sentences
 
 

@@ -153,6 +153,7 @@ def _insert(
     rows, latest = observation.rows, observation.latest
     committed, committed_at = latest[Latest.COMMITTED], latest[Latest.COMMITTED_AT]
     windows.clear(rows[committed < 0])  # its committed offset is gone
+    lag = _lag_of_commits(latest, windows.log_ends[rows, -1])
     windows.remember_log_ends(rows, latest[Latest.LOG_END])
     differs = (committed != windows.newest(Column.OFFSET)[rows]) | (
         committed_at != windows.newest(Column.COMMITTED_AT)[rows]
@@ -164,7 +165,7 @@ def _insert(
     commits[Column.OFFSET] = committed[moved]
     commits[Column.COMMITTED_AT] = committed_at[moved]
     commits[Column.OBSERVED_AT] = event.observed_at
-    commits[Column.LAG] = _lag(latest)[moved]
+    commits[Column.LAG] = lag[moved]
     commits[Column.ORDER] = order
     into = rows[moved]
     windows.insert(into, commits, rules.min_distance_of(into), rules.capacity_of(into))
@@ -201,6 +202,17 @@ def _lag(latest: Int64) -> Int64:
     committed, log_end = latest[Latest.COMMITTED], latest[Latest.LOG_END]
     known = (committed >= 0) & (log_end >= 0)
     return np.where(known, np.maximum(log_end - committed, 0), UNKNOWN)
+
+
+def _lag_of_commits(latest: Int64, log_end_before: Int64) -> Int64:
+    """The lag, but 0 where a commit reached the log end of the observation before it.
+
+    What was written since then came after the commit, or hardly before it: a consumer that keeps up
+    with a steady producer is not behind, although there always is something new when one looks.
+    """
+    lag, committed = _lag(latest), latest[Latest.COMMITTED]
+    caught_up = (log_end_before != UNKNOWN) & (committed >= log_end_before) & (lag != UNKNOWN)
+    return np.where(caught_up, 0, lag)
 
 
 def _least_lag(state: GroupState, lag: Int64) -> Int64:
