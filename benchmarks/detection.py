@@ -54,7 +54,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--hours", type=float, default=8)
-    parser.add_argument("--repeats", type=int, default=8, help="partitions of each kind (16 kinds)")
+    parser.add_argument("--repeats", type=int, default=4, help="partitions of each kind (16 kinds)")
     parser.add_argument("--interval", type=int, default=5, help="seconds between observations")
     parser.add_argument("--details", action="store_true", help="by kind, on standard error")
     return parser.parse_args()
@@ -71,38 +71,38 @@ class Follower:
     detected: dict[int, int] = field(default_factory=dict)  # fault: seconds until it was found
     alarms: list[tuple[int, int, str]] = field(default_factory=list)  # false: partition, second
     flaps: int = 0
-    _bad: Any = None
-    _harmless: Any = None  # the alarm that is on has touched a fault or a recovery
-    _opened: dict[int, tuple[int, str]] = field(default_factory=dict)
-    _before: dict[int, str] = field(default_factory=dict)
     _status: list[str] = field(default_factory=list)
+    _before: dict[int, str] = field(default_factory=dict)  # fault: what it was when it began
+    _opened: dict[int, tuple[int, str]] = field(default_factory=dict)  # partition: when and what
+    _excused: set[int] = field(default_factory=set)  # partitions whose alarm has a cause
 
     def follow(self, tick: Tick) -> None:
         status = self._statuses(tick)
-        bad = np.array([name != "OK" for name in status])
-        if self._bad is None:
-            self._bad = np.zeros_like(bad)
-            self._harmless = np.zeros_like(bad)
+        before = self._status or ["OK"] * len(status)
         for p in np.flatnonzero(tick.fault >= 0).tolist():
-            fault = int(tick.fault[p])
-            if fault not in self.began:
-                self.began[fault] = tick.second
-                self._before[fault] = self._status[p] if self._status else "OK"
-            self.ended[fault] = tick.second
-            # An alarm that was on already says nothing of this fault, unless it changes.
-            if bad[p] and fault not in self.detected and status[p] != self._before[fault]:
-                self.detected[fault] = tick.second - self.began[fault]
-                if not self._bad[p]:
-                    self.flaps -= 1  # the one alarm that a fault is worth
-        opened, closed = bad & ~self._bad, self._bad & ~bad
-        self.flaps += int(opened.sum())
+            self._follow_fault(int(tick.fault[p]), tick.second, before[p], status[p])
         excused = (tick.fault >= 0) | tick.recovering
-        for p in np.flatnonzero(opened).tolist():
-            self._opened[p] = (tick.second, status[p])
-        self._harmless = np.where(opened, False, self._harmless) | (excused & bad)
-        for p in np.flatnonzero(closed & ~self._harmless).tolist():
-            self.alarms.append((p, *self._opened[p]))
-        self._bad, self._status = bad, status
+        for p, (was, now) in enumerate(zip(before, status, strict=True)):
+            if was == "OK" != now:
+                self.flaps += 1
+                self._opened[p] = (tick.second, now)
+                self._excused.discard(p)
+            if now != "OK" and excused[p]:
+                self._excused.add(p)
+            if was != "OK" == now and p not in self._excused:
+                self.alarms.append((p, *self._opened[p]))
+        self._status = status
+
+    def _follow_fault(self, fault: int, second: int, was: str, now: str) -> None:
+        if fault not in self.began:
+            self.began[fault], self._before[fault] = second, was
+        self.ended[fault] = second
+        if now == "OK":
+            self._before[fault] = "OK"
+        # An alarm that was on already says nothing of this fault, unless it changes.
+        elif fault not in self.detected and now != self._before[fault]:
+            self.detected[fault] = second - self.began[fault]
+            self.flaps -= was == "OK"  # the one alarm that a fault is worth
 
     def _statuses(self, tick: Tick) -> list[str]:
         at = START_MS + tick.second * 1000

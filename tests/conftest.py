@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from support.providers import Provider, choose_provider, docker_is_reachable
 from support.servers import container_kafka, container_valkey, embedded_kafka, embedded_valkey
 
@@ -24,7 +24,12 @@ def pytest_configure() -> None:
 
 
 # The same examples in every run, however slow the machine is: a failure can be had again.
-settings.register_profile("warren", deadline=None, derandomize=True)
+settings.register_profile(
+    "warren",
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("warren")
 
 

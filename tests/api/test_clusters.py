@@ -39,11 +39,11 @@ def test_burrows_fields_come_as_burrow_writes_them(api: Api) -> None:
     assert answer.text == (
         '{"error":false,"message":"cluster module detail returned",'
         '"module":{"class-name":"kafka","servers":["broker:9092"],'
-        '"client-profile":{"name":"","client-id":"warren","kafka-version":"","tls":null,'
+        '"client-profile":{"name":"demo","client-id":"warren","kafka-version":"","tls":null,'
         '"sasl":null},"topic-refresh":30,"offset-refresh":5},'
+        f'"request":{{"url":"/v3/kafka/demo","host":"{socket.gethostname()}"}},'
         '"state":{"state":"unknown","since":null,"problem":"","groups":0,"positions":0,'
-        '"backlog":0,"log_ends_at":null,"collectors":[]},'
-        f'"request":{{"url":"/v3/kafka/demo","host":"{socket.gethostname()}"}}}}'
+        '"backlog":0,"log_ends_at":null,"collectors":[]}}'
     )
 
 
@@ -94,3 +94,20 @@ def test_series(api: Api) -> None:
         if sample.name == "warren_cluster_state" and sample.value == 1
     }
     assert current == {("demo", "refused"), ("another", "ok")}
+
+
+@pytest.mark.parametrize("state", ["unreachable", "refused", "failing"])
+def test_trouble_with_a_cluster_is_a_doubt_everywhere(api: Api, state: str) -> None:
+    say(api, "a", state, problem="no broker answers (see clusters.demo)", since=NOW - 60_000)
+    (cluster,) = api.get("/api/v1/clusters").json()["clusters"]
+    assert (cluster["state"], cluster["state_since"]) == (state, NOW - 60_000)
+    assert cluster["problem"] == "no broker answers (see clusters.demo)"
+    doubt = f"Cluster demo is {state} for 1 m: no broker answers (see clusters.demo)."
+    assert api.get("/api/v1/groups").json()["doubts"] == [doubt]
+    assert doubt in api.get("/").text
+
+
+@pytest.mark.parametrize("state", ["ok", "rebuilding", "connecting"])
+def test_a_cluster_without_trouble_is_no_doubt(api: Api, state: str) -> None:
+    say(api, "a", state)
+    assert api.get("/api/v1/groups").json()["doubts"] == []

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 from api.served_api import NOW, lag_event, topic
-from warren_api.topic_progress import TopicIndex
+from warren.contracts import TopicsEvent
+from warren_api.topic_index import TopicIndex
 
 SECOND = 1_000
 
@@ -92,3 +93,28 @@ def test_topics_go_with_their_last_group() -> None:
     index.forget("demo", "never there")
     assert index.topics() == []
     assert index.topic("demo", "t") is None
+
+
+def listed(seconds: int, **log_ends: list[int]) -> TopicsEvent:
+    at = NOW + seconds * SECOND
+    return TopicsEvent(cluster="demo", observed_at=at, log_ends=log_ends)
+
+
+def test_a_topic_that_no_group_consumes_has_a_rate_too() -> None:
+    index = TopicIndex()
+    index.list_all(listed(0, quiet=[5, -1], t=[10]))
+    index.list_all(listed(10, quiet=[105, 7, 3], t=[20]))
+    quiet = index.topic("demo", "quiet")
+    assert quiet is not None
+    assert (quiet.produce_rate, quiet.consume_rate, quiet.partition_count) == (10.0, None, 3)
+    assert [log.log_end for log in quiet.partitions()] == [105, 7, 3]
+    index.list_all(listed(20, t=[30]))
+    assert [view.topic for view in index.topics()] == ["t"], "quiet was deleted"
+    index.apply(lag_event("g", evaluated_at=NOW, topics={"t": topic({"log_end": 4})}))
+    view = index.topic("demo", "t")
+    assert view is not None
+    assert (view.produce_rate, index.count("demo")) == (1.0, 1)
+    assert [tuple(log) for log in view.partitions()] == [(0, 0, 30)], "the list is newer"
+    index.unlist("demo")
+    index.forget("demo", "g")
+    assert index.topics() == []

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 from api.served_api import NOW, Api, late, topic
+from warren_api.feed import FeedState
+from warren_api.v1_models import Groups
 
 MINUTE = 60_000
 
@@ -209,3 +211,17 @@ def test_doubts_about_one_group_are_with_it(api: Api) -> None:
     assert len(doubts) == 2
     assert doubts[0].startswith("Only 50 % of its partitions have a full window")
     assert doubts[1] == "The lag of 1 partition is not known."
+
+
+def test_a_list_that_is_put_together_from_texts_is_what_its_model_says(filled: Api) -> None:
+    filled.put('na"me\\\u2028', status="WARN", explanation='a "reason"')
+    filled.feed = FeedState(ready=True, problem='cluster "home" is away')
+    for _ in range(2):
+        body = filled.get("/api/v1/groups?limit=3").json()
+        assert Groups.model_validate(body).model_dump() == body
+        assert len(body["groups"]) == 3
+        assert body["doubts"]
+    assert filled.get("/api/v1/groups?cluster=nowhere").json()["groups"] == []
+    filled.put("fine", total_lag=41)
+    (fine,) = filled.get("/api/v1/groups?regex=^fine$").json()["groups"]
+    assert fine["total_lag"] == 41, "a new evaluation is rendered anew"

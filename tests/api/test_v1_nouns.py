@@ -22,6 +22,9 @@ def test_clusters_are_those_of_the_settings_and_of_events() -> None:
     assert demo == {
         "cluster": "demo",
         "configured": True,
+        "state": "unknown",
+        "state_since": None,
+        "problem": None,
         "groups": 1,
         "status_counts": {"ERR": 1, "WARN": 0, "OK": 0},
         "losing": 1,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
 from confluent_kafka import Producer
@@ -19,16 +18,20 @@ from confluent_kafka.admin import (
 )
 from support.collector_lab import CLUSTER, Lab
 from support.servers import embedded_kafka
+from support.waiting import eventually
+from warren.errors import PublishFailed
+from warren.kafka.producer import EventProducer
 from warren.kafka.topics import ensure_topics
 from warren.settings import ClusterSettings, HomeSettings, Settings
 from warren_collector import stack, topic_metadata
+from warren_local.kafka import EmbeddedKafka
 from warren_local.kafka_properties import Listener
 from warren_local.ports import free_port
 
 pytestmark = pytest.mark.integration
 
 LOGIN = "org.apache.kafka.common.security.plain.PlainLoginModule required"
-USERS = 'user_watcher="right" user_publisher="right"'
+USERS = 'user_watcher="right" user_lister="right" user_publisher="right" user_late="right"'
 PROPERTIES = {
     "sasl.enabled.mechanisms": "PLAIN",
     "listener.name.secured.plain.sasl.jaas.config": f"{LOGIN} {USERS};",
@@ -52,7 +55,21 @@ class Secured:
         for future in self.lab.admin.create_acls([acl]).values():
             future.result(30)
 
-    def settings(self) -> Settings:
+    def prepare_home(self) -> None:
+        """Warren's topics, and the rights to publish on them."""
+        ensure_topics(self.lab.admin, self.lab.settings().home)
+        for name in ("offsets", "groups", "clusters", "topics", "dead-letters"):
+            self.grant("publisher", TOPIC, self.lab.prefix + name, WRITE)
+
+    def commit(self, offset: int) -> tuple[str, str]:
+        """A topic with 5 records and a group that has committed this offset there."""
+        topic, group = self.lab.create_topic("orders"), f"{self.lab.name}-group"
+        self.lab.produce(topic, [(None, b"x")] * 5)
+        self.lab.commit(group, [Partition(topic, 0, offset)])
+        return topic, group
+
+    def settings(self, clusters: dict[str, tuple[str, str]], **cluster: object) -> Settings:
+        """`clusters`: user and password by name; `cluster`: other settings of each."""
         plain = self.lab.settings()
         home = HomeSettings(
             bootstrap=self._bootstrap,
@@ -60,14 +77,18 @@ class Secured:
             topic_prefix=plain.home.topic_prefix,
             create_topics=False,
         )
-        groups = plain.clusters[CLUSTER].groups_allow
-        clusters = {
-            name: ClusterSettings(
-                bootstrap=self._bootstrap, kafka=_login("watcher", password), groups_allow=groups
+        monitored = {
+            name: ClusterSettings.model_validate(
+                {
+                    "bootstrap": self._bootstrap,
+                    "kafka": _login(user, password),
+                    "groups_allow": plain.clusters[CLUSTER].groups_allow,
+                    **cluster,
+                }
             )
-            for name, password in ((CLUSTER, "right"), ("stranger", "wrong"))
+            for name, (user, password) in clusters.items()
         }
-        return plain.model_copy(update={"home": home, "clusters": clusters})
+        return plain.model_copy(update={"home": home, "clusters": monitored})
 
 
 def _login(user: str, password: str) -> dict[str, str]:
@@ -79,32 +100,35 @@ def _login(user: str, password: str) -> dict[str, str]:
     }
 
 
+@pytest.fixture(scope="module")
+def kafka(
+    pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[EmbeddedKafka]:
+    listener = Listener(free_port(), "SASL_PLAINTEXT")
+    logs = tmp_path_factory.mktemp("secured")
+    with embedded_kafka(
+        pytestconfig.rootpath, logs, listeners={"SECURED": listener}, properties=PROPERTIES
+    ) as kafka:
+        yield kafka
+
+
 @pytest.fixture
 def secured(
-    pytestconfig: pytest.Config, tmp_path: Path, unique: str, monkeypatch: pytest.MonkeyPatch
+    kafka: EmbeddedKafka, unique: str, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Secured]:
     monkeypatch.setattr(stack, "RESTART_AFTER", 0.5)
     monkeypatch.setattr(topic_metadata, "MAX_AGE", 0.5)
-    listener = Listener(free_port(), "SASL_PLAINTEXT")
-    with (
-        embedded_kafka(
-            pytestconfig.rootpath, tmp_path, listeners={"SECURED": listener}, properties=PROPERTIES
-        ) as kafka,
-        ExitStack() as closing,
-    ):
-        plain = {"bootstrap.servers": kafka.bootstrap}
+    plain = {"bootstrap.servers": kafka.bootstrap}
+    with ExitStack() as closing:
         lab = Lab(kafka.bootstrap, unique, AdminClient(plain), Producer(plain), closing)
-        yield Secured(lab, listener.port)
+        yield Secured(lab, kafka.options.listeners["SECURED"].port)
 
 
 def test_offsets_topic_with_the_rights_that_are_documented(secured: Secured) -> None:
-    lab, settings = secured.lab, secured.settings()
-    topic, group = lab.create_topic("orders"), f"{lab.name}-group"
-    lab.produce(topic, [(None, b"x")] * 5)
-    lab.commit(group, [Partition(topic, 0, 3)])
-    ensure_topics(lab.admin, lab.settings().home)
-    for name in ("offsets", "groups", "clusters", "dead-letters"):
-        secured.grant("publisher", TOPIC, lab.prefix + name, WRITE)
+    lab = secured.lab
+    settings = secured.settings({CLUSTER: ("watcher", "right"), "stranger": ("watcher", "wrong")})
+    topic, group = secured.commit(3)
+    secured.prepare_home()
 
     with lab.collecting(settings) as collector:
         events = lab.events()
@@ -135,3 +159,45 @@ def test_offsets_topic_with_the_rights_that_are_documented(secured: Secured) -> 
         events.until(lambda: events.cluster_states()[CLUSTER] == "ok", "all is well")
         assert events.cluster_states()["stranger"] == "refused"
         assert not collector.is_ready
+
+
+def test_admin_api_with_the_rights_that_are_documented(secured: Secured) -> None:
+    lab = secured.lab
+    settings = secured.settings({CLUSTER: ("lister", "right")}, source="admin_api")
+    topic, group = secured.commit(3)
+    secured.prepare_home()
+    shares = f"{settings.collector.group_id}-{CLUSTER}"  # of the groups, among collectors
+    secured.grant("publisher", TOPIC, f"{lab.prefix}groups", READ)
+    secured.grant("publisher", GROUP, shares, READ)
+    with lab.ready(settings):
+        events = lab.events()
+        events.until(lambda: events.cluster_states().get(CLUSTER) == "ok", "nothing is refused")
+        assert events.of(group) == []  # what may not be described is not listed
+        secured.grant("lister", TOPIC, topic, DESCRIBE)
+        secured.grant("lister", GROUP, group, DESCRIBE)
+        events.until(lambda: events.of(group), "the group is published", timeout=60)
+        events.until(
+            lambda: (
+                events.committed(group) == {(topic, 0): 3}
+                and events.of(group)[-1].topics[topic].log_end == [5]
+            ),
+            "its positions are known",
+        )
+
+
+def test_a_producer_that_was_refused_works_once_it_may(secured: Secured) -> None:
+    topic = secured.lab.create_topic("late")
+    home = secured.settings({CLUSTER: ("late", "right")}).clusters[CLUSTER]
+    producer = EventProducer("home", "home", home, delivery_timeout=5)
+
+    def is_published() -> bool:
+        try:
+            producer.send(topic, b"key", b"value")
+            producer.flush()
+        except PublishFailed:
+            return False
+        return True
+
+    assert not is_published()
+    secured.grant("late", TOPIC, topic, WRITE)
+    eventually(is_published, timeout=60, message="the record is acknowledged")

@@ -13,7 +13,7 @@ import support.coordinator_records as encode
 from support.collector_lab import CLUSTER, Events, Lab
 from support.collector_process import collector_process
 from support.waiting import eventually
-from warren.evaluation import Column, Int64, Rules, Windows
+from warren.evaluation import Column, GroupRules, Int64, Rules, Windows
 from warren_evaluator.judgement import Duplicate, Judged, judge
 from warren_evaluator.state import GroupState
 
@@ -58,7 +58,7 @@ def windows_by_events(events: Events, group: str) -> Windows:
     """What the evaluator's table holds of a group after all events."""
     state: GroupState | None = None
     for event in events.of(group):
-        outcome = judge(event, state, RULES)
+        outcome = judge(event, state, GroupRules(RULES))
         if not isinstance(outcome, Duplicate):
             assert isinstance(outcome, Judged)
             state = outcome.state

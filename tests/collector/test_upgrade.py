@@ -11,7 +11,7 @@ from support.group_members import Members
 from support.offset_events import Judge
 from warren.clock import SystemClock
 from warren.contracts import OffsetEvent, StatusChangeEvent, group_key
-from warren.evaluation import Column, Rules
+from warren.evaluation import Column, GroupRules, Rules
 from warren_api.read_model import ReadModel
 from warren_collector import topic_metadata
 from warren_evaluator.batch import BatchEvaluator
@@ -134,7 +134,7 @@ def test_what_ends_disappears_everywhere_and_closes_its_incident(
             lab.produce(topic, [(None, b"x")] * 9, partition)
     deleted, topicless, healed = (f"{lab.name}-{n}" for n in ("deleted", "topicless", "healed"))
     places = {deleted: [stays, stays], topicless: [goes, goes], healed: [stays, goes]}
-    rules = Rules(min_distance_ms=0)
+    rules = GroupRules(Rules(min_distance_ms=0))
     downstream = Downstream(BatchEvaluator(lambda _c, _g: rules, "", SystemClock()))
 
     with lab.ready(lab.settings()):

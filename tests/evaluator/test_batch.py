@@ -9,7 +9,8 @@ import pytest
 from support.offset_events import MINUTE, NOW, At, commits, offset_event
 from warren.clock import ManualClock
 from warren.contracts import DeadLetter, LagEvent, OffsetEvent, StatusChangeEvent, group_key
-from warren.evaluation import GroupRules, Rules
+from warren.evaluation import GroupRules, RuleBook, Rules
+from warren.settings import EvaluationOverride, EvaluationSettings
 from warren_evaluator.batch import MAX_RAW_BYTES, BatchEvaluator
 from warren_evaluator.records import BatchResult, SourceRecord
 from warren_evaluator.window_codec import decode, is_gone
@@ -50,6 +51,18 @@ def test_every_evaluation_is_published_and_the_group_written_once() -> None:
     assert result.counts.events == 4
     assert result.counts.partitions == 4
     assert result.counts.status_changes == ["ERR", "WARN", "OK"]
+
+
+def test_each_group_has_its_own_rules() -> None:
+    """A lone commit with a lag is a stop for Burrow, and too little to know for progress."""
+    quiet = EvaluationOverride(groups=["^quiet"], policy="progress")
+    book = RuleBook(EvaluationSettings(overrides=[quiet]))
+    evaluator = BatchEvaluator(book.rules_for, "w.", ManualClock(NOW))
+    at = {"orders": {0: At(100, NOW, lag=5)}}
+    events = [offset_event(NOW + 1, at, group=group) for group in ("billing", "quiet-1")]
+    result = evaluator.evaluate(records(events), {}.get)
+    lags = [LagEvent.from_bytes(value) for value in published(result, "w.lag")]
+    assert [(lag.policy, lag.status) for lag in lags] == [("burrow", "ERR"), ("progress", "OK")]
 
 
 def test_a_batch_goes_on_where_the_table_is() -> None:

@@ -14,7 +14,8 @@ from warren_local.readiness import await_ready
 
 START_TIMEOUT = 60.0  # seconds; 1 s is usual
 STOP_GRACE = 10.0
-_ARE_YOU_OK, _YES = b"ruok", b"imok"
+# Unlike "ruok" this is answered with the version only once it serves.
+_STATUS, _SERVES = b"srvr", b"Zookeeper version"
 
 
 class EmbeddedZookeeper:
@@ -39,7 +40,7 @@ class EmbeddedZookeeper:
         configuration = self._data_dir / "zoo.cfg"
         configuration.write_text(
             f"clientPortAddress={HOST}\nclientPort={self.port}\ndataDir={self._data_dir}\n"
-            "admin.enableServer=false\n4lw.commands.whitelist=ruok\n"
+            "admin.enableServer=false\n4lw.commands.whitelist=srvr\n"
         )
         return [
             str(self._java),
@@ -61,11 +62,11 @@ class EmbeddedZookeeper:
             raise
 
     def is_ready(self) -> bool:
-        """Whether it says that it is well."""
+        """Whether it says that it serves."""
         try:
             with socket.create_connection((HOST, self.port), timeout=1) as connection:
-                connection.sendall(_ARE_YOU_OK)
-                return connection.recv(len(_YES)) == _YES
+                connection.sendall(_STATUS)
+                return connection.recv(len(_SERVES), socket.MSG_WAITALL) == _SERVES
         except OSError:
             return False
 

@@ -49,7 +49,9 @@ class ApiContext:
     def doubts(self) -> list[str]:
         """Why what is served may not be how things are, one sentence each; empty when it is."""
         newest = max((v.event.evaluated_at for v in self.model.groups()), default=None)
-        return doubts(self.feed_state(), newest, self.clock.now_ms(), self.stale_after_ms)
+        now = self.clock.now_ms()
+        clusters = [self.model.cluster(cluster, now) for cluster in self.clusters]
+        return doubts(self.feed_state(), newest, now, self.stale_after_ms, clusters)
 
     def group_doubts(self, view: GroupView) -> list[str]:
         """Why what is said of a group may not be how it is; empty when it is to be believed."""

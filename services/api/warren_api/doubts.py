@@ -1,15 +1,32 @@
-"""Whether to believe what is shown: the feed works and groups have been judged lately."""
+"""Whether to believe what is shown: topics and clusters are read, groups were judged lately."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from warren_api.cluster_view import ClusterView
 from warren_api.durations import duration, grouped
 from warren_api.feed import FeedState
 from warren_api.group_view import GroupView
 
+# States of a cluster in which what is known of its groups does not move on.
+TROUBLE = ("unreachable", "refused", "failing")
 
-def doubts(feed: FeedState, newest_evaluation: int | None, now: int, stale_after: int) -> list[str]:
+
+def doubts(
+    feed: FeedState,
+    newest_evaluation: int | None,
+    now: int,
+    stale_after: int,
+    clusters: Iterable[ClusterView] = (),
+) -> list[str]:
     """Sentences for people; empty when there is no doubt. Times in Unix milliseconds."""
     sentences = []
+    for cluster in clusters:
+        if cluster.state in TROUBLE:
+            since = "" if cluster.since is None else f" for {duration(now - cluster.since)}"
+            problem = f": {cluster.problem}" if cluster.problem else ""
+            sentences.append(f"Cluster {cluster.cluster} is {cluster.state}{since}{problem}.")
     if feed.problem:
         sentences.append(f"Warren cannot read its own topics: {feed.problem}.")
     if not feed.ready:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -91,6 +91,9 @@ class GroupView:
     changed: StatusSince | None = None
     freshness: GroupFreshness | None = None
     membership: Membership | None = None
+    # Text made from the view, by what it is for: a list of all groups is asked for again and again,
+    # and most of them have not changed since.
+    rendered: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def cluster(self) -> str:

@@ -48,7 +48,9 @@ class ProblemKind(Enum):
         "The group was deleted, has expired, or was never there.",
     )
     TOPIC_NOT_FOUND = _Kind(
-        404, "Topic not found", "No group that Warren knows has committed offsets of the topic."
+        404,
+        "Topic not found",
+        "No collector has listed the topic and no group has committed offsets of it.",
     )
     INCIDENT_NOT_FOUND = _Kind(
         404, "Incident not found", "The incident never was, or is no longer remembered."

@@ -27,7 +27,7 @@ from warren_api.group_freshness import GroupFreshness
 from warren_api.group_view import GroupView, StatusSince
 from warren_api.membership import Membership
 from warren_api.status_history import StatusHistory
-from warren_api.topic_progress import TopicIndex
+from warren_api.topic_index import TopicIndex
 
 HISTORY = 10_000
 GroupName = tuple[str, str]
@@ -149,10 +149,13 @@ class ReadModel:
         Raises ContractViolation when the record is not a TopicsEvent.
         """
         if value is None:
-            self._topics.pop((key or b"").decode(errors="replace"), None)
+            gone = (key or b"").decode(errors="replace")
+            self._topics.pop(gone, None)
+            self.topics.unlist(gone)
             return
         event = TopicsEvent.from_bytes(value)
         self._topics[event.cluster] = event
+        self.topics.list_all(event)
 
     def _refresh(self, name: GroupName) -> None:
         """Puts what is known beside the evaluation into the group's view. Needs the lock."""

@@ -173,6 +173,9 @@ GROUP_DETAIL: Body = {
 CLUSTER_SUMMARY: Body = {
     "cluster": "prod",
     "configured": True,
+    "state": "ok",
+    "state_since": _NOW - 86_400_000,
+    "problem": None,
     "groups": 1,
     "status_counts": {"ERR": 1, "WARN": 0, "OK": 0},
     "losing": 0,

@@ -8,10 +8,13 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
+import structlog
 from warren.contracts import ClusterEvent, group_key
 from warren.contracts.cluster_event import EVERY_MS
 from warren.contracts.topics import CLUSTERS
 from warren.errors import PublishFailed
+
+log = structlog.get_logger(__name__)
 
 LOOK_EVERY = 0.5  # seconds; also how late a change is published
 
@@ -40,6 +43,7 @@ class ClusterReports:
         self._reports = reports
         self._topic = CLUSTERS.full_name(topic_prefix)
         self._published: dict[bytes, ClusterEvent] = {}
+        self._failing = False
 
     def publish(self, bus: Bus) -> None:
         """What is due. What could not be published is due again; its trouble is told elsewhere."""
@@ -80,6 +84,10 @@ class ClusterReports:
             for key, value in records.items():
                 bus.send(self._topic, key, value)
             bus.flush()
-        except PublishFailed:
+        except PublishFailed as error:
+            if not self._failing:
+                log.warning("states of clusters are not published", problem=error.problem)
+            self._failing = True
             return False
+        self._failing = False
         return True

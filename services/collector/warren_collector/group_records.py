@@ -19,6 +19,8 @@ SHARE_GROUP = 11
 STREAMS_GROUP = 17
 # A group exists while it has one of these; the newest says which protocol it speaks.
 HEADS = (GROUP_METADATA, CONSUMER_GROUP, SHARE_GROUP, STREAMS_GROUP)
+# Kinds whose records' times are needed: the heads and the target assignments' metadata.
+TIMED = frozenset({*HEADS, 6, 12, 20})
 _NEW = 2  # the generation or epoch that a group has first, at most
 
 Decoded = GroupMetadata | GroupRecord
@@ -26,25 +28,31 @@ Decoded = GroupMetadata | GroupRecord
 
 @dataclass(slots=True)
 class Stored:
-    """A record's newest value. `time` is the record's, Unix ms; -1 unknown."""
+    """A record's newest value. `time` is the record's, Unix ms; -1 unknown, or not of interest."""
 
+    key: GroupKey
     raw_key: bytes
-    value: bytes
     partition: int
-    offset: int
-    time: int
-    counted: bool
-    is_pending: bool = True
+    value: bytes = b""
+    offset: int = -1
+    time: int = -1
+    counted: bool = False
+    is_pending: bool = False
     """Not decoded yet."""
     record: Decoded | None = None
     """The newest value that could be decoded, which may be an older one."""
+
+    def replace(self, value: bytes, offset: int, *, counted: bool) -> None:
+        self.value = value
+        self.offset = offset
+        self.counted = counted
+        self.is_pending = True
 
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
     """A value that turned out to be unusable when it was decoded."""
 
-    key: GroupKey
     stored: Stored
     problem: Malformed | Skipped
 
@@ -99,14 +107,17 @@ class GroupRecords:
     rebalances: Rebalances = field(default_factory=Rebalances)
     is_headless: bool = False
     has_news: bool = False
+    place: tuple[int, str] = field(init=False)
+    """Source partition and name."""
 
-    def put(self, key: GroupKey, stored: Stored) -> None:
-        old = self.stored.get(key)
-        if old is not None:
-            stored.record = old.record
-        self.stored[key] = stored
-        if old is None and key.version in HEADS:
-            self._begin(key, stored)
+    def __post_init__(self) -> None:
+        self.place = self.source_partition, self.name
+
+    def add(self, stored: Stored) -> None:
+        """A record of a kind that was not there before."""
+        self.stored[stored.key] = stored
+        if stored.key.version in HEADS:
+            self._begin(stored)
 
     def remove(self, key: GroupKey) -> None:
         self.stored.pop(key, None)
@@ -118,7 +129,7 @@ class GroupRecords:
                 stored.is_pending = False
                 match decode_group_value(key, stored.value):
                     case Malformed() | Skipped() as problem:
-                        findings.rejected.append(Rejected(key, stored, problem))
+                        findings.rejected.append(Rejected(stored, problem))
                     case decoded:
                         stored.record = decoded
                         if decoded.unknown_tags:
@@ -147,8 +158,8 @@ class GroupRecords:
             if key.version == version and isinstance(stored.record, GroupRecord):
                 yield key.part, stored.record
 
-    def _begin(self, key: GroupKey, stored: Stored) -> None:
-        decoded = decode_group_value(key, stored.value)
+    def _begin(self, stored: Stored) -> None:
+        decoded = decode_group_value(stored.key, stored.value)
         if isinstance(decoded, GroupMetadata | GroupRecord):
             self.rebalances.begin(epoch_of(decoded), is_counted=stored.counted)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from warren.errors import MalformedRecord
 
 from warren_collector.batch import Batch, Folded
-from warren_collector.group_records import GroupRecords, Stored
+from warren_collector.group_records import TIMED, GroupRecords, Stored
 from warren_collector.records.buffer import Buffer
 from warren_collector.records.decoding import NEWEST_VALUES, malformed_key
 from warren_collector.records.key import (
@@ -20,7 +20,7 @@ from warren_collector.records.key import (
 
 _OFFSET_KEYS = tuple(version.to_bytes(2, "big") for version in OFFSET_COMMIT)
 _VERSION_0 = b"\0\0"
-_Entry = tuple[GroupRecords, GroupKey]
+_Entry = tuple[GroupRecords, Stored]
 
 
 def is_group_key(key: bytes | None) -> bool:
@@ -57,17 +57,29 @@ class GroupStates:
         partitions, offsets = batch.partitions[indexes].tolist(), batch.offsets[indexes].tolist()
         for index, partition, offset in zip(indexes, partitions, offsets, strict=True):
             raw, value = batch.keys[index], batch.values[index]
-            if raw is None or self._is_unknown_kind(raw, folded):
+            if raw is None:
                 continue
-            if value is None:
-                self._fold_tombstone(batch, index, raw, partition, folded)
+            entry = self._entries.get(raw)
+            if entry is None:
+                entry = self._new_entry(batch, index, partition, folded)
+                if entry is None:
+                    continue
+            elif value is None:
+                del self._entries[raw]
+                entry[0].remove(entry[1].key)
+            elif not _is_of_known_version(entry[1].key, value, folded):
                 continue
-            entry = self._entries.get(raw) or self._new_entry(index, raw, partition, folded)
-            if entry is not None and _is_of_known_version(entry[1], value, folded):
-                is_counted = batch.is_counted(index)
-                stored = Stored(raw, value, partition, offset, batch.time(index), is_counted)
-                self._put(entry, stored)
-                folded.group_records += 1
+            group, stored = entry
+            is_counted = batch.is_counted(index)
+            folded.group_records += 1
+            group.has_news |= is_counted
+            self._changed[group.place] = None
+            if value is not None:
+                stored.replace(value, offset, counted=is_counted)
+                if stored.key.version in TIMED:
+                    stored.time = batch.time(index)
+                if stored.key not in group.stored:
+                    group.add(stored)
 
     def touch(self, partition: int, name: str) -> None:
         """The group shall be looked at again."""
@@ -90,7 +102,7 @@ class GroupStates:
     def drop_denied(self) -> None:
         """The filters have changed: groups not watched any more are at their end."""
         for group in [group for group in self if not self._accepts(group.name)]:
-            self._changed[group.source_partition, group.name] = None
+            self._changed[group.place] = None
             self.forget(group)
 
     def release(self, partitions: Iterable[int]) -> None:
@@ -106,47 +118,32 @@ class GroupStates:
         for place in self.changed(released):
             del self._changed[place]
 
-    def _is_unknown_kind(self, raw: bytes, folded: Folded) -> bool:
+    def _new_entry(self, batch: Batch, index: int, partition: int, folded: Folded) -> _Entry | None:
+        """For a key that is not known; None when there is nothing to store."""
+        raw, value = batch.keys[index] or b"", batch.values[index]
         version = int.from_bytes(raw[:2], "big", signed=True)
-        if version in KINDS:
-            return False
-        folded.skipped[version, None] += 1
-        return True
-
-    def _put(self, entry: _Entry, stored: Stored) -> None:
-        group, key = entry
-        group.put(key, stored)
-        group.has_news |= stored.counted
-        self._changed[group.source_partition, group.name] = None
-
-    def _fold_tombstone(
-        self, batch: Batch, index: int, raw: bytes, partition: int, folded: Folded
-    ) -> None:
-        entry = self._entries.pop(raw, None)
-        if entry is None:
-            # Of a record that compaction has dropped already: perhaps the group is gone.
-            key = self._read_key(raw, index, folded)
-            if key is not None and self._accepts(key.group) and batch.is_counted(index):
-                self._changed[partition, key.group] = None
-            return
-        group, key = entry
-        folded.group_records += 1
-        group.remove(key)
-        group.has_news |= batch.is_counted(index)
-        self._changed[group.source_partition, group.name] = None
-
-    def _new_entry(self, index: int, raw: bytes, partition: int, folded: Folded) -> _Entry | None:
+        if version not in KINDS:
+            folded.skipped[version, None] += 1
+            return None
         key = self._read_key(raw, index, folded)
         if key is None:
             return None
         if not self._accepts(key.group):
             folded.denied += 1
             return None
+        if value is None:
+            # Of a record that compaction has dropped already: perhaps the group is gone.
+            folded.group_records += 1
+            if batch.is_counted(index):
+                self._changed[partition, key.group] = None
+            return None
+        if not _is_of_known_version(key, value, folded):
+            return None
         groups = self._by_partition.setdefault(partition, {})
         group = groups.get(key.group)
         if group is None:
             group = groups[key.group] = GroupRecords(key.group, partition)
-        entry = self._entries[raw] = (group, key)
+        entry = self._entries[raw] = (group, Stored(key, raw, partition))
         return entry
 
     def _read_key(self, raw: bytes, index: int, folded: Folded) -> GroupKey | None:

@@ -99,9 +99,8 @@ class Publisher:
             size += len(value)
             self._bus.send(self._offsets, group_key(event.cluster, event.group), value)
         for report in reports:
-            described = report.to_bytes()
-            size += len(described or b"")
-            self._bus.send(self._groups, report.key, described)
+            size += len(report.content or b"")
+            self._bus.send(self._groups, report.key, report.content)
         for key, letter in self._waiting:
             value = letter.to_bytes()
             size += len(value)

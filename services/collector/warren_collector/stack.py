@@ -209,8 +209,9 @@ class ClusterStack:
             published_at=ticker.published_at,
             log_ends_at=ticker.log_ends_at,
         )
-        if ticker.problem is not None:
-            self.state.trouble(ticker.problem, figures)
+        problem = ticker.problem or source.problem
+        if problem is not None:
+            self.state.trouble(problem, figures)
         else:
             self.state.note("ok" if self.is_ready else "rebuilding", figures)
         self._meters.state(positions, source.partitions, backlog, self.is_ready)

@@ -3,7 +3,7 @@
 Layout, little-endian: version, kind, then what `_GROUP` or `_GONE` names, the partitions as JSON,
 the columns. A column of windows is stored as the newest value (64 bits) and the distances of the
 others from it, in 32 bits when they all fit. About 300 bytes a partition with ten intervals. Where
-policy `progress` judges, its track follows, 170 bytes a partition: how many marks and figures there
+policy `progress` judges, its track follows, 185 bytes a partition: how many marks and figures there
 are (a version that has others learns anew), then those.
 
 Version 1 had no track; it is read as a group without one.

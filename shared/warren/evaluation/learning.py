@@ -119,7 +119,10 @@ class Track:
 
     def take(self, rows: Int64) -> Track:
         """A copy with these partitions; a negative row is a partition never observed."""
-        if not self.marks.shape[1]:
+        partitions = self.marks.shape[1]
+        if np.array_equal(rows, np.arange(partitions)):  # as nearly always
+            return Track(self.marks.copy(), self.figures.copy())
+        if not partitions:
             return Track.empty(len(rows))
         taken = Track(self.marks[:, rows], self.figures[:, rows])
         taken.clear(rows < 0)
@@ -168,8 +171,9 @@ def _learn(marks: Int64, figures: Floats, sighting: Sighting, blind_ms: int) -> 
     log_end = np.where(sighting.log_end >= 0, sighting.log_end, marks[Mark.LOG_END])
     # Nothing to start from: never seen, not committed (any more), or a log that was made anew.
     lost = (marks[Mark.COMMITTED] < 0) | (committed < 0) | (log_end < marks[Mark.LOG_END])
-    marks[:, lost] = _FRESH[:, None]
-    figures[:, lost] = UNKNOWN
+    if lost.any():
+        marks[:, lost] = _FRESH[:, None]
+        figures[:, lost] = UNKNOWN
     elapsed = np.where(lost, 0, _span(now, marks[Mark.SEEN_AT]))
     sure = ~lost & (elapsed <= blind_ms)
     advanced = ~lost & (committed > marks[Mark.COMMITTED])
@@ -214,7 +218,7 @@ def _learn_wait(
 
 def _span(until: int | Int64, since: Int64) -> Int64:
     """Never negative, whatever the clocks do, and never silly."""
-    return np.clip(until - since, 0, _LONGEST_MS)
+    return np.minimum(np.maximum(until - since, 0), _LONGEST_MS)
 
 
 def _remember(
@@ -255,6 +259,8 @@ def _learn_commits(
 def _learn_rewind(marks: Int64, committed: Int64, now: int | Int64, known: Bools) -> None:
     before = marks[Mark.COMMITTED]
     back = known & (committed < before)
+    if not (back.any() or (marks[Mark.REWOUND_FROM] >= 0).any()):
+        return
     began = back & (marks[Mark.REWOUND_FROM] < 0)
     marks[Mark.REWOUND_FROM] = np.where(began, before, marks[Mark.REWOUND_FROM])
     marks[Mark.REWOUND_AT] = np.where(began, now, marks[Mark.REWOUND_AT])

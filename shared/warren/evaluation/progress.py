@@ -51,10 +51,13 @@ def _nothing_to_read(track: Track, allowed_lag: int | Int64) -> Bools:
 def _rewound(track: Track, now_ms: int | Int64, patience: Int64, allowed_lag: int | Int64) -> Bools:
     """A small step back may be made good within the usual time; a large one is told at once."""
     marks = track.marks
+    was_back: Bools = marks[Mark.REWOUND_FROM] >= 0
+    if not was_back.any():
+        return was_back
     back = marks[Mark.REWOUND_FROM] - marks[Mark.COMMITTED]
     large = back > explained_lag(marks, track.figures, allowed_lag)
     lasting = now_ms - marks[Mark.REWOUND_AT] > patience
-    rewound: Bools = (marks[Mark.REWOUND_FROM] >= 0) & (large | lasting)
+    rewound: Bools = was_back & (large | lasting)
     return rewound
 
 

@@ -76,6 +76,8 @@ class Windows:
 
     def take(self, rows: Int64) -> Windows:
         """A copy with these partitions; a negative row gives an empty window."""
+        if np.array_equal(rows, np.arange(len(self.filled))):  # as nearly always
+            return Windows(self.columns.copy(), self.filled.copy(), self.log_ends.copy())
         missing = rows < 0
         if len(self.filled) == 0:
             return Windows.empty(len(rows), self.intervals)

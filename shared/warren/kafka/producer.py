@@ -28,20 +28,19 @@ class EventProducer:
         self._cluster = cluster
         self._setting = setting
         self._failed: confluent_kafka.KafkaError | None = None
-        self._producer = Producer(
-            client_options(
-                cluster,
-                setting,
-                connection,
-                acks="all",
-                enable_idempotence=True,
-                compression_type="lz4",
-                partitioner="murmur2_random",
-                message_max_bytes=MAX_MESSAGE_BYTES,
-                linger_ms=5,
-                delivery_timeout_ms=round(delivery_timeout * 1000),
-            )
+        self._options = client_options(
+            cluster,
+            setting,
+            connection,
+            acks="all",
+            enable_idempotence=True,
+            compression_type="lz4",
+            partitioner="murmur2_random",
+            message_max_bytes=MAX_MESSAGE_BYTES,
+            linger_ms=5,
+            delivery_timeout_ms=round(delivery_timeout * 1000),
         )
+        self._producer = Producer(self._options)
 
     def send(
         self,
@@ -66,6 +65,8 @@ class EventProducer:
             except BufferError:
                 self._producer.poll(0.1)
             except KafkaException as error:
+                if error.args[0].code() == confluent_kafka.KafkaError._FATAL:
+                    self._begin_anew()
                 raise self._error(error.args[0]) from None
 
     def flush(self) -> None:
@@ -77,6 +78,15 @@ class EventProducer:
         failed, self._failed = self._failed, None
         if failed is not None:
             raise self._error(failed)
+
+    def _begin_anew(self) -> None:
+        """After a fatal error, a missing right for example, a producer never sends anything again.
+
+        What it had queued has failed, so that its sender repeats it.
+        """
+        self._producer.flush(0)
+        self._producer = Producer(self._options)
+        self._failed = None
 
     def _delivered(self, error: confluent_kafka.KafkaError | None, _message: Message) -> None:
         if error is not None:

@@ -185,7 +185,7 @@ def test_vectorised_statuses_are_those_of_a_naive_reading(
     assert judge(policy, group, allowed, minimum) == expected
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(groups(), st.integers(0, 4))
 def test_progress_judges_whatever_a_window_holds_and_rows_do_not_matter_to_each_other(
     group: list[Partition], allowed: int

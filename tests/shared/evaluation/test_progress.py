@@ -242,7 +242,7 @@ observations = st.tuples(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.lists(observations, min_size=6, max_size=6), min_size=1, max_size=4))
 def test_partitions_do_not_matter_to_each_other(histories: list[list[tuple[int, ...]]]) -> None:
     def follow(tracks: Track, rows: list[int]) -> list[list[int]]:

@@ -10,11 +10,19 @@ class ClusterSummary(BaseModel):
 
     cluster: str
     configured: bool = Field(description="Named in this API's settings")
+    state: str = Field(
+        description="Of its collectors, the one with the most trouble: ok, rebuilding, "
+        "connecting, failing, refused, unreachable; unknown: none is heard of"
+    )
+    state_since: int | None
+    problem: str | None = Field(description="What the trouble is")
     groups: int = Field(description="Groups that are judged")
     status_counts: dict[str, int] = Field(description="Groups by status")
     losing: int = Field(description="Groups that lose data, or are about to")
     not_judged: int = Field(description="Share groups, and groups without a commit")
-    topics: int = Field(description="Topics that some group consumes")
+    topics: int = Field(
+        description="Also those that no group consumes, where the collector lists them"
+    )
     partitions: int = Field(description="Partitions of all groups")
     total_lag: int = Field(description="Sum of the known lags, records")
     evaluated_at: int | None = Field(description="When a group of it was last judged")

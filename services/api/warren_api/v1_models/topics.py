@@ -1,4 +1,4 @@
-"""Topics that groups consume."""
+"""Topics and the groups that consume them."""
 
 from __future__ import annotations
 
@@ -7,21 +7,24 @@ from typing import Self
 from pydantic import BaseModel, Field
 from warren.contracts import GroupStatusName
 
-from warren_api.topic_progress import LogRange, TopicProgress, TopicView
+from warren_api.topic_index import LogRange, TopicView
+from warren_api.topic_progress import TopicProgress
 
 _RATE = "Records per second over about a minute; null until two evaluations have been seen"
 
 
 class TopicSummary(BaseModel):
-    """A topic that some group consumes."""
+    """A topic."""
 
     cluster: str
     topic: str
-    partition_count: int = Field(description="Partitions that some group consumes")
+    partition_count: int
     group_count: int
     produce_rate: float | None = Field(description=_RATE)
     consume_rate: float | None = Field(description=f"Of all groups together. {_RATE}")
-    max_lag: int | None = Field(description="Lag of the group that is furthest behind, records")
+    max_lag: int | None = Field(
+        description="Lag of the group that is furthest behind, records; null: no group consumes it"
+    )
 
     @classmethod
     def of(cls, view: TopicView) -> Self:

@@ -6,7 +6,8 @@ costs nothing.
 
 from __future__ import annotations
 
-from struct import Struct
+from struct import Struct, unpack
+from struct import error as StructError  # noqa: N812  # it is a class
 from uuid import UUID
 
 from warren.errors import MalformedRecord
@@ -67,6 +68,9 @@ class Buffer:
     def varint(self, field: str) -> int:
         """An unsigned varint that fits int32: at most five bytes."""
         start, value = self._at, 0
+        if start < len(self._data) and self._data[start] < 0x80:  # nearly always
+            self._at += 1
+            return self._data[start]
         for index in range(_VARINT_BYTES):
             if not self.remaining:
                 raise self._malformed(field, "a varint is cut off", start)
@@ -139,7 +143,7 @@ class Buffer:
         """An array of int32; errors of its length are of `<field>.count`."""
         count = self.count(f"{field}.count", compact=compact)
         content = self._take(4 * count, field, self._at)
-        return [number for (number,) in _INT32.iter_unpack(content)]
+        return list(unpack(f">{count}i", content))
 
     def nested(self, field: str, *, compact: bool = False) -> Buffer:
         """A bytes field that has a structure of its own."""
@@ -161,8 +165,13 @@ class Buffer:
         return self.tagged_fields() if self.remaining else {}
 
     def _number(self, form: Struct, field: str) -> int:
-        (number,) = form.unpack(self._take(form.size, field, self._at))
-        return int(number)
+        try:
+            number: int = form.unpack_from(self._data, self._at)[0]
+        except StructError:
+            problem = f"{form.size} bytes needed, {self.remaining} left"
+            raise self._malformed(field, problem) from None
+        self._at += form.size
+        return number
 
     def _sized(self, size: int, field: str, start: int) -> bytes | None:
         if size == -1:
@@ -172,10 +181,11 @@ class Buffer:
         return self._take(size, field, start)
 
     def _take(self, size: int, field: str, start: int) -> bytes:
-        if size > self.remaining:
+        end = self._at + size
+        if end > len(self._data):
             raise self._malformed(field, f"{size} bytes needed, {self.remaining} left", start)
-        content = self._data[self._at : self._at + size]
-        self._at += size
+        content = self._data[self._at : end]
+        self._at = end
         return content
 
     def _malformed(self, field: str, problem: str, at: int | None = None) -> MalformedRecord:

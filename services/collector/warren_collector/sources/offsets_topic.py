@@ -68,6 +68,8 @@ class OffsetsTopicSource:
         Raises SettingsError for a property that librdkafka does not know.
         """
         self.partitions = SourcePartitions()
+        self.partition_count = 0
+        """Partitions of the offsets topic, also those of others; 0 before an assignment."""
         self._cluster = cluster
         self._setting = setting
         self._topic = settings.offsets_topic
@@ -110,7 +112,7 @@ class OffsetsTopicSource:
             fetch_message_max_bytes=2**20,
             fetch_max_bytes=8 * 2**20,
             queued_min_messages=20_000,
-            queued_max_messages_kbytes=16 * 2**10,
+            queued_max_messages_kbytes=8 * 2**10,
         )
 
     @property
@@ -118,13 +120,9 @@ class OffsetsTopicSource:
         """Assigned (perhaps nothing: others have it all), and every owned partition is live."""
         return self._was_assigned and self.partitions.are_live
 
-    def partition_count(self) -> int:
-        """Partitions of the offsets topic, also those of others. Raises KafkaError."""
-        try:
-            topics = self._consumer.list_topics(self._topic, timeout=RESOLVE_TIMEOUT).topics
-        except KafkaException as error:
-            raise classify(self._cluster, self._setting, error.args[0]) from None
-        return len(topics[self._topic].partitions)
+    @property
+    def problem(self) -> None:
+        """What the broker refuses is raised by `poll`."""
 
     def poll(self, timeout: float) -> Batch:
         """Records that have arrived, at most 10,000; collects for up to `timeout` seconds.
@@ -256,6 +254,9 @@ class OffsetsTopicSource:
 
     def _resolve(self, consumer: Consumer, partitions: list[Partition]) -> list[SourcePartition]:
         """Where the collectors stopped, and where the log ends now."""
+        # Here, for a consumer answers the thread that polls it only.
+        topics = consumer.list_topics(self._topic, timeout=RESOLVE_TIMEOUT).topics
+        self.partition_count = len(topics[self._topic].partitions)
         stored = {
             p.partition: p.offset for p in consumer.committed(partitions, timeout=RESOLVE_TIMEOUT)
         }

@@ -116,7 +116,9 @@ class Sources:
 
     def _shards(self, offsets_topic: OffsetsTopicSource | None) -> Shards:
         if offsets_topic:
-            return OffsetsTopicShards(offsets_topic.partitions, offsets_topic.partition_count)
+            return OffsetsTopicShards(
+                offsets_topic.partitions, lambda: offsets_topic.partition_count
+            )
         group = f"{self._settings.collector.group_id}-{self._cluster}"
         return MembershipShards(self._settings.home, group, self._released)
 

@@ -123,18 +123,15 @@ class OffsetsTopicShards:
     def __init__(self, partitions: SourcePartitions, count: Callable[[], int]) -> None:
         """`count` says how many partitions the topic has."""
         self._partitions = partitions
-        self._ask_count = count
-        self._count = 0
+        self._count = count
 
     @property
     def owned(self) -> frozenset[int]:
         return frozenset(self._partitions.live())
 
     def of(self, group: str) -> int:
-        """To be asked once something is owned: then the topic is there."""
-        if not self._count:
-            self._count = self._ask_count()
-        return offsets_partition(group, self._count)
+        """To be asked once something is owned: then the number of partitions is known."""
+        return offsets_partition(group, self._count())
 
     def poll(self) -> None:
         """Who reads the topic polls."""

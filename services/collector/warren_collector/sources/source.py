@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from warren.errors import KafkaError
+
 from warren_collector.batch import Batch
 from warren_collector.sources.source_partitions import SourcePartitions
 
@@ -18,6 +20,10 @@ class Source(Protocol):
     @property
     def is_ready(self) -> bool:
         """All that was there at the start is known."""
+
+    @property
+    def problem(self) -> KafkaError | None:
+        """What keeps one of several sources from telling anything, while the others go on."""
 
     def poll(self, timeout: float) -> Batch:
         """What has arrived within `timeout` seconds. Raises KafkaError."""

@@ -30,6 +30,8 @@ class PolledSource:
     polling: Polling[Snapshot]
     positions: ObservedPositions
     trouble: Trouble
+    problem: KafkaError | None = None
+    """Why it does not answer."""
 
 
 class SourceSet:
@@ -64,6 +66,10 @@ class SourceSet:
             owned <= source.positions.rebuilt for source in self._polled
         )
 
+    @property
+    def problem(self) -> KafkaError | None:
+        return next((source.problem for source in self._polled if source.problem), None)
+
     def poll(self, timeout: float) -> Batch:
         """Raises what the offsets topic, or sharing out the groups, raises."""
         batch = NO_RECORDS
@@ -97,8 +103,10 @@ class SourceSet:
         except KafkaError as error:
             self._on_failed(source.name)
             source.trouble.tell(error)
+            source.problem = error
             return
         if snapshot is not None:
+            source.problem = None
             source.trouble.over()
             source.positions.observe(snapshot, owned)
 

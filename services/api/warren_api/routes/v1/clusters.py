@@ -18,9 +18,13 @@ def router(context: ApiContext) -> APIRouter:
 
     def summary(cluster: str) -> ClusterSummary:
         views = [view for view in context.model.groups() if view.cluster == cluster]
+        state = context.model.cluster(cluster, context.clock.now_ms())
         return ClusterSummary(
             cluster=cluster,
             configured=cluster in context.settings.clusters,
+            state=state.state,
+            state_since=state.since,
+            problem=state.problem or None,
             groups=len(views),
             status_counts={"ERR": 0, "WARN": 0, "OK": 0}
             | Counter(view.event.status for view in views),

@@ -38,7 +38,7 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
         ),
     )
     def topics(query: Annotated[TopicQuery, Query()]) -> Topics | Response:
-        """Topics that some group consumes, with the rates of producers and consumers."""
+        """Topics with the rates of producers and consumers."""
         if not_ready := starting(context):
             return not_ready
         matches = matcher(query.regex or "")
@@ -75,7 +75,7 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
         if view is None:
             return problem(
                 ProblemKind.TOPIC_NOT_FOUND,
-                f"No group that Warren knows consumes {topic} of cluster {cluster}.",
+                f"Cluster {cluster} has no topic {topic} that Warren knows.",
             )
         judged = {name: context.model.group(cluster, name) for name in sorted(view.groups)}
         return TopicDetail(
