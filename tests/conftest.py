@@ -33,18 +33,18 @@ settings.register_profile(
 settings.load_profile("warren")
 
 
-# Tests that share something costly run one after another in one worker, the longest first.
-SHARED = ("end_to_end", "containers", "archiver")
+# They run whole services, or Spark: one after another in one worker, from the beginning.
+HEAVY = ("end_to_end", "archiver", "containers")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Spreads the tests over the workers (`--dist loadgroup`) by file, and by what is shared."""
+    """Spreads the tests over the workers (`--dist loadgroup`) by file."""
     folders = {item: item.path.parent.name for item in items}
     for item, folder in folders.items():
-        group = folder if folder in SHARED else f"{folder}/{item.path.name}"
+        group = "heavy" if folder in HEAVY else f"{folder}/{item.path.name}"
         item.add_marker(pytest.mark.xdist_group(group))
     items.sort(
-        key=lambda item: SHARED.index(folders[item]) if folders[item] in SHARED else len(SHARED)
+        key=lambda item: HEAVY.index(folders[item]) if folders[item] in HEAVY else len(HEAVY)
     )
 
 
