@@ -164,6 +164,14 @@ def test_pages_of_other_sites_change_nothing(origin: str, expected: int) -> None
     assert api.get("/api/v1/groups", headers={"Origin": origin}).status_code == 200
 
 
+def test_all_sites_may_read_at_most() -> None:
+    api = Api(api=ApiSettings(cors_origins=["*"]))
+    origin = {"Origin": "https://evil.example"}
+    assert api.request("DELETE", "/api/v1/groups", headers=origin).status_code == 403
+    answer = api.get("/api/v1/groups", headers=origin)
+    assert answer.headers["access-control-allow-origin"] == "*"
+
+
 def test_sites_that_may_ask() -> None:
     api = closed(cors_origins=["https://ok.example"])
     ask = {

@@ -114,6 +114,7 @@ def test_groups_are_what_the_coordinator_says(lab: Lab) -> None:
     first = members.join(classic, [orders], "classic", **{"group.instance.id": "one"})
     others = [members.join(classic, [orders], "classic") for _ in range(PARTITIONS)]
     members.join(modern, [orders, bills], "consumer", **{"client.rack": "r1"})
+    members.until(lambda: first.assignment() or others[0].assignment(), "members join")
     lab.commit(plain, [Partition(orders, 0, 1)])
     asked = replace(lab, name=f"{lab.name}-asked")
     with (
@@ -140,7 +141,6 @@ def test_groups_are_what_the_coordinator_says(lab: Lab) -> None:
 
             members.until(holds, message)
 
-        members.until(lambda: first.assignment() or others[0].assignment(), "members join")
         until(lambda e: e.state == "Stable" and len(e.members) == 4, classic, "the group is stable")
         members.until(lambda: agree(classic, modern, plain), "both say what the coordinator says")
         for events in both:

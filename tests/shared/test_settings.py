@@ -60,6 +60,26 @@ OVERRIDES = "evaluation.overrides.0"
 
 
 @pytest.mark.parametrize(
+    ("written", "sources"),
+    [
+        ('"admin_api"', ["admin_api"]),
+        ('["offsets_topic", "zookeeper"]', ["offsets_topic", "zookeeper"]),
+    ],
+)
+def test_a_cluster_has_one_source_or_several(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: str, sources: list[str]
+) -> None:
+    monkeypatch.setenv("WARREN_CLUSTERS__EU__SOURCE", written.strip('"'))
+    tables = [
+        f'[clusters.{name}]\nbootstrap = "a:1"\nzookeeper = "z:2181"\n{source}\n'
+        for name, source in (("p", f"source = {written}"), ("eu", ""), ("default", ""))
+    ]
+    clusters = load_settings(write(tmp_path, "".join(tables))).clusters
+    assert clusters["p"].sources == clusters["eu"].sources == sources
+    assert clusters["default"].sources == ["offsets_topic"]
+
+
+@pytest.mark.parametrize(
     ("text", "setting", "advice"),
     [
         ("[api]\nprot = 1", "api.prot", "did you mean api.port?"),
@@ -81,6 +101,13 @@ OVERRIDES = "evaluation.overrides.0"
         ("[[evaluation.overrides]]\nallowed_lag = 1", OVERRIDES, "for which groups?"),
         ('[clusters."a b"]\nbootstrap = "a:1"', "clusters", "'a b'"),
         ("[clusters.p]\n", "clusters.p.bootstrap", "Field required"),
+        ('[clusters.p]\nbootstrap = "a:1"\nsource = "admin"', "clusters.p.source", "admin_api"),
+        ('[clusters.p]\nbootstrap = "a:1"\nsource = []', "clusters.p.source", "each source once"),
+        (
+            '[clusters.p]\nbootstrap = "a:1"\nsource = ["zookeeper"]',
+            "clusters.p",
+            "needs the setting zookeeper, host:port",
+        ),
         ('[redis]\nurl_file = "/nowhere"', "redis.url_file", "/nowhere"),
     ],
 )

@@ -63,8 +63,8 @@ class Access:
         return found
 
     def is_foreign(self, origin: str | None, host: str | None) -> bool:
-        """Whether a page of another site asks, one that is not allowed to."""
-        if origin is None or origin in self._origins or "*" in self._origins:
+        """Whether a page of a site asks that is neither ours nor named: `*` names none."""
+        if origin is None or origin in self._origins:
             return False
         return host is None or urlsplit(origin).netloc != host
 

@@ -49,7 +49,7 @@ class ApiSettings(Section):
     tls_key_password: SecretStr = Field(default=SecretStr(""), description="Of the key, if any")
     cors_origins: list[str] = Field(
         default_factory=list,
-        description="Sites whose pages may ask the API (https://grafana.example), or `*`",
+        description="Sites whose pages may ask the API, https://grafana.example; `*`: all may read",
     )
     history: int = Field(
         default=10_000,
