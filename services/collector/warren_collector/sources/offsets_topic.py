@@ -113,6 +113,8 @@ class OffsetsTopicSource:
             fetch_max_bytes=8 * 2**20,
             queued_min_messages=20_000,
             queued_max_messages_kbytes=8 * 2**10,
+            # So little is soon used up, and librdkafka's second of waiting is long then.
+            fetch_queue_backoff_ms=10,
         )
 
     @property
