@@ -37,6 +37,7 @@ settings.load_profile("warren")
 HEAVY = ("end_to_end", "archiver", "containers")
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist looks at the marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Spreads the tests over the workers (`--dist loadgroup`) by file."""
     folders = {item: item.path.parent.name for item in items}
