@@ -36,7 +36,7 @@ run: setup ## Start everything with a demo workload; BOOTSTRAP=host:9092 monitor
 	@exec $(BIN)/warren up $(if $(BOOTSTRAP),--bootstrap $(BOOTSTRAP)) $(if $(HOME_BOOTSTRAP),--home-bootstrap $(HOME_BOOTSTRAP)) $(RUN_ARGS)
 
 test: setup ## Run every test
-	@$(BIN)/pytest -n $(WORKERS) --dist loadgroup $(PYTEST_ARGS)
+	@$(BIN)/pytest -n $(WORKERS) --no-loadscope-reorder $(PYTEST_ARGS)
 
 check: setup ## Lint, format, types, lock and generated docs
 	@$(BIN)/ruff check .

@@ -8,11 +8,13 @@ import signal
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 from support.providers import Provider, choose_provider, docker_is_reachable
 from support.servers import container_kafka, container_valkey, embedded_kafka, embedded_valkey
+from xdist.scheduler import LoadScopeScheduling
 
 
 def pytest_configure() -> None:
@@ -37,13 +39,21 @@ settings.load_profile("warren")
 HEAVY = ("end_to_end", "archiver", "containers")
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist looks at the marks
+class ByFile(LoadScopeScheduling):  # type: ignore[misc]  # xdist's schedulers are not typed
+    """Tests of a file run in one worker, in order; what is heavy counts as one file."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        return "heavy" if file.split("/")[1] in HEAVY else file
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile:
+    return ByFile(config, log)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Spreads the tests over the workers (`--dist loadgroup`) by file."""
     folders = {item: item.path.parent.name for item in items}
-    for item, folder in folders.items():
-        group = "heavy" if folder in HEAVY else f"{folder}/{item.path.name}"
-        item.add_marker(pytest.mark.xdist_group(group))
     items.sort(
         key=lambda item: HEAVY.index(folders[item]) if folders[item] in HEAVY else len(HEAVY)
     )
