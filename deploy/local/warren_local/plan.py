@@ -17,6 +17,7 @@ from pathlib import Path
 
 from warren.errors import SettingsError
 from warren.settings import ClusterSettings, Settings
+from warren.settings.archiver import QUICK_START
 
 from warren_local.ports import HOST, Port
 
@@ -141,6 +142,8 @@ def _with_ports(given: Settings, options: Options) -> Settings:
         settings = _replaced(settings, "evaluator", data_dir=str(Path(state, "evaluator")))
     if "path" not in given.archiver.model_fields_set:
         settings = _replaced(settings, "archiver", path=str(Path(state, "lake")))
+    if "java_options" not in given.archiver.model_fields_set:
+        settings = _replaced(settings, "archiver", java_options=QUICK_START)
     return settings
 
 
