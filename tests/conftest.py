@@ -37,6 +37,8 @@ settings.load_profile("warren")
 
 # They run whole services, or Spark: one after another in one worker, from the beginning.
 HEAVY = ("end_to_end", "archiver", "containers")
+# These wait for servers most: begun early, no worker is left alone with one of their files.
+SLOW = ("evaluator", "notifier", "collector", "freshness")
 
 
 class ByFile(LoadScopeScheduling):  # type: ignore[misc]  # xdist's schedulers are not typed
@@ -53,10 +55,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    folders = {item: item.path.parent.name for item in items}
-    items.sort(
-        key=lambda item: HEAVY.index(folders[item]) if folders[item] in HEAVY else len(HEAVY)
-    )
+    order = {folder: place for place, folder in enumerate((*HEAVY, *SLOW))}
+    items.sort(key=lambda item: order.get(item.path.parent.name, len(order)))
 
 
 @dataclass(frozen=True, slots=True)
