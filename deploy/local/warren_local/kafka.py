@@ -8,8 +8,6 @@ import subprocess
 import uuid
 from base64 import urlsafe_b64encode
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import confluent_kafka
 from confluent_kafka.admin import AdminClient
@@ -19,12 +17,13 @@ from warren_local.errors import ServerFailed
 from warren_local.kafka_properties import KafkaOptions, render, server_properties
 from warren_local.ports import HOST, accepts_connections
 from warren_local.readiness import await_ready
+from warren_local.server import Server
 
 START_TIMEOUT = 60.0  # seconds; a loaded machine may need long, 3 s is usual
 STOP_GRACE = 20.0
 
 
-class EmbeddedKafka:
+class EmbeddedKafka(Server):
     """Format once, start, wait until it answers, stop. Data stays in `options.data_dir`."""
 
     def __init__(self, options: KafkaOptions, *, java: Path, jars: Path, log: Path) -> None:
@@ -103,18 +102,6 @@ class EmbeddedKafka:
             f"-Dlog4j2.configurationFile={log4j2}",
             *("-cp", f"{self._jars}/*"),
         ]
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.stop()
 
 
 def new_cluster_id() -> str:

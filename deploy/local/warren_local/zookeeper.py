@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import socket
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from warren_local.child import Child
 from warren_local.errors import ServerFailed
 from warren_local.ports import HOST
 from warren_local.readiness import await_ready
+from warren_local.server import Server
 
 START_TIMEOUT = 60.0  # seconds; 1 s is usual
 STOP_GRACE = 10.0
@@ -18,7 +17,7 @@ STOP_GRACE = 10.0
 _STATUS, _SERVES = b"srvr", b"Zookeeper version"
 
 
-class EmbeddedZookeeper:
+class EmbeddedZookeeper(Server):
     """Start, wait until it answers, stop. Data stays in `data_dir`."""
 
     def __init__(self, port: int, *, java: Path, jars: Path, data_dir: Path, log: Path) -> None:
@@ -75,15 +74,3 @@ class EmbeddedZookeeper:
         if self._child is not None:
             self._child.stop(STOP_GRACE)
             self._child = None
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.stop()
