@@ -9,10 +9,11 @@ UV_VERSION := 0.13.8
 MEMBERS := $(wildcard pyproject.toml */pyproject.toml */*/pyproject.toml)
 STAMP := $(VENV)/.warren-setup
 PYTEST_ARGS ?=
+SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 # Most tests wait for servers: two at a time, each worker with servers of its own.
 WORKERS ?= 2
 
-.PHONY: help setup run test check format bench docs clean
+.PHONY: help setup run test browser check format bench docs clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +38,11 @@ run: setup ## Start everything with a demo workload; BOOTSTRAP=host:9092 monitor
 
 test: setup ## Run every test
 	@$(BIN)/pytest -n $(WORKERS) --no-loadscope-reorder $(PYTEST_ARGS)
+
+browser: ## Install Chromium, in which `make test` looks at the pages (Debian, Ubuntu)
+	@command -v chromium >/dev/null || { \
+	  command -v apt-get >/dev/null || { echo "warren: install Chromium, or name one in WARREN_TEST_BROWSER" >&2; exit 2; }; \
+	  $(SUDO) apt-get update -qq && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null; }
 
 check: setup ## Lint, format, types, lock and generated docs
 	@$(BIN)/ruff check .

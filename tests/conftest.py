@@ -8,12 +8,14 @@ import signal
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 from support.providers import Provider, choose_provider, docker_is_reachable
 from support.servers import container_kafka, container_valkey, embedded_kafka, embedded_valkey
+from warren_local.kafka import EmbeddedKafka
 from xdist.scheduler import LoadScopeScheduling
 
 
@@ -81,6 +83,13 @@ def broker(
             logs = tmp_path_factory.mktemp("broker")
             with embedded_kafka(pytestconfig.rootpath, logs) as kafka:
                 yield Broker(kafka.bootstrap)
+
+
+@pytest.fixture
+def own_kafka(pytestconfig: pytest.Config, tmp_path: Path) -> Iterator[EmbeddedKafka]:
+    """A broker of the test's own, which it may kill."""
+    with embedded_kafka(pytestconfig.rootpath, tmp_path) as kafka:
+        yield kafka
 
 
 @pytest.fixture(scope="session")

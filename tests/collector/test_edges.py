@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import ExitStack
-from pathlib import Path
 
 import cramjam
 import numpy as np
@@ -15,7 +13,6 @@ from confluent_kafka import TopicPartition as Partition
 from confluent_kafka.admin import AdminClient, NewTopic
 from support.collector_lab import CLUSTER, Events, Lab
 from support.coordinator_batches import batch
-from support.servers import embedded_kafka
 from support.waiting import eventually
 from warren.contracts import OffsetEvent, TopicPositions, group_key, split_group_key
 from warren.contracts.topics import MAX_MESSAGE_BYTES
@@ -106,12 +103,6 @@ def test_group_names_of_every_kind(lab: Lab) -> None:
     assert {key for key, _ in events.keys} == {group_key(CLUSTER, name) for name in NAMES}
     for key, name in events.keys:
         assert split_group_key(key) == (CLUSTER, name)
-
-
-@pytest.fixture
-def own_kafka(pytestconfig: pytest.Config, tmp_path: Path) -> Iterator[EmbeddedKafka]:
-    with embedded_kafka(pytestconfig.rootpath, tmp_path) as kafka:
-        yield kafka
 
 
 @pytest.mark.integration

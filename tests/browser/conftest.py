@@ -1,0 +1,49 @@
+"""A real Chromium before a served application."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from api.served_api import Api
+from playwright.sync_api import Browser, Page, sync_playwright
+from support.browser import FLAGS, Site, chromium
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if chromium() is not None:
+        return
+    missing = pytest.mark.skip(
+        reason="no Chromium: the pages are not tested in a browser; `make browser` installs it"
+    )
+    for item in items:
+        if item.path.parent.name == "browser":
+            item.add_marker(missing)
+
+
+@pytest.fixture
+def site() -> Site:
+    return Site(Api())
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(
+            executable_path=chromium(), args=FLAGS, chromium_sandbox=os.geteuid() != 0
+        )
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page of a new profile; the test fails when the page's scripts do."""
+    context = browser.new_context()
+    page = context.new_page()
+    raised: list[str] = []
+    page.on("pageerror", lambda error: raised.append(str(error)))
+    yield page
+    context.close()
+    assert raised == []

@@ -1,0 +1,131 @@
+"""What a person sees in a browser while groups get worse and better."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from api.served_api import NOW, late, topic
+from playwright.sync_api import Page, expect
+from support.browser import Site
+
+pytestmark = pytest.mark.integration
+
+STOPPED = {"status": "STOP", "lag": 12_345, "committed_at": NOW - 252_000, "log_end": 12_445}
+CONTRASTS = Path(__file__).with_name("contrasts.js")
+SAYS = "no commit for 4 m 12 s, usual pause 5 s"
+
+
+def stop(site: Site, group: str, **fields: Any) -> None:
+    topics = {"orders": topic({}, STOPPED)}
+    site.api.put(group, status="ERR", total_lag=12_345, topics=topics, explanation=SAYS, **fields)
+
+
+def console_of(page: Page) -> list[str]:
+    """Errors that the console shows from now on: refused by the policy, not found, …"""
+    shown: list[str] = []
+    page.on("console", lambda said: shown.append(said.text) if said.type == "error" else None)
+    return shown
+
+
+def test_a_group_that_stops_is_seen_without_a_reload(site: Site, page: Page) -> None:
+    site.api.put("billing")
+    site.api.put("fine")
+    errors = console_of(page)
+    with site.serving():
+        page.goto(site.url)
+        expect(page).to_have_title("0 ERR, 0 WARN · Warren")
+        expect(page.locator("tbody tr")).to_have_count(2)
+        page.evaluate("window.notReloaded = true")
+        stop(site, "billing")
+        worst = page.locator("tbody tr").first
+        expect(worst).to_contain_text("billing")
+        expect(worst).to_contain_text(SAYS)
+        expect(worst.locator("[data-label=Lag]")).to_have_text("12 345")
+        expect(page).to_have_title("1 ERR, 0 WARN · Warren")
+        expect(page.get_by_role("status")).to_have_text(
+            "1 groups with errors, 0 with warnings, 1 OK"
+        )
+        assert page.evaluate("window.notReloaded")
+    assert errors == []
+
+
+def test_from_the_list_to_the_group_and_back_by_keyboard(site: Site, page: Page) -> None:
+    stop(site, "bill/ing <b>", incident={"id": "5b6a", "opened_at": NOW - 252_000})
+    site.api.put("fine")
+    site.api.measure("bill/ing <b>", late(252_000), late(90_000))
+    with site.serving():
+        page.goto(site.url)
+        page.get_by_role("link", name="bill/ing <b>").focus()
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", level=1)).to_have_text("bill/ing <b>")
+        expect(page.get_by_text(f"Why: {SAYS}")).to_be_visible()
+        expect(page.locator("dl")).to_contain_text("4 m 12 s")
+        expect(page.locator("code")).to_have_text("5b6a")
+        expect(page.locator("tbody tr").first).to_contain_text("orders/1")
+        page.get_by_role("link", name="Groups").press("Enter")
+        expect(page.locator("tbody tr")).to_have_count(2)
+
+
+def test_typing_filters_at_once_and_survives_refreshes(site: Site, page: Page) -> None:
+    for name in ("billing", "mailer", "archive"):
+        site.api.put(name)
+    with site.serving():
+        page.goto(site.url)
+        page.get_by_role("searchbox").press_sequentially("MAIL")
+        expect(page.locator("tbody th")).to_have_text(["mailer demo"])
+        expect(page).to_have_url(f"{site.url}/?q=MAIL")
+        stop(site, "mailer-2")
+        expect(page.locator("tbody th")).to_have_text(["mailer-2 demo", "mailer demo"])
+        page.get_by_label("Status", exact=True).select_option("ERR")
+        expect(page.locator("tbody th")).to_have_text(["mailer-2 demo"])
+        expect(page.get_by_role("searchbox")).to_have_value("MAIL")
+        page.reload()
+        expect(page.locator("tbody th")).to_have_text(["mailer-2 demo"])
+
+
+def test_a_page_whose_api_is_gone_says_how_old_it_is(site: Site, page: Page) -> None:
+    site.api.put("billing")
+    lost = page.get_by_role("alert")
+    with site.serving():
+        page.goto(site.url)
+        expect(lost).to_be_hidden()
+    expect(lost).to_contain_text("Warren has not answered for", timeout=30_000)
+    expect(page.locator("tbody tr")).to_have_count(1)
+    stop(site, "billing")
+    with site.serving():
+        expect(lost).to_be_hidden(timeout=30_000)
+        expect(page.locator("tbody tr").first).to_contain_text("ERR")
+
+
+@pytest.mark.parametrize("width", [360, 768, 1280])
+@pytest.mark.parametrize("path", ["/", "/groups/demo/billing"])
+def test_nothing_is_cut_off_on_a_screen(site: Site, page: Page, width: int, path: str) -> None:
+    stop(site, "billing")
+    site.api.put("g" * 200)
+    site.api.measure("billing", late(252_000), late(90_000, time_to_loss_ms=60_000))
+    site.api.describe("billing")
+    page.set_viewport_size({"width": width, "height": 800})
+    with site.serving():
+        page.goto(site.url + path)
+        expect(page.locator("tbody tr").first).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        status = page.locator("tbody tr .chip").first.bounding_box()
+        assert status is not None
+        assert status["x"] + status["width"] <= width
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_stands_out_from_its_background(site: Site, page: Page, scheme: Any) -> None:
+    """WCAG 2.2 AA asks for a contrast of 4.5."""
+    stop(site, "billing")
+    site.api.put("slow", status="WARN")
+    site.api.put("fine")
+    page.emulate_media(color_scheme=scheme)
+    with site.serving():
+        page.goto(site.url)
+        expect(page.locator("tbody tr")).to_have_count(3)
+        ratios = page.evaluate(CONTRASTS.read_text())
+    assert len(ratios) > 20
+    assert {text: ratio for text, ratio in ratios if ratio < 4.5} == {}

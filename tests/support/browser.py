@@ -1,0 +1,49 @@
+"""A real browser, and the application listening for it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import uvicorn
+from api.served_api import Api
+from support.waiting import eventually
+from warren_local.ports import free_port
+
+NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
+FLAGS = ["--disable-quic", "--disable-background-networking", "--disable-component-update"]
+
+
+def chromium() -> str | None:
+    """WARREN_TEST_BROWSER, else the first Chromium on the path."""
+    named = os.environ.get("WARREN_TEST_BROWSER")
+    return named or next(filter(None, map(shutil.which, NAMES)), None)
+
+
+@dataclass
+class Site:
+    """The application of `api`, listening. Can be stopped and started again."""
+
+    api: Api
+    port: int = field(default_factory=free_port)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @contextmanager
+    def serving(self) -> Iterator[None]:
+        config = uvicorn.Config(self.api.app, port=self.port, log_config=None, lifespan="off")
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run)
+        thread.start()
+        try:
+            eventually(lambda: server.started, message="the application listens")
+            yield
+        finally:
+            server.should_exit = True
+            thread.join()
