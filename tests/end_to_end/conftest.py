@@ -1,21 +1,15 @@
-"""One `warren up` for all end-to-end tests of the session: embedded Kafka, services, demo."""
+"""One `warren up` for all end-to-end tests: embedded Kafka, services, demo."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from support.running import Running, start, stop
+from support.running import Running, start, stop, user_file
 from support.waiting import eventually
 
 
-def user_file(state: Path) -> Path:
-    """The settings file that the user of a run has."""
-    return state.parent / "user.toml"
-
-
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")  # it takes a core: the tests after these have better use for it
 def warren(
     tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
 ) -> Iterator[Running]:

@@ -10,9 +10,8 @@ import jsonschema
 import pytest
 from bs4 import BeautifulSoup
 from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
-from end_to_end.conftest import user_file
 from prometheus_client.parser import text_string_to_metric_families
-from support.running import Running
+from support.running import Running, user_file
 from support.waiting import eventually
 from warren.kafka.topic_reader import TopicReader
 from warren.settings import KafkaConnection
@@ -120,23 +119,6 @@ def test_a_subscriber_needs_only_confluent_kafka_and_the_schema(
         jsonschema.validate(event, schema)
 
 
-def test_a_recovering_group_opens_and_closes_one_incident(subscriber: Subscriber) -> None:
-    def closed() -> list[dict[str, Any]]:
-        events = [e for e in subscriber.read() if e["subject"] == "demo-recovering"]
-        return [e for e in events if e["data"]["status"] == "OK"]
-
-    closing = eventually(closed, timeout=240, message="demo-recovering recovers")[0]["data"]
-    opening = [
-        e["data"]
-        for e in subscriber.events
-        if e["subject"] == "demo-recovering"
-        and e["data"]["incident_id"] == closing["incident_id"]
-        and e["data"]["previous"] == "OK"
-    ]
-    assert len(opening) == 1
-    assert opening[0]["opened_at"] == closing["opened_at"]
-
-
 @pytest.mark.parametrize("service", ["evaluator", "collector"])
 def test_kill_9_loses_nothing_and_nothing_flaps(
     warren: Running, subscriber: Subscriber, service: str
@@ -204,3 +186,20 @@ def test_filters_in_the_users_file_are_taken_up(warren: Running) -> None:
     assert "demo-healthy" in warren.statuses()
     file.write_text("")
     eventually(lambda: "demo-idle" in warren.statuses(), timeout=60, message="it is shown again")
+
+
+def test_a_recovering_group_opens_and_closes_one_incident(subscriber: Subscriber) -> None:
+    def closed() -> list[dict[str, Any]]:
+        events = [e for e in subscriber.read() if e["subject"] == "demo-recovering"]
+        return [e for e in events if e["data"]["status"] == "OK"]
+
+    closing = eventually(closed, timeout=240, message="demo-recovering recovers")[0]["data"]
+    opening = [
+        e["data"]
+        for e in subscriber.events
+        if e["subject"] == "demo-recovering"
+        and e["data"]["incident_id"] == closing["incident_id"]
+        and e["data"]["previous"] == "OK"
+    ]
+    assert len(opening) == 1
+    assert opening[0]["opened_at"] == closing["opened_at"]

@@ -72,6 +72,11 @@ class Running:
         return self.run["pids"].get(service, [dead]) not in ([], [dead])
 
 
+def user_file(state: Path) -> Path:
+    """The settings file that the user of a run has."""
+    return state.parent / "user.toml"
+
+
 def start(state: Path, repository: Path, *arguments: str) -> Running:
     """Starts `warren up` with its own ports and state directory."""
     output = state / "output.txt"

@@ -1,4 +1,4 @@
-"""How late groups are, in seconds, against the records themselves; and who is told."""
+"""Who is told, and what is archived and reported, also after services were killed."""
 
 from __future__ import annotations
 
@@ -6,73 +6,18 @@ import json
 from typing import Any
 
 import pytest
-from confluent_kafka import OFFSET_BEGINNING, Consumer, Message, TopicPartition
+from confluent_kafka import Message
+from support.home_topics import home_records, newest_freshness
 from support.report_recount import LagRecord, recount
 from support.running import Running
 from support.waiting import eventually
 from warren.clock import SystemClock
 from warren.contracts.topics import CATALOGUE
-from warren.kafka.topic_reader import TopicReader
-from warren.settings import KafkaConnection
 
 pytestmark = [pytest.mark.end_to_end, pytest.mark.timeout(600)]
 
 LAG_STATUS, NOTIFICATIONS = "warren.lag-status", "warren.notifications"
-LATE = ("demo-slow", "demo-stopped", "demo-stalled")
-
-
-def newest_freshness(warren: Running) -> dict[str, dict[str, Any]]:
-    """The newest event of each group on warren.freshness."""
-    home = KafkaConnection(bootstrap=warren.run["home_kafka"])
-    reader = TopicReader("home", "home", home, ["warren.freshness"])
-    events: dict[str, dict[str, Any]] = {}
-    while not reader.caught_up:
-        for record in reader.poll(0.5):
-            event = json.loads(record.value() or b"{}")
-            if event:
-                events[event["group"]] = event
-    reader.close()
-    return events
-
-
-def record_time(bootstrap: str, topic: str, partition: int, offset: int) -> int:
-    """Timestamp of the record at that offset, by a plain consumer."""
-    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "truth"})
-    consumer.assign([TopicPartition(topic, partition, offset)])
-    message = eventually(lambda: consumer.poll(1.0), message=f"{topic}/{partition} at {offset}")
-    consumer.close()
-    assert message.offset() == offset
-    return int(message.timestamp()[1])
-
-
-def test_freshness_is_that_of_the_records_themselves(warren: Running) -> None:
-    def known() -> dict[str, dict[str, Any]]:
-        found = newest_freshness(warren)
-        late = {group: found[group] for group in LATE if group in found}
-        return late if all(event["freshness_ms"] for event in late.values()) else {}
-
-    events = eventually(
-        lambda: found if len(found := known()) == len(LATE) else None,
-        timeout=120,
-        message="freshness of the late groups",
-    )
-    for group in LATE:
-        for topic, columns in events[group]["topics"].items():
-            rows = zip(
-                columns["partition"],
-                columns["committed"],
-                columns["freshness_ms"],
-                columns["reason"],
-                strict=True,
-            )
-            for partition, committed, freshness, reason in rows:
-                if reason == "caught_up":
-                    assert freshness == 0
-                    continue
-                assert reason == "exact", (group, topic, partition)
-                at = record_time(warren.run["kafka"], topic, partition, committed)
-                truth = events[group]["measured_at"] - at
-                assert abs(freshness - truth) <= 100, (group, topic, partition)
+IN_TROUBLE = ("demo-slow", "demo-stopped", "demo-stalled")
 
 
 def arrived(warren: Running, name: str) -> list[dict[str, Any]]:
@@ -97,28 +42,6 @@ def test_opening_and_closing_arrive_by_mail_and_webhook(warren: Running) -> None
         message="mails of both ends",
     )
     assert all(mail["text"] and mail["html"] for mail in mails)
-
-
-def home_records(warren: Running, topic: str) -> list[Message]:
-    """Everything on one of Warren's topics, by a plain consumer."""
-    consumer = Consumer(
-        {
-            "bootstrap.servers": warren.run["home_kafka"],
-            "group.id": "truth",
-            "enable.partition.eof": True,
-        }
-    )
-    behind = set(consumer.list_topics(topic, timeout=30).topics[topic].partitions)
-    consumer.assign([TopicPartition(topic, partition, OFFSET_BEGINNING) for partition in behind])
-    records = []
-    while behind:
-        for message in consumer.consume(1000, 1.0):
-            if message.error() is None:
-                records.append(message)
-            else:
-                behind.discard(message.partition())
-    consumer.close()
-    return records
 
 
 def newest_batch(warren: Running) -> int:
@@ -194,7 +117,7 @@ def test_after_the_kills_tables_equal_their_topics_and_the_report_a_recount(
     assert report["period"] == {"start_ms": until - 180_000, "end_ms": until}
     expected = recount(records, until - 180_000, until, report["max_gap_ms"])
     assert {(g["cluster"], g["group"]): g for g in report["groups"]} == expected
-    assert {("demo", group) for group in LATE} <= expected.keys()
+    assert {("demo", group) for group in IN_TROUBLE} <= expected.keys()
 
 
 def _check_tables(warren: Running) -> None:

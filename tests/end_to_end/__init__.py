@@ -1,0 +1,1 @@
+"""A package, so that its `warren up` ends with its last test."""

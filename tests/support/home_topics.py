@@ -1,0 +1,47 @@
+"""What is on Warren's own topics of a running `warren up`, read from outside."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from confluent_kafka import OFFSET_BEGINNING, Consumer, Message, TopicPartition
+from support.running import Running
+from warren.kafka.topic_reader import TopicReader
+from warren.settings import KafkaConnection
+
+
+def newest_freshness(warren: Running) -> dict[str, dict[str, Any]]:
+    """The newest event of each group on warren.freshness."""
+    home = KafkaConnection(bootstrap=warren.run["home_kafka"])
+    reader = TopicReader("home", "home", home, ["warren.freshness"])
+    events: dict[str, dict[str, Any]] = {}
+    while not reader.caught_up:
+        for record in reader.poll(0.5):
+            event = json.loads(record.value() or b"{}")
+            if event:
+                events[event["group"]] = event
+    reader.close()
+    return events
+
+
+def home_records(warren: Running, topic: str) -> list[Message]:
+    """Everything on one of Warren's topics, by a plain consumer."""
+    consumer = Consumer(
+        {
+            "bootstrap.servers": warren.run["home_kafka"],
+            "group.id": "truth",
+            "enable.partition.eof": True,
+        }
+    )
+    behind = set(consumer.list_topics(topic, timeout=30).topics[topic].partitions)
+    consumer.assign([TopicPartition(topic, partition, OFFSET_BEGINNING) for partition in behind])
+    records = []
+    while behind:
+        for message in consumer.consume(1000, 1.0):
+            if message.error() is None:
+                records.append(message)
+            else:
+                behind.discard(message.partition())
+    consumer.close()
+    return records
