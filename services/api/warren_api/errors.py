@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 from starlette.types import Scope
 
+from warren_api.paging import InvalidCursor
 from warren_api.problem import ProblemKind, plain_problem, problem
 from warren_api.raw_path import decoded_path
 from warren_api.routes.burrow_answers import UNKNOWN_URL, error_response, go_text_error
@@ -43,6 +44,10 @@ def install(app: FastAPI) -> None:
         where = ".".join(str(part) for part in first["loc"])
         said = first["msg"].removeprefix("Value error, ")
         return problem(ProblemKind.INVALID_REQUEST, f"{where}: {said}")
+
+    @app.exception_handler(InvalidCursor)
+    async def unknown_cursor(_: Request, __: InvalidCursor) -> Response:
+        return problem(ProblemKind.INVALID_CURSOR, "The cursor is none that this list has given.")
 
     @app.exception_handler(Exception)
     async def failed(request: Request, failure: Exception) -> Response:

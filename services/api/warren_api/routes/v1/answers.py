@@ -11,9 +11,12 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from warren_api.context import ApiContext
 from warren_api.patterns import matcher
-from warren_api.problem import ProblemKind, problem
+from warren_api.problem import ProblemKind, documented, problem
 
 MOST_ROWS = 1000
+LIST_PROBLEMS = documented(
+    ProblemKind.INVALID_REQUEST, ProblemKind.INVALID_CURSOR, ProblemKind.STARTING
+)
 
 
 def _regular_expression(pattern: str) -> str:
@@ -54,7 +57,3 @@ def starting(context: ApiContext) -> Response | None:
 
 def unknown_cluster(cluster: str) -> Response:
     return problem(ProblemKind.CLUSTER_NOT_FOUND, f"Warren knows no cluster {cluster}.")
-
-
-def invalid_cursor() -> Response:
-    return problem(ProblemKind.INVALID_CURSOR, "The cursor is none that this list has given.")

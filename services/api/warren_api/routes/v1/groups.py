@@ -13,10 +13,10 @@ from warren_api.context import ApiContext
 from warren_api.group_listing import GroupRow, GroupSort, entries, wanted
 from warren_api.group_view import GroupView
 from warren_api.membership import Membership
-from warren_api.paging import InvalidCursor, Paging
+from warren_api.paging import Paging
 from warren_api.problem import ProblemKind, documented, problem
 from warren_api.raw_path import Segment
-from warren_api.routes.v1.answers import ListQuery, Name, Regex, invalid_cursor, starting
+from warren_api.routes.v1.answers import LIST_PROBLEMS, ListQuery, Name, Regex, starting
 from warren_api.v1_models import (
     GroupDetail,
     Groups,
@@ -80,13 +80,7 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
             + (context.group_doubts(row) if isinstance(row, GroupView) else []),
         )
 
-    @routes.get(
-        "/groups",
-        response_model=Groups,
-        responses=documented(
-            ProblemKind.INVALID_REQUEST, ProblemKind.INVALID_CURSOR, ProblemKind.STARTING
-        ),
-    )
+    @routes.get("/groups", response_model=Groups, responses=LIST_PROBLEMS)
     def groups(query: Annotated[GroupQuery, Query()]) -> Response:
         """Consumer groups: unless another order is asked for, first those that lose data, then
         worst first. Share groups are listed without a verdict.
@@ -100,15 +94,12 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
             regex=query.regex,
             topic=query.topic,
         )
-        try:
-            page = paging.page(
-                entries(rows, query.sort),
-                query=f"groups{query.fingerprint}",
-                limit=query.limit,
-                cursor=query.cursor,
-            )
-        except InvalidCursor:
-            return invalid_cursor()
+        page = paging.page(
+            entries(rows, query.sort),
+            query=f"groups{query.fingerprint}",
+            limit=query.limit,
+            cursor=query.cursor,
+        )
         # As Groups has it, put together from what is rendered already.
         rest = {"next": page.next, "total": page.total, "doubts": context.doubts()}
         listed = ",".join(map(summary_json, page.rows))

@@ -9,11 +9,11 @@ from pydantic import Field
 
 from warren_api.context import ApiContext
 from warren_api.incidents import IncidentRecord, incidents
-from warren_api.paging import Entry, InvalidCursor, Paging
+from warren_api.paging import Entry, Paging
 from warren_api.patterns import matcher
 from warren_api.problem import ProblemKind, documented, problem
 from warren_api.raw_path import Segment
-from warren_api.routes.v1.answers import ListQuery, Regex, invalid_cursor, starting
+from warren_api.routes.v1.answers import LIST_PROBLEMS, ListQuery, Regex, starting
 from warren_api.v1_models import Incidents, IncidentView
 
 
@@ -32,13 +32,7 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
     def known() -> list[IncidentRecord]:
         return incidents(context.model.history.changes(), context.model.groups())
 
-    @routes.get(
-        "/incidents",
-        response_model=Incidents,
-        responses=documented(
-            ProblemKind.INVALID_REQUEST, ProblemKind.INVALID_CURSOR, ProblemKind.STARTING
-        ),
-    )
+    @routes.get("/incidents", response_model=Incidents, responses=LIST_PROBLEMS)
     def all_incidents(query: Annotated[IncidentQuery, Query()]) -> Incidents | Response:
         """Incidents, newest first: all that are open, and those that are remembered."""
         if not_ready := starting(context):
@@ -51,15 +45,9 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
             and query.open in (None, each.is_open)
             and matches(each.group)
         ]
-        try:
-            page = paging.page(
-                entries,
-                query=f"incidents{query.fingerprint}",
-                limit=query.limit,
-                cursor=query.cursor,
-            )
-        except InvalidCursor:
-            return invalid_cursor()
+        page = paging.page(
+            entries, query=f"incidents{query.fingerprint}", limit=query.limit, cursor=query.cursor
+        )
         return Incidents(
             incidents=[IncidentView.of(each) for each in page.rows],
             next=page.next,

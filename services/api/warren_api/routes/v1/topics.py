@@ -8,11 +8,11 @@ from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
 from warren_api.context import ApiContext
-from warren_api.paging import Entry, InvalidCursor, Key, Paging, largest_first
+from warren_api.paging import Entry, Key, Paging, largest_first
 from warren_api.patterns import matcher
 from warren_api.problem import ProblemKind, documented, problem
 from warren_api.raw_path import Segment
-from warren_api.routes.v1.answers import ListQuery, Regex, invalid_cursor, starting
+from warren_api.routes.v1.answers import LIST_PROBLEMS, ListQuery, Regex, starting
 from warren_api.v1_models import TopicDetail, TopicGroup, TopicPartition, Topics, TopicSummary
 
 
@@ -30,13 +30,7 @@ class TopicQuery(ListQuery):
 def router(context: ApiContext, paging: Paging) -> APIRouter:
     routes = APIRouter(tags=["topics"])
 
-    @routes.get(
-        "/topics",
-        response_model=Topics,
-        responses=documented(
-            ProblemKind.INVALID_REQUEST, ProblemKind.INVALID_CURSOR, ProblemKind.STARTING
-        ),
-    )
+    @routes.get("/topics", response_model=Topics, responses=LIST_PROBLEMS)
     def topics(query: Annotated[TopicQuery, Query()]) -> Topics | Response:
         """Topics with the rates of producers and consumers."""
         if not_ready := starting(context):
@@ -51,15 +45,9 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
             Entry((row.cluster, row.topic), (*_key(row, query.sort), row.cluster, row.topic), row)
             for row in rows
         ]
-        try:
-            page = paging.page(
-                entries,
-                query=f"topics{query.fingerprint}",
-                limit=query.limit,
-                cursor=query.cursor,
-            )
-        except InvalidCursor:
-            return invalid_cursor()
+        page = paging.page(
+            entries, query=f"topics{query.fingerprint}", limit=query.limit, cursor=query.cursor
+        )
         return Topics(topics=page.rows, next=page.next, total=page.total)
 
     @routes.get(
