@@ -27,7 +27,7 @@ def site() -> Site:
     return Site(Api())
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # it has an event loop, without which other tests must be
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(

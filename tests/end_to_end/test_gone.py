@@ -55,12 +55,13 @@ def test_a_deleted_group_is_gone_and_its_incident_closed(warren: Running) -> Non
         return warren.group_status(GROUP) == "ERR"
 
     eventually(is_in_trouble, timeout=60, message="it went back")
-    assert GROUP in warren.get("/metrics").text
+    series = f'consumer_group="{GROUP}"'
+    assert series in warren.get("/metrics").text
 
     admin.delete_consumer_groups([GROUP])[GROUP].result(30)
     eventually(lambda: warren.get(status).status_code == 404, timeout=60, message="it is gone")
     assert GROUP not in warren.statuses()
-    assert GROUP not in warren.get("/metrics").text
+    assert series not in warren.get("/metrics").text
 
     changes: list[StatusChangeEvent] = []
     with reading(warren, "warren.lag-status") as reader:
