@@ -224,7 +224,7 @@ class Api:
         self.model.apply_status_change(group_key(fields.get("cluster", "demo"), group), value)
         self.model.history.take(partition, offset, value)
 
-    def request(self, method: str, path: str, **options: Any) -> httpx.Response:
+    def request(self, method: str, path: httpx.URL | str, **options: Any) -> httpx.Response:
         async def send() -> httpx.Response:
             transport = httpx.ASGITransport(self.app, raise_app_exceptions=False)
             async with httpx.AsyncClient(transport=transport, base_url="http://warren") as client:

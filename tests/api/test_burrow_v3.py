@@ -6,6 +6,7 @@ import json
 import socket
 from urllib.parse import quote
 
+import httpx
 import pytest
 from api.served_api import NOW, Api, topic
 from warren_api.feed import FeedState
@@ -178,12 +179,19 @@ def test_unknown_urls_get_what_go_sends(api: Api, path: str) -> None:
     assert answer.text == '{"error":true,"message":"invalid request type","result":{}}\n'
 
 
-def test_a_trailing_slash_is_redirected(api: Api) -> None:
-    answer = api.get("/v3/kafka/?x=1")
+@pytest.mark.parametrize("path", ["/v3/kafka/", "//v3/kafka", "/v3//kafka//"])
+def test_a_path_is_cleaned_by_a_redirect(api: Api, path: str) -> None:
+    answer = api.request("GET", httpx.URL("http://warren/", raw_path=f"{path}?x=1".encode()))
     assert (answer.status_code, answer.headers["location"]) == (301, "/v3/kafka?x=1")
 
 
-@pytest.mark.parametrize("path", ["//evil.example/", "/%2Fevil.example/", "///"])
+def test_only_reading_is_redirected(api: Api) -> None:
+    assert api.request("DELETE", "/v3/kafka/demo/consumer//billing").status_code == 404
+
+
+@pytest.mark.parametrize(
+    "path", ["//evil.example/", "/%2Fevil.example/", "///", "//evil.example/..//"]
+)
 def test_a_redirect_never_leaves_the_host(api: Api, path: str) -> None:
     answer = api.request("GET", f"http://warren{path}")
     assert "evil" not in answer.headers.get("location", "")

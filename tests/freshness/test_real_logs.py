@@ -111,6 +111,26 @@ def test_expired(logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster) 
     assert found.commit_lag_ms == [None, None]
 
 
+def test_records_that_retention_may_take_are_looked_at_in_every_pass(
+    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
+) -> None:
+    """Events learn where logs begin only every half minute."""
+    topic = logs.topic(partitions=2, retention_ms=str(50 * MINUTE))
+    for partition in range(2):
+        logs.produce(topic, minutely(clock, 60), partition)
+    logs.delete_records(topic, 34, 1)
+    cluster.commit(topic, [5, 10])  # the first is as old as its topic's retention
+    before = columns(cluster.measure()[GROUP])
+    assert before.reason == ["exact", "expired"]
+    assert before.freshness_ms == [55 * MINUTE, 26 * MINUTE]
+    for partition in range(2):
+        logs.delete_records(topic, 40, partition)
+    after = columns(cluster.measure()[GROUP])
+    assert after.reason == ["expired", "expired"]
+    assert after.freshness_ms == [20 * MINUTE, 20 * MINUTE]
+    assert after.lost_records == [35, 30]
+
+
 def test_only_what_was_consumed_is_deleted(
     logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from http import HTTPStatus
+from posixpath import normpath
 
 import structlog
 from fastapi import FastAPI, Request, Response
@@ -27,7 +28,7 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     async def unanswered(request: Request, refusal: HTTPException) -> Response:
         """No such route (404) or not with this method (405)."""
-        if refusal.status_code == 404 and (elsewhere := _without_trailing_slash(app, request)):
+        if refusal.status_code == 404 and (elsewhere := _cleaned(app, request)):
             return RedirectResponse(elsewhere, HTTPStatus.MOVED_PERMANENTLY)
         title = HTTPStatus(refusal.status_code).phrase
         if _is_ours(request):
@@ -89,15 +90,15 @@ def _as_burrow_refuses(app: FastAPI, request: Request) -> Response:
     return go_text_error("Method Not Allowed\n", HTTPStatus.METHOD_NOT_ALLOWED, headers)
 
 
-def _without_trailing_slash(app: FastAPI, request: Request) -> str | None:
-    """Burrow's router sends `/v3/kafka/` to `/v3/kafka`; None when nothing is there either."""
+def _cleaned(app: FastAPI, request: Request) -> str | None:
+    """Burrow's router sends `//v3/kafka/` to `/v3/kafka`; None when nothing is there either."""
     path: str = request.scope["path"]
-    stripped = path.rstrip("/")
-    if stripped == path or not stripped:
+    cleaned = normpath("/" + path.lstrip("/"))  # never begins with two: that would be a host
+    if cleaned in (path, "/") or request.method != "GET":
         return None
-    if not _is_answered(app, {**request.scope, "path": stripped}):
+    if not _is_answered(app, {**request.scope, "path": cleaned}):
         return None
-    return stripped + (f"?{request.url.query}" if request.url.query else "")
+    return cleaned + (f"?{request.url.query}" if request.url.query else "")
 
 
 def _is_answered(app: FastAPI, scope: Scope) -> bool:

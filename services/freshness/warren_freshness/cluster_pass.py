@@ -82,12 +82,21 @@ class ClusterPass:
         topics = {place.topic for place in wanted}
         topic_ids = {topic: self._reader.metadata.topic_id(topic) for topic in topics}
         known = await self._cache.get_many(to_look_up, topic_ids)
-        missing = {p: self._from_offset(p, wanted[p]) for p in to_look_up if p not in known}
+        lasting = {p for p, times in known.items() if not self._may_be_deleted(wanted[p], times)}
+        missing = {p: self._from_offset(p, wanted[p]) for p in to_look_up if p not in lasting}
         read = await self._reader.read(missing, budget, timeout=self._left(deadline))
-        await self._cache.put_many(_cacheable(read), topic_ids)
-        self._open_ended = {p: r for p, r in (settled | read).items() if r.first is None}
+        new = {place: reading for place, reading in read.items() if place not in known}
+        await self._cache.put_many(_cacheable(new), topic_ids)
+        self._open_ended = {p: r for p, r in (settled | new).items() if r.first is None}
         cached = {p: Reading("record", times.first, times.before) for p, times in known.items()}
-        return settled | cached | read
+        seen = {p: r for p, r in read.items() if p in new or r.outcome != "unread"}
+        return settled | cached | seen
+
+    def _may_be_deleted(self, state: PartitionState, times: RecordTimes) -> bool:
+        """Retention has come this far: by now the log may begin after what is known of it."""
+        retention = self._retention.of(state.committed.topic)
+        is_old = retention is not None and times.first + retention <= self._clock.now_ms()
+        return is_old or state.lost_records > 0
 
     async def _sample(
         self, states: Sequence[PartitionState], budget: ByteBudget, deadline: float
