@@ -20,7 +20,7 @@ def test_nothing_is_lost_nor_doubled_when_the_broker_restarts(
     with home.worker("one") as one, home.worker("two") as two:
         one.start().await_ready()
         two.start().await_ready()
-        with Load(home.events(), seconds=30) as load:
+        with Load(home.events(), seconds=20) as load:
             load.await_share(0.2)
             own_kafka.kill()
             own_kafka.start()
