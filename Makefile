@@ -10,8 +10,8 @@ MEMBERS := $(wildcard pyproject.toml */pyproject.toml */*/pyproject.toml)
 STAMP := $(VENV)/.warren-setup
 PYTEST_ARGS ?=
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
-# Most tests wait for servers: two at a time, each worker with servers of its own.
-WORKERS ?= 2
+# Many tests wait for servers: three at a time, each worker with servers of its own.
+WORKERS ?= 3
 
 .PHONY: help setup run test browser check format bench docs clean
 

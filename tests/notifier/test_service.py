@@ -229,8 +229,11 @@ def test_open_incidents_are_sent_again(home: Home, tmp_path: Path) -> None:
             before = len(hooks.requests)
             eventually(lambda: len(hooks.requests) > before, message="sent again after a restart")
             assert stop(running) == 0
-    repeated = [delivery_id("g-open", "all", "hook", number) for number in range(5)]
-    assert hooks.ids()[:2] == repeated[:2]
+    ids = hooks.ids()
+    known = [delivery_id("g-open", "all", "hook", number) for number in range(len(ids) + 50)]
+    assert ids[0] == known[0]
+    assert len(set(ids)) >= 2
+    assert set(ids) <= set(known)  # two of them may overtake each other
     assert {request.body for request in hooks.requests} == {opening("g").to_bytes()}
 
 
