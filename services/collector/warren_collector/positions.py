@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import compress, repeat
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 from warren.errors import MalformedRecord
@@ -22,7 +22,9 @@ from warren_collector.records.key import OFFSET_COMMIT, read_key_version
 from warren_collector.records.offset_commit import (
     OffsetCommitKey,
     OffsetCommitValue,
+    ends_with_partition,
     read_offset_commit_key,
+    split_offset_commit_key,
 )
 
 # Stand for rows where a key has none. Rows themselves are greater than 0.
@@ -30,6 +32,18 @@ _UNSEEN = -1
 _DENIED = -2
 _UNUSABLE = -3
 _OF_GROUP = -4
+
+
+class _Place(NamedTuple):
+    """What the keys of one group and topic have in common."""
+
+    group: str
+    topic: str
+    is_watched: bool
+
+
+_Places = dict[bytes, _Place]
+"""By all of a key but its partition; for one batch."""
 
 
 class Positions:
@@ -129,8 +143,9 @@ class Positions:
             rows = self._known_rows(batch.keys[start:end])
         else:
             rows = looked_up[start:end]
+        places: _Places = {}
         for index in (rows == _UNSEEN).nonzero()[0].tolist():
-            rows[index] = self._row_of_unseen(batch, start + index, folded)
+            rows[index] = self._row_of_unseen(batch, start + index, places, folded)
         known = rows > 0
         if known.all():
             indexes = np.arange(start, end)
@@ -198,29 +213,39 @@ class Positions:
                 if group.is_empty and not group.removed:
                     self.groups.forget(group)
 
-    def _row_of_unseen(self, batch: Batch, index: int, folded: Folded) -> int:
+    def _row_of_unseen(self, batch: Batch, index: int, places: _Places, folded: Folded) -> int:
         """The row of a key that was not known when the batch was looked up."""
         raw = batch.keys[index]
         if raw in self._row_of_key:  # it came twice in this batch
             return self._row_of_key[raw]
-        key = self._read_key(raw, index, folded)
-        if key is None or raw is None:
-            return _UNUSABLE
+        # Keys of one group and topic differ in their partition: of the others only that is read.
+        prefix, partition = split_offset_commit_key(raw or b"")
+        place = places.get(prefix) if partition >= 0 else None
+        if place is None or raw is None:
+            key = self._read_key(raw, index, folded)
+            if key is None or raw is None:
+                return _UNUSABLE
+            place, partition = _Place(key.group, key.topic, self._is_watched(key)), key.partition
+            if ends_with_partition(raw):
+                places[prefix] = place
         row = _DENIED
-        if self._is_watched(key):
-            row = self._row_of_position(raw, key, int(batch.partitions[index]))
+        if place.is_watched:
+            source_partition = int(batch.partitions[index])
+            row = self._row_of_position(raw, place, partition, source_partition)
         self._row_of_key[raw] = row
         return row
 
     def _is_watched(self, key: OffsetCommitKey) -> bool:
         return self._accepts(key.group) and self._accepts_topic(key.topic)
 
-    def _row_of_position(self, raw: bytes, key: OffsetCommitKey, source_partition: int) -> int:
-        group = self.groups.ensure(source_partition, key.group)
-        row = group.row(key.topic, key.partition)
+    def _row_of_position(
+        self, raw: bytes, place: _Place, partition: int, source_partition: int
+    ) -> int:
+        group = self.groups.ensure(source_partition, place.group)
+        row = group.row(place.topic, partition)
         if row is None:
             row = self.columns.take(raw, group.slot)
-            group.add(key.topic, key.partition, row)
+            group.add(place.topic, partition, row)
         else:
             # The same position under the key of another version: that one took over.
             del self._row_of_key[self.columns.key[row]]

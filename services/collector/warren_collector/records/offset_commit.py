@@ -10,6 +10,7 @@ from warren_collector.records.buffer import Buffer
 LEADER_EPOCH_SINCE = 3
 FLEXIBLE_SINCE = 4
 NEWEST_VALUE = 4
+PARTITION_BYTES = 4
 _TOPIC_ID_TAG = 0
 _NO_TOPIC_ID = UUID(int=0)
 
@@ -38,6 +39,18 @@ class OffsetCommitValue:
 def read_offset_commit_key(key: Buffer) -> OffsetCommitKey:
     """Reads what follows the key's version. Raises MalformedRecord."""
     return OffsetCommitKey(key.string("group"), key.string("topic"), key.int32("partition"))
+
+
+def split_offset_commit_key(key: bytes) -> tuple[bytes, int]:
+    """What says version, group and topic, and the partition, which is the last field."""
+    return key[:-PARTITION_BYTES], int.from_bytes(key[-PARTITION_BYTES:], signed=True)
+
+
+def ends_with_partition(key: bytes) -> bool:
+    """Whether nothing follows the fields of a key that could be read."""
+    topic_at = 4 + int.from_bytes(key[2:4])
+    partition_at = topic_at + 2 + int.from_bytes(key[topic_at : topic_at + 2])
+    return partition_at + PARTITION_BYTES == len(key)
 
 
 def read_offset_commit_value(value: Buffer, version: int) -> OffsetCommitValue:

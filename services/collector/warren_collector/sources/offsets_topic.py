@@ -110,7 +110,7 @@ class OffsetsTopicSource:
             # A cluster that is new has no offsets topic until its first group.
             topic_metadata_refresh_interval_ms=5_000,
             fetch_message_max_bytes=2**20,
-            fetch_max_bytes=8 * 2**20,
+            fetch_max_bytes=2 * 2**20,
             queued_min_messages=20_000,
             queued_max_messages_kbytes=8 * 2**10,
             # So little is soon used up, and librdkafka's second of waiting is long then.
