@@ -5,7 +5,7 @@ from warren.clock import ManualClock
 from warren_collector.progress import Progress
 
 
-def test_progress_is_told_every_five_seconds_with_the_time_left() -> None:
+def test_progress_is_told_every_two_seconds_with_the_time_left() -> None:
     clock = ManualClock()
     progress = Progress("prod", clock)
     with capture_logs() as logs:
@@ -14,14 +14,14 @@ def test_progress_is_told_every_five_seconds_with_the_time_left() -> None:
             clock.advance(1)
         progress.tell(0, groups=4, positions=10)
         progress.tell(0, groups=4, positions=10)
-    assert [line["event"] for line in logs] == ["rebuilding state"] * 3 + ["state rebuilt"]
+    assert [line["event"] for line in logs] == ["rebuilding state"] * 9 + ["state rebuilt"]
     assert logs[0] == {
         "event": "rebuilding state",
         "log_level": "info",
         "cluster": "prod",
-        "records_left": 750_000,
+        "records_left": 900_000,
         "records_per_second": 50_000,
-        "seconds_left": 15,
+        "seconds_left": 18,
         "groups": 3,
         "positions": 9,
     }

@@ -7,7 +7,7 @@ from warren.clock import Clock
 
 log = structlog.get_logger(__name__)
 
-EVERY = 5.0  # seconds
+EVERY = 2.0  # seconds
 
 
 class Progress:
