@@ -8,52 +8,35 @@ from contextlib import ExitStack
 import pytest
 from confluent_kafka import Producer
 from confluent_kafka import TopicPartition as Partition
-from confluent_kafka.admin import (
-    AclBinding,
-    AclOperation,
-    AclPermissionType,
-    AdminClient,
-    ResourcePatternType,
-    ResourceType,
-)
+from confluent_kafka.admin import AdminClient
 from support.collector_lab import CLUSTER, Lab
-from support.servers import embedded_kafka
+from support.secured_kafka import (
+    DESCRIBE,
+    GROUP,
+    READ,
+    TOPIC,
+    WRITE,
+    SecuredKafka,
+    login,
+    secured_kafka,
+)
 from support.waiting import eventually
 from warren.errors import PublishFailed
 from warren.kafka.producer import EventProducer
 from warren.kafka.topics import ensure_topics
 from warren.settings import ClusterSettings, HomeSettings, Settings
 from warren_collector import stack, topic_metadata
-from warren_local.kafka import EmbeddedKafka
-from warren_local.kafka_properties import Listener
-from warren_local.ports import free_port
 
 pytestmark = pytest.mark.integration
-
-LOGIN = "org.apache.kafka.common.security.plain.PlainLoginModule required"
-USERS = 'user_watcher="right" user_lister="right" user_publisher="right" user_late="right"'
-PROPERTIES = {
-    "sasl.enabled.mechanisms": "PLAIN",
-    "listener.name.secured.plain.sasl.jaas.config": f"{LOGIN} {USERS};",
-    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-    "super.users": "User:ANONYMOUS",  # whoever comes through the plain listener
-}
-TOPIC, GROUP = ResourceType.TOPIC, ResourceType.GROUP
-READ, WRITE, DESCRIBE = AclOperation.READ, AclOperation.WRITE, AclOperation.DESCRIBE
 
 
 class Secured:
     """A broker as its administrator sees it, and settings of users with rights."""
 
-    def __init__(self, lab: Lab, port: int) -> None:
+    def __init__(self, lab: Lab, kafka: SecuredKafka) -> None:
         self.lab = lab
-        self._bootstrap = f"127.0.0.1:{port}"
-
-    def grant(self, user: str, kind: ResourceType, name: str, operation: AclOperation) -> None:
-        literal, allow = ResourcePatternType.LITERAL, AclPermissionType.ALLOW
-        acl = AclBinding(kind, name, literal, f"User:{user}", "*", operation, allow)
-        for future in self.lab.admin.create_acls([acl]).values():
-            future.result(30)
+        self.grant = kafka.grant
+        self._bootstrap = kafka.secured
 
     def prepare_home(self) -> None:
         """Warren's topics, and the rights to publish on them."""
@@ -73,7 +56,7 @@ class Secured:
         plain = self.lab.settings()
         home = HomeSettings(
             bootstrap=self._bootstrap,
-            kafka=_login("publisher", "right"),
+            kafka=login("publisher"),
             topic_prefix=plain.home.topic_prefix,
             create_topics=False,
         )
@@ -81,7 +64,7 @@ class Secured:
             name: ClusterSettings.model_validate(
                 {
                     "bootstrap": self._bootstrap,
-                    "kafka": _login(user, password),
+                    "kafka": login(user, password),
                     "groups_allow": plain.clusters[CLUSTER].groups_allow,
                     **cluster,
                 }
@@ -91,37 +74,23 @@ class Secured:
         return plain.model_copy(update={"home": home, "clusters": monitored})
 
 
-def _login(user: str, password: str) -> dict[str, str]:
-    return {
-        "security.protocol": "SASL_PLAINTEXT",
-        "sasl.mechanism": "PLAIN",
-        "sasl.username": user,
-        "sasl.password": password,
-    }
-
-
 @pytest.fixture(scope="module")
 def kafka(
     pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[EmbeddedKafka]:
-    listener = Listener(free_port(), "SASL_PLAINTEXT")
-    logs = tmp_path_factory.mktemp("secured")
-    with embedded_kafka(
-        pytestconfig.rootpath, logs, listeners={"SECURED": listener}, properties=PROPERTIES
-    ) as kafka:
+) -> Iterator[SecuredKafka]:
+    logs, users = tmp_path_factory.mktemp("secured"), ("watcher", "lister", "publisher", "late")
+    with secured_kafka(pytestconfig.rootpath, logs, *users) as kafka:
         yield kafka
 
 
 @pytest.fixture
-def secured(
-    kafka: EmbeddedKafka, unique: str, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Secured]:
+def secured(kafka: SecuredKafka, unique: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Secured]:
     monkeypatch.setattr(stack, "RESTART_AFTER", 0.5)
     monkeypatch.setattr(topic_metadata, "MAX_AGE", 0.5)
     plain = {"bootstrap.servers": kafka.bootstrap}
     with ExitStack() as closing:
         lab = Lab(kafka.bootstrap, unique, AdminClient(plain), Producer(plain), closing)
-        yield Secured(lab, kafka.options.listeners["SECURED"].port)
+        yield Secured(lab, kafka)
 
 
 def test_offsets_topic_with_the_rights_that_are_documented(secured: Secured) -> None:

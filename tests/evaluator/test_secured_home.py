@@ -3,100 +3,65 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from confluent_kafka.admin import (
-    AclBinding,
-    AclBindingFilter,
-    AclOperation,
-    AclPermissionType,
-    AdminClient,
-    ResourcePatternType,
-    ResourceType,
-)
+from confluent_kafka.admin import AclOperation, ResourceType
 from support.evaluator_process import PARTITIONS, Home, Worker
 from support.offset_events import commits
-from support.servers import embedded_kafka
+from support.secured_kafka import (
+    DESCRIBE,
+    GROUP,
+    PASSWORD,
+    READ,
+    TOPIC,
+    WRITE,
+    SecuredKafka,
+    secured_kafka,
+)
 from support.waiting import eventually
 from warren.kafka.topics import ensure_topics
 from warren.settings import HomeSettings
-from warren_local.kafka_properties import Listener
-from warren_local.ports import free_port
 
 pytestmark = pytest.mark.integration
 
-LOGIN = "org.apache.kafka.common.security.plain.PlainLoginModule required"
-PROPERTIES = {
-    "sasl.enabled.mechanisms": "PLAIN",
-    "listener.name.secured.plain.sasl.jaas.config": f'{LOGIN} user_warren="right";',
-    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-    "super.users": "User:ANONYMOUS",  # whoever comes through the plain listener
-}
-TOPIC, GROUP = ResourceType.TOPIC, ResourceType.GROUP
-READ, WRITE, DESCRIBE = AclOperation.READ, AclOperation.WRITE, AclOperation.DESCRIBE
+USER = "warren"
 
 
 class Secured:
     """The broker, as its administrator and as the worker see it."""
 
-    def __init__(self, plain: str, secured: str, name: str, directory: Path) -> None:
-        self.admin = AdminClient({"bootstrap.servers": plain})
-        self.home = Home(plain, name, directory)
-        self._secured = secured
+    def __init__(self, kafka: SecuredKafka, name: str, directory: Path) -> None:
+        self.home = Home(kafka.bootstrap, name, directory)
+        self._kafka = kafka
 
     def home_as(self, password: str) -> Home:
         """The home as a user of the secured listener."""
         sasl = {
             "WARREN_HOME__KAFKA__SECURITY_PROTOCOL": "SASL_PLAINTEXT",
             "WARREN_HOME__KAFKA__SASL_MECHANISM": "PLAIN",
-            "WARREN_HOME__KAFKA__SASL_USERNAME": "warren",
+            "WARREN_HOME__KAFKA__SASL_USERNAME": USER,
             "WARREN_HOME__KAFKA__SASL_PASSWORD": password,
             "WARREN_HOME__CREATE_TOPICS": "false",
         }
-        return Home(self._secured, self.home.name, self.home.directory, extra=sasl)
+        return Home(self._kafka.secured, self.home.name, self.home.directory, extra=sasl)
 
     def make_topics(self) -> None:
         home = HomeSettings(topic_prefix=self.home.prefix, partitions=PARTITIONS)
-        ensure_topics(self.admin, home)
+        ensure_topics(self._kafka.admin, home)
 
-    def grant(self, kind: ResourceType, name: str, operations: Iterable[AclOperation]) -> None:
-        for future in self.admin.create_acls(self._bindings(kind, name, operations)).values():
-            future.result(10)
+    def grant(self, kind: ResourceType, name: str, *operations: AclOperation) -> None:
+        self._kafka.grant(USER, kind, name, *operations)
 
     def revoke(self, kind: ResourceType, name: str, operation: AclOperation) -> None:
-        (binding,) = self._bindings(kind, name, [operation])
-        wanted = AclBindingFilter(
-            binding.restype,
-            binding.name,
-            binding.resource_pattern_type,
-            binding.principal,
-            binding.host,
-            binding.operation,
-            binding.permission_type,
-        )
-        for future in self.admin.delete_acls([wanted]).values():
-            assert future.result(10)
-
-    @staticmethod
-    def _bindings(
-        kind: ResourceType, name: str, operations: Iterable[AclOperation]
-    ) -> list[AclBinding]:
-        literal, allow = ResourcePatternType.LITERAL, AclPermissionType.ALLOW
-        return [
-            AclBinding(kind, name, literal, "User:warren", "*", operation, allow)
-            for operation in operations
-        ]
+        self._kafka.revoke(USER, kind, name, operation)
 
 
 @pytest.fixture
 def secured(pytestconfig: pytest.Config, tmp_path: Path, unique: str) -> Iterator[Secured]:
-    listener = Listener(free_port(), "SASL_PLAINTEXT")
-    with embedded_kafka(
-        pytestconfig.rootpath, tmp_path, listeners={"SECURED": listener}, properties=PROPERTIES
-    ) as kafka:
-        yield Secured(kafka.bootstrap, f"127.0.0.1:{listener.port}", unique, tmp_path)
+    with secured_kafka(pytestconfig.rootpath, tmp_path, USER) as kafka:
+        yield Secured(kafka, unique, tmp_path)
 
 
 def problems(worker: Worker) -> list[str]:
@@ -126,22 +91,22 @@ def test_a_wrong_password_is_one_line_and_never_shown(secured: Secured) -> None:
 def test_a_missing_right_is_named_and_waited_for(secured: Secured) -> None:
     home = secured.home
     changelog = f"{home.name}-windows-changelog"
-    with secured.home_as("right").worker() as worker:
+    with secured.home_as(PASSWORD).worker() as worker:
         worker.start()
         await_problem(worker, f"home.topic_prefix: topic {home.prefix}offsets does not exist")
         secured.make_topics()
-        secured.grant(TOPIC, f"{home.prefix}offsets", [DESCRIBE])
+        secured.grant(TOPIC, f"{home.prefix}offsets", DESCRIBE)
         for topic in ("lag", "lag-status", "dead-letters"):
-            secured.grant(TOPIC, home.prefix + topic, [DESCRIBE, WRITE])
+            secured.grant(TOPIC, home.prefix + topic, DESCRIBE, WRITE)
         await_problem(worker, f"home.create_topics: topic {changelog} does not exist")
         with secured.home.worker("creator") as creator:
             creator.start().await_ready()
             assert creator.terminate() == 0
-        secured.grant(TOPIC, changelog, [READ, WRITE])
+        secured.grant(TOPIC, changelog, READ, WRITE)
         await_problem(worker, f"home.kafka: not authorised: READ topic {home.prefix}offsets")
-        secured.grant(TOPIC, f"{home.prefix}offsets", [READ])
+        secured.grant(TOPIC, f"{home.prefix}offsets", READ)
         await_problem(worker, "home.kafka: not authorised")
-        secured.grant(GROUP, home.name, [READ])
+        secured.grant(GROUP, home.name, READ)
         worker.await_ready()
         sender = home.events()
         sender.send(*commits(1, 2))
@@ -156,11 +121,11 @@ def test_a_right_that_is_taken_away_ends_the_worker_with_one_line(secured: Secur
         creator.start().await_ready()
         assert creator.terminate() == 0
     for topic in ("lag", "lag-status", "dead-letters"):
-        secured.grant(TOPIC, home.prefix + topic, [DESCRIBE, WRITE])
-    secured.grant(TOPIC, f"{home.prefix}offsets", [READ])
-    secured.grant(TOPIC, f"{home.name}-windows-changelog", [READ, WRITE])
-    secured.grant(GROUP, home.name, [READ])
-    with secured.home_as("right").worker() as worker:
+        secured.grant(TOPIC, home.prefix + topic, DESCRIBE, WRITE)
+    secured.grant(TOPIC, f"{home.prefix}offsets", READ)
+    secured.grant(TOPIC, f"{home.name}-windows-changelog", READ, WRITE)
+    secured.grant(GROUP, home.name, READ)
+    with secured.home_as(PASSWORD).worker() as worker:
         worker.start().await_ready()
         secured.revoke(TOPIC, f"{home.prefix}lag", WRITE)
         sender = home.events()
@@ -173,6 +138,6 @@ def test_a_right_that_is_taken_away_ends_the_worker_with_one_line(secured: Secur
         assert "Traceback" not in worker.log.read_text()
         worker.start()  # as the supervisor does
         await_problem(worker, f"home.kafka: not authorised: WRITE topic {home.prefix}lag")
-        secured.grant(TOPIC, f"{home.prefix}lag", [WRITE])
+        secured.grant(TOPIC, f"{home.prefix}lag", WRITE)
         home.await_caught_up()
         assert len(home.records("lag")) == 2

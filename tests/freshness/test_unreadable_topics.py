@@ -3,80 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import pytest
-from confluent_kafka.admin import (
-    AclBinding,
-    AclOperation,
-    AclPermissionType,
-    ResourcePatternType,
-    ResourceType,
-)
+from confluent_kafka.admin import AclOperation
 from freshness.events import GROUP
 from freshness.measured_cluster import MeasuredCluster
-from freshness.timed_logs import TIMEOUT, TimedLogs
+from freshness.timed_logs import TimedLogs
 from structlog.testing import capture_logs
-from support.servers import embedded_kafka
+from support.secured_kafka import TOPIC, SecuredKafka, login, secured_kafka
 from support.waiting import eventually
 from warren.clock import ManualClock
 from warren.settings import ClusterSettings
-from warren_local.kafka_properties import Listener
-from warren_local.ports import HOST, free_port
 
 pytestmark = pytest.mark.integration
 
 MINUTE = 60_000
-
-
-@dataclass(frozen=True, slots=True)
-class GuardedBroker:
-    """`open` is where everything is allowed, `guarded` where users have names and rights."""
-
-    open: str
-    guarded: str
+USER = "monitor"
 
 
 @pytest.fixture(scope="module")
-def guarded_broker(
+def kafka(
     pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[GuardedBroker]:
-    port = free_port()
-    users = 'username="broker" password="-" user_monitor="secret";'
-    with embedded_kafka(
-        pytestconfig.rootpath,
-        tmp_path_factory.mktemp("guarded"),
-        listeners={"GUARDED": Listener(port, "SASL_PLAINTEXT")},
-        properties={
-            "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-            "super.users": "User:ANONYMOUS",
-            "listener.name.guarded.sasl.enabled.mechanisms": "PLAIN",
-            "listener.name.guarded.plain.sasl.jaas.config": (
-                f"org.apache.kafka.common.security.plain.PlainLoginModule required {users}"
-            ),
-        },
-    ) as kafka:
-        yield GuardedBroker(kafka.bootstrap, f"{HOST}:{port}")
+) -> Iterator[SecuredKafka]:
+    logs = tmp_path_factory.mktemp("secured")
+    with secured_kafka(pytestconfig.rootpath, logs, USER) as kafka:
+        yield kafka
 
 
 @pytest.fixture
-def logs(guarded_broker: GuardedBroker, unique: str) -> TimedLogs:
-    return TimedLogs(guarded_broker.open, unique)
+def logs(kafka: SecuredKafka, unique: str) -> TimedLogs:
+    return TimedLogs(kafka.bootstrap, unique)
 
 
 @pytest.fixture
 def cluster(
-    logs: TimedLogs, clock: ManualClock, no_redis: str, guarded_broker: GuardedBroker
+    logs: TimedLogs, clock: ManualClock, no_redis: str, kafka: SecuredKafka
 ) -> Iterator[MeasuredCluster]:
     connection = ClusterSettings.model_validate(
         {
-            "bootstrap": guarded_broker.guarded,
-            "kafka": {
-                "security.protocol": "SASL_PLAINTEXT",
-                "sasl.mechanism": "PLAIN",
-                "sasl.username": "monitor",
-                "sasl.password": "secret",
-            },
+            "bootstrap": kafka.secured,
+            "kafka": login(USER),
         }
     )
     measured = MeasuredCluster(logs, clock, no_redis, cluster=connection)
@@ -84,25 +50,12 @@ def cluster(
     measured.close()
 
 
-def allow(logs: TimedLogs, topic: str, operation: AclOperation) -> None:
-    acl = AclBinding(
-        ResourceType.TOPIC,
-        topic,
-        ResourcePatternType.LITERAL,
-        "User:monitor",
-        "*",
-        operation,
-        AclPermissionType.ALLOW,
-    )
-    logs.admin.create_acls([acl])[acl].result(TIMEOUT)
-
-
 def test_each_topic_on_its_own(
-    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
+    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster, kafka: SecuredKafka
 ) -> None:
     readable, described, hidden = (logs.topic(n) for n in ("readable", "described", "hidden"))
-    allow(logs, readable, AclOperation.READ)
-    allow(logs, described, AclOperation.DESCRIBE)
+    kafka.grant(USER, TOPIC, readable, AclOperation.READ)
+    kafka.grant(USER, TOPIC, described, AclOperation.DESCRIBE)
     for topic in (readable, described, hidden):
         logs.produce(topic, [clock.now_ms() - MINUTE] * 3)
         cluster.commit(topic, [1])
@@ -123,14 +76,14 @@ def test_each_topic_on_its_own(
 
 
 def test_rights_that_are_granted_later(
-    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
+    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster, kafka: SecuredKafka
 ) -> None:
     topic = logs.topic(retention_ms=str(60 * MINUTE))
     logs.produce(topic, [clock.now_ms() - MINUTE] * 3)
     cluster.commit(topic, [1])
     assert cluster.measure()[GROUP].topics[topic].reason == ["not_authorised"]
-    allow(logs, topic, AclOperation.READ)
-    allow(logs, topic, AclOperation.DESCRIBE_CONFIGS)
+    kafka.grant(USER, TOPIC, topic, AclOperation.READ)
+    kafka.grant(USER, TOPIC, topic, AclOperation.DESCRIBE_CONFIGS)
 
     def measured_later() -> bool:
         clock.advance(400)  # when leaders and retention are asked for again
@@ -142,19 +95,14 @@ def test_rights_that_are_granted_later(
 
 
 def test_a_wrong_password(
-    logs: TimedLogs, clock: ManualClock, no_redis: str, guarded_broker: GuardedBroker
+    logs: TimedLogs, clock: ManualClock, no_redis: str, kafka: SecuredKafka
 ) -> None:
     topic = logs.topic()
     logs.produce(topic, [clock.now_ms() - MINUTE] * 3)
     connection = ClusterSettings.model_validate(
         {
-            "bootstrap": guarded_broker.guarded,
-            "kafka": {
-                "security.protocol": "SASL_PLAINTEXT",
-                "sasl.mechanism": "PLAIN",
-                "sasl.username": "monitor",
-                "sasl.password": "wrong",
-            },
+            "bootstrap": kafka.secured,
+            "kafka": login(USER, "wrong"),
         }
     )
     cluster = MeasuredCluster(logs, clock, no_redis, cluster=connection)
