@@ -110,6 +110,7 @@ class OffsetsTopicSource:
             # A cluster that is new has no offsets topic until its first group.
             topic_metadata_refresh_interval_ms=5_000,
             fetch_message_max_bytes=2**20,
+            # Compressed, and 300 bytes more for each message of it once it is here.
             fetch_max_bytes=2 * 2**20,
             queued_min_messages=20_000,
             queued_max_messages_kbytes=8 * 2**10,
