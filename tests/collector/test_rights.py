@@ -87,7 +87,7 @@ def kafka(
 def secured(kafka: SecuredKafka, unique: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Secured]:
     monkeypatch.setattr(stack, "RESTART_AFTER", 0.5)
     monkeypatch.setattr(topic_metadata, "MAX_AGE", 0.5)
-    plain = {"bootstrap.servers": kafka.bootstrap}
+    plain = {"bootstrap.servers": kafka.bootstrap, "log_level": 0}
     with ExitStack() as closing:
         lab = Lab(kafka.bootstrap, unique, AdminClient(plain), Producer(plain), closing)
         yield Secured(lab, kafka)

@@ -11,6 +11,8 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, Topi
 from confluent_kafka.admin import AdminClient, NewTopic
 from support.waiting import eventually
 
+# Clients may outlive the broker of their test.
+QUIET = {"log_level": 0}
 TIMEOUT = 30.0
 # A moment after its creation, a topic's leaders are not in office.
 _NOT_YET = {
@@ -33,7 +35,7 @@ class TimedLogs:
 
     @cached_property
     def admin(self) -> AdminClient:
-        return AdminClient({"bootstrap.servers": self.bootstrap, **self.options})
+        return AdminClient({"bootstrap.servers": self.bootstrap, **QUIET, **self.options})
 
     def topic(self, name: str = "orders", partitions: int = 1, **config: str) -> str:
         """Creates a topic; configuration names are written with `_` for `.`."""
@@ -122,7 +124,7 @@ class TimedLogs:
 
     def _producer(self, **options: str) -> Producer:
         dotted = {key.replace("_", "."): value for key, value in options.items()}
-        return Producer({"bootstrap.servers": self.bootstrap, **self.options, **dotted})
+        return Producer({"bootstrap.servers": self.bootstrap, **QUIET, **self.options, **dotted})
 
     def _consumer(self, **options: str) -> Consumer:
         dotted = {key.replace("_", "."): value for key, value in options.items()}

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from confluent_kafka import KafkaError as Code
+from confluent_kafka import KafkaException
 from warren.contracts.topics import CATALOGUE
 from warren.errors import (
     AuthenticationFailed,
@@ -133,6 +134,30 @@ class TestOnABroker:
             producer.flush()
         producer.send(unique, b"k", b"small")
         producer.flush()
+
+
+class RefusedClient:
+    """A producer whose broker has refused it for good: every call says so, some again and again."""
+
+    def produce(self, *_: object, **__: object) -> None:
+        raise BufferError
+
+    def poll(self, _timeout: float) -> None:
+        self.flush()
+
+    def flush(self, *_: object) -> None:
+        raise KafkaException(Code(Code.CLUSTER_AUTHORIZATION_FAILED, "no", True))
+
+
+@pytest.mark.parametrize("call", ["send", "flush"])
+def test_a_producer_that_was_refused_for_good_is_begun_anew(
+    call: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    producer = EventProducer("home", "home", NOWHERE)
+    monkeypatch.setattr(producer, "_producer", RefusedClient())
+    with pytest.raises(PublishFailed, match="not acknowledged: no"):
+        producer.send("topic", b"key", b"value") if call == "send" else producer.flush()
+    producer.flush()  # nothing is queued, and nobody refuses
 
 
 def options(**kafka: str) -> dict[str, Any]:

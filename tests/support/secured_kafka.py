@@ -31,7 +31,7 @@ class SecuredKafka:
     def __init__(self, bootstrap: str, secured: str) -> None:
         self.bootstrap = bootstrap
         self.secured = secured
-        self.admin = AdminClient({"bootstrap.servers": bootstrap})
+        self.admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
 
     def grant(self, user: str, kind: ResourceType, name: str, *operations: AclOperation) -> None:
         acls = [_allowed(user, kind, name, operation) for operation in operations]

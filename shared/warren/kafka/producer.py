@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 
 import confluent_kafka
 from confluent_kafka import KafkaException, Message, Producer
@@ -50,41 +51,53 @@ class EventProducer:
         headers: Headers | None = None,
         partition: int = PARTITIONER,
     ) -> None:
-        """Queues a record; blocks while the queue is full (back-pressure, nothing is dropped)."""
-        while True:
-            try:
-                self._producer.produce(
-                    topic,
-                    value=value,
-                    key=key,
-                    headers=list(headers or ()),
-                    partition=partition,
-                    on_delivery=self._delivered,
-                )
-                return
-            except BufferError:
-                self._producer.poll(0.1)
-            except KafkaException as error:
-                if error.args[0].code() == confluent_kafka.KafkaError._FATAL:
-                    self._begin_anew()
-                raise self._error(error.args[0]) from None
+        """Queues a record; blocks while the queue is full (back-pressure, nothing is dropped).
+
+        Raises PublishFailed for what can never be sent.
+        """
+        with self._refusals():
+            while True:
+                try:
+                    self._producer.produce(
+                        topic,
+                        value=value,
+                        key=key,
+                        headers=list(headers or ()),
+                        partition=partition,
+                        on_delivery=self._delivered,
+                    )
+                    return
+                except BufferError:
+                    self._producer.poll(0.1)
 
     def flush(self) -> None:
         """Waits until every queued record is acknowledged.
 
         Raises PublishFailed when one was not; the caller repeats its work.
         """
-        self._producer.flush()
+        with self._refusals():
+            self._producer.flush()
         failed, self._failed = self._failed, None
         if failed is not None:
             raise self._error(failed)
+
+    @contextmanager
+    def _refusals(self) -> Iterator[None]:
+        try:
+            yield
+        except KafkaException as error:
+            cause: confluent_kafka.KafkaError = error.args[0]
+            if cause.fatal() or cause.code() == confluent_kafka.KafkaError._FATAL:
+                self._begin_anew()
+            raise self._error(cause) from None
 
     def _begin_anew(self) -> None:
         """After a fatal error, a missing right for example, a producer never sends anything again.
 
         What it had queued has failed, so that its sender repeats it.
         """
-        self._producer.flush(0)
+        with suppress(KafkaException):  # it may say once more what has happened
+            self._producer.flush(0)
         self._producer = Producer(self._options)
         self._failed = None
 
