@@ -37,18 +37,19 @@ settings.register_profile(
 settings.load_profile("warren")
 
 
-# They run whole services, or Spark: one after another in one worker, from the beginning.
+# They share a running Warren, or Spark: each folder in one worker, from the beginning.
 HEAVY = ("end_to_end", "archiver", "containers")
 # These wait for servers most: begun early, no worker is left alone with one of their files.
 SLOW = ("evaluator", "notifier", "collector", "freshness")
 
 
 class ByFile(LoadScopeScheduling):  # type: ignore[misc]  # xdist's schedulers are not typed
-    """Tests of a file run in one worker, in order; what is heavy counts as one file."""
+    """Tests of a file run in one worker, in order; a heavy folder counts as one file."""
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.partition("::")[0]
-        return "heavy" if file.split("/")[1] in HEAVY else file
+        folder = file.split("/")[1]
+        return folder if folder in HEAVY else file
 
 
 @pytest.hookimpl(optionalhook=True)

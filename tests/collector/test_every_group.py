@@ -178,6 +178,10 @@ def test_every_group_is_as_the_broker_describes_it(lab: Lab, schemas: dict[str, 
         for group in (classic, static, modern):
             members.until(lambda g=group: is_told(lab, events, g, 2), f"{group} is told")
 
+        members.until(
+            lambda: bool(first.assignment() and leaver.assignment()), "they know their partitions"
+        )
+
         # Committing, in every way.
         ends = [TopicPartition(topic, number, number + 1) for number in range(PARTITIONS)]
         lab.commit(tool, ends)

@@ -178,7 +178,11 @@ class EventSender:
     def __init__(self, home: Home) -> None:
         self._topic = OFFSETS.full_name(home.prefix)
         self._producer = Producer(
-            {"bootstrap.servers": home.bootstrap, "partitioner": "murmur2_random", "acks": "all"}
+            {
+                "bootstrap.servers": home.bootstrap,
+                "partitioner": "murmur2_random",
+                "enable.idempotence": True,
+            }
         )
 
     def send(self, *events: OffsetEvent) -> None:
