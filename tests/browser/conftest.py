@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import pytest
@@ -30,9 +29,7 @@ def site() -> Site:
 @pytest.fixture(scope="module")  # it has an event loop, without which other tests must be
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(
-            executable_path=chromium(), args=FLAGS, chromium_sandbox=os.geteuid() != 0
-        )
+        launched = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
         yield launched
         launched.close()
 
