@@ -7,10 +7,10 @@ import json
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from warren_cli.commands.options import ConfigOption
+from warren_cli.output_console import output_console
 from warren_cli.spark import spark_session, spark_settings
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def _print(checks: list[TopicCheck]) -> None:
     for found in checks:
         counts = (found.retained, found.archived, found.quarantined, found.behind)
         table.add_row(found.topic, *(f"{count:,}" for count in counts), _verdict(found))
-    console = Console()
+    console = output_console()
     console.print(table)
     for found in checks:
         for difference in found.differences:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from warren_cli.commands.options import ConfigOption
+from warren_cli.output_console import output_console
 from warren_cli.spark import spark_session, spark_settings
 
 
@@ -41,7 +41,7 @@ def report(
     if as_json:
         typer.echo(json.dumps(dataclasses.asdict(made)))
     else:
-        Console().print(report_table.render(made))
+        output_console().print(report_table.render(made))
     if html is not None:
         html.write_text(report_page.render(made))
         typer.echo(f"wrote {html}", err=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import time
 from collections.abc import Callable
@@ -21,12 +20,12 @@ from warren.settings_file import load_settings
 
 from warren_cli.commands.options import ConfigOption
 from warren_cli.group_feed import Groups, all_pages, http_client
+from warren_cli.output_console import output_console
 from warren_cli.status_table import status_table
 
 WATCH_SECONDS = 2.0
 TIMEOUT = 10.0
 EXIT_BAD = 3
-_UNLIMITED = 1000  # columns; no name is longer than a few hundred characters
 _BADNESS = {"OK": 0, "WARN": 1, "ERR": 2}
 _ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # what to dial when it listens everywhere
 
@@ -95,7 +94,7 @@ def status(
     if as_json:
         typer.echo(json.dumps(answer._asdict(), indent=2, ensure_ascii=False))
     else:
-        _console().print(_render(answer))
+        output_console().print(_render(answer))
     if fail_on:
         raise typer.Exit(_exit_code(answer, fail_on))
 
@@ -149,14 +148,6 @@ def _filter(
     return lambda answer: answer._replace(groups=[g for g in answer.groups if wanted(g)])
 
 
-def _console() -> Console:
-    """A pipe has no width: nothing is shortened for it, unless COLUMNS says how wide it is."""
-    console = Console()
-    if not console.is_terminal and not os.environ.get("COLUMNS"):
-        console.width = _UNLIMITED
-    return console
-
-
 def _render(answer: Groups) -> RenderableType:
     doubts = [Text(doubt, style="yellow") for doubt in answer.doubts]
     if not answer.groups:
@@ -173,7 +164,7 @@ def _exit_code(answer: Groups, fail_on: FailOn) -> int:
 
 def _watch(look: Callable[[], Groups], as_json: bool) -> None:
     """Until Ctrl-C; outlives an API that does not answer for a while."""
-    console = _console()
+    console = output_console()
     try:
         if as_json or not console.is_terminal:
             _watch_lines(look, console, as_json)

@@ -1,0 +1,17 @@
+"""Where commands print their tables: a terminal, or a pipe that has no width."""
+
+from __future__ import annotations
+
+import os
+
+from rich.console import Console
+
+_UNLIMITED = 1000  # columns; no name is longer than a few hundred characters
+
+
+def output_console() -> Console:
+    """Nothing is shortened or wrapped for a pipe, unless COLUMNS says how wide it is."""
+    console = Console()
+    if not console.is_terminal and not os.environ.get("COLUMNS"):
+        console.width = _UNLIMITED
+    return console
