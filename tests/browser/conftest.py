@@ -10,17 +10,6 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from support.browser import FLAGS, Site, chromium
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    if chromium() is not None:
-        return
-    missing = pytest.mark.skip(
-        reason="no Chromium: the pages are not tested in a browser; `make browser` installs it"
-    )
-    for item in items:
-        if item.path.parent.name == "browser":
-            item.add_marker(missing)
-
-
 @pytest.fixture
 def site() -> Site:
     return Site(Api())
@@ -28,8 +17,12 @@ def site() -> Site:
 
 @pytest.fixture(scope="module")  # it has an event loop, without which other tests must be
 def browser() -> Iterator[Browser]:
+    if (path := chromium()) is None:
+        pytest.skip(
+            "no Chromium: the pages are not tested in a browser; `make browser` installs it"
+        )
     with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+        launched = playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield launched
         launched.close()
 

@@ -18,6 +18,7 @@ from support.secured_kafka import (
     TOPIC,
     WRITE,
     SecuredKafka,
+    login,
     secured_kafka,
 )
 from support.waiting import eventually
@@ -38,14 +39,12 @@ class Secured:
 
     def home_as(self, password: str) -> Home:
         """The home as a user of the secured listener."""
-        sasl = {
-            "WARREN_HOME__KAFKA__SECURITY_PROTOCOL": "SASL_PLAINTEXT",
-            "WARREN_HOME__KAFKA__SASL_MECHANISM": "PLAIN",
-            "WARREN_HOME__KAFKA__SASL_USERNAME": USER,
-            "WARREN_HOME__KAFKA__SASL_PASSWORD": password,
-            "WARREN_HOME__CREATE_TOPICS": "false",
+        variables = {
+            f"WARREN_HOME__KAFKA__{name.upper().replace('.', '_')}": value
+            for name, value in login(USER, password).items()
         }
-        return Home(self._kafka.secured, self.home.name, self.home.directory, extra=sasl)
+        extra = {**variables, "WARREN_HOME__CREATE_TOPICS": "false"}
+        return Home(self._kafka.secured, self.home.name, self.home.directory, extra=extra)
 
     def make_topics(self) -> None:
         home = HomeSettings(topic_prefix=self.home.prefix, partitions=PARTITIONS)

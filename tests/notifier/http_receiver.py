@@ -10,8 +10,8 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Self
+
+from warren_local.server import Server
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class _Server(ThreadingHTTPServer):
         """Clients that hang up early are what some tests are about."""
 
 
-class HttpReceiver:
+class HttpReceiver(Server):
     """Answers with the script's entries in turn, then with 200; `route` decides by path instead."""
 
     def __init__(
@@ -138,15 +138,3 @@ class HttpReceiver:
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.stop()

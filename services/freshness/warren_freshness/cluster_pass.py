@@ -82,7 +82,15 @@ class ClusterPass:
         topics = {place.topic for place in wanted}
         topic_ids = {topic: self._reader.metadata.topic_id(topic) for topic in topics}
         known = await self._cache.get_many(to_look_up, topic_ids)
-        lasting = {p for p, times in known.items() if not self._may_be_deleted(wanted[p], times)}
+        retention, now = (
+            {topic: self._retention.of(topic) for topic in topics},
+            self._clock.now_ms(),
+        )
+        lasting = {
+            place
+            for place, times in known.items()
+            if not _may_be_deleted(wanted[place], times, retention[place.topic], now)
+        }
         missing = {p: self._from_offset(p, wanted[p]) for p in to_look_up if p not in lasting}
         read = await self._reader.read(missing, budget, timeout=self._left(deadline))
         new = {place: reading for place, reading in read.items() if place not in known}
@@ -91,12 +99,6 @@ class ClusterPass:
         cached = {p: Reading("record", times.first, times.before) for p, times in known.items()}
         seen = {p: r for p, r in read.items() if p in new or r.outcome != "unread"}
         return settled | cached | seen
-
-    def _may_be_deleted(self, state: PartitionState, times: RecordTimes) -> bool:
-        """Retention has come this far: by now the log may begin after what is known of it."""
-        retention = self._retention.of(state.committed.topic)
-        is_old = retention is not None and times.first + retention <= self._clock.now_ms()
-        return is_old or state.lost_records > 0
 
     async def _sample(
         self, states: Sequence[PartitionState], budget: ByteBudget, deadline: float
@@ -138,6 +140,14 @@ def _settled(wanted: dict[Position, PartitionState], place: Position, reading: R
     return (
         state is not None and reading.outcome == "none" and UNKNOWN != state.log_end <= reading.end
     )
+
+
+def _may_be_deleted(
+    state: PartitionState, times: RecordTimes, retention: int | None, now: int
+) -> bool:
+    """Retention has come this far: by now the log may begin after what is known of it."""
+    is_old = retention is not None and times.first + retention <= now
+    return is_old or state.lost_records > 0
 
 
 def _cacheable(read: dict[Position, Reading]) -> dict[Position, RecordTimes]:
