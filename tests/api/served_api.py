@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 import httpx
+import uvicorn
+from support.waiting import eventually
 from warren.clock import ManualClock
 from warren.contracts import (
     FreshnessEvent,
@@ -24,8 +29,10 @@ from warren_api.context import ApiContext
 from warren_api.feed import FeedState
 from warren_api.read_model import ReadModel
 from warren_api.requests import Requests
+from warren_api.server import listen
 
 NOW = 1_795_244_400_000
+STOP_WITHIN = 60  # seconds
 
 
 def topic(*partitions: dict[str, Any]) -> dict[str, Any]:
@@ -234,3 +241,21 @@ class Api:
 
     def get(self, path: str, **options: Any) -> httpx.Response:
         return self.request("GET", path, **options)
+
+
+@contextmanager
+def served(api: Api, port: int = 0) -> Iterator[str]:
+    """The application, listening: its address. Streams end with it. 0: a port of its own."""
+    config = uvicorn.Config(api.app, log_config=None, lifespan="off", ws="none")
+    server = uvicorn.Server(config)
+    with listen(ApiSettings(port=port)) as listener:
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+        thread.start()
+        eventually(lambda: server.started, message="the server has started")
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            api.model.history.close()
+            server.should_exit = True
+            thread.join(STOP_WITHIN)
+        assert not thread.is_alive(), "streams end when the service does"

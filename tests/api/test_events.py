@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -12,13 +11,10 @@ from typing import Any
 
 import httpx
 import pytest
-import uvicorn
-from api.served_api import NOW, Api
+from api.served_api import NOW, Api, served
 from support.waiting import eventually
-from warren.settings import ApiSettings
 from warren_api.event_stream import EventStream, id_of, positions_of
 from warren_api.feed import FeedState
-from warren_api.server import listen
 from warren_api.status_history import StatusHistory
 
 SECONDS = 60  # a test that waits longer fails
@@ -28,22 +24,6 @@ SECONDS = 60  # a test that waits longer fails
 def address(api: Api) -> Iterator[str]:
     with served(api) as where:
         yield where
-
-
-@contextmanager
-def served(api: Api) -> Iterator[str]:
-    """The application on a port of its own; streams end with it."""
-    config = uvicorn.Config(api.app, log_config=None, lifespan="off", ws="none")
-    server = uvicorn.Server(config)
-    with listen(ApiSettings(port=0)) as listener:
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
-        thread.start()
-        eventually(lambda: server.started, message="the server has started")
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        api.model.history.close()
-        server.should_exit = True
-        thread.join(SECONDS)
-        assert not thread.is_alive(), "streams end when the service does"
 
 
 @dataclass

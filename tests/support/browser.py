@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
-import uvicorn
-from api.served_api import Api
-from support.waiting import eventually
+from api.served_api import Api, served
 from warren_local.ports import free_port
 
 NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
@@ -35,15 +31,5 @@ class Site:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    @contextmanager
-    def serving(self) -> Iterator[None]:
-        config = uvicorn.Config(self.api.app, port=self.port, log_config=None, lifespan="off")
-        server = uvicorn.Server(config)
-        thread = threading.Thread(target=server.run)
-        thread.start()
-        try:
-            eventually(lambda: server.started, message="the application listens")
-            yield
-        finally:
-            server.should_exit = True
-            thread.join()
+    def serving(self) -> AbstractContextManager[str]:
+        return served(self.api, self.port)
