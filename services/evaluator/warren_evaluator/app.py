@@ -22,6 +22,7 @@ from warren_evaluator.credentials import broker_urls, credentials
 from warren_evaluator.pipeline import Pipeline
 from warren_evaluator.records import Publication, SourceRecord
 from warren_evaluator.tables import SafeTableManager, WindowTable
+from warren_evaluator.transport import SafeTransport
 
 TABLE = "windows"
 # Of a record before compression. What the broker sees is compressed: max.message.bytes is its say.
@@ -43,6 +44,7 @@ class Evaluator:
 def create_evaluator(settings: Settings, partitions: int, clock: Clock) -> Evaluator:
     """`partitions` is the number that `warren.offsets` has. Raises SettingsError."""
     app = faust.App(settings.evaluator.app_id, **_faust_settings(settings, partitions))
+    app.transport = SafeTransport(app.conf.broker_consumer, app)
     raw: dict[str, Any] = {
         "key_type": bytes,
         "value_type": bytes,
