@@ -10,8 +10,8 @@ MEMBERS := $(wildcard pyproject.toml */pyproject.toml */*/pyproject.toml)
 STAMP := $(VENV)/.warren-setup
 PYTEST_ARGS ?=
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
-# Many tests wait for servers: three at a time, each worker with servers of its own.
-WORKERS ?= 3
+# Many tests wait for servers: four at a time, each worker with servers of its own.
+WORKERS ?= 4
 
 .PHONY: help setup run test browser check format bench docs clean
 

@@ -10,7 +10,7 @@ from pyspark import SparkContext
 from pyspark.sql import SparkSession
 from support.servers import spark_jars_directory
 from warren.settings import ArchiverSettings
-from warren.settings.archiver import QUICK_START
+from warren.settings.archiver import SMALL_BATCHES
 from warren_archiver.session import open_session
 
 
@@ -31,7 +31,7 @@ def spark_jars(pytestconfig: pytest.Config) -> Path:
 @pytest.fixture(scope="session")
 def spark(spark_jars: Path) -> Iterator[SparkSession]:
     session = open_session(
-        ArchiverSettings(jars_dir=str(spark_jars), java_options=QUICK_START), "warren-tests"
+        ArchiverSettings(jars_dir=str(spark_jars), java_options=SMALL_BATCHES), "warren-tests"
     )
     yield session
     gateway = SparkContext._gateway

@@ -18,7 +18,7 @@ from support.archive_events import NOW, key, lag_event, offset_event
 from support.waiting import eventually
 from warren.clock import Clock, SystemClock
 from warren.contracts.topics import LAG, OFFSETS, Topic
-from warren.metrics.archiver import ARCHIVER_FAILURES
+from warren.metrics.archiver import ARCHIVER_BEHIND, ARCHIVER_FAILURES
 from warren.settings import Settings
 from warren_archiver.batches import BatchWriter
 from warren_archiver.errors import ArchiveFailed
@@ -239,6 +239,8 @@ def test_a_running_archive_survives_a_failure_and_stops_when_told_to(
 
     monkeypatch.setattr(BatchWriter, "_append", fail_once)
     failures = _failures()
+    behind = ARCHIVER_BEHIND.labels(OFFSETS.name)
+    behind.set(-1)
     stop, clock = threading.Event(), QuickClock()
     lab.send(_events(0, 10))
     running = _in_thread(lab, stop, clock)
@@ -246,6 +248,7 @@ def test_a_running_archive_survives_a_failure_and_stops_when_told_to(
         eventually(lambda: len(lab.rows()) == 10, timeout=60, message="the first are archived")
         lab.send(_events(10, 20))
         eventually(lambda: len(lab.rows()) == 20, timeout=60, message="the others are archived")
+        eventually(lambda: behind._value.get() == 0, message="none is behind")
     finally:
         stop.set()
         running.join(60)

@@ -22,7 +22,7 @@ from support.archive_events import NOW, key, lag_event, offset_event
 from support.waiting import eventually
 from warren.contracts.topics import CATALOGUE, LAG, OFFSETS
 from warren.settings import Settings
-from warren.settings.archiver import QUICK_START
+from warren.settings.archiver import SMALL_BATCHES
 from warren.settings_file import load_settings
 from warren_archiver.jobs.check import check
 from warren_archiver.lake import Lake
@@ -153,7 +153,7 @@ def _settings(archiver: Archiver, bootstrap: str, unique: str, jars: Path) -> Se
         path = "{archiver.lake}"
         jars_dir = "{jars}"
         memory = "512m"
-        java_options = "{QUICK_START}"
+        java_options = "{SMALL_BATCHES}"
         interval = 0.5
         batch_records = 5000
         """

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from warren.errors import SettingsError
 from warren.settings import ClusterSettings, Settings
-from warren.settings.archiver import QUICK_START
+from warren.settings.archiver import SMALL_BATCHES
 
 from warren_local.ports import HOST, Port
 
@@ -143,7 +143,7 @@ def _with_ports(given: Settings, options: Options) -> Settings:
     if "path" not in given.archiver.model_fields_set:
         settings = _replaced(settings, "archiver", path=str(Path(state, "lake")))
     if "java_options" not in given.archiver.model_fields_set:
-        settings = _replaced(settings, "archiver", java_options=QUICK_START)
+        settings = _replaced(settings, "archiver", java_options=SMALL_BATCHES)
     return settings
 
 

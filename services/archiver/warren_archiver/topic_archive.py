@@ -47,7 +47,7 @@ class TopicArchive:
         self._once = False
         self._pause = FIRST_PAUSE
         self._start_at = 0.0
-        self._measured = 0
+        self._batches_seen = 0
 
     @property
     def running(self) -> bool:
@@ -63,7 +63,7 @@ class TopicArchive:
         self._once = once
         archiver = self._settings.archiver
         self._writer = BatchWriter(self.topic, self._lake, archiver.writers, self._stop)
-        self._measured = 0
+        self._batches_seen = 0
         stream = (
             self._source()
             .writeStream.foreachBatch(self._writer)
@@ -100,9 +100,10 @@ class TopicArchive:
             if self._clock.monotonic() >= self._start_at:
                 self.start(once=self._once)
             return
-        if self._writer.batches > self._measured:
-            self._measured = self._writer.batches
-            self._measure(self._query)
+        if self._writer.batches > self._batches_seen:
+            self._batches_seen = self._writer.batches
+            self._pause = FIRST_PAUSE
+        self._measure(self._query)
         if self._query.isActive:
             return
         failure = self._failure(self._query, self._writer)
@@ -134,12 +135,14 @@ class TopicArchive:
         self._pause = min(self._pause * 2, LONGEST_PAUSE)
 
     def _measure(self, query: StreamingQuery) -> None:
-        """Once per batch only: progress takes Python many calls to Java."""
-        self._pause = FIRST_PAUSE
-        progress = query.lastProgress
+        """From JSON: pyspark takes progress apart in thousands of calls to Java.
+
+        Always: the progress of a batch comes a moment after the batch.
+        """
+        progress = query._jsq.lastProgress()
         if progress is None:
             return
-        source = progress["sources"][0]
+        source = json.loads(progress.json())["sources"][0]
         latest, archived = _total(source["latestOffset"]), _total(source["endOffset"])
         if latest is not None and archived is not None:
             ARCHIVER_BEHIND.labels(self.topic.name).set(latest - archived)
@@ -154,8 +157,8 @@ class TopicArchive:
             self._query = None
 
 
-def _total(offsets: str) -> int | None:
-    """Sum of the offsets in Spark's `{topic: {partition: offset}}`; it says None where unknown."""
-    if not offsets.startswith("{"):
+def _total(offsets: object) -> int | None:
+    """Sum of the offsets in Spark's {topic: {partition: offset}}; it has a text where unknown."""
+    if not isinstance(offsets, dict):
         return None
-    return sum(sum(partitions.values()) for partitions in json.loads(offsets).values())
+    return sum(sum(partitions.values()) for partitions in offsets.values())

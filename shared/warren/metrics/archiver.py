@@ -34,7 +34,7 @@ ARCHIVER_BATCH_TIMESTAMP = Gauge(
 )
 ARCHIVER_BEHIND = Gauge(
     "warren_archiver_behind_records",
-    "Offsets between the archived end and the end of the topic, when a batch was last written",
+    "Offsets between the archived end and the end of the topic, when Spark last looked",
     ("topic",),
     registry=ARCHIVER,
 )
