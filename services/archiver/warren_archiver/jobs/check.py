@@ -26,7 +26,7 @@ from warren_archiver.lake import Lake
 from warren_archiver.offset_ranges import OffsetRanges
 from warren_archiver.topic_offsets import TopicOffsets, read_ends, read_offsets
 
-LOOK_EVERY = 2.0  # seconds; a look costs Spark about one
+LOOK_EVERY = 2.0  # seconds, or as long as a look takes: the archiver may need the processors
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,8 @@ def check(
     clock, pause = SystemClock(), threading.Event()
     deadline = clock.monotonic() + wait
     while True:
-        late = clock.monotonic() >= deadline
+        started = clock.monotonic()
+        late = started >= deadline
         todo = [topic for topic in topics if topic not in checks or not checks[topic].equal]
         tables = _archived(spark, lake, [lake.bronze(topic) for topic in todo])
         quarantine = _archived(spark, lake, [lake.quarantine])
@@ -95,7 +96,7 @@ def check(
             checks[topic] = compare(topic, name, retained[topic], table, refused, ends)
         if late or all(found.equal for found in checks.values()):
             return list(checks.values())
-        pause.wait(LOOK_EVERY)
+        pause.wait(max(LOOK_EVERY, clock.monotonic() - started))
 
 
 def _archived(
