@@ -47,7 +47,6 @@ class TopicArchive:
         self._once = False
         self._pause = FIRST_PAUSE
         self._start_at = 0.0
-        self._batches_seen = 0
 
     @property
     def running(self) -> bool:
@@ -63,7 +62,6 @@ class TopicArchive:
         self._once = once
         archiver = self._settings.archiver
         self._writer = BatchWriter(self.topic, self._lake, archiver.writers, self._stop)
-        self._batches_seen = 0
         stream = (
             self._source()
             .writeStream.foreachBatch(self._writer)
@@ -100,8 +98,7 @@ class TopicArchive:
             if self._clock.monotonic() >= self._start_at:
                 self.start(once=self._once)
             return
-        if self._writer.batches > self._batches_seen:
-            self._batches_seen = self._writer.batches
+        if self._writer.batches:
             self._pause = FIRST_PAUSE
         self._measure(self._query)
         if self._query.isActive:
@@ -135,9 +132,9 @@ class TopicArchive:
         self._pause = min(self._pause * 2, LONGEST_PAUSE)
 
     def _measure(self, query: StreamingQuery) -> None:
-        """From JSON: pyspark takes progress apart in thousands of calls to Java.
+        """At every look, as progress comes a moment after its batch.
 
-        Always: the progress of a batch comes a moment after the batch.
+        From JSON: pyspark takes progress apart in thousands of calls to Java.
         """
         progress = query._jsq.lastProgress()
         if progress is None:

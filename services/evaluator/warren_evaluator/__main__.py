@@ -29,7 +29,11 @@ from warren_evaluator.worker import Worker
 log = structlog.get_logger(__name__)
 
 # Our subclasses of Faust's services, which report every step at level info.
-FAUST_SERVICES = tuple(f"warren_evaluator.{name}" for name in ("tables", "transport", "worker"))
+FAUST_SERVICES = (
+    "warren_evaluator.tables",
+    "warren_evaluator.transport",
+    "warren_evaluator.worker",
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

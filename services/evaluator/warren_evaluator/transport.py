@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 from faust.transport.drivers import aiokafka
 
 
@@ -15,9 +13,11 @@ class SafeConsumerThread(aiokafka.AIOKafkaConsumerThread):
     """
 
     def _stopped_set(self) -> None:
-        with suppress(RuntimeError):
+        try:
             super()._stopped_set()
-        if self.thread_loop.is_closed():
+        except RuntimeError:
+            if not self.thread_loop.is_closed():
+                raise
             self._stopped.set()
 
 

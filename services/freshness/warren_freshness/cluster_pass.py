@@ -82,10 +82,8 @@ class ClusterPass:
         topics = {place.topic for place in wanted}
         topic_ids = {topic: self._reader.metadata.topic_id(topic) for topic in topics}
         known = await self._cache.get_many(to_look_up, topic_ids)
-        retention, now = (
-            {topic: self._retention.of(topic) for topic in topics},
-            self._clock.now_ms(),
-        )
+        retention = {topic: self._retention.of(topic) for topic in topics}
+        now = self._clock.now_ms()
         lasting = {
             place
             for place, times in known.items()
