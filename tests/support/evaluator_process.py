@@ -13,13 +13,30 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from confluent_kafka import Consumer, Message, Producer, TopicPartition
+from confluent_kafka import (
+    Consumer,
+    KafkaError,
+    KafkaException,
+    Message,
+    Producer,
+    TopicPartition,
+)
 from support.waiting import eventually
 from warren.contracts import OffsetEvent, group_key
 from warren.contracts.topics import OFFSETS
 from warren_local.ports import free_port
 
 PARTITIONS = 4
+# What a broker that has just been restarted answers.
+NOT_YET = {
+    KafkaError.NOT_COORDINATOR,
+    KafkaError.COORDINATOR_NOT_AVAILABLE,
+    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+    KafkaError.LEADER_NOT_AVAILABLE,
+    KafkaError.NOT_LEADER_FOR_PARTITION,
+    KafkaError._TRANSPORT,
+    KafkaError._TIMED_OUT,
+}
 
 
 @dataclass
@@ -92,9 +109,15 @@ class Home:
         consumer = self._consumer(self.name)
         name = OFFSETS.full_name(self.prefix)
         partitions = [TopicPartition(name, p) for p in range(PARTITIONS)]
-        committed = consumer.committed(partitions, timeout=10)
-        ends = [consumer.get_watermark_offsets(p, timeout=10)[1] for p in partitions]
-        consumer.close()
+        try:
+            committed = consumer.committed(partitions, timeout=10)
+            ends = [consumer.get_watermark_offsets(p, timeout=10)[1] for p in partitions]
+        except KafkaException as error:
+            if error.args[0].code() in NOT_YET:
+                return False
+            raise
+        finally:
+            consumer.close()
         return all(c.offset >= e or e == 0 for c, e in zip(committed, ends, strict=True))
 
     def await_caught_up(self) -> None:
