@@ -4,6 +4,8 @@ import pytest
 from confluent_kafka import OFFSET_END, OFFSET_INVALID
 from warren_freshness.offsets_feed import start_offset
 
+END = 120
+
 
 @pytest.mark.parametrize(
     ("committed", "recent", "start"),
@@ -12,9 +14,9 @@ from warren_freshness.offsets_feed import start_offset
         (95, 90, 90),  # what is committed already is needed again
         (OFFSET_INVALID, 90, 90),  # the first start
         (70, OFFSET_END, 70),  # nobody has published for two heartbeats
-        (OFFSET_INVALID, OFFSET_END, OFFSET_END),
+        (OFFSET_INVALID, OFFSET_END, END),
         (0, 0, 0),
     ],
 )
 def test_where_reading_starts(committed: int, recent: int, start: int) -> None:
-    assert start_offset(committed, recent) == start
+    assert start_offset(committed, recent, END) == start

@@ -12,6 +12,8 @@ from structlog.testing import capture_logs
 from support.waiting import eventually
 from warren.contracts import OffsetEvent
 from warren.settings import ClusterSettings, Settings
+from warren_freshness import offsets_feed
+from warren_freshness.offsets_feed import start_offset
 from warren_freshness.service import used_by_all
 from warren_local.ports import free_port
 
@@ -133,6 +135,21 @@ def test_an_unreachable_cluster_degrades_only_itself(lab: ServiceLab, topic: str
     assert [line["setting"] for line in warnings if line.get("cluster") == "dead"] == [
         "clusters.dead.bootstrap"
     ]
+
+
+def test_an_event_that_comes_while_it_is_asked_where_to_start_is_read(
+    lab: ServiceLab, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    groups = [f"group-{number}" for number in range(8)]
+
+    def publish_first(*offsets: int) -> int:
+        lab.publish(*(committed(topic, 2, 10, group=group) for group in groups))
+        return start_offset(*offsets)
+
+    monkeypatch.setattr(offsets_feed, "start_offset", publish_first)
+    with lab.running():
+        for group in groups:
+            lab.await_figures(lambda _: True, group)
 
 
 def test_events_of_clusters_that_are_not_configured_are_ignored(

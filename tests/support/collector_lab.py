@@ -8,9 +8,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 import confluent_kafka
-from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer
+from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, KafkaException, Producer
 from confluent_kafka import TopicPartition as Partition
 from confluent_kafka.admin import AdminClient, NewTopic
+from support.broker_start import is_starting
 from support.waiting import eventually
 from warren.clock import SystemClock
 from warren.contracts import (
@@ -58,7 +59,12 @@ class Lab:
 
         def is_committed() -> bool:
             request = [ConsumerGroupTopicPartitions(group, positions)]
-            answer = self.admin.alter_consumer_group_offsets(request)[group].result(30)
+            try:
+                answer = self.admin.alter_consumer_group_offsets(request)[group].result(30)
+            except KafkaException as error:
+                if is_starting(error):
+                    return False
+                raise
             return all(p.error is None for p in answer.topic_partitions or [])
 
         eventually(is_committed, message=f"{group} commits")

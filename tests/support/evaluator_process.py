@@ -13,30 +13,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from confluent_kafka import (
-    Consumer,
-    KafkaError,
-    KafkaException,
-    Message,
-    Producer,
-    TopicPartition,
-)
+from confluent_kafka import Consumer, KafkaException, Message, Producer, TopicPartition
+from support.broker_start import is_starting
 from support.waiting import eventually
 from warren.contracts import OffsetEvent, group_key
 from warren.contracts.topics import OFFSETS
 from warren_local.ports import free_port
 
 PARTITIONS = 4
-# What a broker that has just been restarted answers.
-NOT_YET = {
-    KafkaError.NOT_COORDINATOR,
-    KafkaError.COORDINATOR_NOT_AVAILABLE,
-    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
-    KafkaError.LEADER_NOT_AVAILABLE,
-    KafkaError.NOT_LEADER_FOR_PARTITION,
-    KafkaError._TRANSPORT,
-    KafkaError._TIMED_OUT,
-}
 
 
 @dataclass
@@ -113,7 +97,7 @@ class Home:
             committed = consumer.committed(partitions, timeout=10)
             ends = [consumer.get_watermark_offsets(p, timeout=10)[1] for p in partitions]
         except KafkaException as error:
-            if error.args[0].code() in NOT_YET:
+            if is_starting(error):
                 return False
             raise
         finally:

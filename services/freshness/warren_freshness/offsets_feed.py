@@ -156,20 +156,29 @@ class OffsetsFeed:
         """Where to start: two heartbeats back, or where the group stands if that is earlier."""
         if not partitions:
             return []
-        since = self._clock.now_ms() - self._look_back_ms
-        times = [TopicPartition(p.topic, p.partition, since) for p in partitions]
         try:
-            committed = {
-                p.partition: p.offset for p in consumer.committed(partitions, timeout=_TIMEOUT)
-            }
-            recent = consumer.offsets_for_times(times, timeout=_TIMEOUT)
+            stood = _known(consumer.committed(partitions, timeout=_TIMEOUT))
+            # The end first: of events that come meanwhile none is passed over.
+            ends = self._ask(consumer, partitions, OFFSET_END)
+            recent = self._ask(consumer, partitions, self._clock.now_ms() - self._look_back_ms)
         except KafkaException as error:
             log.warning("where to start is unknown", problem=str(error.args[0]))
             return partitions  # where the group stands, else at the beginning: only slower
         return [
-            TopicPartition(p.topic, p.partition, start_offset(committed[p.partition], p.offset))
-            for p in recent
+            TopicPartition(
+                self._topic,
+                p.partition,
+                start_offset(stood[p.partition], recent[p.partition], ends[p.partition]),
+            )
+            for p in partitions
         ]
+
+    def _ask(
+        self, consumer: Consumer, partitions: list[TopicPartition], since: int
+    ) -> dict[int, int]:
+        """Offset of the first event since then, by partition; negative: there is none."""
+        times = [TopicPartition(self._topic, p.partition, since) for p in partitions]
+        return _known(consumer.offsets_for_times(times, timeout=_TIMEOUT))
 
     def _withdrawn(self, _consumer: Consumer, partitions: list[TopicPartition]) -> None:
         for partition in partitions:
@@ -182,7 +191,15 @@ class OffsetsFeed:
         log.info("partitions revoked", partitions=sorted(p.partition for p in partitions))
 
 
-def start_offset(committed: int, recent: int) -> int:
-    """The earlier one of those that are known (negative: unknown)."""
+def _known(answers: list[TopicPartition]) -> dict[int, int]:
+    """Offsets by partition. Raises KafkaException when one of them was not told."""
+    for answer in answers:
+        if answer.error is not None:
+            raise KafkaException(answer.error)
+    return {answer.partition: answer.offset for answer in answers}
+
+
+def start_offset(committed: int, recent: int, end: int) -> int:
+    """The earlier one of those that are known (negative: unknown), else the log's end."""
     known = [offset for offset in (committed, recent) if offset >= 0]
-    return min(known, default=OFFSET_END)
+    return min(known, default=end)
