@@ -35,7 +35,7 @@ def api(home: Home) -> Iterator[Api]:
     failures: list[Exception] = []
     feed = Feed(settings.home, served.model, SystemClock(), failures.append)
     feed.start()
-    eventually(lambda: feed.state.ready, timeout=60, message="the feed is ready")
+    eventually(lambda: feed.state.ready, message="the feed is ready")
     yield served
     feed.stop()
     assert failures == []

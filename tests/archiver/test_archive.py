@@ -245,9 +245,9 @@ def test_a_running_archive_survives_a_failure_and_stops_when_told_to(
     lab.send(_events(0, 10))
     running = _in_thread(lab, stop, clock)
     try:
-        eventually(lambda: len(lab.rows()) == 10, timeout=60, message="the first are archived")
+        eventually(lambda: len(lab.rows()) == 10, message="the first are archived")
         lab.send(_events(10, 20))
-        eventually(lambda: len(lab.rows()) == 20, timeout=60, message="the others are archived")
+        eventually(lambda: len(lab.rows()) == 20, message="the others are archived")
         eventually(lambda: behind._value.get() == 0, message="none is behind")
     finally:
         stop.set()

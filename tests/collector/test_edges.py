@@ -113,7 +113,7 @@ def test_a_broker_that_dies_and_comes_back(own_kafka: EmbeddedKafka, unique: str
         topic, group = lab.create_topic("orders"), f"{unique}-group"
         lab.commit(group, [Partition(topic, 0, 1)])
         with lab.collecting(lab.settings()) as collector:
-            eventually(lambda: collector.is_ready, timeout=60, message="the collector is ready")
+            eventually(lambda: collector.is_ready, message="the collector is ready")
             events = lab.events()
             events.until(lambda: events.committed(group), "the group is published")
             own_kafka.kill()

@@ -52,7 +52,7 @@ class Members:
                 member.poll(0.01)
             return bool(condition())
 
-        eventually(look, timeout=60, message=message)
+        eventually(look, message=message)
 
 
 def settings(lab: Lab, watched: Lab, source: str) -> Settings:

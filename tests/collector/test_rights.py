@@ -169,4 +169,4 @@ def test_a_producer_that_was_refused_works_once_it_may(secured: Secured) -> None
 
     assert not is_published()
     secured.grant("late", TOPIC, topic, WRITE)
-    eventually(is_published, timeout=60, message="the record is acknowledged")
+    eventually(is_published, message="the record is acknowledged")

@@ -104,18 +104,18 @@ def test_no_commit_is_missing_or_doubled_when_collectors_stop_and_die(
         first = start("first")
         round_is_published("the first round")
         second = start("second")
-        eventually(lambda: shares() == [2, 2], timeout=60, message="each has two partitions")
+        eventually(lambda: shares() == [2, 2], message="each has two partitions")
         for number in range(3):
             round_is_published(f"round {number} of both")
         first.send_signal(signal.SIGTERM)
         round_is_published("a round while one stops")
         assert first.wait(60) == 0
         third = start("third")
-        eventually(lambda: shares() == [2, 2], timeout=60, message="each has two partitions again")
+        eventually(lambda: shares() == [2, 2], message="each has two partitions again")
         round_is_published("a round of the other two")
         second.kill()
         round_is_published("a round while nobody reads half of the groups")
-        eventually(lambda: shares() == [4], timeout=60, message="one has taken over")
+        eventually(lambda: shares() == [4], message="one has taken over")
         for number in range(3):
             round_is_published(f"round {number} after that")
         third.send_signal(signal.SIGTERM)

@@ -123,7 +123,6 @@ def test_a_killed_evaluator_comes_back(project: ComposeProject) -> None:
     os.kill(before["State"]["Pid"], signal.SIGKILL)
     eventually(
         lambda: project.containers("evaluator")[0]["RestartCount"] == before["RestartCount"] + 1,
-        timeout=60,
         message="the evaluator is started again",
     )
     eventually(

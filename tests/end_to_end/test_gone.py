@@ -48,18 +48,18 @@ def test_a_deleted_group_is_gone_and_its_incident_closed(warren: Running) -> Non
     status = f"/v3/kafka/{warren.run['cluster']}/consumer/{GROUP}/status"
 
     commit(admin, 8)
-    eventually(lambda: warren.group_status(GROUP) == "OK", timeout=60, message="the group is seen")
+    eventually(lambda: warren.group_status(GROUP) == "OK", message="the group is seen")
 
     def is_in_trouble() -> bool:
         commit(admin, 3)  # again and again: a window needs some commits to be judged
         return warren.group_status(GROUP) == "ERR"
 
-    eventually(is_in_trouble, timeout=60, message="it went back")
+    eventually(is_in_trouble, message="it went back")
     series = f'consumer_group="{GROUP}"'
     assert series in warren.get("/metrics").text
 
     admin.delete_consumer_groups([GROUP])[GROUP].result(30)
-    eventually(lambda: warren.get(status).status_code == 404, timeout=60, message="it is gone")
+    eventually(lambda: warren.get(status).status_code == 404, message="it is gone")
     assert GROUP not in warren.statuses()
     assert series not in warren.get("/metrics").text
 
@@ -72,7 +72,7 @@ def test_a_deleted_group_is_gone_and_its_incident_closed(warren: Running) -> Non
                 changes.extend([change] if change.data.group == GROUP else [])
             return bool(changes) and changes[-1].data.status == "NOTFOUND"
 
-        eventually(is_closed, timeout=60, message="the incident is closed")
+        eventually(is_closed, message="the incident is closed")
     opened, closed = (change.data for change in changes[-2:])
     assert (closed.reason, closed.previous) == ("group_deleted", "ERR")
     assert (closed.incident_id, closed.opened_at) == (opened.incident_id, opened.opened_at)
@@ -87,4 +87,4 @@ def test_a_deleted_group_is_gone_and_its_incident_closed(warren: Running) -> Non
                     told.append(None if value is None else GroupEvent.from_bytes(value))
             return told[-1:] == [None]
 
-        eventually(has_ended, timeout=60, message="its end is told")
+        eventually(has_ended, message="its end is told")

@@ -102,7 +102,7 @@ def test_page_api_and_metrics_agree(warren: Running) -> None:
             and all(group in page for group in api)
         )
 
-    eventually(agree, timeout=30, message="page, API and metrics agree")
+    eventually(agree, message="page, API and metrics agree")
 
 
 def test_a_subscriber_needs_only_confluent_kafka_and_the_schema(
@@ -127,13 +127,13 @@ def test_kill_9_loses_nothing_and_nothing_flaps(
     subscriber.read()
     evaluated = evaluated_at(warren)
     dead = warren.kill(service)
-    eventually(lambda: warren.restarted(service, dead), timeout=60, message=f"{service} runs again")
+    eventually(lambda: warren.restarted(service, dead), message=f"{service} runs again")
     eventually(
         lambda: all(evaluated_at(warren)[g] > at + 5_000 for g, at in evaluated.items()),
         timeout=90,
         message="all groups are judged again",
     )
-    eventually(lambda: as_expected(warren), timeout=30, message="the same statuses as before")
+    eventually(lambda: as_expected(warren), message="the same statuses as before")
     steady = [e["data"] for e in subscriber.read() if e["subject"] in EXPECTED]
     by_group: dict[str, list[str]] = {}
     for change in steady:
@@ -167,13 +167,12 @@ def test_bad_input_is_dead_lettered_and_harms_nobody(warren: Running) -> None:
         found.extend(json.loads(record.value() or b"") for record in reader.poll(0.5))
         return len(found) >= len(bad)
 
-    eventually(all_there, timeout=60, message="three dead letters")
+    eventually(all_there, message="three dead letters")
     reader.close()
     assert all(letter["reason"] and letter["topic"] == "warren.offsets" for letter in found)
     assert all(letter["partition"] >= 0 and letter["offset"] >= 0 for letter in found)
     eventually(
         lambda: evaluated_at(warren)["demo-healthy"] > before + 2_000,
-        timeout=30,
         message="later events of the group are judged",
     )
 
@@ -182,10 +181,10 @@ def test_filters_in_the_users_file_are_taken_up(warren: Running) -> None:
     eventually(lambda: "demo-idle" in warren.statuses(), timeout=90, message="the group is shown")
     file = user_file(warren.state)
     file.write_text("[filters]\ngroups_deny = ['^demo-idle$']\n")
-    eventually(lambda: "demo-idle" not in warren.statuses(), timeout=60, message="it is hidden")
+    eventually(lambda: "demo-idle" not in warren.statuses(), message="it is hidden")
     assert "demo-healthy" in warren.statuses()
     file.write_text("")
-    eventually(lambda: "demo-idle" in warren.statuses(), timeout=60, message="it is shown again")
+    eventually(lambda: "demo-idle" in warren.statuses(), message="it is shown again")
 
 
 def test_a_recovering_group_opens_and_closes_one_incident(subscriber: Subscriber) -> None:

@@ -22,7 +22,7 @@ def test_a_taken_port_is_named_with_the_way_out(
         listener.listen()
         port = listener.getsockname()[1]
         running = start(tmp_path / "state", pytestconfig.rootpath, "--api-port", str(port))
-        eventually(lambda: running.process.poll() is not None, timeout=60, message="it ends")
+        eventually(lambda: running.process.poll() is not None, message="it ends")
     output = running.output.read_text()
     assert running.process.returncode == 2, output
     assert str(port) in output

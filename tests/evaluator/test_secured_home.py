@@ -74,7 +74,6 @@ def problems(worker: Worker) -> list[str]:
 def await_problem(worker: Worker, text: str) -> None:
     eventually(
         lambda: any(text in problem for problem in problems(worker)),
-        timeout=60,
         message=f"the worker says: {text} ({worker.log.read_text()})",
     )
 

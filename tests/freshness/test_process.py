@@ -84,7 +84,7 @@ def test_a_signal_ends_it(logs: TimedLogs, no_redis: str, tmp_path: Path) -> Non
     topic = logs.topic()
     logs.produce(topic, [CLOCK.now_ms() - MINUTE] * 10)
     with running(config(lab, tmp_path / "warren.toml", port)) as process:
-        eventually(lambda: answer(port, "/ready"), timeout=60, message="ready")
+        eventually(lambda: answer(port, "/ready"), message="ready")
         lab.publish(committed(topic, 4, 1, "billing"))
         lab.await_figures(lambda _: True, "billing")
         eventually(lambda: lab.committed() == 1, message="the event is committed")

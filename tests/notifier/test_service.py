@@ -81,7 +81,6 @@ def done(home: Home, hooks: HttpReceiver, expected: int) -> None:
     """Waits until so many different webhooks have come and nothing is left to remember."""
     eventually(
         lambda: len(set(hooks.ids())) == expected and home.states() == {},
-        timeout=60,
         message=f"{expected} webhooks and no state",
     )
 

@@ -140,7 +140,7 @@ class Worker:
         return self
 
     def await_ready(self) -> Worker:
-        eventually(self.is_ready, timeout=60, message=f"{self.log.name}: ready")
+        eventually(self.is_ready, message=f"{self.log.name}: ready")
         return self
 
     def is_ready(self) -> bool:

@@ -61,7 +61,7 @@ class Members:
                 consumer.poll(0.02)
             return condition()
 
-        eventually(look, timeout=60, message=message)
+        eventually(look, message=message)
 
     def _connection(self, group: str) -> dict[str, Any]:
         return {

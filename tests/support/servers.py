@@ -115,7 +115,7 @@ def container_valkey() -> Iterator[str]:
 
     host, port = docker_hostname(os.environ), free_port()
     with DockerContainer(VALKEY_IMAGE).with_bind_ports(6379, port):
-        eventually(lambda: answers_ping(port, host), timeout=60, message=f"{VALKEY_IMAGE} answers")
+        eventually(lambda: answers_ping(port, host), message=f"{VALKEY_IMAGE} answers")
         yield f"redis://{host}:{port}/0"
 
 

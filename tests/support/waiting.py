@@ -11,7 +11,7 @@ Result = TypeVar("Result")
 INTERVAL = 0.05  # seconds between two looks
 
 
-def eventually(condition: Callable[[], Result], *, timeout: float = 30.0, message: str) -> Result:
+def eventually(condition: Callable[[], Result], *, timeout: float = 60.0, message: str) -> Result:
     """Look until `condition` returns something true and return that; fail after `timeout` s.
 
     A condition that raises fails at once: catch in it what may happen on the way.
