@@ -7,21 +7,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
+from support.not_yet import is_not_yet
 from support.waiting import eventually
 
 # Clients may outlive the broker of their test.
 QUIET = {"log_level": 0}
 TIMEOUT = 30.0
-# A moment after its creation, a topic's leaders are not in office.
-_NOT_YET = {
-    KafkaError.NOT_LEADER_FOR_PARTITION,
-    KafkaError.LEADER_NOT_AVAILABLE,
-    KafkaError.UNKNOWN_TOPIC_OR_PART,
-    KafkaError._UNKNOWN_PARTITION,
-    KafkaError._UNKNOWN_TOPIC,
-}
 
 
 @dataclass
@@ -147,7 +140,7 @@ class TimedLogs:
             )
             return found
         except KafkaException as error:
-            if error.args[0].code() in _NOT_YET:
+            if is_not_yet(error):
                 return None
             raise
         finally:

@@ -11,7 +11,7 @@ import confluent_kafka
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, KafkaException, Producer
 from confluent_kafka import TopicPartition as Partition
 from confluent_kafka.admin import AdminClient, NewTopic
-from support.broker_start import is_starting
+from support.not_yet import is_not_yet
 from support.waiting import eventually
 from warren.clock import SystemClock
 from warren.contracts import (
@@ -62,7 +62,7 @@ class Lab:
             try:
                 answer = self.admin.alter_consumer_group_offsets(request)[group].result(30)
             except KafkaException as error:
-                if is_starting(error):
+                if is_not_yet(error):
                     return False
                 raise
             return all(p.error is None for p in answer.topic_partitions or [])
@@ -179,7 +179,7 @@ class Events:
     def of(self, group: str) -> list[OffsetEvent]:
         return [event for event in self.all if event.group == group]
 
-    def until(self, condition: Callable[[], object], message: str, timeout: float = 30) -> None:
+    def until(self, condition: Callable[[], object], message: str, timeout: float = 60) -> None:
         """Reads on until `condition` holds."""
 
         def look() -> bool:

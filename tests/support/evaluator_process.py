@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from confluent_kafka import Consumer, KafkaException, Message, Producer, TopicPartition
-from support.broker_start import is_starting
+from support.not_yet import is_not_yet
 from support.waiting import eventually
 from warren.contracts import OffsetEvent, group_key
 from warren.contracts.topics import OFFSETS
@@ -97,7 +97,7 @@ class Home:
             committed = consumer.committed(partitions, timeout=10)
             ends = [consumer.get_watermark_offsets(p, timeout=10)[1] for p in partitions]
         except KafkaException as error:
-            if is_starting(error):
+            if is_not_yet(error):
                 return False
             raise
         finally:
