@@ -14,7 +14,13 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 from support.providers import Provider, choose_provider, docker_is_reachable
-from support.servers import container_kafka, container_valkey, embedded_kafka, embedded_valkey
+from support.servers import (
+    container_kafka,
+    container_valkey,
+    embedded_kafka,
+    embedded_valkey,
+    two_embedded_brokers,
+)
 from warren_local.kafka import EmbeddedKafka
 from xdist.scheduler import LoadScopeScheduling
 
@@ -91,6 +97,15 @@ def own_kafka(pytestconfig: pytest.Config, tmp_path: Path) -> Iterator[EmbeddedK
     """A broker of the test's own, which it may kill."""
     with embedded_kafka(pytestconfig.rootpath, tmp_path) as kafka:
         yield kafka
+
+
+@pytest.fixture
+def two_brokers(
+    pytestconfig: pytest.Config, tmp_path: Path
+) -> Iterator[tuple[EmbeddedKafka, EmbeddedKafka]]:
+    """A cluster of the test's own; the second broker may be stopped."""
+    with two_embedded_brokers(pytestconfig.rootpath, tmp_path) as brokers:
+        yield brokers
 
 
 @pytest.fixture(scope="session")

@@ -46,12 +46,13 @@ class EmbeddedKafka(Server):
         if (self.options.data_dir / "log" / "meta.properties").exists():
             return
         self.log.parent.mkdir(parents=True, exist_ok=True)
+        cluster_id = self.options.cluster_id or new_cluster_id()
         with self.log.open("ab") as output:
             done = subprocess.run(
                 [
                     *self._jvm("-Xmx128m", "-XX:TieredStopAtLevel=1"),
                     "kafka.tools.StorageTool",
-                    *("format", "-t", new_cluster_id(), "-c", str(self._properties)),
+                    *("format", "-t", cluster_id, "-c", str(self._properties)),
                 ],
                 stdout=output,
                 stderr=subprocess.STDOUT,

@@ -29,6 +29,8 @@ class KafkaOptions:
     listeners: Mapping[str, Listener] = field(default_factory=dict)
     properties: Mapping[str, str] = field(default_factory=dict)
     """Any other broker property; wins over what is set here."""
+    cluster_id: str = ""
+    """What the data directory is formatted for; empty: a new one. Brokers of a cluster share it."""
 
 
 def server_properties(options: KafkaOptions) -> dict[str, str]:

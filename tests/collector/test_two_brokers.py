@@ -1,0 +1,113 @@
+"""A cluster of two brokers: both are asked; when one ends, the other one has it all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+from confluent_kafka import ElectionType, KafkaException, Producer
+from confluent_kafka import TopicPartition as Partition
+from confluent_kafka.admin import AdminClient, NewTopic
+from support.collector_lab import CLUSTER, Events, Lab
+from support.not_yet import is_not_yet
+from support.waiting import eventually
+from warren.settings import Settings
+from warren_local.kafka import EmbeddedKafka
+
+pytestmark = pytest.mark.integration
+
+ASSIGNMENT = [[1, 2], [2, 1]]  # by partition: replicas, the preferred leader first
+
+
+@pytest.fixture
+def lab(two_brokers: tuple[EmbeddedKafka, EmbeddedKafka], unique: str) -> Iterator[Lab]:
+    bootstrap = ",".join(broker.bootstrap for broker in two_brokers)
+    options = {"bootstrap.servers": bootstrap, "log_level": 0}
+    with ExitStack() as closing:
+        yield Lab(bootstrap, unique, AdminClient(options), Producer(options), closing)
+
+
+def test_leadership_moves(two_brokers: tuple[EmbeddedKafka, EmbeddedKafka], lab: Lab) -> None:
+    _, second = two_brokers
+    topic = replicated_topic(lab)
+    # So many that both brokers coordinate some of them, whatever their names.
+    groups = [f"{lab.name}-{number}" for number in range(16)]
+    with lab.ready(settings(lab)):
+        events = lab.events()
+        commit(lab, topic, groups, 1, 2)
+        await_figures(events, topic, groups, committed=[1, 2], log_end=[5, 5])
+        events.until(lambda: coordinators(events, groups) == {1, 2}, "both coordinate")
+        second.stop()
+        commit(lab, topic, groups, 3, 4)
+        await_figures(events, topic, groups, committed=[3, 4], log_end=[10, 10])
+        events.until(lambda: coordinators(events, groups) == {1}, "one coordinates them all")
+        second.start()
+        lead_as_preferred(lab)
+        commit(lab, topic, groups, 5, 6)
+        await_figures(events, topic, groups, committed=[5, 6], log_end=[15, 15])
+        events.until(lambda: coordinators(events, groups) == {1, 2}, "both coordinate again")
+        events.until(lambda: events.cluster_states() == {CLUSTER: "ok"}, "the cluster is ok")
+    assert not any(event.deleted or event.removed for event in events.all)
+
+
+def settings(lab: Lab) -> Settings:
+    made = lab.settings()
+    return made.model_copy(
+        update={
+            "home": made.home.model_copy(update={"replication_factor": 2}),
+            "collector": made.collector.model_copy(update={"describe_interval": 0.5}),
+        }
+    )
+
+
+def replicated_topic(lab: Lab) -> str:
+    name = f"{lab.name}-orders"
+    new = NewTopic(name, len(ASSIGNMENT), replica_assignment=ASSIGNMENT)
+    lab.admin.create_topics([new])[name].result(30)
+    return name
+
+
+def commit(lab: Lab, topic: str, groups: list[str], *offsets: int) -> None:
+    """Five more records in each partition, and then all groups commit these offsets."""
+    for partition in range(len(offsets)):
+        lab.produce(topic, [(None, b"record")] * 5, partition)
+    for group in groups:
+        lab.commit(group, [Partition(topic, p, offset) for p, offset in enumerate(offsets)])
+
+
+def lead_as_preferred(lab: Lab) -> None:
+    """Leadership goes back to who had it first, once that broker's replicas are in sync."""
+
+    def is_elected() -> bool:
+        try:
+            answers = lab.admin.elect_leaders(ElectionType.PREFERRED).result(30)
+        except KafkaException as error:
+            if is_not_yet(error):
+                return False
+            raise
+        # An answer for each partition that had another leader; None: it has the preferred one now.
+        return not any(answers.values())
+
+    eventually(is_elected, message="leadership is as it was")
+
+
+def await_figures(
+    events: Events, topic: str, groups: list[str], *, committed: list[int], log_end: list[int]
+) -> None:
+    def newest(group: str) -> tuple[list[int], list[int]] | None:
+        told = [event.topics[topic] for event in events.of(group) if topic in event.topics]
+        return (told[-1].committed, told[-1].log_end) if told else None
+
+    events.until(
+        lambda: (
+            {group: newest(group) for group in groups}
+            == dict.fromkeys(groups, (committed, log_end))
+        ),
+        f"all groups have committed {committed} of {log_end}",
+    )
+
+
+def coordinators(events: Events, groups: list[str]) -> set[int | None]:
+    """Broker ids, as the groups' newest events have them."""
+    return {state.coordinator for group in groups if (state := events.state(group)) is not None}
