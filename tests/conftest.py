@@ -14,13 +14,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 from support.providers import Provider, choose_provider, docker_is_reachable
-from support.servers import (
-    container_kafka,
-    container_valkey,
-    embedded_kafka,
-    embedded_valkey,
-    two_embedded_brokers,
-)
+from support.servers import container_kafka, container_valkey, embedded_kafka, embedded_valkey
+from support.two_brokers import running_two_brokers
 from warren_local.kafka import EmbeddedKafka
 from xdist.scheduler import LoadScopeScheduling
 
@@ -104,7 +99,7 @@ def two_brokers(
     pytestconfig: pytest.Config, tmp_path: Path
 ) -> Iterator[tuple[EmbeddedKafka, EmbeddedKafka]]:
     """A cluster of the test's own; the second broker may be stopped."""
-    with two_embedded_brokers(pytestconfig.rootpath, tmp_path) as brokers:
+    with running_two_brokers(pytestconfig.rootpath, tmp_path) as brokers:
         yield brokers
 
 

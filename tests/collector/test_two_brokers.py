@@ -6,18 +6,15 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
-from confluent_kafka import ElectionType, KafkaException, Producer
+from confluent_kafka import Producer
 from confluent_kafka import TopicPartition as Partition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient
 from support.collector_lab import CLUSTER, Events, Lab
-from support.not_yet import is_not_yet
-from support.waiting import eventually
+from support.two_brokers import create_replicated, lead_as_preferred
 from warren.settings import Settings
 from warren_local.kafka import EmbeddedKafka
 
 pytestmark = pytest.mark.integration
-
-ASSIGNMENT = [[1, 2], [2, 1]]  # by partition: replicas, the preferred leader first
 
 
 @pytest.fixture
@@ -30,7 +27,8 @@ def lab(two_brokers: tuple[EmbeddedKafka, EmbeddedKafka], unique: str) -> Iterat
 
 def test_leadership_moves(two_brokers: tuple[EmbeddedKafka, EmbeddedKafka], lab: Lab) -> None:
     _, second = two_brokers
-    topic = replicated_topic(lab)
+    topic = f"{lab.name}-orders"
+    create_replicated(lab.admin, topic)
     # So many that both brokers coordinate some of them, whatever their names.
     groups = [f"{lab.name}-{number}" for number in range(16)]
     with lab.ready(settings(lab)):
@@ -43,7 +41,7 @@ def test_leadership_moves(two_brokers: tuple[EmbeddedKafka, EmbeddedKafka], lab:
         await_figures(events, topic, groups, committed=[3, 4], log_end=[10, 10])
         events.until(lambda: coordinators(events, groups) == {1}, "one coordinates them all")
         second.start()
-        lead_as_preferred(lab)
+        lead_as_preferred(lab.admin)
         commit(lab, topic, groups, 5, 6)
         await_figures(events, topic, groups, committed=[5, 6], log_end=[15, 15])
         events.until(lambda: coordinators(events, groups) == {1, 2}, "both coordinate again")
@@ -61,35 +59,12 @@ def settings(lab: Lab) -> Settings:
     )
 
 
-def replicated_topic(lab: Lab) -> str:
-    name = f"{lab.name}-orders"
-    new = NewTopic(name, len(ASSIGNMENT), replica_assignment=ASSIGNMENT)
-    lab.admin.create_topics([new])[name].result(30)
-    return name
-
-
 def commit(lab: Lab, topic: str, groups: list[str], *offsets: int) -> None:
     """Five more records in each partition, and then all groups commit these offsets."""
     for partition in range(len(offsets)):
         lab.produce(topic, [(None, b"record")] * 5, partition)
     for group in groups:
         lab.commit(group, [Partition(topic, p, offset) for p, offset in enumerate(offsets)])
-
-
-def lead_as_preferred(lab: Lab) -> None:
-    """Leadership goes back to who had it first, once that broker's replicas are in sync."""
-
-    def is_elected() -> bool:
-        try:
-            answers = lab.admin.elect_leaders(ElectionType.PREFERRED).result(30)
-        except KafkaException as error:
-            if is_not_yet(error):
-                return False
-            raise
-        # An answer for each partition that had another leader; None: it has the preferred one now.
-        return not any(answers.values())
-
-    eventually(is_elected, message="leadership is as it was")
 
 
 def await_figures(

@@ -14,9 +14,9 @@ from support.waiting import eventually
 from warren.settings_file import load_settings
 from warren_local.jars import ensure_jars, ensure_spark_jars, ensure_zookeeper_jars
 from warren_local.java import find_java
-from warren_local.kafka import EmbeddedKafka, answers, new_cluster_id
+from warren_local.kafka import EmbeddedKafka, answers
 from warren_local.kafka_properties import KafkaOptions, Listener, server_properties
-from warren_local.ports import HOST, free_port
+from warren_local.ports import free_port
 from warren_local.valkey import EmbeddedValkey, answers_ping
 from warren_local.zookeeper import EmbeddedZookeeper
 
@@ -64,41 +64,6 @@ def embedded_kafka(
             log=logs / "kafka.log",
         ) as kafka:
             yield kafka
-
-
-@contextmanager
-def two_embedded_brokers(root: Path, logs: Path) -> Iterator[tuple[EmbeddedKafka, EmbeddedKafka]]:
-    """A cluster of two; the first broker is the controller too, the second may be stopped."""
-    cluster_id, controller_port, second_port = new_cluster_id(), free_port(), free_port()
-    of_both = {
-        "controller.quorum.voters": f"1@{HOST}:{controller_port}",
-        "offsets.topic.replication.factor": "2",
-    }
-    of_second = {
-        "node.id": "2",
-        "process.roles": "broker",
-        "listeners": f"PLAINTEXT://{HOST}:{second_port}",
-    }
-
-    def broker(number: int, port: int, properties: dict[str, str]) -> EmbeddedKafka:
-        options = KafkaOptions(
-            port=port,
-            controller_port=controller_port,
-            data_dir=logs / f"broker-{number}",
-            offsets_partitions=OFFSETS_PARTITIONS,
-            properties=properties,
-            cluster_id=cluster_id,
-        )
-        log = logs / f"kafka-{number}.log"
-        return EmbeddedKafka(
-            options, java=find_java(os.environ), jars=jars_directory(root), log=log
-        )
-
-    with (
-        broker(1, free_port(), of_both) as first,
-        broker(2, second_port, of_both | of_second) as second,
-    ):
-        yield first, second
 
 
 @contextmanager
