@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import sys
 from pathlib import Path
 
 from warren.errors import SettingsError, WarrenError
-from warren.log import NOISY, configure
+from warren.log import configure
 from warren.settings_file import load_settings
 
 from warren_archiver.jobs.archive import run
@@ -25,7 +26,9 @@ def main() -> None:
     arguments = parser.parse_args()
     try:
         settings = load_settings(arguments.config)
-        configure(settings.log, service="archiver", quiet=(*NOISY, "py4j"))
+        configure(settings.log, service="archiver")
+        # It logs what our functions raise for Spark, with the stack; it is raised again as well.
+        logging.getLogger("py4j").setLevel(logging.CRITICAL)
         run(settings, once=arguments.once)
     except SettingsError as error:
         print(f"warren-archiver: {error}", file=sys.stderr)
