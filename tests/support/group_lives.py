@@ -119,13 +119,20 @@ def assert_as_expected(home: Home, expected: dict[str, Outputs]) -> None:
     for group, (expected_lags, expected_ids) in expected.items():
         wanted = [value for value in expected_lags if value is not None]
         found = [value for value in without_replays(lags[group]) if value is not None]
-        assert found == wanted, group
+        assert found == wanted, f"{group}: {difference(found, wanted)}"
         assert lags[group].count(None) >= expected_lags.count(None)
         events = [StatusChangeEvent.from_bytes(value) for value in changes[group] if value]
         assert len(events) == len(changes[group])
         told = list({event.id: event for event in events}.values())
         assert [event.id for event in told] == expected_ids, group
         assert_incidents_open_and_close_once(told)
+
+
+def difference(found: list[bytes], wanted: list[bytes]) -> str:
+    """Which of the wanted events are missing, by their place, and what else was found."""
+    missing = [place for place, value in enumerate(wanted) if value not in found]
+    strange = [value.decode()[:200] for value in found if value not in wanted]
+    return f"{len(found)} for {len(wanted)}, missing {missing}, not expected {strange}"
 
 
 def assert_incidents_open_and_close_once(told: list[StatusChangeEvent]) -> None:
