@@ -23,7 +23,7 @@ from warren.contracts import DeadLetter, group_key
 
 pytestmark = pytest.mark.integration
 
-SLOW_SEEK = Path(__file__).parents[1] / "support" / "slow_seek_worker.py"
+SLOW = str(Path(__file__).parents[1] / "support" / "slow_worker.py")
 
 
 @pytest.fixture
@@ -86,11 +86,47 @@ def test_nothing_is_lost_when_the_seek_after_a_recovery_takes_long(home: Home) -
     sender.send(*events[half:])
     sender.flush()
     small_batches = {"WARREN_EVALUATOR__BATCH": "4"}
-    slow = dataclasses.replace(home, program=(str(SLOW_SEEK),), extra=small_batches)
+    slow = dataclasses.replace(home, program=(SLOW, "seek"), extra=small_batches)
     with slow.worker("second") as second:
         second.start()
         home.await_caught_up()
         assert_as_expected(home, {group: fold(life) for group, life in groups.items()})
+
+
+def test_a_groups_first_events_are_judged_when_they_come_amid_a_rebalance(home: Home) -> None:
+    """Nothing is committed yet to seek back to, and a fetch that waits since before takes them."""
+    groups = lives(20)
+    slow = dataclasses.replace(home, program=(SLOW, "recovery"))
+    with slow.worker("one") as one, home.worker("two") as two:
+        one.start().await_ready()
+        two.start()
+        eventually(lambda: not one.is_ready(), message="the rebalance has begun")
+        sender = home.events()
+        sender.send(*interleaved(groups))
+        sender.flush()
+        home.await_caught_up()
+        assert_as_expected(home, {group: fold(life) for group, life in groups.items()})
+
+
+def test_events_that_retention_deleted_unread_are_told(home: Home) -> None:
+    events = commits(*range(10, 25))
+    sender = home.events()
+    with home.worker() as worker:
+        worker.start().await_ready()
+        sender.send(*events[:5])
+        sender.flush()
+        home.await_caught_up()
+        assert worker.terminate() == 0
+        sender.send(*events[5:])
+        sender.flush()
+        home.delete_events("prod", "billing", before=12)
+        worker.start()
+        home.await_caught_up()
+        assert "warren_evaluator_skipped_events_total 6.0" in worker.metrics()
+        (line,) = [line for line in _lines(worker.log) if "deleted before" in line]
+        assert f'"topic": "{home.prefix}offsets"' in line
+        assert '"offset": 6, "events": 6' in line
+        assert len(home.records("lag")) == 5 + 3
 
 
 def test_bad_events_are_dead_lettered_and_later_ones_judged(home: Home) -> None:

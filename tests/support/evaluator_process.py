@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from confluent_kafka import Consumer, KafkaException, Message, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient
 from support.not_yet import is_not_yet
 from support.waiting import eventually
 from warren.contracts import OffsetEvent, group_key
@@ -87,6 +88,15 @@ class Home:
         eventually(all_read, message=f"{name} is read to its end")
         consumer.close()
         return records
+
+    def delete_events(self, cluster: str, group: str, before: int) -> None:
+        """As retention does it: the offset events of a group's partition, up to an offset."""
+        name = OFFSETS.full_name(self.prefix)
+        key = group_key(cluster, group)
+        (partition,) = {r.partition() for r in self.records("offsets") if r.key() == key}
+        place = TopicPartition(name, partition, before)
+        admin = AdminClient({"bootstrap.servers": self.bootstrap})
+        admin.delete_records([place])[place].result(30)
 
     def caught_up(self) -> bool:
         """Whether all offset events are committed by the worker's consumer group."""

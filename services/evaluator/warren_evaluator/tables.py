@@ -71,12 +71,18 @@ class SafeRecovery(Recovery):
     their committed offsets, then empties the agents' queues: what was delivered in between is
     dropped, and later counted as a gap that needs no acknowledgement. Here nothing is delivered
     until the seek is done.
+
+    A step that takes longer than `broker_request_timeout` ends Faust's recovery for good, without
+    a word. Here every step ends by itself: it is done, or an error ends the worker.
     """
 
     async def on_recovery_completed(self, generation_id: int = 0) -> None:
         self.app.consumer.stop_flow()
         self.app.flow_control.suspend()
         await super().on_recovery_completed(generation_id)
+
+    async def _wait(self, coro: Any, timeout: Any = None) -> None:  # noqa: ARG002
+        await super()._wait(coro)
 
 
 class SafeTableManager(TableManager):

@@ -23,6 +23,11 @@ EVALUATOR_DEAD_LETTERS = Counter(
     "Offset events that contradict their contract and went to warren.dead-letters",
     registry=EVALUATOR,
 )
+EVALUATOR_SKIPPED = Counter(
+    "warren_evaluator_skipped_events",
+    "Offset events that retention deleted before they could be judged",
+    registry=EVALUATOR,
+)
 EVALUATOR_STATUS_CHANGES = Counter(
     "warren_evaluator_status_changes",
     "Status changes published, by the new status",

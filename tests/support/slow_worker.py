@@ -1,0 +1,59 @@
+"""An evaluator worker with a slow step, as on a busy machine: `slow_worker.py seek|recovery`.
+
+Those are the steps in which Faust alone loses events: see `warren_evaluator.tables.SafeRecovery`
+and `warren_evaluator.transport.SafeConsumerThread`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from faust.tables.recovery import Recovery
+from faust.transport.consumer import Consumer
+from faust.transport.drivers.aiokafka import AIOKafkaConsumerThread
+from warren_evaluator.__main__ import main
+
+SECONDS = 2.5
+Step = Callable[..., Awaitable[Any]]
+
+
+def slowly(step: Step) -> Step:
+    async def run(*arguments: Any) -> Any:
+        await asyncio.sleep(SECONDS)
+        return await step(*arguments)
+
+    return run
+
+
+def with_long_wait(fetch: Step) -> Step:
+    """A fetch that was begun before a rebalance is still there after it."""
+
+    async def run(thread: Any, active_partitions: Any, timeout: float) -> Any:
+        return await fetch(thread, active_partitions, 60 * timeout)
+
+    return run
+
+
+def with_short_limit(wait: Step) -> Step:
+    """The slow step outlasts the limit that Faust gives it."""
+
+    async def run(*waited_for: Any, timeout: float | None = None) -> Any:
+        return await wait(*waited_for, timeout=timeout and SECONDS / 2)
+
+    return run
+
+
+if __name__ == "__main__":
+    step = sys.argv.pop()
+    if step == "seek":
+        Consumer.perform_seek = slowly(Consumer.perform_seek)
+    elif step == "recovery":
+        Recovery._build_highwaters = slowly(Recovery._build_highwaters)
+        Recovery.wait_first = with_short_limit(Recovery.wait_first)
+        AIOKafkaConsumerThread.getmany = with_long_wait(AIOKafkaConsumerThread.getmany)
+    else:
+        sys.exit(f"unknown step: {step}")
+    main()
