@@ -12,6 +12,8 @@ PYTEST_ARGS ?=
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 # Many tests wait for servers: four at a time, each worker with servers of its own.
 WORKERS ?= 4
+# Hundreds of processes are started here: none compiles again what another one has compiled.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help setup run test browser check format bench docs clean
 
@@ -30,7 +32,7 @@ $(STAMP): uv.lock $(MEMBERS)
 	  $(PYTHON) -m venv $(VENV) || { echo "warren: $(PYTHON) -m venv failed: install the venv module (Debian: python3-venv)" >&2; exit 2; }; \
 	  $(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION); }
 	@echo "Installing the locked dependencies"
-	@$(UV) sync --locked --quiet
+	@$(UV) sync --locked --quiet --compile-bytecode
 	@touch $@
 
 run: setup ## Start everything with a demo workload; BOOTSTRAP=host:9092 monitors that cluster instead
