@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -159,7 +158,7 @@ class Worker:
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self._port}/ready", timeout=5):
                 return True
-        except (urllib.error.URLError, ConnectionError):
+        except OSError:  # URLError too
             return False
 
     def metrics(self) -> str:
