@@ -81,7 +81,8 @@ class SafeRecovery(Recovery):
         self.app.flow_control.suspend()
         await super().on_recovery_completed(generation_id)
 
-    async def _wait(self, coro: Any, timeout: Any = None) -> None:  # noqa: ARG002
+    async def _wait(self, coro: Any, timeout: Any = None) -> None:
+        del timeout
         await super()._wait(coro)
 
 
