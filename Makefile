@@ -50,6 +50,7 @@ check: setup ## Lint, format, types, lock and generated docs
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
 	@$(UV) lock --check --offline --quiet || $(UV) lock --check
 	@$(BIN)/python -m warren.reference --check
 	@$(BIN)/python -m warren_api.reference --check
@@ -66,5 +67,5 @@ docs: setup ## Generate docs/ from the code
 	@$(BIN)/python -m warren_api.reference
 
 clean: ## Remove everything that was installed or written here
-	@rm -rf $(VENV) .warren .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf $(VENV) .warren .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
