@@ -408,7 +408,7 @@ def test_who_is_not_ok_says_why() -> None:
         if minute == 0:
             first = judged
     sentence = (
-        "lag has not shrunk over 4 commits in 3 m 0 s: from 2 to 182; "
+        "lag has not shrunk over 4 commits in 3 m: from 2 to 182; "
         "182 records behind, log still growing by 1/s"
     )
     lag = judged.lag

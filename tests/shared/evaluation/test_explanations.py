@@ -52,7 +52,7 @@ HUNG = [(5 * i, 100 * i, WAVE[i]) for i in range(10)]
         ),
         pytest.param(
             "burrow", [(0, 5, 3)], 3, 60, "no_commit",
-            "no commit for 1 m 0 s, the only one known; 3 records behind, log at rest",
+            "no commit for 1 m, the only one known; 3 records behind, log at rest",
             id="only one commit",
         ),
         pytest.param(

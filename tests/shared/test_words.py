@@ -1,7 +1,9 @@
+"""The words of figures."""
+
 from __future__ import annotations
 
 import pytest
-from warren_api.durations import duration, grouped
+from warren.words import duration, grouped, records, utc
 
 SECOND, MINUTE, HOUR, DAY = 1_000, 60_000, 3_600_000, 86_400_000
 
@@ -11,7 +13,7 @@ SECOND, MINUTE, HOUR, DAY = 1_000, 60_000, 3_600_000, 86_400_000
     [
         (-5, "0 s"),
         (0, "0 s"),
-        (999, "0 s"),
+        (999, "less than 1 s"),
         (59 * SECOND, "59 s"),
         (MINUTE, "1 m"),
         (4 * MINUTE + 12 * SECOND, "4 m 12 s"),
@@ -27,4 +29,19 @@ def test_the_two_largest_units(milliseconds: int, words: str) -> None:
 
 def test_digits_in_groups_of_three() -> None:
     assert grouped(0) == "0"
-    assert grouped(1_234_567) == "1\u202f234\u202f567"
+    assert grouped(1_234_567) == "1,234,567"
+
+
+def test_records_are_counted() -> None:
+    assert [records(count) for count in (0, 1, 2_101, -1, None)] == [
+        "0 records",
+        "1 record",
+        "2,101 records",
+        "unknown records",
+        "unknown records",
+    ]
+
+
+def test_a_time_is_said_in_utc() -> None:
+    assert utc(1_795_244_400_123) == "2026-11-21 07:00:00 UTC"
+    assert utc(-1) == "never"
