@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import socket
+from pathlib import Path
+
 import pytest
-from support.providers import Provider, choose_provider
+from support.providers import Provider, choose_provider, docker_is_reachable
 from support.servers import container_properties, docker_hostname, environment_name
 
 
@@ -21,6 +24,18 @@ def test_a_given_server_wins_and_docker_is_not_asked() -> None:
 def test_docker_is_used_when_it_is_reachable(reachable: bool, expected: Provider) -> None:
     environ = {"WARREN_TEST_BOOTSTRAP": ""}
     assert choose_provider("WARREN_TEST_BOOTSTRAP", environ, lambda: reachable) is expected
+
+
+def test_containers_can_be_refused_though_docker_answers(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as daemon:
+        daemon.bind(str(tmp_path / "docker.sock"))
+        daemon.listen()
+        monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/docker.sock")
+        assert docker_is_reachable()
+        monkeypatch.setenv("WARREN_TEST_CONTAINERS", "0")
+        assert not docker_is_reachable()
 
 
 def test_broker_properties_become_the_variables_of_the_official_image() -> None:

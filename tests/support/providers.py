@@ -25,7 +25,11 @@ def choose_provider(
 
 
 def docker_is_reachable() -> bool:
-    """Whether something listens where Docker's clients look: DOCKER_HOST, else the usual socket."""
+    """Whether containers may be used: something listens where Docker's clients look (DOCKER_HOST,
+    else the usual socket), and WARREN_TEST_CONTAINERS=0 does not refuse them.
+    """
+    if os.environ.get("WARREN_TEST_CONTAINERS") == "0":
+        return False
     host = os.environ.get("DOCKER_HOST") or "unix:///var/run/docker.sock"
     address = urlsplit(host)
     try:
