@@ -16,8 +16,8 @@ import pytest
 from notifier.builders import OPENED_AT, change, route
 from support.conformance import conformance_cases
 from warren.contracts import GroupStatusName, OpenIncident
-from warren_notifier.change import Change
-from warren_notifier.incidents import Decision, Desk
+from warren_notifier.routing.change import Change
+from warren_notifier.routing.decisions import Decision, Desk
 
 CASES: list[dict[str, Any]] = conformance_cases("burrow/notifier_cases.json")["cases"]
 SEVERITY = {1: "OK", 2: "WARN", 3: "ERR"}

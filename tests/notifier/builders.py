@@ -14,9 +14,9 @@ from warren.contracts import (
     StatusChangeEvent,
 )
 from warren.settings.notifier import RouteSettings
-from warren_notifier.account import Entry
-from warren_notifier.change import Change, Subject, read_change
-from warren_notifier.routes import Route
+from warren_notifier.routing.change import Change, Subject, read_change
+from warren_notifier.routing.routes import Route
+from warren_notifier.state.subject_state import Entry
 
 OPENED_AT = 1_795_244_400_123
 MINUTE = 60_000

@@ -8,17 +8,17 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from notifier.builders import OPENED_AT
 from warren.clock import ManualClock
 from warren.contracts import DeadLetter, NotificationEvent, NotifierState, StatusChangeEvent
-from warren_notifier.account import Entry
-from warren_notifier.attempts import Attempts, Channel
-from warren_notifier.books import Books
-from warren_notifier.delivery import Delivered, Result, RetryPlan
-from warren_notifier.history import Extent, History
-from warren_notifier.incidents import Desk
-from warren_notifier.journal import Journal, Record
-from warren_notifier.lanes import Lanes
-from warren_notifier.ledger import Ledger
-from warren_notifier.notifier import Notifier, SourceRecord
-from warren_notifier.routes import Route
+from warren.kafka.batched_writer import Journal, Record
+from warren_notifier.delivery.channel_worker import Attempts, Channel
+from warren_notifier.delivery.group_queues import Lanes
+from warren_notifier.delivery.outcome_recorder import Books
+from warren_notifier.delivery.retry_plan import Delivered, Result, RetryPlan
+from warren_notifier.dispatcher import Notifier, SourceRecord
+from warren_notifier.routing.decisions import Desk
+from warren_notifier.routing.routes import Route
+from warren_notifier.source.backlog import Extent, History
+from warren_notifier.state.owned_state import Ledger
+from warren_notifier.state.subject_state import Entry
 
 LONG = 30.0  # seconds
 END = 1_000_000  # of the partition's log: beyond every offset here

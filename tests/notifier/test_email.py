@@ -16,9 +16,9 @@ from pydantic import SecretStr
 from warren.clock import SystemClock
 from warren.settings.notifier import EmailChannelSettings
 from warren_local.ports import free_port
-from warren_notifier.account import Entry
 from warren_notifier.channels.email import EmailChannel
-from warren_notifier.delivery import Delivered, Refused, Result, Retry
+from warren_notifier.delivery.retry_plan import Delivered, Refused, Result, Retry
+from warren_notifier.state.subject_state import Entry
 
 
 def channel(port: int, **fields: Any) -> EmailChannel:

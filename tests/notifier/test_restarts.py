@@ -8,9 +8,9 @@ import pytest
 from notifier.builders import event, route
 from notifier.harness import END, Hanging, Harness, Log, Scripted, life, until
 from warren.clock import ManualClock
-from warren_notifier.delivery import Retry
-from warren_notifier.history import History
-from warren_notifier.incidents import delivery_id
+from warren_notifier.delivery.retry_plan import Retry
+from warren_notifier.routing.decisions import delivery_id
+from warren_notifier.source.backlog import History
 
 ERR = event("ERR")
 OK = event("OK", "ERR", event_id="event-2")

@@ -17,9 +17,9 @@ from pydantic import SecretStr
 from standardwebhooks import Webhook, WebhookVerificationError
 from warren.clock import SystemClock
 from warren.settings.notifier import WebhookChannelSettings
+from warren_notifier.channels.egress import EgressGuard
 from warren_notifier.channels.webhook import WebhookChannel
-from warren_notifier.delivery import Delivered, Refused, Result, Retry
-from warren_notifier.egress import EgressGuard
+from warren_notifier.delivery.retry_plan import Delivered, Refused, Result, Retry
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 LOOPBACK = EgressGuard([ip_network("127.0.0.0/8")])

@@ -21,7 +21,7 @@ from warren.metrics import notifier as metrics
 from warren.settings import HomeSettings, Settings
 
 from warren_notifier.channels.configured import configured_channels
-from warren_notifier.delivery import RetryPlan
+from warren_notifier.delivery.retry_plan import RetryPlan
 from warren_notifier.session import Session
 
 log = structlog.get_logger(__name__)

@@ -17,23 +17,23 @@ from typing import ParamSpec, TypeVar
 import structlog
 from warren.clock import Clock
 from warren.contracts.topics import LAG_STATUS
+from warren.kafka.batched_writer import Journal
 from warren.kafka.producer import EventProducer
 from warren.kafka.topics import HOME
 from warren.metrics import notifier as metrics
 from warren.settings import HomeSettings
 from warren.settings.notifier import NotifierSettings
 
-from warren_notifier.attempts import Attempts, Channel, Sleep
-from warren_notifier.books import Books
-from warren_notifier.delivery import RetryPlan
-from warren_notifier.incidents import Desk
-from warren_notifier.journal import Journal
-from warren_notifier.lanes import Lanes
-from warren_notifier.ledger import Ledger
-from warren_notifier.notifier import Notifier
-from warren_notifier.routes import Route
-from warren_notifier.source import Source
-from warren_notifier.state_topic import StateTopic
+from warren_notifier.delivery.channel_worker import Attempts, Channel, Sleep
+from warren_notifier.delivery.group_queues import Lanes
+from warren_notifier.delivery.outcome_recorder import Books
+from warren_notifier.delivery.retry_plan import RetryPlan
+from warren_notifier.dispatcher import Notifier
+from warren_notifier.routing.decisions import Desk
+from warren_notifier.routing.routes import Route
+from warren_notifier.source.consumer import Source
+from warren_notifier.state.owned_state import Ledger
+from warren_notifier.state.state_topic import StateTopic
 
 log = structlog.get_logger(__name__)
 

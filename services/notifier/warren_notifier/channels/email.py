@@ -16,9 +16,9 @@ from aiosmtplib import (
 from warren.clock import Clock
 from warren.settings.notifier import EmailChannelSettings
 
-from warren_notifier.account import Entry
 from warren_notifier.channels.email_message import message, templates
-from warren_notifier.delivery import Delivered, Refused, Result, Retry
+from warren_notifier.delivery.retry_plan import Delivered, Refused, Result, Retry
+from warren_notifier.state.subject_state import Entry
 from warren_notifier.words import one_line
 
 PORTS = {"starttls": 587, "tls": 465, "none": 25}

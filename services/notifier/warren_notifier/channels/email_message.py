@@ -11,8 +11,8 @@ from email.utils import format_datetime
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from warren.settings.notifier import EmailChannelSettings
 
-from warren_notifier.account import Entry
-from warren_notifier.report import report
+from warren_notifier.channels.email_text import report
+from warren_notifier.state.subject_state import Entry
 
 COLOURS = {"ERR": "#b42318", "WARN": "#9a6700", "OK": "#1a7f37", "NOTFOUND": "#57606a"}
 # Every mail server can carry it, whatever is in a group's name. A line may have 998 characters (RFC
@@ -22,7 +22,7 @@ _POLICY = policy.SMTP.clone(cte_type="7bit", max_line_length=900)
 
 def templates() -> Environment:
     return Environment(
-        loader=PackageLoader("warren_notifier"),
+        loader=PackageLoader("warren_notifier.channels"),
         autoescape=lambda name: name is not None and ".html" in name,
         undefined=StrictUndefined,
         trim_blocks=True,

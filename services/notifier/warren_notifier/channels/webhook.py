@@ -16,9 +16,9 @@ from standardwebhooks import Webhook
 from warren.clock import Clock
 from warren.settings.notifier import WebhookChannelSettings
 
-from warren_notifier.account import Entry
-from warren_notifier.delivery import Delivered, Refused, Result, Retry
-from warren_notifier.egress import EgressGuard, EgressRefused, GuardedTransport
+from warren_notifier.channels.egress import EgressGuard, EgressRefused, GuardedTransport
+from warren_notifier.delivery.retry_plan import Delivered, Refused, Result, Retry
+from warren_notifier.state.subject_state import Entry
 from warren_notifier.words import one_line
 
 RETRIED = {408, 425, 429}  # and all 5xx

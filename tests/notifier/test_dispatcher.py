@@ -7,8 +7,8 @@ import asyncio
 from notifier.builders import event, route
 from notifier.harness import Hanging, Harness, Log, Scripted, life, until
 from warren.clock import ManualClock
-from warren_notifier.delivery import Refused, Retry
-from warren_notifier.incidents import delivery_id
+from warren_notifier.delivery.retry_plan import Refused, Retry
+from warren_notifier.routing.decisions import delivery_id
 
 ERR = event("ERR")
 OK = event("OK", "ERR", event_id="event-2")

@@ -9,13 +9,13 @@ import structlog
 from warren.clock import Clock
 from warren.contracts import DeadLetter, NotificationEvent, group_key
 from warren.contracts.topics import DEAD_LETTERS, LAG_STATUS, NOTIFICATIONS, NOTIFIER_STATE
+from warren.kafka.batched_writer import Journal, Record
 from warren.metrics.notifier import NOTIFIER_DELIVERIES
 
-from warren_notifier.account import Account, Entry
-from warren_notifier.change import Subject
-from warren_notifier.delivery import Step
-from warren_notifier.journal import Journal, Record
-from warren_notifier.ledger import Ledger
+from warren_notifier.delivery.retry_plan import Step
+from warren_notifier.routing.change import Subject
+from warren_notifier.state.owned_state import Ledger
+from warren_notifier.state.subject_state import Account, Entry
 
 log = structlog.get_logger(__name__)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from warren.contracts import NotifierState, OpenIncident, PendingDelivery
 from warren.errors import ContractViolation
 
-from warren_notifier.change import Change, Subject, read_change
+from warren_notifier.routing.change import Change, Subject, read_change
 
 
 @dataclass(slots=True)

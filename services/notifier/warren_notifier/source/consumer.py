@@ -17,8 +17,8 @@ from warren.kafka.connection import classify, client_options
 from warren.kafka.topics import HOME
 from warren.settings import HomeSettings
 
-from warren_notifier.history import Extent, History
-from warren_notifier.notifier import SourceRecord
+from warren_notifier.dispatcher import SourceRecord
+from warren_notifier.source.backlog import Extent, History
 
 log = structlog.get_logger(__name__)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from warren_notifier.change import Change, Subject
+from warren_notifier.routing.change import Change, Subject
 
 
 class History:

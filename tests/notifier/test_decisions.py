@@ -7,9 +7,9 @@ from collections.abc import Collection
 import pytest
 from notifier.builders import MINUTE, OPENED_AT, change, route
 from warren.contracts import OpenIncident, PendingDelivery
-from warren_notifier.change import Change
-from warren_notifier.incidents import Decision, Desk, delivery_id
-from warren_notifier.routes import Route
+from warren_notifier.routing.change import Change
+from warren_notifier.routing.decisions import Decision, Desk, delivery_id
+from warren_notifier.routing.routes import Route
 
 HOUR = 60 * MINUTE
 NOW = OPENED_AT

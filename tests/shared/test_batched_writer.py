@@ -8,7 +8,7 @@ import threading
 import pytest
 from notifier.harness import until
 from warren.errors import PublishFailed
-from warren_notifier.journal import Journal, Record
+from warren.kafka.batched_writer import Journal, Record
 
 
 class Broker:

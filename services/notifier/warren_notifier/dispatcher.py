@@ -16,17 +16,17 @@ import structlog
 from warren.clock import Clock
 from warren.contracts import NotifierState
 from warren.errors import ContractViolation
+from warren.kafka.batched_writer import Journal, Record
 from warren.metrics import notifier as metrics
 
-from warren_notifier.account import Account, Entry
-from warren_notifier.books import Books
-from warren_notifier.change import Change, Subject, read_change
-from warren_notifier.delivery import without_attempt
-from warren_notifier.history import Extent, History
-from warren_notifier.incidents import Decision, Desk
-from warren_notifier.journal import Journal, Record
-from warren_notifier.lanes import Lanes
-from warren_notifier.ledger import Ledger
+from warren_notifier.delivery.group_queues import Lanes
+from warren_notifier.delivery.outcome_recorder import Books
+from warren_notifier.delivery.retry_plan import without_attempt
+from warren_notifier.routing.change import Change, Subject, read_change
+from warren_notifier.routing.decisions import Decision, Desk
+from warren_notifier.source.backlog import Extent, History
+from warren_notifier.state.owned_state import Ledger
+from warren_notifier.state.subject_state import Account, Entry
 
 log = structlog.get_logger(__name__)
 

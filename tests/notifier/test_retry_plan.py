@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from notifier.builders import MINUTE, OPENED_AT, delivery
 from warren.contracts import PendingDelivery
-from warren_notifier.delivery import Delivered, Refused, Result, Retry, RetryPlan
+from warren_notifier.delivery.retry_plan import Delivered, Refused, Result, Retry, RetryPlan
 
 NOW = OPENED_AT
 

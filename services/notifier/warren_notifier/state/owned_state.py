@@ -11,8 +11,8 @@ import structlog
 from warren.contracts import NotifierState
 from warren.errors import ContractViolation
 
-from warren_notifier.account import Account, Entry
-from warren_notifier.change import Subject
+from warren_notifier.routing.change import Subject
+from warren_notifier.state.subject_state import Account, Entry
 
 log = structlog.get_logger(__name__)
 

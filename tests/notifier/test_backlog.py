@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from notifier.builders import change
-from warren_notifier.history import History
+from warren_notifier.source.backlog import History
 
 
 def test_only_what_lasts_is_told() -> None:

@@ -10,10 +10,10 @@ import structlog
 from warren.clock import Clock
 from warren.metrics.notifier import NOTIFIER_ATTEMPT_SECONDS
 
-from warren_notifier.account import Entry
-from warren_notifier.books import Books
-from warren_notifier.delivery import Result, Retry, RetryPlan, without_attempt
-from warren_notifier.lanes import Lane
+from warren_notifier.delivery.group_queues import Lane
+from warren_notifier.delivery.outcome_recorder import Books
+from warren_notifier.delivery.retry_plan import Result, Retry, RetryPlan, without_attempt
+from warren_notifier.state.subject_state import Entry
 
 log = structlog.get_logger(__name__)
 

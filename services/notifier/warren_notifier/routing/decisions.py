@@ -11,8 +11,8 @@ from uuid import UUID, uuid5
 
 from warren.contracts import DeliveryKind, OpenIncident, PendingDelivery, RouteProgress
 
-from warren_notifier.change import Change
-from warren_notifier.routes import Route, matching
+from warren_notifier.routing.change import Change
+from warren_notifier.routing.routes import Route, matching
 
 _DELIVERIES = UUID("0d7a4b39-6f0b-4c0c-9a55-6f4e5b2f3a11")  # namespace of delivery ids
 

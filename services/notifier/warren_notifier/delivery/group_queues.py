@@ -10,7 +10,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection
 
-from warren_notifier.account import Entry
+from warren_notifier.state.subject_state import Entry
 
 Group = tuple[str, str]
 

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from warren.contracts import BadPartition, DeliveryKind, StatusChange, StatusChangeEvent
 
-from warren_notifier.account import Entry
+from warren_notifier.state.subject_state import Entry
 from warren_notifier.words import duration, number, one_line, records, utc
 
 SHOWN = 10
