@@ -10,93 +10,96 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection
 
-from warren_notifier.state.subject_state import Entry
+from warren_notifier.state.delivery import Delivery
 
 Group = tuple[str, str]
 
 
-class Lane:
+class GroupQueue:
     """Pending deliveries of one group, the next one first."""
 
     def __init__(self, partition: int) -> None:
         self.partition = partition
-        self.entries: deque[Entry] = deque()
+        self.deliveries: deque[Delivery] = deque()
         self.busy = False
         """An attempt is under way, which should not be interrupted; waiting for one may be."""
-        self.leaving = False
+        self.revoked = False
 
     @property
-    def head(self) -> Entry:
-        return self.entries[0]
+    def head(self) -> Delivery:
+        return self.deliveries[0]
 
 
-class Lanes:
-    """One lane, and one task, per group with pending deliveries.
+class GroupQueues:
+    """One queue, and one task, per group with pending deliveries.
 
-    `step` takes the first delivery of a lane one attempt further and says whether that was its end.
+    `step` takes the first delivery of a queue one attempt further and says whether that was its
+    end.
     """
 
-    def __init__(self, tasks: asyncio.TaskGroup, step: Callable[[Lane], Awaitable[bool]]) -> None:
+    def __init__(
+        self, tasks: asyncio.TaskGroup, step: Callable[[GroupQueue], Awaitable[bool]]
+    ) -> None:
         self._tasks = tasks
         self._step = step
-        self._lanes: dict[Group, tuple[Lane, asyncio.Task[None]]] = {}
+        self._queues: dict[Group, tuple[GroupQueue, asyncio.Task[None]]] = {}
         self._size = 0
 
     def __len__(self) -> int:
         """Pending deliveries."""
         return self._size
 
-    def add(self, entry: Entry) -> None:
-        group = _group(entry)
+    def add(self, delivery: Delivery) -> None:
+        group = _group(delivery)
         self._size += 1
-        if group in self._lanes:
-            self._lanes[group][0].entries.append(entry)
+        if group in self._queues:
+            self._queues[group][0].deliveries.append(delivery)
             return
-        lane = Lane(entry.partition)
-        lane.entries.append(entry)
-        self._lanes[group] = (lane, self._tasks.create_task(self._follow(group, lane)))
+        queue = GroupQueue(delivery.partition)
+        queue.deliveries.append(delivery)
+        self._queues[group] = (queue, self._tasks.create_task(self._work_off(group, queue)))
 
-    def shorten(self, entry: Entry, limit: int) -> Entry | None:
-        """Takes the oldest waiting delivery out of the lane that `entry` is in, if it is too long.
+    def shorten(self, delivery: Delivery, limit: int) -> Delivery | None:
+        """Takes the oldest waiting delivery out of the queue of `delivery`, if that is too long.
 
         The newest news matter most; the first one may be under way.
         """
-        lane, _ = self._lanes[_group(entry)]
-        if len(lane.entries) <= limit:
+        queue, _ = self._queues[_group(delivery)]
+        if len(queue.deliveries) <= limit:
             return None
-        crowded_out = lane.entries[1]
-        del lane.entries[1]
+        crowded_out = queue.deliveries[1]
+        del queue.deliveries[1]
         self._size -= 1
         return crowded_out
 
-    async def _follow(self, group: Group, lane: Lane) -> None:
-        while lane.entries and not lane.leaving:
-            if await self._step(lane):
-                lane.entries.popleft()
+    async def _work_off(self, group: Group, queue: GroupQueue) -> None:
+        while queue.deliveries and not queue.revoked:
+            if await self._step(queue):
+                queue.deliveries.popleft()
                 self._size -= 1
-        if not lane.leaving:
-            del self._lanes[group]
+        if not queue.revoked:
+            del self._queues[group]
 
-    async def leave(self, partitions: Collection[int], grace: float) -> None:
+    async def revoke(self, partitions: Collection[int], grace: float) -> None:
         """Ends the work on some partitions. Attempts under way have `grace` seconds to finish."""
-        left = [
-            (group, lane, task)
-            for group, (lane, task) in self._lanes.items()
-            if lane.partition in partitions
+        revoked = [
+            (group, queue, task)
+            for group, (queue, task) in self._queues.items()
+            if queue.partition in partitions
         ]
-        for group, lane, task in left:
-            lane.leaving = True
-            del self._lanes[group]
-            if not lane.busy:
+        for group, queue, task in revoked:
+            queue.revoked = True
+            del self._queues[group]
+            if not queue.busy:
                 task.cancel()
-        tasks = [task for _, _, task in left]
+        tasks = [task for _, _, task in revoked]
         if tasks:
             _, late = await asyncio.wait(tasks, timeout=grace)
             for task in late:
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
-        self._size -= sum(len(lane.entries) for _, lane, _ in left)
+        self._size -= sum(len(queue.deliveries) for _, queue, _ in revoked)
 
 
-def _group(entry: Entry) -> Group:
-    return entry.subject.cluster, entry.subject.group
+def _group(delivery: Delivery) -> Group:
+    return delivery.subject.cluster, delivery.subject.group
