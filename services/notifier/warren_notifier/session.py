@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
+import random
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
@@ -55,7 +56,6 @@ class Session:
         home: HomeSettings,
         settings: NotifierSettings,
         channels: Mapping[str, Channel],
-        plan: RetryPlan,
         clock: Clock,
         stop: asyncio.Event,
         on_ready: Callable[[], None],
@@ -75,6 +75,7 @@ class Session:
         self._writer = BatchedWriter(EventProducer(HOME, HOME, home, delivery_timeout=in_time))
         self._records = Records(home.topic_prefix)
         self._recorder = OutcomeRecorder(self._owned, self._writer, self._records, clock)
+        plan = RetryPlan(settings.first_retry, settings.longest_retry, random.random)
         self._workers = {
             name: ChannelWorker(name, channel, plan, self._recorder, clock, sleep)
             for name, channel in channels.items()
