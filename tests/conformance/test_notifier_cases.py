@@ -16,8 +16,8 @@ import pytest
 from notifier.builders import OPENED_AT, change, route
 from support.conformance import conformance_cases
 from warren.contracts import GroupStatusName, OpenIncident
-from warren_notifier.change import Change
-from warren_notifier.incidents import Decision, Desk
+from warren_notifier.routing.change import Change
+from warren_notifier.routing.decisions import Decision, Router
 
 CASES: list[dict[str, Any]] = conformance_cases("burrow/notifier_cases.json")["cases"]
 SEVERITY = {1: "OK", 2: "WARN", 3: "ERR"}
@@ -30,16 +30,16 @@ def test_there_are_eighteen() -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
 def test_case(case: dict[str, Any]) -> None:
-    desk = compatible(case)
+    router = compatible(case)
     status: GroupStatusName = case["group_status"]
-    before = opened(desk) if case["incident_open_before"] else None
+    before = opened(router) if case["incident_open_before"] else None
     if before is not None and status == "WARN":
-        decision = desk.on_repeat(opening(), before, (), OPENED_AT + INTERVAL * 1000)
+        decision = router.on_repeat(opening(), before, (), OPENED_AT + INTERVAL * 1000)
         decision = decision or Decision(before)
     else:
         previous = "WARN" if before is not None else "OK"
         news = change(status, previous=previous, event_id="event-2")
-        decision = desk.on_change(news, 1, before, (), OPENED_AT)
+        decision = router.on_change(news, 1, before, (), OPENED_AT)
     assert bool(decision.deliveries) == case["expect_notify"]
     closes = [delivery.kind == "resolved" for delivery in decision.deliveries]
     assert any(closes) == case["expect_is_close"]
@@ -48,7 +48,7 @@ def test_case(case: dict[str, Any]) -> None:
         assert decision.incident.incident_id == before.incident_id
 
 
-def compatible(case: dict[str, Any]) -> Desk:
+def compatible(case: dict[str, Any]) -> Router:
     """The route that does what a notifier module with the case's settings does."""
     once = case["send_once"]
     settings = {
@@ -56,16 +56,16 @@ def compatible(case: dict[str, Any]) -> Desk:
         "send_resolved": case["send_close"],
         "repeat_interval": 0 if once else INTERVAL,
     }
-    return Desk([route(**settings)], 3_600_000)
+    return Router([route(**settings)], 3_600_000)
 
 
 def opening() -> Change:
     return change("WARN")
 
 
-def opened(desk: Desk) -> OpenIncident:
+def opened(router: Router) -> OpenIncident:
     """The incident after the change that opened it, delivered where it was sent."""
-    incident = desk.on_change(opening(), 0, None, (), OPENED_AT).incident
+    incident = router.on_change(opening(), 0, None, (), OPENED_AT).incident
     assert incident is not None
     told = [channel for done in incident.routes.values() for channel in done.channels]
     return incident.model_copy(update={"reached": told})

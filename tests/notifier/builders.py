@@ -1,4 +1,4 @@
-"""Events, routes and entries as tests need them."""
+"""Events, routes and deliveries as tests need them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from warren.contracts import (
     StatusChangeEvent,
 )
 from warren.settings.notifier import RouteSettings
-from warren_notifier.account import Entry
-from warren_notifier.change import Change, Subject, read_change
-from warren_notifier.routes import Route
+from warren_notifier.routing.change import Change, Subject, read_change
+from warren_notifier.routing.routes import Route
+from warren_notifier.state.delivery import Delivery
 
 OPENED_AT = 1_795_244_400_123
 MINUTE = 60_000
@@ -77,7 +77,7 @@ def route(name: str = "all", channels: tuple[str, ...] = ("mail",), **fields: An
     return Route(RouteSettings(name=name, channels=list(channels), **fields))
 
 
-def delivery(published: StatusChangeEvent | None = None, **fields: Any) -> PendingDelivery:
+def pending_delivery(published: StatusChangeEvent | None = None, **fields: Any) -> PendingDelivery:
     published = published or event()
     values: dict[str, Any] = {
         "delivery_id": "delivery-1",
@@ -95,8 +95,10 @@ def delivery(published: StatusChangeEvent | None = None, **fields: Any) -> Pendi
     return PendingDelivery(**(values | fields))
 
 
-def entry(published: StatusChangeEvent | None = None, partition: int = 0, **fields: Any) -> Entry:
+def delivery(
+    published: StatusChangeEvent | None = None, partition: int = 0, **fields: Any
+) -> Delivery:
     published = published or event()
     subject = Subject(published.data.cluster, published.data.group, published.type)
     text = published.to_bytes().decode()
-    return Entry(partition, subject, delivery(published, **fields), text)
+    return Delivery(partition, subject, pending_delivery(published, **fields), text)

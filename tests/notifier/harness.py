@@ -1,4 +1,4 @@
-"""The service without Kafka: a journal in memory, a clock that jumps, channels that do as told."""
+"""The service without Kafka: a writer in memory, a clock that jumps, channels that do as told."""
 
 from __future__ import annotations
 
@@ -6,21 +6,25 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from notifier.builders import OPENED_AT
+from support.waiting import until
 from warren.clock import ManualClock
 from warren.contracts import DeadLetter, NotificationEvent, NotifierState, StatusChangeEvent
-from warren_notifier.account import Entry
-from warren_notifier.attempts import Attempts, Channel
-from warren_notifier.books import Books
-from warren_notifier.delivery import Delivered, Result, RetryPlan
-from warren_notifier.history import Extent, History
-from warren_notifier.incidents import Desk
-from warren_notifier.journal import Journal, Record
-from warren_notifier.lanes import Lanes
-from warren_notifier.ledger import Ledger
-from warren_notifier.notifier import Notifier, SourceRecord
-from warren_notifier.routes import Route
+from warren.kafka.batched_writer import BatchedWriter, Record
+from warren_notifier.channels.channel import Channel, Delivered, Result
+from warren_notifier.delivery.channel_worker import ChannelWorker
+from warren_notifier.delivery.group_queues import GroupQueues
+from warren_notifier.delivery.outcome_recorder import OutcomeRecorder
+from warren_notifier.delivery.records import Records
+from warren_notifier.delivery.retry_plan import RetryPlan
+from warren_notifier.dispatcher import Dispatcher
+from warren_notifier.routing.decisions import Router
+from warren_notifier.routing.routes import Route
+from warren_notifier.source.backlog import Backlog
+from warren_notifier.source.partition_start import PartitionStart
+from warren_notifier.source.record import SourceRecord
+from warren_notifier.state.delivery import Delivery
+from warren_notifier.state.owned_state import OwnedState
 
-LONG = 30.0  # seconds
 END = 1_000_000  # of the partition's log: beyond every offset here
 
 
@@ -31,13 +35,13 @@ class Scripted:
 
     def __init__(self, *results: Result, concurrency: int = 4) -> None:
         self.concurrency = concurrency
-        self.sent: list[Entry] = []
+        self.sent: list[Delivery] = []
         self.ids: list[str] = []
         self._results = list(results)
 
-    async def send(self, entry: Entry) -> Result:
-        self.sent.append(entry)
-        self.ids.append(entry.delivery.delivery_id)
+    async def send(self, delivery: Delivery) -> Result:
+        self.sent.append(delivery)
+        self.ids.append(delivery.pending.delivery_id)
         await asyncio.sleep(0)
         return self._results.pop(0) if self._results else Delivered("taken")
 
@@ -52,8 +56,8 @@ class Hanging(Scripted):
         super().__init__(*results, concurrency=concurrency)
         self.let_go = asyncio.Event()
 
-    async def send(self, entry: Entry) -> Result:
-        result = await super().send(entry)
+    async def send(self, delivery: Delivery) -> Result:
+        result = await super().send(delivery)
         await self.let_go.wait()
         return result
 
@@ -85,7 +89,7 @@ class Log:
         return [DeadLetter.from_bytes(r.value) for r in self.topic("dead-letters")]
 
 
-class MemoryJournal(Journal):
+class MemoryWriter(BatchedWriter):
     """Acknowledges at once; after `crash_after` records nothing is written or acknowledged."""
 
     def __init__(self, log: Log, crash_after: int | None = None) -> None:
@@ -131,26 +135,34 @@ class Harness:
     ) -> None:
         self.log = log
         self.clock = clock or ManualClock(OPENED_AT)
-        self.ledger = Ledger()
-        self.journal = journal = MemoryJournal(log, crash_after)
-        books = Books(self.ledger, journal, "t.", self.clock)
+        self.owned = OwnedState()
+        self.writer = MemoryWriter(log, crash_after)
+        records = Records("t.")
+        recorder = OutcomeRecorder(self.owned, self.writer, records, self.clock)
         plan = RetryPlan(2, 60, lambda: 1.0)
-        self.lanes = {
-            name: Lanes(tasks, Attempts(name, channel, plan, books, self.clock, self._sleep).step)
+        workers = {
+            name: ChannelWorker(name, channel, plan, recorder, self.clock, self._sleep)
             for name, channel in channels.items()
         }
-        desk = Desk(routes, deadline_ms)
-        self.notifier = Notifier(
-            desk, self.ledger, books, journal, self.lanes, queue_size, self.clock
+        self.queues = {name: GroupQueues(tasks, worker.step) for name, worker in workers.items()}
+        self.dispatcher = Dispatcher(
+            Router(routes, deadline_ms),
+            self.owned,
+            records,
+            self.writer,
+            recorder,
+            self.queues,
+            queue_size,
+            self.clock,
         )
 
     async def _sleep(self, seconds: float) -> None:
         await asyncio.sleep(0)
         self.clock.advance(seconds)
 
-    async def take_up(self, history: History | None = None, committed: int = 0) -> None:
-        extent = Extent(committed, END, history)
-        await self.notifier.take_up(0, self.log.states(), extent)
+    async def assign(self, backlog: Backlog | None = None, committed: int = 0) -> None:
+        start = PartitionStart(committed, END, backlog)
+        await self.dispatcher.assign(0, self.log.states(), start)
 
     async def read(
         self, *events: StatusChangeEvent | bytes | None, offset: int = 0, commit: bool = True
@@ -158,28 +170,18 @@ class Harness:
         """Events from `offset` on; the position that is committed, -1 for none."""
         values = [e.to_bytes() if isinstance(e, StatusChangeEvent) else e for e in events]
         records = [SourceRecord(0, offset + i, b"key", value) for i, value in enumerate(values)]
-        positions = await self.notifier.accept(records)
+        positions = await self.dispatcher.accept(records)
         if commit:
-            self.notifier.committed(positions)
+            self.dispatcher.committed(positions)
         return positions.get(0, -1)
 
-    def pending(self) -> list[Entry]:
-        return [entry for account in self.ledger.accounts() for entry in account.entries]
+    def pending(self) -> list[Delivery]:
+        return [delivery for state in self.owned.states() for delivery in state.deliveries]
 
     async def idle(self) -> None:
         """Until nothing is pending any more; forgets what is settled."""
         await until(lambda: not self.pending())
-        await self.notifier.settle()
-
-
-async def until(condition: Callable[[], object]) -> None:
-    """Lets everything else run until the condition holds."""
-    try:
-        async with asyncio.timeout(LONG):
-            while not condition():
-                await asyncio.sleep(0)
-    except TimeoutError:
-        raise AssertionError(f"not within {LONG} s") from None
+        await self.dispatcher.forget_settled()
 
 
 def life(scenario: Callable[[asyncio.TaskGroup], Awaitable[None]]) -> None:

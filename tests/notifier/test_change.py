@@ -8,7 +8,7 @@ import pytest
 from notifier.builders import event
 from warren.contracts import GroupStatusName
 from warren.errors import ContractViolation
-from warren_notifier.change import Severity, Subject, read_change
+from warren_notifier.routing.change import Severity, Subject, read_change
 
 
 def test_what_is_read_is_kept_as_it_was_published() -> None:

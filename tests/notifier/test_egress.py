@@ -7,7 +7,13 @@ from ipaddress import ip_address, ip_network
 
 import httpx
 import pytest
-from warren_notifier.egress import EgressGuard, EgressRefused, GuardedTransport, is_public, resolve
+from warren_notifier.channels.egress import (
+    EgressGuard,
+    EgressRefused,
+    GuardedTransport,
+    is_public,
+    resolve,
+)
 
 PUBLIC = ["8.8.8.8", "1.1.1.1", "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::8.8.8.8"]
 NOT_PUBLIC = [

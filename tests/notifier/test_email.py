@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from notifier.builders import entry, event, route
+from notifier.builders import delivery, event, route
 from notifier.harness import Harness, Log, life
 from notifier.smtp_receiver import SmtpReceiver, serving
 from notifier.tls import self_signed
@@ -16,9 +16,9 @@ from pydantic import SecretStr
 from warren.clock import SystemClock
 from warren.settings.notifier import EmailChannelSettings
 from warren_local.ports import free_port
-from warren_notifier.account import Entry
+from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
 from warren_notifier.channels.email import EmailChannel
-from warren_notifier.delivery import Delivered, Refused, Result, Retry
+from warren_notifier.state.delivery import Delivery
 
 
 def channel(port: int, **fields: Any) -> EmailChannel:
@@ -29,9 +29,9 @@ def channel(port: int, **fields: Any) -> EmailChannel:
     return EmailChannel(settings, "https://warren.example.org/", SystemClock())
 
 
-def send(receiver: SmtpReceiver, delivered: Entry | None = None, **fields: Any) -> Result:
+def send(receiver: SmtpReceiver, delivered: Delivery | None = None, **fields: Any) -> Result:
     async def run() -> Result:
-        result = await channel(receiver.port, **fields).send(delivered or entry())
+        result = await channel(receiver.port, **fields).send(delivered or delivery())
         # aiosmtplib closes connections without waiting; a loop that ends now would leave them open.
         selector = asyncio.get_running_loop()._selector  # type: ignore[attr-defined]  # no public way
         while len(selector.get_map()) > 1:  # one is the loop's own
@@ -66,7 +66,7 @@ def test_a_mail_arrives_at_all_recipients() -> None:
 def test_a_subject_arrives_as_it_was_written(length: int) -> None:
     group = "g" * length
     with serving(SmtpReceiver(), port=free_port()) as receiver:
-        send(receiver, entry(event(group=group)))
+        send(receiver, delivery(event(group=group)))
     (mail,) = receiver.mails
     assert mail["Subject"].startswith(f"[ERR] {group} on prod: ")
 
@@ -93,7 +93,7 @@ def test_recipients_that_are_refused() -> None:
 
 
 def test_nobody_listens() -> None:
-    result = asyncio.run(channel(free_port()).send(entry()))
+    result = asyncio.run(channel(free_port()).send(delivery()))
     assert isinstance(result, Retry)
     assert "127.0.0.1" in result.detail
 
@@ -103,7 +103,7 @@ def test_a_server_that_says_nothing_is_tried_again() -> None:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
         port = listener.getsockname()[1]
-        assert isinstance(asyncio.run(channel(port, timeout=0.2).send(entry())), Retry)
+        assert isinstance(asyncio.run(channel(port, timeout=0.2).send(delivery())), Retry)
 
 
 def test_a_server_without_starttls_is_refused_when_that_is_demanded() -> None:
@@ -137,7 +137,7 @@ def test_refusing_then_accepting_is_one_mail() -> None:
 
         async def scenario(tasks: asyncio.TaskGroup) -> None:
             harness = Harness(log, tasks, [route()], {"mail": channel(receiver.port)})
-            await harness.take_up()
+            await harness.assign()
             await harness.read(event())
             while harness.pending():
                 await asyncio.sleep(0.01)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from email.message import EmailMessage
 from typing import Any
 
-from notifier.builders import MINUTE, OPENED_AT, bad_partition, entry, event
+from notifier.builders import MINUTE, OPENED_AT, bad_partition, delivery, event
 from warren.contracts import StatusChangeEvent
 from warren.settings.notifier import EmailChannelSettings
 from warren_notifier.channels.email_message import message, templates
@@ -17,7 +17,7 @@ NOW = OPENED_AT + 12 * MINUTE
 
 
 def mail(published: StatusChangeEvent | None = None, link: str = "", **fields: Any) -> EmailMessage:
-    return message(entry(published, **fields), SETTINGS, templates(), link, NOW)
+    return message(delivery(published, **fields), SETTINGS, templates(), link, NOW)
 
 
 def text(of: EmailMessage) -> str:
@@ -44,7 +44,7 @@ SIGNATURE_MARK = "-- "  # RFC 3676, 4.3
 OPENING = f"""\
 Consumer group billing on cluster prod is ERR.
 
-Since        2026-11-21 07:00:00 UTC (12 minutes ago)
+Since        2026-11-21 07:00:00 UTC (12 m ago)
 Lag          2,140 records
 Largest lag  orders partition 1: 2,101 records
 Partitions   1 STOP, 11 OK
@@ -64,9 +64,9 @@ Warren. Route all, channel mail, incident incident-1
 def test_what_was_resolved() -> None:
     end = event("OK", "ERR", event_id="event-2", at=OPENED_AT + 5 * MINUTE, total_lag=0)
     resolved = mail(end, kind="resolved", status="OK")
-    assert resolved["Subject"] == "[OK] billing on prod: OK again after 5 minutes"
+    assert resolved["Subject"] == "[OK] billing on prod: OK again after 5 m"
     assert "From         2026-11-21 07:00:00 UTC\n" in text(resolved)
-    assert "Until        2026-11-21 07:05:00 UTC (5 minutes)\n" in text(resolved)
+    assert "Until        2026-11-21 07:05:00 UTC (5 m)\n" in text(resolved)
     assert "Worst partitions" not in text(resolved)
 
 
@@ -79,7 +79,7 @@ def test_groups_that_are_gone_say_why() -> None:
 
 def test_repeats_and_changes() -> None:
     repeated = mail(kind="repeated")
-    assert "still 1 partition in trouble after 12 minutes" in repeated["Subject"]
+    assert "still 1 partition in trouble after 12 m" in repeated["Subject"]
     worse = mail(event("ERR", "WARN"), kind="changed")
     assert "went from WARN to ERR" in text(worse)
 

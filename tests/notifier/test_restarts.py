@@ -6,11 +6,12 @@ import asyncio
 
 import pytest
 from notifier.builders import event, route
-from notifier.harness import END, Hanging, Harness, Log, Scripted, life, until
+from notifier.harness import END, Hanging, Harness, Log, Scripted, life
+from support.waiting import until
 from warren.clock import ManualClock
-from warren_notifier.delivery import Retry
-from warren_notifier.history import History
-from warren_notifier.incidents import delivery_id
+from warren_notifier.channels.channel import Retry
+from warren_notifier.routing.decisions import delivery_id
+from warren_notifier.source.backlog import Backlog
 
 ERR = event("ERR")
 OK = event("OK", "ERR", event_id="event-2")
@@ -23,22 +24,22 @@ def test_after_a_restart_repeats_and_the_end_go_on() -> None:
 
     async def first(tasks: asyncio.TaskGroup) -> None:
         harness = Harness(log, tasks, [route(repeat_interval=600)], {"mail": mail}, clock=clock)
-        await harness.take_up()
+        await harness.assign()
         await harness.read(ERR)
         await harness.idle()
 
     async def second(tasks: asyncio.TaskGroup) -> None:
         harness = Harness(log, tasks, [route(repeat_interval=600)], {"mail": mail}, clock=clock)
-        await harness.take_up()
+        await harness.assign()
         clock.advance(600)
-        await harness.notifier.repeat()
+        await harness.dispatcher.repeat()
         await harness.idle()
         await harness.read(OK, offset=1)
         await harness.idle()
 
     life(first)
     life(second)
-    assert [entry.delivery.kind for entry in mail.sent] == ["opened", "repeated", "resolved"]
+    assert [delivery.pending.kind for delivery in mail.sent] == ["opened", "repeated", "resolved"]
 
 
 @pytest.mark.parametrize("survived", range(20))
@@ -52,7 +53,7 @@ def test_a_crash_after_any_record_loses_nothing(survived: int) -> None:
     async def first(tasks: asyncio.TaskGroup) -> None:
         channels = {"mail": mail, "hook": hook}
         harness = Harness(log, tasks, routes, channels, crash_after=survived)
-        await harness.take_up()
+        await harness.assign()
         reading = asyncio.create_task(harness.read(*events, commit=False))
         for _ in range(200):
             await asyncio.sleep(0)
@@ -60,7 +61,7 @@ def test_a_crash_after_any_record_loses_nothing(survived: int) -> None:
 
     async def second(tasks: asyncio.TaskGroup) -> None:
         harness = Harness(log, tasks, routes, {"mail": mail, "hook": hook})
-        await harness.take_up()
+        await harness.assign()
         await harness.read(*events)
         await harness.idle()
 
@@ -89,13 +90,13 @@ def test_replays_are_recognised_after_everything_was_delivered() -> None:
 
     async def first(tasks: asyncio.TaskGroup) -> None:
         harness = Harness(log, tasks, [route()], {"mail": mail})
-        await harness.take_up()
+        await harness.assign()
         await harness.read(ERR, OK, commit=False)
         await harness.idle()
 
     async def second(tasks: asyncio.TaskGroup) -> None:
         harness = Harness(log, tasks, [route()], {"mail": mail})
-        await harness.take_up()
+        await harness.assign()
         await harness.read(ERR, OK)
         await harness.idle()
 
@@ -111,12 +112,12 @@ def test_a_topic_that_began_anew_is_no_replay() -> None:
 
     async def first(tasks: asyncio.TaskGroup) -> None:
         harness = Harness(log, tasks, [route()], {"mail": mail})
-        await harness.take_up()
+        await harness.assign()
         await harness.read(ERR, offset=END + 7)
 
     async def second(tasks: asyncio.TaskGroup) -> None:
         harness = Harness(log, tasks, [route()], {"mail": mail})
-        await harness.take_up()
+        await harness.assign()
         await harness.read(OK)
         await harness.idle()
 
@@ -131,13 +132,13 @@ def test_what_is_pending_survives_and_keeps_its_attempts_and_order() -> None:
 
     async def first(tasks: asyncio.TaskGroup) -> None:
         harness = Harness(log, tasks, [route()], {"mail": down}, clock=clock)
-        await harness.take_up()
+        await harness.assign()
         await harness.read(ERR, OK)
         await until(lambda: len(down.sent) == 3)
 
     async def second(tasks: asyncio.TaskGroup) -> None:
         harness = Harness(log, tasks, [route()], {"mail": mail}, clock=clock)
-        await harness.take_up(committed=2)
+        await harness.assign(committed=2)
         await harness.idle()
 
     life(first)
@@ -153,12 +154,12 @@ def test_deliveries_to_a_channel_that_was_removed_are_given_up() -> None:
 
     async def first(tasks: asyncio.TaskGroup) -> None:
         harness = Harness(log, tasks, [route()], {"mail": Hanging()})
-        await harness.take_up()
+        await harness.assign()
         await harness.read(ERR)
 
     async def second(tasks: asyncio.TaskGroup) -> None:
         harness = Harness(log, tasks, [], {"hook": Scripted()})
-        await harness.take_up()
+        await harness.assign()
 
     life(first)
     life(second)
@@ -173,17 +174,17 @@ def test_before_the_first_start_only_what_lasts_is_told() -> None:
 
     async def scenario(tasks: asyncio.TaskGroup) -> None:
         harness = Harness(log, tasks, [route()], {"mail": mail})
-        await harness.take_up(History(until=4))
+        await harness.assign(Backlog(until=4))
         assert await harness.read(*old) == -1
         assert not mail.sent
         assert await harness.read(ends, event(group="new", event_id="new"), offset=3) == 5
         await harness.idle()
 
     life(scenario)
-    assert [entry.delivery.event_id for entry in mail.sent] == ["e0", "e2", "new"]
+    assert [delivery.pending.event_id for delivery in mail.sent] == ["e0", "e2", "new"]
 
 
-class TestLeaving:
+class TestRevoking:
     """Partitions go to another notifier."""
 
     def test_waiting_deliveries_stop_and_others_go_on(self) -> None:
@@ -192,16 +193,16 @@ class TestLeaving:
         async def scenario(tasks: asyncio.TaskGroup) -> None:
             hanging = Hanging()
             harness = Harness(log, tasks, [route()], {"mail": hanging})
-            await harness.take_up()
+            await harness.assign()
             await harness.read(ERR, event(group="g", event_id="g1"))
             await until(lambda: len(hanging.sent) == 2)
-            leaving = asyncio.create_task(harness.notifier.leave([0], grace=60))
+            revoking = asyncio.create_task(harness.dispatcher.revoke([0], grace=60))
             await asyncio.sleep(0)
             hanging.let_go.set()
-            await leaving
+            await revoking
             assert log.outcomes() == ["delivered", "delivered"]
-            assert len(harness.lanes["mail"]) == 0
-            assert harness.ledger.partitions == set()
+            assert len(harness.queues["mail"]) == 0
+            assert harness.owned.partitions == set()
 
         life(scenario)
         assert not mail.sent
@@ -213,11 +214,11 @@ class TestLeaving:
         async def scenario(tasks: asyncio.TaskGroup) -> None:
             hanging = Hanging()
             harness = Harness(log, tasks, [route()], {"mail": hanging})
-            await harness.take_up()
+            await harness.assign()
             await harness.read(ERR)
             await until(lambda: hanging.sent)
-            await harness.notifier.leave([0], grace=0)
-            assert len(harness.lanes["mail"]) == 0
+            await harness.dispatcher.revoke([0], grace=0)
+            assert len(harness.queues["mail"]) == 0
 
         life(scenario)
         assert log.outcomes() == []
@@ -229,18 +230,18 @@ class TestLeaving:
         async def scenario(tasks: asyncio.TaskGroup) -> None:
             routes = [route(repeat_interval=600)]
             harness = Harness(log, tasks, routes, {"mail": mail}, clock=clock)
-            await harness.take_up()
+            await harness.assign()
             await harness.read(ERR)
-            await until(lambda: mail.sent and not len(harness.lanes["mail"]))
+            await until(lambda: mail.sent and not len(harness.queues["mail"]))
             clock.advance(600)
-            harness.journal.open.clear()
-            repeating = tasks.create_task(harness.notifier.repeat())
+            harness.writer.open.clear()
+            repeating = tasks.create_task(harness.dispatcher.repeat())
             await until(lambda: len(harness.pending()) == 1)
-            leaving = tasks.create_task(harness.notifier.leave([0], grace=60))
-            await until(lambda: not harness.ledger.partitions)
-            assert not leaving.done()
-            harness.journal.open.set()
-            await leaving
+            revoking = tasks.create_task(harness.dispatcher.revoke([0], grace=60))
+            await until(lambda: not harness.owned.partitions)
+            assert not revoking.done()
+            harness.writer.open.set()
+            await revoking
             await repeating
 
         life(scenario)
@@ -253,16 +254,16 @@ class TestLeaving:
 
         async def scenario(tasks: asyncio.TaskGroup) -> None:
             harness = Harness(log, tasks, [route()], {"mail": Hanging()}, queue_size=1)
-            await harness.take_up()
+            await harness.assign()
             await harness.read(ERR)
-            harness.journal.closes_at = "dead-letters"
+            harness.writer.closes_at = "dead-letters"
             too_many = event(group="g", event_id="g1")
             reading = tasks.create_task(harness.read(too_many, offset=1))
             await until(lambda: log.outcomes() == ["given_up"])
-            leaving = tasks.create_task(harness.notifier.leave([0], grace=0))
-            await until(lambda: not harness.ledger.partitions)
-            harness.journal.open.set()
-            await leaving
+            revoking = tasks.create_task(harness.dispatcher.revoke([0], grace=0))
+            await until(lambda: not harness.owned.partitions)
+            harness.writer.open.set()
+            await revoking
             await reading
 
         life(scenario)

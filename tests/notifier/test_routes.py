@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from notifier.builders import change, route
-from warren_notifier.routes import matching
+from warren_notifier.routing.routes import matching
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from standardwebhooks import Webhook
 from support.waiting import eventually
 from warren.contracts import StatusChangeEvent
 from warren_local.ports import free_port
-from warren_notifier.incidents import delivery_id
+from warren_notifier.routing.decisions import delivery_id
 
 pytestmark = pytest.mark.integration
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from notifier.builders import entry, event, route
+from notifier.builders import delivery, event, route
 from notifier.harness import Harness, Log, life
 from notifier.http_receiver import Answer, Drip, Hang, HttpReceiver, Reset, Script
 from notifier.tls import self_signed
@@ -17,9 +17,9 @@ from pydantic import SecretStr
 from standardwebhooks import Webhook, WebhookVerificationError
 from warren.clock import SystemClock
 from warren.settings.notifier import WebhookChannelSettings
+from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
+from warren_notifier.channels.egress import EgressGuard
 from warren_notifier.channels.webhook import WebhookChannel
-from warren_notifier.delivery import Delivered, Refused, Result, Retry
-from warren_notifier.egress import EgressGuard
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 LOOPBACK = EgressGuard([ip_network("127.0.0.0/8")])
@@ -36,7 +36,7 @@ def send(url: str, guard: EgressGuard = LOOPBACK, **fields: Any) -> Result:
     async def run() -> Result:
         channel = WebhookChannel(settings(url, **fields), guard, SystemClock())
         try:
-            return await channel.send(entry())
+            return await channel.send(delivery())
         finally:
             await channel.close()
 
@@ -167,7 +167,7 @@ class TestDelivered:
             async def scenario(tasks: asyncio.TaskGroup) -> None:
                 channel = WebhookChannel(settings(receiver.url, **fields), LOOPBACK, SystemClock())
                 harness = Harness(log, tasks, [route(channels=("hook",))], {"hook": channel})
-                await harness.take_up()
+                await harness.assign()
                 await harness.read(event())
                 while harness.pending():
                     await asyncio.sleep(0.01)

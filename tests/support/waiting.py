@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 from typing import TypeVar
@@ -22,3 +23,13 @@ def eventually(condition: Callable[[], Result], *, timeout: float = 60.0, messag
             raise AssertionError(f"not within {timeout:g} s: {message} (last seen: {result!r})")
         time.sleep(INTERVAL)
     return result
+
+
+async def until(condition: Callable[[], object], timeout: float = 30.0) -> None:
+    """Lets the other tasks of the loop run until the condition holds; fails after `timeout` s."""
+    try:
+        async with asyncio.timeout(timeout):
+            while not condition():
+                await asyncio.sleep(0)
+    except TimeoutError:
+        raise AssertionError(f"not within {timeout:g} s") from None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import random
 import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +20,6 @@ from warren.metrics import notifier as metrics
 from warren.settings import HomeSettings, Settings
 
 from warren_notifier.channels.configured import configured_channels
-from warren_notifier.delivery import RetryPlan
 from warren_notifier.session import Session
 
 log = structlog.get_logger(__name__)
@@ -83,9 +81,8 @@ class Service:
         if home.create_topics:
             await asyncio.to_thread(ensure_topics, admin, home)
         await asyncio.to_thread(_require_equal_partitions, admin, home)
-        plan = RetryPlan(settings.first_retry, settings.longest_retry, random.random)
         await Session(
-            home, settings, self._channels, plan, self._clock, self._stop, self._note_ready
+            home, settings, self._channels, self._clock, self._stop, self._note_ready
         ).run()
 
     def _note_ready(self) -> None:

@@ -1,7 +1,7 @@
 """One session with the home cluster: from joining the consumer group to leaving it.
 
 When the home cluster does not acknowledge, the session ends with an error; the next one rebuilds
-everything from the topics. One asyncio loop decides and delivers; the consumer, the journal and
+everything from the topics. One asyncio loop decides and delivers; the consumer, the writer and
 name look-ups have threads.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
+import random
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
@@ -17,23 +18,25 @@ from typing import ParamSpec, TypeVar
 import structlog
 from warren.clock import Clock
 from warren.contracts.topics import LAG_STATUS
+from warren.kafka.batched_writer import BatchedWriter
 from warren.kafka.producer import EventProducer
 from warren.kafka.topics import HOME
 from warren.metrics import notifier as metrics
 from warren.settings import HomeSettings
 from warren.settings.notifier import NotifierSettings
 
-from warren_notifier.attempts import Attempts, Channel, Sleep
-from warren_notifier.books import Books
-from warren_notifier.delivery import RetryPlan
-from warren_notifier.incidents import Desk
-from warren_notifier.journal import Journal
-from warren_notifier.lanes import Lanes
-from warren_notifier.ledger import Ledger
-from warren_notifier.notifier import Notifier
-from warren_notifier.routes import Route
-from warren_notifier.source import Source
-from warren_notifier.state_topic import StateTopic
+from warren_notifier.channels.channel import Channel
+from warren_notifier.delivery.channel_worker import ChannelWorker, Sleep
+from warren_notifier.delivery.group_queues import GroupQueues
+from warren_notifier.delivery.outcome_recorder import OutcomeRecorder
+from warren_notifier.delivery.records import Records
+from warren_notifier.delivery.retry_plan import RetryPlan
+from warren_notifier.dispatcher import Dispatcher
+from warren_notifier.routing.decisions import Router
+from warren_notifier.routing.routes import Route
+from warren_notifier.source.consumer import StatusConsumer
+from warren_notifier.state.owned_state import OwnedState
+from warren_notifier.state.state_topic import StateTopic
 
 log = structlog.get_logger(__name__)
 
@@ -53,7 +56,6 @@ class Session:
         home: HomeSettings,
         settings: NotifierSettings,
         channels: Mapping[str, Channel],
-        plan: RetryPlan,
         clock: Clock,
         stop: asyncio.Event,
         on_ready: Callable[[], None],
@@ -67,89 +69,92 @@ class Session:
         self._on_ready = on_ready
         self._sleep = sleep
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="source")
-        self._ledger = Ledger()
+        self._owned = OwnedState()
         # A record that is late must not overwrite what the next owner of its partition has written.
         in_time = settings.session_timeout * 0.8
-        self._journal = Journal(EventProducer(HOME, HOME, home, delivery_timeout=in_time))
-        self._books = Books(self._ledger, self._journal, home.topic_prefix, clock)
-        self._attempts = {
-            name: Attempts(name, channel, plan, self._books, clock, sleep)
+        self._writer = BatchedWriter(EventProducer(HOME, HOME, home, delivery_timeout=in_time))
+        self._records = Records(home.topic_prefix)
+        self._recorder = OutcomeRecorder(self._owned, self._writer, self._records, clock)
+        plan = RetryPlan(settings.first_retry, settings.longest_retry, random.random)
+        self._workers = {
+            name: ChannelWorker(name, channel, plan, self._recorder, clock, sleep)
             for name, channel in channels.items()
         }
-        self._lanes: dict[str, Lanes] = {}
+        self._queues: dict[str, GroupQueues] = {}
 
     async def run(self) -> None:
         try:
             async with asyncio.TaskGroup() as tasks:
-                self._lanes = {
-                    name: Lanes(tasks, attempts.step) for name, attempts in self._attempts.items()
+                self._queues = {
+                    name: GroupQueues(tasks, worker.step) for name, worker in self._workers.items()
                 }
-                notifier = Notifier(
-                    Desk(
+                dispatcher = Dispatcher(
+                    Router(
                         [Route(route) for route in self._settings.routes],
                         round(self._settings.deadline * 1000),
                     ),
-                    self._ledger,
-                    self._books,
-                    self._journal,
-                    self._lanes,
+                    self._owned,
+                    self._records,
+                    self._writer,
+                    self._recorder,
+                    self._queues,
                     self._settings.queue_size,
                     self._clock,
                 )
                 helpers = [
-                    tasks.create_task(self._journal.run()),
-                    tasks.create_task(self._tick(notifier)),
+                    tasks.create_task(self._writer.run()),
+                    tasks.create_task(self._tick(dispatcher)),
                 ]
-                async with self._joined(notifier) as source:
-                    await self._consume(source, notifier)
+                async with self._joined(dispatcher) as consumer:
+                    await self._consume(consumer, dispatcher)
                 for helper in helpers:
                     helper.cancel()
         finally:
-            self._journal.close()
+            self._writer.close()
             self._thread.shutdown(wait=True)
             self._show()
 
     @contextlib.asynccontextmanager
-    async def _joined(self, notifier: Notifier) -> AsyncIterator[Source]:
+    async def _joined(self, dispatcher: Dispatcher) -> AsyncIterator[StatusConsumer]:
         loop = asyncio.get_running_loop()
 
-        def on_leave(partitions: Collection[int]) -> None:
-            leaving = notifier.leave(partitions, GRACE_SECONDS)
-            asyncio.run_coroutine_threadsafe(leaving, loop).result()
+        def on_revoke(partitions: Collection[int]) -> None:
+            revoking = dispatcher.revoke(partitions, GRACE_SECONDS)
+            asyncio.run_coroutine_threadsafe(revoking, loop).result()
             log.info("partitions left", partitions=sorted(partitions))
 
-        source = await self._in_thread(
-            Source,
+        consumer = await self._in_thread(
+            StatusConsumer,
             self._home,
             self._settings.group_id,
             LAG_STATUS.full_name(self._home.topic_prefix),
             self._settings.session_timeout,
-            on_leave,
+            on_revoke,
         )
         try:
-            yield source
+            yield consumer
         finally:
-            await self._in_thread(source.close)
+            await self._in_thread(consumer.close)
 
-    async def _consume(self, source: Source, notifier: Notifier) -> None:
+    async def _consume(self, consumer: StatusConsumer, dispatcher: Dispatcher) -> None:
         states = StateTopic(self._home)
         while not self._stop.is_set():
-            poll = await self._in_thread(source.poll, POLL_SECONDS)
-            if poll.taken:
-                found = await self._in_thread(states.read, poll.taken.keys())
-                for partition, extent in poll.taken.items():
-                    await notifier.take_up(partition, found[partition], extent)
-                log.info("partitions taken up", partitions=sorted(poll.taken))
-            if source.assigned:
+            poll = await self._in_thread(consumer.poll, POLL_SECONDS)
+            if poll.assigned:
+                stored = await self._in_thread(states.read, poll.assigned.keys())
+                for partition, start in poll.assigned.items():
+                    await dispatcher.assign(partition, stored[partition], start)
+                log.info("partitions taken up", partitions=sorted(poll.assigned))
+            if consumer.has_assignment:
                 self._on_ready()
-            positions = await notifier.accept(poll.records)
-            if await self._in_thread(source.commit, positions):
-                notifier.committed(positions)
+            positions = await dispatcher.accept(poll.records)
+            if await self._in_thread(consumer.commit, positions):
+                dispatcher.committed(positions)
 
-    async def _tick(self, notifier: Notifier) -> None:
+    async def _tick(self, dispatcher: Dispatcher) -> None:
         while True:
-            await notifier.repeat()
-            await notifier.settle()
+            await dispatcher.repeat()
+            await dispatcher.forget_settled()
             self._show()
             await self._sleep(TICK_SECONDS)
 
@@ -157,20 +162,18 @@ class Session:
         """Gauges, from what is pending now."""
         oldest: dict[str, int] = {}
         count = dict.fromkeys(self._channels, 0)
-        accounts = list(self._ledger.accounts())
-        for delivery in (entry.delivery for account in accounts for entry in account.entries):
-            count[delivery.channel] = count.get(delivery.channel, 0) + 1
-            known = oldest.get(delivery.channel, delivery.accepted_at)
-            oldest[delivery.channel] = min(known, delivery.accepted_at)
+        states = list(self._owned.states())
+        for pending in (delivery.pending for state in states for delivery in state.deliveries):
+            count[pending.channel] = count.get(pending.channel, 0) + 1
+            known = oldest.get(pending.channel, pending.accepted_at)
+            oldest[pending.channel] = min(known, pending.accepted_at)
         now = self._clock.now_ms()
-        for channel, pending in count.items():
+        for channel, number in count.items():
             age = (now - oldest[channel]) / 1000 if channel in oldest else 0
-            metrics.NOTIFIER_PENDING.labels(channel).set(pending)
+            metrics.NOTIFIER_PENDING.labels(channel).set(number)
             metrics.NOTIFIER_OLDEST_PENDING.labels(channel).set(max(age, 0))
-        metrics.NOTIFIER_OPEN_INCIDENTS.set(
-            sum(account.incident is not None for account in accounts)
-        )
-        metrics.NOTIFIER_PARTITIONS.set(len(self._ledger.partitions))
+        metrics.NOTIFIER_OPEN_INCIDENTS.set(sum(state.incident is not None for state in states))
+        metrics.NOTIFIER_PARTITIONS.set(len(self._owned.partitions))
 
     async def _in_thread(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         work = functools.partial(call, *args, **kwargs)

@@ -9,10 +9,10 @@ from warren.clock import Clock
 from warren.errors import SettingsError
 from warren.settings.notifier import NotifierSettings, WebhookChannelSettings
 
-from warren_notifier.attempts import Channel
+from warren_notifier.channels.channel import Channel
+from warren_notifier.channels.egress import EgressGuard
 from warren_notifier.channels.email import EmailChannel
 from warren_notifier.channels.webhook import WebhookChannel
-from warren_notifier.egress import EgressGuard
 
 
 def configured_channels(settings: NotifierSettings, clock: Clock) -> dict[str, Channel]:

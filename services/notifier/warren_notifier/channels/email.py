@@ -16,10 +16,10 @@ from aiosmtplib import (
 from warren.clock import Clock
 from warren.settings.notifier import EmailChannelSettings
 
-from warren_notifier.account import Entry
+from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
 from warren_notifier.channels.email_message import message, templates
-from warren_notifier.delivery import Delivered, Refused, Result, Retry
-from warren_notifier.words import one_line
+from warren_notifier.channels.one_line import one_line
+from warren_notifier.state.delivery import Delivery
 
 PORTS = {"starttls": 587, "tls": 465, "none": 25}
 
@@ -38,9 +38,9 @@ class EmailChannel:
         if settings.ca:
             self._context.load_verify_locations(cadata=settings.ca)
 
-    async def send(self, entry: Entry) -> Result:
+    async def send(self, delivery: Delivery) -> Result:
         settings = self._settings
-        mail = message(entry, settings, self._templates, self._link_base, self._clock.now_ms())
+        mail = message(delivery, settings, self._templates, self._link_base, self._clock.now_ms())
         try:
             refused, answer = await aiosmtplib.send(
                 mail.as_bytes(),  # as the mail's own policy writes it

@@ -11,8 +11,8 @@ from email.utils import format_datetime
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from warren.settings.notifier import EmailChannelSettings
 
-from warren_notifier.account import Entry
-from warren_notifier.report import report
+from warren_notifier.channels.email_text import email_text
+from warren_notifier.state.delivery import Delivery
 
 COLOURS = {"ERR": "#b42318", "WARN": "#9a6700", "OK": "#1a7f37", "NOTFOUND": "#57606a"}
 # Every mail server can carry it, whatever is in a group's name. A line may have 998 characters (RFC
@@ -22,7 +22,7 @@ _POLICY = policy.SMTP.clone(cte_type="7bit", max_line_length=900)
 
 def templates() -> Environment:
     return Environment(
-        loader=PackageLoader("warren_notifier"),
+        loader=PackageLoader("warren_notifier.channels"),
         autoescape=lambda name: name is not None and ".html" in name,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -32,7 +32,7 @@ def templates() -> Environment:
 
 
 def message(
-    entry: Entry,
+    delivery: Delivery,
     settings: EmailChannelSettings,
     environment: Environment,
     link_base: str,
@@ -42,23 +42,23 @@ def message(
 
     The first mail of the incident is the thread's root, the others refer to it (RFC 5322, 3.6.4).
     """
-    delivery, content = entry.delivery, report(entry, link_base, now)
-    values = {"report": content, "delivery": delivery, "colour": COLOURS[content.status]}
+    pending, text = delivery.pending, email_text(delivery, link_base, now)
+    values = {"text": text, "delivery": pending, "colour": COLOURS[text.status]}
     mail = EmailMessage(policy=_POLICY)
-    mail["Subject"] = content.subject
+    mail["Subject"] = text.subject
     mail["From"] = settings.sender
     mail["To"] = ", ".join(settings.to)
     mail["Date"] = format_datetime(datetime.fromtimestamp(now // 1000, UTC))
     domain = settings.sender.rpartition("@")[2]
-    root = f"<{_token(delivery.incident_id)}.{_token(delivery.channel)}@{domain}>"
-    if delivery.kind == "opened":
+    root = f"<{_token(pending.incident_id)}.{_token(pending.channel)}@{domain}>"
+    if pending.kind == "opened":
         mail["Message-ID"] = root
     else:
-        mail["Message-ID"] = f"<{delivery.delivery_id}@{domain}>"
+        mail["Message-ID"] = f"<{pending.delivery_id}@{domain}>"
         mail["In-Reply-To"] = root
         mail["References"] = root
     mail["Auto-Submitted"] = "auto-generated"  # RFC 3834: no out-of-office replies
-    mail["X-Warren-Delivery"] = delivery.delivery_id
+    mail["X-Warren-Delivery"] = pending.delivery_id
     mail.set_content(environment.get_template("email.txt.j2").render(values))
     mail.add_alternative(environment.get_template("email.html.j2").render(values), subtype="html")
     return mail

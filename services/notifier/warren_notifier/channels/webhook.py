@@ -16,10 +16,10 @@ from standardwebhooks import Webhook
 from warren.clock import Clock
 from warren.settings.notifier import WebhookChannelSettings
 
-from warren_notifier.account import Entry
-from warren_notifier.delivery import Delivered, Refused, Result, Retry
-from warren_notifier.egress import EgressGuard, EgressRefused, GuardedTransport
-from warren_notifier.words import one_line
+from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
+from warren_notifier.channels.egress import EgressGuard, EgressRefused, GuardedTransport
+from warren_notifier.channels.one_line import one_line
+from warren_notifier.state.delivery import Delivery
 
 RETRIED = {408, 425, 429}  # and all 5xx
 DETAIL_BYTES = 200
@@ -55,12 +55,12 @@ class WebhookChannel:
             trust_env=False,
         )
 
-    async def send(self, entry: Entry) -> Result:
+    async def send(self, delivery: Delivery) -> Result:
         request = self._client.build_request(
             "POST",
             self._url,
-            content=entry.event.encode(),
-            headers=self._signed_headers(entry),
+            content=delivery.event.encode(),
+            headers=self._signed_headers(delivery),
         )
         try:
             response = await self._client.send(request, stream=True)
@@ -73,17 +73,17 @@ class WebhookChannel:
         finally:
             await response.aclose()
 
-    def _signed_headers(self, entry: Entry) -> dict[str, str]:
+    def _signed_headers(self, delivery: Delivery) -> dict[str, str]:
         now = datetime.fromtimestamp(self._clock.now_ms() // 1000, UTC)
-        delivery = entry.delivery
+        delivery_id = delivery.pending.delivery_id
         return {
             "content-type": "application/cloudevents+json; charset=utf-8",
             "user-agent": "Warren",
             "accept-encoding": "identity",
             **self._headers,
-            "webhook-id": delivery.delivery_id,
+            "webhook-id": delivery_id,
             "webhook-timestamp": str(int(now.timestamp())),
-            "webhook-signature": self._signer.sign(delivery.delivery_id, now, entry.event),
+            "webhook-signature": self._signer.sign(delivery_id, now, delivery.event),
         }
 
     async def _judge(self, response: httpx.Response) -> Result:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from warren.contracts import BadPartition, DeliveryKind, StatusChange, StatusChangeEvent
+from warren.words import duration, grouped, records, utc
 
-from warren_notifier.account import Entry
-from warren_notifier.words import duration, number, one_line, records, utc
+from warren_notifier.channels.one_line import one_line
+from warren_notifier.state.delivery import Delivery
 
 SHOWN = 10
 MEANING = {
@@ -28,7 +29,7 @@ _END = {
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class EmailText:
     """One change in words. `headline` says it all; `facts` are (name, value) pairs."""
 
     status: str
@@ -41,19 +42,19 @@ class Report:
     link: str
 
 
-def report(entry: Entry, link_base: str, now: int) -> Report:
-    """The report of a delivery as of `now`, Unix milliseconds."""
-    delivery, event = entry.delivery, StatusChangeEvent.from_bytes(entry.event.encode())
+def email_text(delivery: Delivery, link_base: str, now: int) -> EmailText:
+    """The text for a delivery as of `now`, Unix milliseconds."""
+    kind, event = delivery.pending.kind, StatusChangeEvent.from_bytes(delivery.event.encode())
     change, seen = event.data, round(event.time.timestamp() * 1000)
     group, cluster = one_line(change.group), one_line(change.cluster)
-    state = _state(delivery.kind, change, seen, now)
-    bad = [] if delivery.kind == "resolved" else change.partitions
+    state = _state(kind, change, seen, now)
+    bad = [] if kind == "resolved" else change.partitions
     worst = {partition.status for partition in bad}
-    return Report(
+    return EmailText(
         status=change.status,
         subject=f"[{change.status}] {group} on {cluster}: {state}",
-        headline=f"Consumer group {group} on cluster {cluster} {_sentence(delivery.kind, change)}",
-        facts=list(_facts(delivery.kind, change, seen, now)),
+        headline=f"Consumer group {group} on cluster {cluster} {_sentence(kind, change)}",
+        facts=list(_facts(kind, change, seen, now)),
         partitions=[_row(partition) for partition in bad[:SHOWN]],
         omitted=max(len(bad) - SHOWN, 0) + (change.partitions_omitted if bad else 0),
         meanings=[(status, text) for status, text in MEANING.items() if status in worst],
@@ -101,18 +102,23 @@ def _facts(
         )
     counts = sorted(change.partition_counts.items(), key=lambda item: item[0] == "OK")
     if counts:
-        yield "Partitions", ", ".join(f"{number(n)} {status}" for status, n in counts)
+        yield "Partitions", ", ".join(f"{grouped(n)} {status}" for status, n in counts)
 
 
 def _row(partition: BadPartition) -> tuple[str, str, str, str, str, str]:
     return (
         partition.status,
         f"{one_line(partition.topic)} {partition.partition}",
-        number(partition.lag),
-        number(partition.committed),
-        number(partition.log_end),
+        _figure(partition.lag),
+        _figure(partition.committed),
+        _figure(partition.log_end),
         utc(partition.committed_at),
     )
+
+
+def _figure(value: int | None) -> str:
+    """`2,140`; `unknown` for None and Kafka's -1."""
+    return "unknown" if value is None or value < 0 else grouped(value)
 
 
 def _link(base: str, change: StatusChange) -> str:

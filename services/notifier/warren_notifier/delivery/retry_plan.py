@@ -7,37 +7,14 @@ from dataclasses import dataclass
 
 from warren.contracts import DeliveryOutcome, PendingDelivery
 
-
-@dataclass(frozen=True, slots=True)
-class Delivered:
-    """The receiver took it."""
-
-    detail: str
-
-
-@dataclass(frozen=True, slots=True)
-class Retry:
-    """It did not work, but may later. `retry_after`: seconds that the receiver asks for."""
-
-    detail: str
-    retry_after: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """It will never work."""
-
-    detail: str
-
-
-Result = Delivered | Retry | Refused
+from warren_notifier.channels.channel import Delivered, Refused, Result
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What an attempt led to. `delivery` counts it; `failed` alone has a next attempt."""
+    """What an attempt led to. `pending` counts it; `failed` alone has a next attempt."""
 
-    delivery: PendingDelivery
+    pending: PendingDelivery
     outcome: DeliveryOutcome
     detail: str
 
@@ -57,16 +34,16 @@ class RetryPlan:
     longest: float
     jitter: Callable[[], float]
 
-    def after(self, delivery: PendingDelivery, result: Result, now: int) -> Step:
-        """`delivery` as it was before the attempt that ended at `now` with `result`."""
-        counted = delivery.model_copy(update={"attempts": delivery.attempts + 1})
+    def after(self, pending: PendingDelivery, result: Result, now: int) -> Step:
+        """`pending` as it was before the attempt that ended at `now` with `result`."""
+        counted = pending.model_copy(update={"attempts": pending.attempts + 1})
         if isinstance(result, Delivered):
             return Step(counted, "delivered", result.detail)
         if isinstance(result, Refused):
             return Step(counted, "refused", result.detail)
         wait = max(self.backoff(counted.attempts), result.retry_after or 0)
         at = now + round(wait * 1000)
-        if at > delivery.deadline_at:
+        if at > pending.deadline_at:
             return Step(counted, "given_up", f"{result.detail}; no attempt before the deadline")
         return Step(counted.model_copy(update={"next_attempt_at": at}), "failed", result.detail)
 
@@ -76,6 +53,6 @@ class RetryPlan:
         return doubled * (1 + self.jitter()) / 2
 
 
-def without_attempt(delivery: PendingDelivery, outcome: DeliveryOutcome, why: str) -> Step:
+def without_attempt(pending: PendingDelivery, outcome: DeliveryOutcome, why: str) -> Step:
     """An end that needs no attempt: at the deadline, without a channel, without an opening."""
-    return Step(delivery, outcome, why)
+    return Step(pending, outcome, why)

@@ -1,4 +1,4 @@
-"""The journal: acknowledged or an error."""
+"""The batched writer: acknowledged or an error."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import asyncio
 import threading
 
 import pytest
-from notifier.harness import until
+from support.waiting import until
 from warren.errors import PublishFailed
-from warren_notifier.journal import Journal, Record
+from warren.kafka.batched_writer import BatchedWriter, Record
 
 
 class Broker:
@@ -40,20 +40,20 @@ def test_those_that_come_meanwhile_share_a_round_trip() -> None:
     broker = Broker()
 
     async def run() -> None:
-        journal = Journal(broker)
-        running = asyncio.create_task(journal.run())
+        writer = BatchedWriter(broker)
+        running = asyncio.create_task(writer.run())
         broker.answers.clear()
-        first = asyncio.create_task(journal.write([record("0")]))
+        first = asyncio.create_task(writer.write([record("0")]))
         await until(lambda: broker.flushes == 1)
-        others = [asyncio.create_task(journal.write([record(str(n))])) for n in range(1, 5)]
-        drained = asyncio.create_task(journal.drain())
+        others = [asyncio.create_task(writer.write([record(str(n))])) for n in range(1, 5)]
+        drained = asyncio.create_task(writer.drain())
         await asyncio.sleep(0)
         assert not first.done()
         broker.answers.set()
         await asyncio.gather(first, *others, drained)
-        await journal.write([])
+        await writer.write([])
         running.cancel()
-        journal.close()
+        writer.close()
 
     asyncio.run(run())
     assert broker.sent == ["0", "1", "2", "3", "4"]
@@ -65,14 +65,14 @@ def test_a_refusal_ends_it_and_acknowledges_nothing() -> None:
     broker.refuses = True
 
     async def run() -> None:
-        journal = Journal(broker)
-        running = asyncio.create_task(journal.run())
-        writing = asyncio.create_task(journal.write([record("0")]))
+        writer = BatchedWriter(broker)
+        running = asyncio.create_task(writer.run())
+        writing = asyncio.create_task(writer.write([record("0")]))
         with pytest.raises(PublishFailed):
             await running
         assert not writing.done()
         writing.cancel()
-        journal.close()
+        writer.close()
 
     asyncio.run(run())
 
@@ -81,16 +81,16 @@ def test_a_writer_that_gave_up_waiting_does_no_harm() -> None:
     broker = Broker()
 
     async def run() -> None:
-        journal = Journal(broker)
-        running = asyncio.create_task(journal.run())
+        writer = BatchedWriter(broker)
+        running = asyncio.create_task(writer.run())
         broker.answers.clear()
-        writing = asyncio.create_task(journal.write([record("0")]))
+        writing = asyncio.create_task(writer.write([record("0")]))
         await until(lambda: broker.flushes == 1)
         writing.cancel()
         broker.answers.set()
-        await journal.write([record("1")])
+        await writer.write([record("1")])
         running.cancel()
-        journal.close()
+        writer.close()
 
     asyncio.run(run())
     assert broker.sent == ["0", "1"]

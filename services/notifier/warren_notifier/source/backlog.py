@@ -6,12 +6,10 @@ incidents that are over, everybody about those that are not.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from warren_notifier.change import Change, Subject
+from warren_notifier.routing.change import Change, Subject
 
 
-class History:
+class Backlog:
     """Folds the changes of one partition below the offset `until`."""
 
     def __init__(self, until: int) -> None:
@@ -34,12 +32,3 @@ class History:
     def lasting(self) -> list[tuple[Change, int]]:
         """Newest changes, with their offsets, of groups that are not OK."""
         return sorted(self._open.values(), key=lambda item: item[1])
-
-
-@dataclass(frozen=True, slots=True)
-class Extent:
-    """A partition of events when it is taken up: the group's position, its end, what is past."""
-
-    committed: int
-    end: int
-    history: History | None = None

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 
 from notifier.builders import event, route
-from notifier.harness import Hanging, Harness, Log, Scripted, life, until
+from notifier.harness import Hanging, Harness, Log, Scripted, life
+from support.waiting import until
 from warren.clock import ManualClock
-from warren_notifier.delivery import Refused, Retry
-from warren_notifier.incidents import delivery_id
+from warren_notifier.channels.channel import Refused, Retry
+from warren_notifier.routing.decisions import delivery_id
 
 ERR = event("ERR")
 OK = event("OK", "ERR", event_id="event-2")
@@ -21,7 +22,7 @@ def test_an_incident_from_beginning_to_end() -> None:
 
     async def scenario(tasks: asyncio.TaskGroup) -> None:
         harness = Harness(log, tasks, [route()], {"mail": mail})
-        await harness.take_up()
+        await harness.assign()
         assert await harness.read(ERR, offset=10) == 11
         await harness.idle()
         assert len(log.states()) == 1
@@ -45,7 +46,7 @@ def test_two_failures_then_success_is_three_attempts_of_one_delivery() -> None:
 
     async def scenario(tasks: asyncio.TaskGroup) -> None:
         harness = Harness(log, tasks, [route()], {"mail": mail}, clock=clock)
-        await harness.take_up()
+        await harness.assign()
         await harness.read(ERR)
         await harness.idle()
 
@@ -63,7 +64,7 @@ def test_a_refusal_is_dead_lettered_and_not_tried_again() -> None:
 
     async def scenario(tasks: asyncio.TaskGroup) -> None:
         harness = Harness(log, tasks, [route()], {"mail": mail})
-        await harness.take_up()
+        await harness.assign()
         await harness.read(ERR, offset=41)
         await harness.idle()
         await harness.read(OK, offset=42)
@@ -89,7 +90,7 @@ def test_at_the_deadline_it_is_given_up_and_the_end_is_suppressed() -> None:
 
     async def scenario(tasks: asyncio.TaskGroup) -> None:
         harness = Harness(log, tasks, [route()], {"mail": mail}, deadline_ms=600_000)
-        await harness.take_up()
+        await harness.assign()
         await harness.read(ERR, OK)
         await harness.idle()
 
@@ -105,7 +106,7 @@ def test_an_end_never_overtakes_its_beginning() -> None:
 
     async def scenario(tasks: asyncio.TaskGroup) -> None:
         harness = Harness(log, tasks, [route()], {"mail": mail})
-        await harness.take_up()
+        await harness.assign()
         await harness.read(ERR, OK)
         await harness.idle()
 
@@ -119,15 +120,15 @@ def test_an_end_that_is_decided_while_its_beginning_arrives_is_sent() -> None:
     async def scenario(tasks: asyncio.TaskGroup) -> None:
         mail = Hanging()
         harness = Harness(log, tasks, [route()], {"mail": mail})
-        await harness.take_up()
+        await harness.assign()
         await harness.read(ERR)
         await until(lambda: mail.sent)
-        harness.journal.open.clear()
+        harness.writer.open.clear()
         reading = tasks.create_task(harness.read(OK, offset=1))
         await until(lambda: len(harness.pending()) == 2)
         mail.let_go.set()
         await until(log.outcomes)
-        harness.journal.open.set()
+        harness.writer.open.set()
         await reading
         await harness.idle()
         assert mail.ids == [OPENING, CLOSING]
@@ -142,12 +143,12 @@ def test_a_hanging_channel_and_a_failing_group_delay_nobody_else() -> None:
         mail = Hanging(concurrency=1)
         routes = [route(channels=("mail", "hook"))]
         harness = Harness(log, tasks, routes, {"mail": mail, "hook": hook})
-        await harness.take_up()
+        await harness.assign()
         groups = [event(group=f"g{n}", event_id=f"e{n}") for n in range(20)]
         await harness.read(*groups)
         await until(lambda: len(hook.sent) == 20)
         assert len(mail.sent) == 1
-        assert len(harness.lanes["mail"]) == 20
+        assert len(harness.queues["mail"]) == 20
         mail.let_go.set()
         await harness.idle()
         assert len(mail.sent) == 20
@@ -162,10 +163,10 @@ def test_a_full_channel_gives_up_what_is_new_and_says_so() -> None:
         routes = [route(channels=("mail", "hook"))]
         channels = {"mail": Hanging(), "hook": hook}
         harness = Harness(log, tasks, routes, channels, queue_size=3)
-        await harness.take_up()
+        await harness.assign()
         for n in range(5):
             await harness.read(event(group=f"g{n}", event_id=f"e{n}"), offset=n)
-            await until(lambda: not len(harness.lanes["hook"]))
+            await until(lambda: not len(harness.queues["hook"]))
 
     life(scenario)
     assert log.outcomes("mail") == ["given_up"] * 2
@@ -178,12 +179,12 @@ def test_a_flapping_group_on_a_dead_channel_keeps_its_newest_news() -> None:
 
     async def scenario(tasks: asyncio.TaskGroup) -> None:
         harness = Harness(log, tasks, [route()], {"mail": mail}, queue_size=1000)
-        await harness.take_up()
+        await harness.assign()
         flaps = [event("ERR" if n % 2 else "WARN", event_id=f"e{n}") for n in range(60)]
         await harness.read(*flaps)
-        left = [entry.delivery.event_id for entry in harness.pending()]
+        left = [delivery.pending.event_id for delivery in harness.pending()]
         assert left == ["e0", *(f"e{n}" for n in range(11, 60))]
-        assert len(harness.lanes["mail"]) == 50
+        assert len(harness.queues["mail"]) == 50
 
     life(scenario)
     assert log.outcomes() == ["given_up"] * 10
@@ -195,7 +196,7 @@ def test_bad_events_are_dead_lettered_and_foreign_ones_skipped() -> None:
 
     async def scenario(tasks: asyncio.TaskGroup) -> None:
         harness = Harness(log, tasks, [route()], {"mail": mail})
-        await harness.take_up()
+        await harness.assign()
         foreign = b'{"type": "warren.group.freshness.changed"}'
         assert await harness.read(b"{", None, foreign, ERR, offset=5) == 9
         await harness.idle()
@@ -214,19 +215,19 @@ def test_open_incidents_are_sent_again() -> None:
     async def scenario(tasks: asyncio.TaskGroup) -> None:
         routes = [route(repeat_interval=600)]
         harness = Harness(log, tasks, routes, {"mail": mail}, clock=clock)
-        await harness.take_up()
+        await harness.assign()
         await harness.read(ERR)
         await harness.idle()
         for _ in range(4):
             clock.advance(300)
-            await harness.notifier.repeat()
+            await harness.dispatcher.repeat()
             await harness.idle()
         await harness.read(OK, offset=1)
         await harness.idle()
         clock.advance(6000)
-        await harness.notifier.repeat()
+        await harness.dispatcher.repeat()
 
     life(scenario)
-    kinds = [entry.delivery.kind for entry in mail.sent]
+    kinds = [delivery.pending.kind for delivery in mail.sent]
     assert kinds == ["opened", "repeated", "repeated", "resolved"]
     assert len(set(mail.ids)) == 4

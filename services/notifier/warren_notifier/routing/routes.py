@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from warren.settings.notifier import RouteSettings
 
-from warren_notifier.change import Change, Severity
+from warren_notifier.routing.change import Change, Severity
 
 
 class Route:

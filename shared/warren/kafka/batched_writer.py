@@ -11,7 +11,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A record to write. It lies in the partition of the group's events in every topic."""
+    """A record to write, and where. Without a value it is a tombstone."""
 
     topic: str
     partition: int
@@ -20,7 +20,7 @@ class Record:
 
 
 class Producer(Protocol):
-    """What the journal needs of an EventProducer."""
+    """What the writer needs of an EventProducer."""
 
     def send(
         self, topic: str, key: bytes | None, value: bytes | None, *, partition: int
@@ -28,14 +28,14 @@ class Producer(Protocol):
     def flush(self) -> None: ...
 
 
-class Journal:
+class BatchedWriter:
     """Writes in the order of the calls; calls that come meanwhile share the next round trip."""
 
     def __init__(self, producer: Producer) -> None:
         self._producer = producer
         self._waiting: list[tuple[Sequence[Record], asyncio.Future[None]]] = []
         self._called = asyncio.Event()
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="journal")
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="batched-writer")
 
     async def write(self, records: Sequence[Record]) -> None:
         """Returns when all are acknowledged. While `run` has ended with an error: never."""

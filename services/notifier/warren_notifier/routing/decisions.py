@@ -11,8 +11,8 @@ from uuid import UUID, uuid5
 
 from warren.contracts import DeliveryKind, OpenIncident, PendingDelivery, RouteProgress
 
-from warren_notifier.change import Change
-from warren_notifier.routes import Route, matching
+from warren_notifier.routing.change import Change
+from warren_notifier.routing.routes import Route, matching
 
 _DELIVERIES = UUID("0d7a4b39-6f0b-4c0c-9a55-6f4e5b2f3a11")  # namespace of delivery ids
 
@@ -26,7 +26,7 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class Router:
     """Decides: the routes in force and how long a delivery may take."""
 
     routes: Sequence[Route]
@@ -37,10 +37,10 @@ class Desk:
         change: Change,
         offset: int,
         incident: OpenIncident | None,
-        pending: Collection[str],
+        under_way: Collection[str],
         now: int,
     ) -> Decision:
-        """`incident`: the open one. `pending`: channels where a delivery of it is under way."""
+        """`incident`: the open one. `under_way`: channels with a pending delivery of it."""
         if change.closing:
             return self._on_closing(change, offset, incident, now)
         if incident is None or incident.incident_id != change.incident_id:
@@ -52,7 +52,7 @@ class Desk:
         for route, channels in self._targets(change):
             done = progress.get(route.name, RouteProgress())
             for channel in channels:
-                told = channel in incident.reached or channel in pending
+                told = channel in incident.reached or channel in under_way
                 kind: DeliveryKind = "changed" if told else "opened"
                 deliveries.append(self._delivery(change, offset, route, channel, kind, now))
             progress[route.name] = RouteProgress(
@@ -93,7 +93,7 @@ class Desk:
         return Decision(None, tuple(deliveries))
 
     def on_repeat(
-        self, change: Change, incident: OpenIncident, pending: Collection[str], now: int
+        self, change: Change, incident: OpenIncident, under_way: Collection[str], now: int
     ) -> Decision | None:
         """Deliveries that are due again for an incident that is still open; None when none is.
 
@@ -113,7 +113,7 @@ class Desk:
             deliveries += [
                 self._delivery(change, incident.offset, route, channel, "repeated", now, number)
                 for channel in channels
-                if channel in done.channels and channel not in pending
+                if channel in done.channels and channel not in under_way
             ]
         if progress == incident.routes:
             return None

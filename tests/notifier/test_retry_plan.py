@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from notifier.builders import MINUTE, OPENED_AT, delivery
+from notifier.builders import MINUTE, OPENED_AT, pending_delivery
 from warren.contracts import PendingDelivery
-from warren_notifier.delivery import Delivered, Refused, Result, Retry, RetryPlan
+from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
+from warren_notifier.delivery.retry_plan import RetryPlan
 
 NOW = OPENED_AT
 
@@ -20,8 +21,8 @@ def plan(jitter: float = 1.0) -> RetryPlan:
     ("result", "outcome"), [(Delivered("HTTP 200"), "delivered"), (Refused("HTTP 404"), "refused")]
 )
 def test_ends(result: Result, outcome: str) -> None:
-    step = plan().after(delivery(attempts=2), result, NOW)
-    assert (step.outcome, step.final, step.delivery.attempts) == (outcome, True, 3)
+    step = plan().after(pending_delivery(attempts=2), result, NOW)
+    assert (step.outcome, step.final, step.pending.attempts) == (outcome, True, 3)
 
 
 def test_waits_double_up_to_the_longest() -> None:
@@ -36,33 +37,33 @@ def test_jitter_shortens_by_half_at_most(jitter: float, attempts: int) -> None:
 
 
 def test_a_failure_is_tried_again_later() -> None:
-    step = plan().after(delivery(), Retry("HTTP 500"), NOW)
+    step = plan().after(pending_delivery(), Retry("HTTP 500"), NOW)
     assert (step.outcome, step.final) == ("failed", False)
-    assert (step.delivery.attempts, step.delivery.next_attempt_at) == (1, NOW + 2000)
+    assert (step.pending.attempts, step.pending.next_attempt_at) == (1, NOW + 2000)
 
 
 @pytest.mark.parametrize(("asked", "wait"), [(30.0, 30_000), (0.5, 2000), (None, 2000)])
 def test_what_the_receiver_asks_for_counts_when_it_is_longer(
     asked: float | None, wait: int
 ) -> None:
-    step = plan().after(delivery(), Retry("HTTP 429", asked), NOW)
-    assert step.delivery.next_attempt_at == NOW + wait
+    step = plan().after(pending_delivery(), Retry("HTTP 429", asked), NOW)
+    assert step.pending.next_attempt_at == NOW + wait
 
 
 def test_given_up_when_no_attempt_fits_before_the_deadline() -> None:
-    soon = delivery(deadline_at=NOW + 1999)
+    soon = pending_delivery(deadline_at=NOW + 1999)
     step = plan().after(soon, Retry("HTTP 500"), NOW)
     assert (step.outcome, step.final) == ("given_up", True)
     assert "HTTP 500" in step.detail
-    late = plan().after(delivery(), Retry("HTTP 503", 86_400), NOW)
+    late = plan().after(pending_delivery(), Retry("HTTP 503", 86_400), NOW)
     assert late.outcome == "given_up"
 
 
 def test_attempts_go_on_until_the_deadline() -> None:
-    pending: PendingDelivery = delivery(deadline_at=NOW + 10 * MINUTE)
+    pending: PendingDelivery = pending_delivery(deadline_at=NOW + 10 * MINUTE)
     now, attempts = NOW, 0
     while not (step := plan().after(pending, Retry("no"), now)).final:
-        attempts, pending, now = attempts + 1, step.delivery, step.delivery.next_attempt_at
+        attempts, pending, now = attempts + 1, step.pending, step.pending.next_attempt_at
         assert now <= pending.deadline_at
     assert step.outcome == "given_up"
     assert 10 < attempts < 20

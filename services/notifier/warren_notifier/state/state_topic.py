@@ -1,4 +1,4 @@
-"""`warren.notifier-state`, read back when partitions are taken up."""
+"""`warren.notifier-state`, read back when partitions are assigned."""
 
 from __future__ import annotations
 

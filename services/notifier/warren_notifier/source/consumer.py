@@ -1,7 +1,7 @@
 """The consumer of `warren.lag-status`: all calls from one thread, partitions handed over in order.
 
-Before a partition goes to another notifier, `on_leave` has ended the work on it. What was delivered
-but not committed is read again by the next one.
+Before a partition goes to another notifier, `on_revoke` has ended the work on it. What was
+delivered but not committed is read again by the next one.
 """
 
 from __future__ import annotations
@@ -17,27 +17,28 @@ from warren.kafka.connection import classify, client_options
 from warren.kafka.topics import HOME
 from warren.settings import HomeSettings
 
-from warren_notifier.history import Extent, History
-from warren_notifier.notifier import SourceRecord
+from warren_notifier.source.backlog import Backlog
+from warren_notifier.source.partition_start import PartitionStart
+from warren_notifier.source.record import SourceRecord
 
 log = structlog.get_logger(__name__)
 
 BATCH = 100
 TIMEOUT = 10.0
 
-OnLeave = Callable[[Collection[int]], None]
+OnRevoke = Callable[[Collection[int]], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Poll:
-    """`taken`: partitions that are ours from now on, before `records`."""
+    """`assigned`: partitions that are ours from now on, before `records`."""
 
-    taken: Mapping[int, Extent]
+    assigned: Mapping[int, PartitionStart]
     records: list[SourceRecord]
 
 
-class Source:
-    """`on_leave(partitions)` is called in the consumer's thread and may block.
+class StatusConsumer:
+    """`on_revoke(partitions)` is called in the consumer's thread and may block.
 
     Raises TopicMissing, ClusterUnreachable, AuthenticationFailed or AuthorizationFailed.
     """
@@ -48,13 +49,13 @@ class Source:
         group_id: str,
         topic: str,
         session_timeout: float,
-        on_leave: OnLeave,
+        on_revoke: OnRevoke,
     ) -> None:
         self._topic = topic
-        self._on_leave = on_leave
+        self._on_revoke = on_revoke
         self._owned: set[int] = set()
         self._assigned: set[int] = set()
-        self._told = False
+        self._has_assignment = False
         self._lost = False
         self._consumer = Consumer(
             client_options(
@@ -76,9 +77,9 @@ class Source:
         )
 
     @property
-    def assigned(self) -> bool:
+    def has_assignment(self) -> bool:
         """Whether the group has said which partitions are ours, be it none."""
-        return self._told
+        return self._has_assignment
 
     def poll(self, timeout: float) -> Poll:
         """What has arrived, at most 100 records; waits up to `timeout` seconds for the first."""
@@ -86,15 +87,15 @@ class Source:
             first = self._consumer.poll(timeout)
             # (The length of a message is that of its value: an empty one would be false.)
             more = [] if first is None else [first, *self._consumer.consume(BATCH - 1, 0)]
-            taken = {number: self._extent(number) for number in sorted(self._assigned)}
+            starts = {number: self._start(number) for number in sorted(self._assigned)}
         except KafkaException as error:
             raise classify(HOME, HOME, error.args[0]) from None
         if self._lost:
             # Another notifier may serve them already: nothing that is still in hand may be written.
             raise ClusterUnreachable(HOME, "home.bootstrap", "partitions lost, session timed out")
         self._assigned.clear()
-        self._owned |= taken.keys()
-        return Poll(taken, [record for m in more for record in self._records(m)])
+        self._owned |= starts.keys()
+        return Poll(starts, [record for m in more for record in self._records(m)])
 
     def _records(self, message: confluent_kafka.Message) -> list[SourceRecord]:
         error = message.error()
@@ -107,16 +108,16 @@ class Source:
             return []
         return [SourceRecord(partition, offset, message.key(), message.value())]
 
-    def _extent(self, partition: int) -> Extent:
+    def _start(self, partition: int) -> PartitionStart:
         at = TopicPartition(self._topic, partition)
         low, high = self._consumer.get_watermark_offsets(at, timeout=TIMEOUT)
         committed = self._consumer.committed([at], timeout=TIMEOUT)[0].offset
         if committed != OFFSET_INVALID:
-            return Extent(committed, high)
+            return PartitionStart(committed, high)
         if low < high:
-            return Extent(low, high, History(high))
-        self.commit({partition: high})  # from now on nothing is history any more
-        return Extent(high, high)
+            return PartitionStart(low, high, Backlog(high))
+        self.commit({partition: high})  # from now on there is no backlog any more
+        return PartitionStart(high, high)
 
     def commit(self, positions: Mapping[int, int]) -> bool:
         """Commits positions by partition. A refusal only means that events are read again."""
@@ -136,16 +137,16 @@ class Source:
         self._consumer.close()
 
     def _assign(self, _: Consumer, partitions: list[TopicPartition]) -> None:
-        self._told = True
+        self._has_assignment = True
         self._assigned |= {at.partition for at in partitions}
 
     def _revoke(self, _: Consumer, partitions: list[TopicPartition]) -> None:
         revoked = {at.partition for at in partitions}
         self._assigned -= revoked
-        left = self._owned & revoked
+        ours = self._owned & revoked
         self._owned -= revoked
-        if left:
-            self._on_leave(left)
+        if ours:
+            self._on_revoke(ours)
 
     def _lose(self, _: Consumer, __: list[TopicPartition]) -> None:
         self._lost = True

@@ -1,0 +1,46 @@
+"""A channel, and what an attempt on it may come to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from warren_notifier.state.delivery import Delivery
+
+
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """The receiver took it."""
+
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """It did not work, but may later. `retry_after`: seconds that the receiver asks for."""
+
+    detail: str
+    retry_after: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """It will never work."""
+
+    detail: str
+
+
+Result = Delivered | Retry | Refused
+
+
+class Channel(Protocol):
+    """A way to reach people or machines."""
+
+    timeout: float
+    concurrency: int
+
+    async def send(self, delivery: Delivery) -> Result:
+        """One attempt. What goes wrong on the way is a result, not an exception."""
+
+    async def close(self) -> None:
+        """Frees connections."""

@@ -1,0 +1,1 @@
+"""Deliveries on their way: queues, attempts, retries, and what came of them."""

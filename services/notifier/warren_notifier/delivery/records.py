@@ -1,0 +1,94 @@
+"""The records that a notifier writes: audit, dead letter, state. Pure builders.
+
+Each lies in the partition of the group's events.
+"""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+
+from warren.contracts import DeadLetter, NotificationEvent, group_key
+from warren.contracts.topics import DEAD_LETTERS, LAG_STATUS, NOTIFICATIONS, NOTIFIER_STATE
+from warren.kafka.batched_writer import Record
+
+from warren_notifier.delivery.retry_plan import Step
+from warren_notifier.routing.change import Subject
+from warren_notifier.state.delivery import Delivery
+from warren_notifier.state.subject_state import SubjectState
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Builds records for topics whose names begin with `prefix`; `now` is in Unix milliseconds."""
+
+    prefix: str
+
+    def audit(self, delivery: Delivery, step: Step, now: int, duration_ms: int | None) -> Record:
+        """A step of a delivery, for `warren.notifications`."""
+        pending, subject = step.pending, delivery.subject
+        event = NotificationEvent(
+            cluster=subject.cluster,
+            group=subject.group,
+            delivery_id=pending.delivery_id,
+            event_id=pending.event_id,
+            incident_id=pending.incident_id,
+            kind=pending.kind,
+            status=pending.status,
+            route=pending.route,
+            channel=pending.channel,
+            attempt=pending.attempts,
+            at=now,
+            outcome=step.outcome,
+            detail=step.detail,
+            next_attempt_at=None if step.final else pending.next_attempt_at,
+            duration_ms=duration_ms,
+        )
+        topic = NOTIFICATIONS.full_name(self.prefix)
+        return Record(topic, delivery.partition, _group_key(subject), event.to_bytes())
+
+    def undelivered(self, delivery: Delivery, step: Step, now: int) -> Record:
+        """The dead letter of an event that could not be delivered."""
+        pending = step.pending
+        return self.dead_letter(
+            delivery.partition,
+            pending.offset,
+            _group_key(delivery.subject),
+            delivery.event.encode(),
+            f"delivery {pending.delivery_id} (route {pending.route}, channel {pending.channel}) "
+            f"{step.outcome.replace('_', ' ')} after {pending.attempts} attempts: {step.detail}",
+            now,
+        )
+
+    def dead_letter(
+        self,
+        partition: int,
+        offset: int,
+        key: bytes | None,
+        value: bytes | None,
+        reason: str,
+        now: int,
+    ) -> Record:
+        """An event of `warren.lag-status` that could not be used, or not be delivered."""
+        letter = DeadLetter(
+            service="notifier",
+            topic=LAG_STATUS.full_name(self.prefix),
+            partition=partition,
+            offset=offset,
+            reason=reason,
+            failed_at=now,
+            key=None if key is None else base64.b64encode(key),
+            value=None if value is None else base64.b64encode(value),
+        )
+        return Record(DEAD_LETTERS.full_name(self.prefix), partition, key, letter.to_bytes())
+
+    def state(self, state: SubjectState, *, settled: bool) -> Record:
+        """The state as it is now, for `warren.notifier-state`; a tombstone once it is settled."""
+        subject = state.subject
+        key = f"{subject.cluster}|{subject.group}|{subject.event_type}".encode()
+        value = None if settled else state.to_store().to_bytes()
+        return Record(NOTIFIER_STATE.full_name(self.prefix), state.partition, key, value)
+
+
+def _group_key(subject: Subject) -> bytes:
+    return group_key(subject.cluster, subject.group)

@@ -1,0 +1,220 @@
+"""From changes to deliveries: the heart of the service, without a Kafka consumer.
+
+What a change leads to is written as one record of the subject's state, with the change's offset,
+before the source's position is committed and before anything is sent. After kill -9 a change is
+therefore either not taken in, and is read again, or taken in, and then recognised as a replay.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import structlog
+from warren.clock import Clock
+from warren.contracts import NotifierState
+from warren.errors import ContractViolation
+from warren.kafka.batched_writer import BatchedWriter, Record
+from warren.metrics import notifier as metrics
+
+from warren_notifier.delivery.group_queues import GroupQueues
+from warren_notifier.delivery.outcome_recorder import OutcomeRecorder
+from warren_notifier.delivery.records import Records
+from warren_notifier.delivery.retry_plan import without_attempt
+from warren_notifier.routing.change import Change, Subject, read_change
+from warren_notifier.routing.decisions import Decision, Router
+from warren_notifier.source.backlog import Backlog
+from warren_notifier.source.partition_start import PartitionStart
+from warren_notifier.source.record import SourceRecord
+from warren_notifier.state.delivery import Delivery
+from warren_notifier.state.owned_state import OwnedState
+from warren_notifier.state.subject_state import SubjectState
+
+log = structlog.get_logger(__name__)
+
+GROUP_QUEUE = 50  # most pending deliveries of a group on a channel: its state is one record
+
+
+class Dispatcher:
+    """Decides with `router`, remembers in `owned`, writes with `writer`, delivers in `queues`."""
+
+    def __init__(
+        self,
+        router: Router,
+        owned: OwnedState,
+        records: Records,
+        writer: BatchedWriter,
+        recorder: OutcomeRecorder,
+        queues: Mapping[str, GroupQueues],
+        queue_size: int,
+        clock: Clock,
+    ) -> None:
+        self._router = router
+        self._owned = owned
+        self._records = records
+        self._writer = writer
+        self._recorder = recorder
+        self._queues = queues
+        self._queue_size = queue_size
+        self._clock = clock
+        self._backlogs: dict[int, Backlog] = {}
+
+    async def assign(
+        self, partition: int, stored: Sequence[NotifierState], start: PartitionStart
+    ) -> None:
+        """Serves a partition from now on, and goes on with its pending deliveries."""
+        states = self._owned.assign(partition, stored, start.end, start.committed)
+        if start.backlog is not None:
+            self._backlogs[partition] = start.backlog
+        for state in states:
+            for delivery in state.deliveries:
+                await self._admit(delivery)
+
+    async def revoke(self, partitions: Collection[int], grace: float) -> None:
+        """Serves some partitions no longer; attempts under way have `grace` seconds to finish."""
+        for queues in self._queues.values():
+            await queues.revoke(partitions, grace)
+        for partition in partitions:
+            self._owned.revoke(partition)
+            self._backlogs.pop(partition, None)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(grace):
+                await self._writer.drain()  # the next owner reads what we wrote
+
+    async def accept(self, records: Sequence[SourceRecord]) -> dict[int, int]:
+        """Makes durable what follows from some records, and starts to deliver it.
+
+        Returns the positions that may now be committed, by partition.
+        """
+        batch = _Batch()
+        positions: dict[int, int] = {}
+        for record in records:
+            backlog = self._backlogs.get(record.partition)
+            change = self._read(record, batch)
+            if backlog is not None:
+                self._in_backlog(backlog, record, change, batch)
+            elif change is not None:
+                self._decide(record.partition, change, record.offset, batch)
+            if record.partition not in self._backlogs:
+                positions[record.partition] = record.offset + 1
+        await self._make_durable(batch)
+        return positions
+
+    def committed(self, positions: Mapping[int, int]) -> None:
+        """Notes what is committed: events below these positions will not be read again."""
+        for partition, position in positions.items():
+            self._owned.committed(partition, position)
+
+    async def forget_settled(self) -> None:
+        """Forgets what was kept only to recognise replays that cannot come any more."""
+        settled = [state for state in self._owned.states() if self._owned.forget_settled(state)]
+        await self._writer.write([self._records.state(state, settled=True) for state in settled])
+
+    async def repeat(self) -> None:
+        """Sends again what is due again."""
+        batch, now = _Batch(), self._clock.now_ms()
+        for state in self._owned.states():
+            if state.incident is None or state.change is None:
+                continue
+            under_way = state.under_way(state.incident.incident_id)
+            decision = self._router.on_repeat(state.change, state.incident, under_way, now)
+            if decision is not None:
+                self._note(state, state.change, decision, batch)
+        await self._make_durable(batch)
+
+    def _read(self, record: SourceRecord, batch: _Batch) -> Change | None:
+        try:
+            change = read_change(record.value)
+        except ContractViolation as violation:
+            metrics.NOTIFIER_EVENTS.labels("refused").inc()
+            log.error(
+                "event refused, dead-lettered",
+                partition=record.partition,
+                offset=record.offset,
+                reason=violation.reason,
+            )
+            batch.records.append(
+                self._records.dead_letter(
+                    record.partition,
+                    record.offset,
+                    record.key,
+                    record.value,
+                    violation.reason,
+                    self._clock.now_ms(),
+                )
+            )
+            return None
+        if change is None:
+            metrics.NOTIFIER_EVENTS.labels("foreign").inc()
+        return change
+
+    def _in_backlog(
+        self, backlog: Backlog, record: SourceRecord, change: Change | None, batch: _Batch
+    ) -> None:
+        if change is not None and backlog.covers(record.offset):
+            metrics.NOTIFIER_EVENTS.labels("history").inc()
+            backlog.fold(change, record.offset)
+        if not backlog.ends_with(record.offset):
+            return
+        del self._backlogs[record.partition]
+        for lasting, offset in backlog.lasting():
+            self._decide(record.partition, lasting, offset, batch)
+        if change is not None and not backlog.covers(record.offset):
+            self._decide(record.partition, change, record.offset, batch)
+
+    def _decide(self, partition: int, change: Change, offset: int, batch: _Batch) -> None:
+        state = self._owned.state(partition, change.subject)
+        if offset <= state.offset:
+            metrics.NOTIFIER_EVENTS.labels("replayed").inc()
+            return
+        state.offset = offset
+        under_way = state.under_way(change.incident_id)
+        now = self._clock.now_ms()
+        decision = self._router.on_change(change, offset, state.incident, under_way, now)
+        result = "routed" if decision.deliveries else "unrouted"
+        metrics.NOTIFIER_EVENTS.labels(result).inc()
+        self._note(state, change, decision, batch)
+
+    def _note(self, state: SubjectState, change: Change, decision: Decision, batch: _Batch) -> None:
+        state.keep(change, decision.incident)
+        batch.states[state.partition, state.subject] = state
+        batch.deliveries += [state.add(pending, change.event) for pending in decision.deliveries]
+
+    async def _make_durable(self, batch: _Batch) -> None:
+        states = [
+            self._records.state(state, settled=self._owned.forget_settled(state))
+            for state in batch.states.values()
+        ]
+        await self._writer.write([*batch.records, *states])
+        for delivery in batch.deliveries:
+            if self._owned.holds(delivery):
+                await self._admit(delivery)
+
+    async def _admit(self, delivery: Delivery) -> None:
+        """Queues a delivery; where there is no room, one is given up, and said so."""
+        queues = self._queues.get(delivery.pending.channel)
+        if queues is None:
+            await self._give_up(delivery, "the channel is no longer configured")
+        elif len(queues) >= self._queue_size:
+            await self._give_up(
+                delivery, f"{self._queue_size} deliveries are pending there already"
+            )
+        else:
+            queues.add(delivery)
+            crowded_out = queues.shorten(delivery, GROUP_QUEUE)
+            if crowded_out is not None:
+                await self._give_up(crowded_out, f"{GROUP_QUEUE} newer ones of the group wait")
+
+    async def _give_up(self, delivery: Delivery, why: str) -> None:
+        await self._recorder.record(delivery, without_attempt(delivery.pending, "given_up", why))
+
+
+@dataclass(slots=True)
+class _Batch:
+    """What some records lead to."""
+
+    records: list[Record] = field(default_factory=list)
+    deliveries: list[Delivery] = field(default_factory=list)
+    states: dict[tuple[int, Subject], SubjectState] = field(default_factory=dict)

@@ -1,0 +1,1 @@
+"""Which deliveries a change of a group's status leads to: pure decisions."""

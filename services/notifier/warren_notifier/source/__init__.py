@@ -1,0 +1,1 @@
+"""The events of `warren.lag-status`, and where reading them begins."""

@@ -1,0 +1,1 @@
+"""What is remembered about each subject, and of which partitions."""

@@ -1,0 +1,91 @@
+"""The state that this notifier owns: that of the subjects in its assigned partitions, in memory.
+
+Everything here can be rebuilt from `warren.notifier-state`; nothing here writes to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import structlog
+from warren.contracts import NotifierState
+from warren.errors import ContractViolation
+
+from warren_notifier.routing.change import Subject
+from warren_notifier.state.delivery import Delivery
+from warren_notifier.state.subject_state import SubjectState
+
+log = structlog.get_logger(__name__)
+
+
+class _Partition:
+    def __init__(self, committed: int) -> None:
+        self.committed = committed
+        self.states: dict[Subject, SubjectState] = {}
+
+
+class OwnedState:
+    """Subject states of the assigned partitions."""
+
+    def __init__(self) -> None:
+        self._partitions: dict[int, _Partition] = {}
+
+    @property
+    def partitions(self) -> set[int]:
+        return set(self._partitions)
+
+    def assign(
+        self, partition: int, stored: Iterable[NotifierState], end: int, committed: int
+    ) -> list[SubjectState]:
+        """Begins to own a partition, and gives the states of its subjects.
+
+        `end`: the log end of the events; a state that has seen more is of a topic that was deleted
+        since, so that offsets have begun anew. `committed`: the group's position.
+        """
+        self._partitions[partition] = owned = _Partition(committed)
+        for record in stored:
+            try:
+                state = SubjectState.restored(partition, record)
+            except ContractViolation as violation:  # of an incompatible version's making
+                log.error("state refused", partition=partition, reason=violation.reason)
+                continue
+            if state.offset >= end:
+                state.offset = -1
+            owned.states[state.subject] = state
+        return list(owned.states.values())
+
+    def revoke(self, partition: int) -> None:
+        """Owns a partition no longer."""
+        self._partitions.pop(partition, None)
+
+    def state(self, partition: int, subject: Subject) -> SubjectState:
+        """The subject's state, a new one if need be."""
+        states = self._partitions[partition].states
+        return states.setdefault(subject, SubjectState(partition, subject))
+
+    def holds(self, delivery: Delivery) -> bool:
+        """Whether it is still pending here: its partition may have been revoked since."""
+        owned = self._partitions.get(delivery.partition)
+        state = owned.states.get(delivery.subject) if owned else None
+        return state is not None and state.holds(delivery)
+
+    def states(self) -> Iterator[SubjectState]:
+        """All of them; changes during the iteration do no harm."""
+        for owned in list(self._partitions.values()):
+            yield from list(owned.states.values())
+
+    def committed(self, partition: int, offset: int) -> None:
+        """Notes the group's position: events below it will not be read again."""
+        if partition in self._partitions:
+            self._partitions[partition].committed = offset
+
+    def forget_settled(self, state: SubjectState) -> bool:
+        """Whether nothing of a state is needed any more; it is then no longer owned.
+
+        An empty state is needed to recognise replays, as long as its event may be read again.
+        """
+        owned = self._partitions.get(state.partition)
+        if owned is None or not state.empty or state.offset >= owned.committed:
+            return False
+        owned.states.pop(state.subject, None)
+        return True

@@ -1,0 +1,49 @@
+"""The records that a notifier writes."""
+
+from __future__ import annotations
+
+import pytest
+from notifier.builders import OPENED_AT, change, delivery, event, pending_delivery
+from warren.contracts import DeadLetter, DeliveryOutcome, NotificationEvent, NotifierState
+from warren_notifier.delivery.records import Records
+from warren_notifier.delivery.retry_plan import Step
+from warren_notifier.state.subject_state import SubjectState
+
+RECORDS = Records("t.")
+NOW = OPENED_AT + 1000
+
+
+@pytest.mark.parametrize(("outcome", "next_at"), [("failed", OPENED_AT), ("delivered", None)])
+def test_the_audit_names_the_next_attempt_only_where_there_is_one(
+    outcome: DeliveryOutcome, next_at: int | None
+) -> None:
+    step = Step(pending_delivery(attempts=3), outcome, "HTTP 500")
+    record = RECORDS.audit(delivery(partition=2), step, NOW, 17)
+    assert (record.topic, record.partition, record.key) == ("t.notifications", 2, b"prod|billing")
+    audit = NotificationEvent.from_bytes(record.value)
+    assert (audit.outcome, audit.attempt, audit.at, audit.duration_ms) == (outcome, 3, NOW, 17)
+    assert audit.next_attempt_at == next_at
+
+
+def test_what_could_not_be_delivered_is_there_whole() -> None:
+    step = Step(pending_delivery(attempts=2, offset=41), "given_up", "HTTP 503")
+    record = RECORDS.undelivered(delivery(partition=2), step, NOW)
+    assert (record.topic, record.partition, record.key) == ("t.dead-letters", 2, b"prod|billing")
+    letter = DeadLetter.from_bytes(record.value)
+    assert (letter.offset, letter.failed_at, letter.value) == (41, NOW, event().to_bytes())
+    assert letter.reason == (
+        "delivery delivery-1 (route all, channel mail) given up after 2 attempts: HTTP 503"
+    )
+
+
+def test_a_state_and_its_tombstone_have_one_key() -> None:
+    news = change()
+    state = SubjectState(2, news.subject)
+    state.offset = 7
+    state.add(pending_delivery(), news.event)
+    kept = RECORDS.state(state, settled=False)
+    gone = RECORDS.state(state, settled=True)
+    assert kept.key == gone.key == b"prod|billing|warren.group.status.changed"
+    assert (kept.topic, kept.partition, gone.value) == ("t.notifier-state", 2, None)
+    stored = NotifierState.from_bytes(kept.value)
+    assert SubjectState.restored(2, stored).to_store() == stored
