@@ -22,13 +22,13 @@ from warren.clock import SystemClock
 from warren.contracts import FreshnessEvent, OffsetEvent, TopicPositions
 from warren.log import configure
 from warren.settings import ClusterSettings, FreshnessSettings, LogSettings, RedisSettings
-from warren_freshness.cache import TimeCache
-from warren_freshness.cluster_pass import ClusterPass
-from warren_freshness.local_cache import LocalCache
-from warren_freshness.positions import GroupSnapshot, Positions
-from warren_freshness.reader import Reader
-from warren_freshness.redis_cache import RedisCache
-from warren_freshness.retention import Retention
+from warren_freshness.passes.cluster_measurer import ClusterPass
+from warren_freshness.positions.group_positions import GroupSnapshot, Positions
+from warren_freshness.reading.record_reader import Reader
+from warren_freshness.record_times.cache import TimeCache
+from warren_freshness.record_times.local_cache import LocalCache
+from warren_freshness.record_times.redis_cache import RedisCache
+from warren_freshness.topics.retention import Retention
 
 CLUSTER = "bench"
 SEED = 20

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from freshness.events import CLUSTER, GROUP, NOW, At, offset_event
 from support.conformance import conformance_cases
-from warren_freshness.cluster_pass import look_back
-from warren_freshness.measuring import Evidence, Row, measure
-from warren_freshness.partition_state import PartitionState
-from warren_freshness.position import UNKNOWN, Position, Reading
-from warren_freshness.positions import Positions
+from warren_freshness.figures.partition_figures import Evidence, Row, measure
+from warren_freshness.log_position import UNKNOWN, Position, Reading
+from warren_freshness.passes.cluster_measurer import look_back
+from warren_freshness.positions.group_positions import Positions
+from warren_freshness.positions.partition_state import PartitionState
 
 CFT = conformance_cases("freshness/cft_freshness_cases.json")
 DATADOG = conformance_cases("freshness/datadog_interpolation_cases.json")

@@ -12,13 +12,13 @@ from freshness.timed_logs import TimedLogs
 from warren.clock import ManualClock
 from warren.contracts import FreshnessEvent
 from warren.settings import ClusterSettings, FreshnessSettings, RedisSettings
-from warren_freshness.cache import TimeCache
-from warren_freshness.cluster_pass import ClusterPass
-from warren_freshness.local_cache import LocalCache
-from warren_freshness.positions import Positions
-from warren_freshness.reader import Reader
-from warren_freshness.redis_cache import RedisCache
-from warren_freshness.retention import Retention
+from warren_freshness.passes.cluster_measurer import ClusterPass
+from warren_freshness.positions.group_positions import Positions
+from warren_freshness.reading.record_reader import Reader
+from warren_freshness.record_times.cache import TimeCache
+from warren_freshness.record_times.local_cache import LocalCache
+from warren_freshness.record_times.redis_cache import RedisCache
+from warren_freshness.topics.retention import Retention
 
 STALE_AFTER = 90.0
 Result = TypeVar("Result")

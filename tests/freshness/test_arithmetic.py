@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 from freshness.events import NOW
-from warren_freshness import arithmetic
-from warren_freshness.arithmetic import EARLIEST_APPEND, LARGEST_SKEW, Age
+from warren_freshness.figures import arithmetic
+from warren_freshness.figures.arithmetic import EARLIEST_APPEND, LARGEST_SKEW, Age
 
 
 @pytest.mark.parametrize(

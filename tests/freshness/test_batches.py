@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import pytest
-from freshness.record_batches import CODECS, batch, legacy, marker
 from hypothesis import given
 from hypothesis import strategies as st
-from warren_freshness.batches import NO_TIMESTAMP, UnreadableBatch, search
+from support.record_batches import CODECS, batch, legacy, marker
+from warren_freshness.reading.neighbours import NO_TIMESTAMP, UnreadableBatch, search
 
 TEN = {offset: 1000 + offset for offset in range(10)}
 

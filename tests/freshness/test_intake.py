@@ -12,12 +12,12 @@ from freshness.events import CLUSTER, GROUP, NOW, At, offset_event
 from structlog.testing import capture_logs
 from warren.clock import ManualClock
 from warren.errors import PublishFailed
-from warren_freshness.intake import Intake, KeyedLetter
-from warren_freshness.offsets_feed import OffsetsFeed, Polled
-from warren_freshness.positions import Positions
-from warren_freshness.progress import Progress
-from warren_freshness.publisher import Publisher
-from warren_freshness.redis_cache import RedisCache
+from warren_freshness.home.intake import Intake, KeyedLetter
+from warren_freshness.home.offsets_feed import OffsetsFeed, Polled
+from warren_freshness.home.publisher import Publisher
+from warren_freshness.positions.group_positions import Positions
+from warren_freshness.positions.progress import Progress
+from warren_freshness.record_times.redis_cache import RedisCache
 from warren_freshness.service import FreshnessService
 
 

@@ -12,7 +12,7 @@ from warren.clock import ManualClock
 from warren.contracts import FreshnessEvent, TopicFreshness
 from warren.metrics.freshness import FRESHNESS
 from warren.settings import FreshnessSettings
-from warren_freshness.position import ReadOutcome
+from warren_freshness.log_position import ReadOutcome
 
 pytestmark = pytest.mark.integration
 

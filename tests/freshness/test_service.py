@@ -12,8 +12,8 @@ from structlog.testing import capture_logs
 from support.waiting import eventually
 from warren.contracts import OffsetEvent
 from warren.settings import ClusterSettings, Settings
-from warren_freshness import offsets_feed
-from warren_freshness.offsets_feed import start_offset
+from warren_freshness.home import offsets_feed
+from warren_freshness.home.offsets_feed import start_offset
 from warren_freshness.service import used_by_all
 from warren_local.ports import free_port
 

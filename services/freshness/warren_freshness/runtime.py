@@ -15,19 +15,19 @@ from warren.kafka.topics import ensure_topics
 from warren.metrics.freshness import FRESHNESS
 from warren.settings import Settings
 
-from warren_freshness.cache import TimeCache
-from warren_freshness.cluster_pass import ClusterPass
-from warren_freshness.intake import Intake
-from warren_freshness.local_cache import LocalCache
-from warren_freshness.offsets_feed import OffsetsFeed
-from warren_freshness.positions import Positions
-from warren_freshness.progress import Progress
-from warren_freshness.publisher import Publisher
-from warren_freshness.reader import Reader
-from warren_freshness.redis_cache import RedisCache
-from warren_freshness.retention import Retention
+from warren_freshness.home.intake import Intake
+from warren_freshness.home.offsets_feed import OffsetsFeed
+from warren_freshness.home.publisher import Publisher
+from warren_freshness.passes.cluster_measurer import ClusterPass
+from warren_freshness.passes.pass_loop import Watch
+from warren_freshness.positions.group_positions import Positions
+from warren_freshness.positions.progress import Progress
+from warren_freshness.reading.record_reader import Reader
+from warren_freshness.record_times.cache import TimeCache
+from warren_freshness.record_times.local_cache import LocalCache
+from warren_freshness.record_times.redis_cache import RedisCache
 from warren_freshness.service import FreshnessService
-from warren_freshness.watch import Watch
+from warren_freshness.topics.retention import Retention
 
 log = structlog.get_logger(__name__)
 

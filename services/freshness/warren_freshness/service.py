@@ -8,13 +8,13 @@ from collections.abc import Collection, Mapping, Sequence
 import structlog
 from warren.errors import PublishFailed
 
-from warren_freshness.intake import Intake, KeyedLetter
-from warren_freshness.offsets_feed import OffsetsFeed
-from warren_freshness.positions import Positions
-from warren_freshness.progress import Progress
-from warren_freshness.publisher import Publisher
-from warren_freshness.redis_cache import RedisCache
-from warren_freshness.watch import Watch
+from warren_freshness.home.intake import Intake, KeyedLetter
+from warren_freshness.home.offsets_feed import OffsetsFeed
+from warren_freshness.home.publisher import Publisher
+from warren_freshness.passes.pass_loop import Watch
+from warren_freshness.positions.group_positions import Positions
+from warren_freshness.positions.progress import Progress
+from warren_freshness.record_times.redis_cache import RedisCache
 
 log = structlog.get_logger(__name__)
 

@@ -6,7 +6,7 @@ from collections import OrderedDict
 
 from warren.clock import Clock
 
-from warren_freshness.position import RecordTimes
+from warren_freshness.log_position import RecordTimes
 
 
 class LocalCache:

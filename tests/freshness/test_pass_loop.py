@@ -10,13 +10,13 @@ from warren.clock import ManualClock
 from warren.contracts import FreshnessEvent
 from warren.errors import PublishFailed
 from warren.metrics.freshness import FRESHNESS
-from warren_freshness.cluster_pass import ClusterPass
-from warren_freshness.group_event import group_event
-from warren_freshness.measuring import Row
-from warren_freshness.positions import GroupKey, GroupSnapshot, Positions
-from warren_freshness.progress import Progress
-from warren_freshness.publisher import Publisher
-from warren_freshness.watch import Watch
+from warren_freshness.figures.group_event import group_event
+from warren_freshness.figures.partition_figures import Row
+from warren_freshness.home.publisher import Publisher
+from warren_freshness.passes.cluster_measurer import ClusterPass
+from warren_freshness.passes.pass_loop import Watch
+from warren_freshness.positions.group_positions import GroupKey, GroupSnapshot, Positions
+from warren_freshness.positions.progress import Progress
 
 DELETED = "deleted group"
 

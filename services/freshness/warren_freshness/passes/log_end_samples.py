@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from warren_freshness.partition_state import PartitionState
-from warren_freshness.position import Position, Reading
+from warren_freshness.log_position import Position, Reading
+from warren_freshness.positions.partition_state import PartitionState
 
 _Partition = tuple[str, int]
 

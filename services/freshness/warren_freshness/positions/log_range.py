@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from warren.contracts import TopicPositions
 
-from warren_freshness.position import UNKNOWN
+from warren_freshness.log_position import UNKNOWN
 
 
 class LogRange:

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 
 from warren.metrics.freshness import FRESHNESS_LOOKUPS
 
-from warren_freshness.local_cache import LocalCache
-from warren_freshness.position import Position, RecordTimes
-from warren_freshness.redis_cache import RedisCache
+from warren_freshness.log_position import Position, RecordTimes
+from warren_freshness.record_times.local_cache import LocalCache
+from warren_freshness.record_times.redis_cache import RedisCache
 
 
 class TimeCache:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from warren_freshness.batches import UnreadableBatch, search
-from warren_freshness.position import UNKNOWN, Position, Reading
+from warren_freshness.log_position import UNKNOWN, Position, Reading
+from warren_freshness.reading.neighbours import UnreadableBatch, search
 
 READ_UNCOMMITTED = 0
 READ_COMMITTED = 1

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from warren_freshness.arithmetic import lost_records
-from warren_freshness.log_range import LogRange
-from warren_freshness.position import UNKNOWN, Position
-from warren_freshness.topic_columns import TopicColumns
+from warren_freshness.figures.arithmetic import lost_records
+from warren_freshness.log_position import UNKNOWN, Position
+from warren_freshness.positions.log_range import LogRange
+from warren_freshness.positions.topic_columns import TopicColumns
 
 
 class PartitionState(NamedTuple):

@@ -17,10 +17,10 @@ from warren.kafka.metadata import NO_LEADER
 from warren.metrics.freshness import FRESHNESS_READ_BYTES, FRESHNESS_READS
 from warren.settings import KafkaConnection
 
-from warren_freshness.broker_scans import BrokerScans, ByteBudget
-from warren_freshness.position import Position, Reading
-from warren_freshness.scan import FIRST_SIZE, Scan
-from warren_freshness.topic_metadata import TopicMetadata
+from warren_freshness.log_position import Position, Reading
+from warren_freshness.reading.broker_fetches import BrokerScans, ByteBudget
+from warren_freshness.reading.record_search import FIRST_SIZE, Scan
+from warren_freshness.topics.metadata import TopicMetadata
 
 # Requests to one broker that are open at a time: it reads while we search.
 LANES = 2

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 from freshness.events import NOW
-from warren_freshness.newest_records import NewestRecords
-from warren_freshness.partition_state import PartitionState
-from warren_freshness.position import UNKNOWN, Position, Reading
+from warren_freshness.log_position import UNKNOWN, Position, Reading
+from warren_freshness.passes.log_end_samples import NewestRecords
+from warren_freshness.positions.partition_state import PartitionState
 
 
 def state(partition: int, log_end: int, committed: int = 1, log_start: int = 0) -> PartitionState:

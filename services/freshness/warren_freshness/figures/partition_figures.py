@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from warren.contracts import FreshnessReason
 
-from warren_freshness import arithmetic
-from warren_freshness.partition_state import PartitionState
-from warren_freshness.position import Position, Reading, ReadOutcome
+from warren_freshness.figures import arithmetic
+from warren_freshness.log_position import Position, Reading, ReadOutcome
+from warren_freshness.positions.partition_state import PartitionState
 
 _UNREAD = Reading("unread")
 _REASON_WITHOUT_TIME: dict[ReadOutcome, FreshnessReason] = {

@@ -8,16 +8,16 @@ from warren.clock import Clock
 from warren.contracts import FreshnessEvent
 from warren.settings import FreshnessSettings
 
-from warren_freshness.broker_scans import ByteBudget
-from warren_freshness.cache import TimeCache
-from warren_freshness.group_event import group_event
-from warren_freshness.measuring import Evidence, measure, unheard_of
-from warren_freshness.newest_records import NewestRecords
-from warren_freshness.partition_state import PartitionState
-from warren_freshness.position import UNKNOWN, Position, Reading, RecordTimes
-from warren_freshness.positions import GroupSnapshot
-from warren_freshness.reader import Reader
-from warren_freshness.retention import Retention
+from warren_freshness.figures.group_event import group_event
+from warren_freshness.figures.partition_figures import Evidence, measure, unheard_of
+from warren_freshness.log_position import UNKNOWN, Position, Reading, RecordTimes
+from warren_freshness.passes.log_end_samples import NewestRecords
+from warren_freshness.positions.group_positions import GroupSnapshot
+from warren_freshness.positions.partition_state import PartitionState
+from warren_freshness.reading.broker_fetches import ByteBudget
+from warren_freshness.reading.record_reader import Reader
+from warren_freshness.record_times.cache import TimeCache
+from warren_freshness.topics.retention import Retention
 
 # The last committed record is before the committed offset, and before the control records of up
 # to seven transactions that ended in between.

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from warren.contracts import FreshnessEvent, TopicFreshness, WorstFreshness
 
-from warren_freshness.measuring import Row
-from warren_freshness.positions import GroupSnapshot
+from warren_freshness.figures.partition_figures import Row
+from warren_freshness.positions.group_positions import GroupSnapshot
 
 
 def group_event(

@@ -12,7 +12,7 @@ from warren.errors import SettingsError
 from warren.metrics.freshness import FRESHNESS_REDIS_UP
 from warren.settings import RedisSettings
 
-from warren_freshness.position import RecordTimes
+from warren_freshness.log_position import RecordTimes
 
 log = structlog.get_logger(__name__)
 

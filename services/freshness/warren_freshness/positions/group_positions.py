@@ -8,9 +8,9 @@ from itertools import chain
 
 from warren.contracts import OffsetEvent
 
-from warren_freshness.log_range import LogRange
-from warren_freshness.partition_state import PartitionState, partition_states
-from warren_freshness.topic_columns import TopicColumns
+from warren_freshness.positions.log_range import LogRange
+from warren_freshness.positions.partition_state import PartitionState, partition_states
+from warren_freshness.positions.topic_columns import TopicColumns
 
 NO_POSITION = -1
 GroupKey = tuple[str, str]

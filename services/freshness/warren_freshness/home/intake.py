@@ -12,7 +12,7 @@ from warren.contracts import DeadLetter, OffsetEvent
 from warren.errors import ContractViolation
 from warren.metrics.freshness import FRESHNESS_EVENTS
 
-from warren_freshness.positions import Positions
+from warren_freshness.positions.group_positions import Positions
 
 log = structlog.get_logger(__name__)
 

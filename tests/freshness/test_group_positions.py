@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 from freshness.events import CLUSTER, GROUP, NOW, At, offset_event
-from warren_freshness.partition_state import PartitionState
-from warren_freshness.position import UNKNOWN, Position
-from warren_freshness.positions import Positions
+from warren_freshness.log_position import UNKNOWN, Position
+from warren_freshness.positions.group_positions import Positions
+from warren_freshness.positions.partition_state import PartitionState
 
 HOME = 3
 

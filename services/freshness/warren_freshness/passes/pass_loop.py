@@ -19,10 +19,10 @@ from warren.metrics.freshness import (
     FRESHNESS_STALE_GROUPS,
 )
 
-from warren_freshness.cluster_pass import ClusterPass
-from warren_freshness.positions import GroupSnapshot, Positions
-from warren_freshness.progress import Progress
-from warren_freshness.publisher import Publisher
+from warren_freshness.home.publisher import Publisher
+from warren_freshness.passes.cluster_measurer import ClusterPass
+from warren_freshness.positions.group_positions import GroupSnapshot, Positions
+from warren_freshness.positions.progress import Progress
 
 log = structlog.get_logger(__name__)
 

@@ -12,11 +12,11 @@ from warren.errors import AuthenticationFailed
 from warren.kafka.brokers import Brokers
 from warren.metrics.freshness import FRESHNESS
 from warren.settings import ClusterSettings
-from warren_freshness import broker_scans
-from warren_freshness.broker_scans import ByteBudget
-from warren_freshness.position import Position, Reading
-from warren_freshness.reader import Reader
-from warren_freshness.topic_metadata import MAX_AGE, TopicMetadata
+from warren_freshness.log_position import Position, Reading
+from warren_freshness.reading import broker_fetches as broker_scans
+from warren_freshness.reading.broker_fetches import ByteBudget
+from warren_freshness.reading.record_reader import Reader
+from warren_freshness.topics.metadata import MAX_AGE, TopicMetadata
 
 PLENTY = 1 << 30
 

@@ -11,8 +11,8 @@ from warren.contracts.topics import DEAD_LETTERS, FRESHNESS, MAX_MESSAGE_BYTES
 from warren.kafka.producer import EventProducer
 from warren.settings import HomeSettings
 
-from warren_freshness.intake import KeyedLetter
-from warren_freshness.positions import GroupKey
+from warren_freshness.home.intake import KeyedLetter
+from warren_freshness.positions.group_positions import GroupKey
 
 log = structlog.get_logger(__name__)
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from warren.contracts import TopicPositions
 
-from warren_freshness.position import UNKNOWN
+from warren_freshness.log_position import UNKNOWN
 
 Int64s = NDArray[np.int64]
 

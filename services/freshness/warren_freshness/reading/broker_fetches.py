@@ -11,8 +11,8 @@ from aiokafka.protocol.fetch import FetchRequest
 from aiokafka.protocol.offset import OffsetRequest
 from warren.kafka.brokers import UNANSWERED, Brokers
 
-from warren_freshness.scan import LARGEST_SIZE, Fetched, Scan
-from warren_freshness.topic_metadata import TopicMetadata
+from warren_freshness.reading.record_search import LARGEST_SIZE, Fetched, Scan
+from warren_freshness.topics.metadata import TopicMetadata
 
 MOST_PARTITIONS = 500  # of one request
 MOST_BYTES = 16 * 2**20  # of one response

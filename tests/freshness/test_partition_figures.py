@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 from freshness.events import NOW
-from warren_freshness.measuring import Evidence, Row, measure, unheard_of
-from warren_freshness.partition_state import PartitionState
-from warren_freshness.position import UNKNOWN, Position, Reading
+from warren_freshness.figures.partition_figures import Evidence, Row, measure, unheard_of
+from warren_freshness.log_position import UNKNOWN, Position, Reading
+from warren_freshness.positions.partition_state import PartitionState
 
 HOUR = 3_600_000
 

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from freshness.record_batches import batch, marker
-from warren_freshness.position import UNKNOWN, Position, Reading
-from warren_freshness.scan import (
+from support.record_batches import batch, marker
+from warren_freshness.log_position import UNKNOWN, Position, Reading
+from warren_freshness.reading.record_search import (
     FIRST_SIZE,
     LARGEST_SIZE,
     MOST_CORRECTIONS,
