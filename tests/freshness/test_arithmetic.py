@@ -55,10 +55,3 @@ def test_time_to_loss() -> None:
     assert arithmetic.time_to_loss(NOW - 40, 100, NOW) == 60
     assert arithmetic.time_to_loss(NOW - 400, 100, NOW) == 0
     assert arithmetic.time_to_loss(NOW - 400, None, NOW) is None
-
-
-def test_lost_records() -> None:
-    assert arithmetic.lost_records(29, 34) == 5
-    assert arithmetic.lost_records(34, 34) == 0
-    assert arithmetic.lost_records(34, -1) == 0
-    assert arithmetic.lost_records(-1, 34) == 0

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from freshness.events import NOW
 from warren_freshness.figures.partition_figures import Evidence, Row, measure, unheard_of
-from warren_freshness.log_position import UNKNOWN, Position, Reading
+from warren_freshness.log_position import UNKNOWN, LogPosition, Reading
 from warren_freshness.positions.partition_state import PartitionState
 
 HOUR = 3_600_000
@@ -16,7 +16,7 @@ def state(
     log_observed_at: int = NOW - 300,
 ) -> PartitionState:
     return PartitionState(
-        Position("orders", 0, committed),
+        LogPosition("orders", 0, committed),
         NOW - 1000,
         lagging_since,
         log_start,
@@ -79,7 +79,7 @@ def test_no_commit() -> None:
 
 def test_expired_is_as_late_as_the_first_record_that_is_left() -> None:
     at = state(committed=2, log_start=6)
-    assert at.to_read == Position("orders", 0, 6)
+    assert at.to_read == LogPosition("orders", 0, 6)
     row = measured(at, Reading("record", first=NOW - HOUR, before=NOW - 1), 1, retention=2 * HOUR)
     assert row == Row(0, 2, HOUR, "expired", 0, 4, time_to_loss_ms=HOUR, oldest_at=NOW - HOUR)
 

@@ -13,15 +13,14 @@ from warren.metrics.freshness import FRESHNESS
 from warren_freshness.figures.group_event import group_event
 from warren_freshness.figures.partition_figures import Row
 from warren_freshness.home.publisher import Publisher
-from warren_freshness.passes.cluster_measurer import ClusterPass
-from warren_freshness.passes.pass_loop import Watch
-from warren_freshness.positions.group_positions import GroupKey, GroupSnapshot, Positions
-from warren_freshness.positions.progress import Progress
+from warren_freshness.passes.cluster_measurer import ClusterMeasurer
+from warren_freshness.passes.pass_loop import PassLoop
+from warren_freshness.positions.group_positions import GroupKey, GroupPositions, GroupSnapshot
 
 DELETED = "deleted group"
 
 
-class FakePasses:
+class FakeMeasurer:
     def __init__(self) -> None:
         self.defect: Exception | None = None
         self.measured: list[list[str]] = []
@@ -58,24 +57,23 @@ class FakePublisher:
 class Bench:
     def __init__(self, passes: int = 1) -> None:
         self.stop = asyncio.Event()
-        self.positions = Positions()
+        self.positions = GroupPositions()
         self.positions.fold(offset_event({"orders": [At(5, 9)]}), 0)
         self.positions.fold(offset_event({"orders": [At(5, 9)]}, group="not current"), 1)
         self.positions.fold(offset_event({}, group=DELETED, deleted=True), 0)
-        self.progress = Progress({0: 7, 2: 9})  # home partition 1 is still being read
-        self.passes = FakePasses()
+        self.positions.folded = {0: 7, 2: 9}  # home partition 1 is still being read
+        self.measurer = FakeMeasurer()
         self.publisher = FakePublisher(self.stop, passes)
-        self.watch = Watch(
+        self.loop = PassLoop(
             CLUSTER,
-            cast("ClusterPass", self.passes),
+            cast("ClusterMeasurer", self.measurer),
             self.positions,
-            self.progress,
             cast("Publisher", self.publisher),
             ManualClock(NOW),
         )
 
     def run(self) -> None:
-        asyncio.run(asyncio.wait_for(self.watch.run(0.01, self.stop), 30))
+        asyncio.run(asyncio.wait_for(self.loop.run(0.01, self.stop), 30))
 
 
 def passes_that(result: str) -> float:
@@ -87,7 +85,7 @@ def test_a_pass_publishes_and_then_its_offsets_are_used() -> None:
     bench = Bench()
     bench.run()
     assert bench.publisher.published == [([GROUP], [(CLUSTER, DELETED)])]
-    assert bench.watch.used == {0: 7, 2: 9}
+    assert bench.loop.used == {0: 7, 2: 9}
 
 
 def test_a_tombstone_is_published_once() -> None:
@@ -101,7 +99,7 @@ def test_what_was_not_acknowledged_is_published_again() -> None:
     bench.publisher.refuses = True
     with capture_logs() as lines:
         bench.run()
-    assert bench.watch.used is None
+    assert bench.loop.used is None
     assert [line["event"] for line in lines] == ["pass not published"] * 2
     bench.publisher.refuses = False
     bench.stop.clear()
@@ -111,14 +109,14 @@ def test_what_was_not_acknowledged_is_published_again() -> None:
 
 def test_a_defect_ends_no_other_passes() -> None:
     bench = Bench()
-    bench.passes.defect = ZeroDivisionError("defect")
+    bench.measurer.defect = ZeroDivisionError("defect")
     failed = passes_that("failed")
 
     async def until_repaired() -> None:
-        running = asyncio.create_task(bench.watch.run(0.01, bench.stop))
-        while len(bench.passes.measured) < 3:
+        running = asyncio.create_task(bench.loop.run(0.01, bench.stop))
+        while len(bench.measurer.measured) < 3:
             await asyncio.sleep(0)
-        bench.passes.defect = None
+        bench.measurer.defect = None
         await asyncio.wait_for(running, 30)
 
     with capture_logs() as lines:
@@ -144,33 +142,33 @@ def test_partitions_are_counted_by_reason() -> None:
 
 def test_what_another_instance_owns_now_is_not_committed() -> None:
     bench = Bench()
-    bench.watch.release([0])
+    bench.loop.release([0])
     bench.run()
-    bench.watch.release([0])
-    assert bench.watch.used == {2: 9}
+    bench.loop.release([0])
+    assert bench.loop.used == {2: 9}
 
 
 def test_events_that_come_during_a_pass_are_not_used_by_it() -> None:
     bench = Bench()
 
     def fold_more() -> None:
-        bench.progress.folded = {0: 8, 2: 9}
+        bench.positions.folded = {0: 8, 2: 9}
 
-    bench.passes.meanwhile = fold_more
+    bench.measurer.meanwhile = fold_more
     bench.run()
-    assert bench.watch.used == {0: 7, 2: 9}
+    assert bench.loop.used == {0: 7, 2: 9}
 
 
 def test_a_group_that_is_deleted_during_a_pass_does_not_come_back() -> None:
     bench = Bench(passes=2)
     gone = offset_event({}, deleted=True, observed_at=NOW + 1)
-    bench.passes.meanwhile = lambda: bench.positions.fold(gone, 0)
+    bench.measurer.meanwhile = lambda: bench.positions.fold(gone, 0)
     bench.run()
     assert bench.publisher.published == [([], [(CLUSTER, DELETED)]), ([], [(CLUSTER, GROUP)])]
 
 
 def test_a_group_that_another_instance_took_over_during_a_pass_is_left_to_it() -> None:
     bench = Bench()
-    bench.passes.meanwhile = lambda: bench.positions.release([0])
+    bench.measurer.meanwhile = lambda: bench.positions.release([0])
     bench.run()
     assert bench.publisher.published[0][0] == []

@@ -43,15 +43,37 @@ def batch(
     return bytes(content)
 
 
-def marker(offset: int, producer_id: int, *, commit: bool) -> bytes:
-    """The control record that ends a transaction (KIP-98)."""
+def marker(
+    offset: int,
+    producer_id: int,
+    *,
+    commit: bool,
+    kind: int | None = None,
+    key: bytes | None = None,
+) -> bytes:
+    """The control record that ends a transaction (KIP-98), or one of another `kind` or `key`."""
     builder = DefaultRecordBatchBuilder(2, 0, True, producer_id, 0, -1, 1 << 20)
-    key = struct.pack(">hh", 0, _COMMIT if commit else _ABORT)
+    if kind is None:
+        kind = _COMMIT if commit else _ABORT
+    if key is None:
+        key = struct.pack(">hh", 0, kind)
     builder.append(0, 1, key, struct.pack(">hi", 0, 0), [])
     content = bytearray(builder.build())
     struct.pack_into(">q", content, 0, offset)
     _set(content, _CONTROL)
     return bytes(content)
+
+
+def interleaved_transactions() -> bytes:
+    """Producer 7 aborts the record at 0 and commits the one at 4, 8 commits those at 1 and 2."""
+    return (
+        batch({0: 1000}, producer_id=7, transactional=True)
+        + batch({1: 1001, 2: 1002}, producer_id=8, transactional=True)
+        + marker(3, 7, commit=False)
+        + batch({4: 1004}, producer_id=7, transactional=True)
+        + marker(5, 7, commit=True)
+        + marker(6, 8, commit=True)
+    )
 
 
 def legacy(records: Mapping[int, int | None], magic: int) -> bytes:

@@ -10,7 +10,7 @@ UNKNOWN = -1
 ReadOutcome = Literal["record", "none", "corrupt", "not_authorised", "unread"]
 
 
-class Position(NamedTuple):
+class LogPosition(NamedTuple):
     """An offset in a partition of a monitored cluster."""
 
     topic: str

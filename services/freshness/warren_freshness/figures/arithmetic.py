@@ -62,8 +62,3 @@ def time_to_loss(append_time: int, retention_ms: int | None, now: int) -> int | 
     A lower bound: Kafka deletes whole segments, and only when their newest record is old enough.
     """
     return None if retention_ms is None else max(append_time + retention_ms - now, 0)
-
-
-def lost_records(committed: int, log_start: int) -> int:
-    """Offsets that were deleted before the group consumed them; 0 when nothing is unknown."""
-    return max(log_start - committed, 0) if committed >= 0 else 0

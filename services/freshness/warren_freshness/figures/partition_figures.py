@@ -9,8 +9,8 @@ from typing import NamedTuple
 from warren.contracts import FreshnessReason
 
 from warren_freshness.figures import arithmetic
-from warren_freshness.log_position import Position, Reading, ReadOutcome
-from warren_freshness.positions.partition_state import PartitionState
+from warren_freshness.log_position import LogPosition, Reading, ReadOutcome
+from warren_freshness.positions.partition_state import PartitionState, lost_records
 
 _UNREAD = Reading("unread")
 _REASON_WITHOUT_TIME: dict[ReadOutcome, FreshnessReason] = {
@@ -42,8 +42,8 @@ class Evidence:
     """What a pass learnt from the cluster. `newest`: append time of the record before a log end;
     `retention`: milliseconds by topic, None where time deletes nothing or it is unknown."""
 
-    readings: Mapping[Position, Reading]
-    newest: Mapping[Position, int]
+    readings: Mapping[LogPosition, Reading]
+    newest: Mapping[LogPosition, int]
     retention: Mapping[str, int | None]
 
 
@@ -57,7 +57,7 @@ def measure(state: PartitionState, evidence: Evidence, now: int) -> Row:
         return _nothing_left(state, "caught_up", now - state.log_observed_at, newest, now)
     reading = evidence.readings.get(place, _UNREAD)
     log_start = max(state.log_start, reading.log_start)
-    lost = arithmetic.lost_records(state.committed.offset, log_start)
+    lost = lost_records(state.committed.offset, log_start)
     if reading.outcome == "none" and not lost:
         off_by = _undecided_for(state, reading, now)
         return _nothing_left(state, "control_only", off_by, reading.before, now)

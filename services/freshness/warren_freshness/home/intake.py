@@ -12,7 +12,7 @@ from warren.contracts import DeadLetter, OffsetEvent
 from warren.errors import ContractViolation
 from warren.metrics.freshness import FRESHNESS_EVENTS
 
-from warren_freshness.positions.group_positions import Positions
+from warren_freshness.positions.group_positions import GroupPositions
 
 log = structlog.get_logger(__name__)
 
@@ -23,7 +23,7 @@ KeyedLetter = tuple[bytes | None, DeadLetter]
 class Intake:
     """Folds messages of warren.offsets into positions; `clusters` are those that are watched."""
 
-    def __init__(self, positions: Positions, clusters: Collection[str], clock: Clock) -> None:
+    def __init__(self, positions: GroupPositions, clusters: Collection[str], clock: Clock) -> None:
         self._positions = positions
         self._clusters = clusters
         self._clock = clock

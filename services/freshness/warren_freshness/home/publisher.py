@@ -33,10 +33,10 @@ class Publisher:
         async with self._one_at_a_time:
             await asyncio.to_thread(self._publish, events, deleted)
 
-    async def bury(self, letters: Sequence[KeyedLetter]) -> None:
+    async def publish_dead_letters(self, letters: Sequence[KeyedLetter]) -> None:
         """Input that could not be used. Raises PublishFailed."""
         async with self._one_at_a_time:
-            await asyncio.to_thread(self._bury, letters)
+            await asyncio.to_thread(self._publish_dead_letters, letters)
 
     def _publish(self, events: Sequence[FreshnessEvent], deleted: Sequence[GroupKey]) -> None:
         for event in events:
@@ -54,7 +54,7 @@ class Publisher:
             self._producer.send(self._freshness, group_key(cluster, group), None)
         self._producer.flush()
 
-    def _bury(self, letters: Sequence[KeyedLetter]) -> None:
+    def _publish_dead_letters(self, letters: Sequence[KeyedLetter]) -> None:
         for key, letter in letters:
             self._producer.send(self._dead_letters, key, letter.to_bytes())
         self._producer.flush()

@@ -1,8 +1,8 @@
-"""Passes over one monitored cluster's groups: look up, read what is missing, measure."""
+"""A pass over one monitored cluster's groups: recall, read what is missing, measure."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from warren.clock import Clock
 from warren.contracts import FreshnessEvent
@@ -10,26 +10,23 @@ from warren.settings import FreshnessSettings
 
 from warren_freshness.figures.group_event import group_event
 from warren_freshness.figures.partition_figures import Evidence, measure, unheard_of
-from warren_freshness.log_position import UNKNOWN, Position, Reading, RecordTimes
-from warren_freshness.passes.log_end_samples import NewestRecords
+from warren_freshness.log_position import LogPosition, Reading
+from warren_freshness.passes.known_times import KnownTimes, look_back
+from warren_freshness.passes.log_end_samples import LogEndSamples
 from warren_freshness.positions.group_positions import GroupSnapshot
 from warren_freshness.positions.partition_state import PartitionState
-from warren_freshness.reading.broker_fetches import ByteBudget
-from warren_freshness.reading.record_reader import Reader
+from warren_freshness.reading.byte_budget import ByteBudget
+from warren_freshness.reading.record_reader import RecordReader
 from warren_freshness.record_times.cache import TimeCache
 from warren_freshness.topics.retention import Retention
 
-# The last committed record is before the committed offset, and before the control records of up
-# to seven transactions that ended in between.
-LOOK_BACK = 8
 
-
-class ClusterPass:
+class ClusterMeasurer:
     """What one cluster's passes share: its reader, its cache, what stays true between passes."""
 
     def __init__(
         self,
-        reader: Reader,
+        reader: RecordReader,
         cache: TimeCache,
         retention: Retention,
         settings: FreshnessSettings,
@@ -38,13 +35,12 @@ class ClusterPass:
     ) -> None:
         """`stale_after`: seconds after which a group's last event says nothing about now."""
         self._reader = reader
-        self._cache = cache
         self._retention = retention
         self._settings = settings
         self._clock = clock
         self._stale_ms = stale_after * 1000
-        self._newest = NewestRecords(settings.samples)
-        self._open_ended: dict[Position, Reading] = {}
+        self._known = KnownTimes(cache)
+        self._log_ends = LogEndSamples(settings.samples)
 
     async def measure(self, groups: Sequence[GroupSnapshot]) -> list[FreshnessEvent]:
         """One event per group, within `freshness.read_timeout`, whatever the cluster does."""
@@ -60,7 +56,7 @@ class ClusterPass:
         behind = {position.topic for position in readings}
         await self._retention.refresh(behind, timeout=self._left(deadline))
         evidence = Evidence(
-            readings, self._newest.times(), {topic: self._retention.of(topic) for topic in behind}
+            readings, self._log_ends.times(), {topic: self._retention.of(topic) for topic in behind}
         )
         return [self._event(group, evidence) for group in groups]
 
@@ -69,50 +65,48 @@ class ClusterPass:
         return self._clock.now_ms() - group.observed_at > self._stale_ms
 
     async def close(self) -> None:
-        await self._cache.flush()
+        await self._known.flush()
         await self._reader.close()
 
     async def _readings(
         self, states: Sequence[PartitionState], budget: ByteBudget, deadline: float
-    ) -> dict[Position, Reading]:
+    ) -> dict[LogPosition, Reading]:
         """What is at the positions where groups go on reading: each position once."""
         wanted = {place: state for state in states if (place := state.to_read) is not None}
-        settled = {place: r for place, r in self._open_ended.items() if _settled(wanted, place, r)}
-        to_look_up = [place for place in wanted if place not in settled]
-        topics = {place.topic for place in wanted}
+        topics = {position.topic for position in wanted}
         topic_ids = {topic: self._reader.metadata.topic_id(topic) for topic in topics}
-        known = await self._cache.get_many(to_look_up, topic_ids)
-        retention = {topic: self._retention.of(topic) for topic in topics}
+        known = await self._known.recall(wanted, topic_ids)
+        read = await self._reader.read(
+            self._to_read(wanted, known), budget, timeout=self._left(deadline)
+        )
+        new = {position: reading for position, reading in read.items() if position not in known}
+        await self._known.keep(new, topic_ids)
+        # Where there was no time to look whether a record is still there, it counts as there.
+        checked = {p: r for p, r in read.items() if p in known and r.outcome != "unread"}
+        return known | checked | new
+
+    def _to_read(
+        self,
+        wanted: Mapping[LogPosition, PartitionState],
+        known: Mapping[LogPosition, Reading],
+    ) -> dict[LogPosition, int]:
+        """Fetch offsets where nothing is known, and where a known record may be deleted by now."""
         now = self._clock.now_ms()
-        lasting = {
-            place
-            for place, times in known.items()
-            if not _may_be_deleted(wanted[place], times, retention[place.topic], now)
+        return {
+            position: self._known.fetch_offset(position, state.log_start)
+            for position, state in wanted.items()
+            if position not in known
+            or _may_be_deleted(state, known[position], self._retention.of(position.topic), now)
         }
-        missing = {p: self._from_offset(p, wanted[p]) for p in to_look_up if p not in lasting}
-        read = await self._reader.read(missing, budget, timeout=self._left(deadline))
-        new = {place: reading for place, reading in read.items() if place not in known}
-        await self._cache.put_many(_cacheable(new), topic_ids)
-        self._open_ended = {p: r for p, r in (settled | new).items() if r.first is None}
-        cached = {p: Reading("record", times.first, times.before) for p, times in known.items()}
-        seen = {p: r for p, r in read.items() if p in new or r.outcome != "unread"}
-        return settled | cached | seen
 
     async def _sample(
         self, states: Sequence[PartitionState], budget: ByteBudget, deadline: float
     ) -> None:
-        due = self._newest.due(states)
+        due = self._log_ends.due(states)
         wanted = {place: look_back(place, state.log_start) for place, state in due.items()}
-        self._newest.take(
+        self._log_ends.take(
             await self._reader.read(wanted, budget, timeout=self._left(deadline), only_before=True)
         )
-
-    def _from_offset(self, place: Position, state: PartitionState) -> int:
-        """Where to read from: a search that was not finished in the last pass goes on."""
-        unfinished = self._open_ended.get(place)
-        if unfinished is not None and unfinished.resume_at != UNKNOWN:
-            return unfinished.resume_at
-        return look_back(place, state.log_start)
 
     def _event(self, group: GroupSnapshot, evidence: Evidence) -> FreshnessEvent:
         now = self._clock.now_ms()
@@ -127,31 +121,9 @@ class ClusterPass:
         return max(deadline - self._clock.monotonic(), 0)
 
 
-def look_back(place: Position, log_start: int) -> int:
-    """The offset from which on a position's surroundings are read."""
-    return max(place.offset - LOOK_BACK, log_start, 0)
-
-
-def _settled(wanted: dict[Position, PartitionState], place: Position, reading: Reading) -> bool:
-    """Nothing was at this position and nothing was appended since."""
-    state = wanted.get(place)
-    return (
-        state is not None and reading.outcome == "none" and UNKNOWN != state.log_end <= reading.end
-    )
-
-
-def _may_be_deleted(
-    state: PartitionState, times: RecordTimes, retention: int | None, now: int
-) -> bool:
+def _may_be_deleted(state: PartitionState, known: Reading, retention: int | None, now: int) -> bool:
     """Retention has come this far: by now the log may begin after what is known of it."""
-    is_old = retention is not None and times.first + retention <= now
+    if known.first is None:
+        return False
+    is_old = retention is not None and known.first + retention <= now
     return is_old or state.lost_records > 0
-
-
-def _cacheable(read: dict[Position, Reading]) -> dict[Position, RecordTimes]:
-    """Times of records that are at their positions for good."""
-    return {
-        place: RecordTimes(reading.first, reading.before)
-        for place, reading in read.items()
-        if reading.first is not None and reading.log_start == UNKNOWN
-    }

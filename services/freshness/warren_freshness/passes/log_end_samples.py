@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from warren_freshness.log_position import Position, Reading
+from warren_freshness.log_position import LogPosition, Reading
 from warren_freshness.positions.partition_state import PartitionState
 
 _Partition = tuple[str, int]
 
 
-class NewestRecords:
+class LogEndSamples:
     """Append times of the records before log ends. At most `samples` are due in one pass."""
 
     def __init__(self, samples: int) -> None:
         self._samples = samples
-        self._times: dict[_Partition, tuple[Position, int]] = {}
+        self._times: dict[_Partition, tuple[LogPosition, int]] = {}
 
-    def due(self, states: Iterable[PartitionState]) -> dict[Position, PartitionState]:
+    def due(self, states: Iterable[PartitionState]) -> dict[LogPosition, PartitionState]:
         """Log ends that have moved since they were sampled; longest not sampled first."""
         wanted: dict[_Partition, PartitionState] = {}
         for state in states:
@@ -29,7 +29,7 @@ class NewestRecords:
         chosen = [wanted[partition] for partition in moved[: self._samples]]
         return {state.log_end_position: state for state in chosen}
 
-    def take(self, readings: Mapping[Position, Reading]) -> None:
+    def take(self, readings: Mapping[LogPosition, Reading]) -> None:
         """What reading the due ones gave."""
         for position, reading in readings.items():
             partition = (position.topic, position.partition)
@@ -37,6 +37,6 @@ class NewestRecords:
             if reading.before is not None:
                 self._times[partition] = (position, reading.before)
 
-    def times(self) -> dict[Position, int]:
+    def times(self) -> dict[LogPosition, int]:
         """Append time of the record before each sampled log end, Unix ms as in the log."""
         return dict(self._times.values())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import get_args
 
 import structlog
@@ -20,30 +20,27 @@ from warren.metrics.freshness import (
 )
 
 from warren_freshness.home.publisher import Publisher
-from warren_freshness.passes.cluster_measurer import ClusterPass
-from warren_freshness.positions.group_positions import GroupSnapshot, Positions
-from warren_freshness.positions.progress import Progress
+from warren_freshness.passes.cluster_measurer import ClusterMeasurer
+from warren_freshness.positions.group_positions import GroupPositions, GroupSnapshot
 
 log = structlog.get_logger(__name__)
 
 
-class Watch:
+class PassLoop:
     """Measures and publishes. `used`: by home partition, the offsets whose events were."""
 
     def __init__(
         self,
         cluster: str,
-        passes: ClusterPass,
-        positions: Positions,
-        progress: Progress,
+        measurer: ClusterMeasurer,
+        positions: GroupPositions,
         publisher: Publisher,
         clock: Clock,
     ) -> None:
-        self.used: dict[int, int] | None = None
+        self.used: Mapping[int, int] | None = None
         self._cluster = cluster
-        self._passes = passes
+        self._measurer = measurer
         self._positions = positions
-        self._progress = progress
         self._publisher = publisher
         self._clock = clock
 
@@ -64,7 +61,7 @@ class Watch:
             self.used = {p: offset for p, offset in self.used.items() if p not in home_partitions}
 
     async def close(self) -> None:
-        await self._passes.close()
+        await self._measurer.close()
 
     async def _try(self) -> str:
         try:
@@ -79,14 +76,14 @@ class Watch:
         return "published"
 
     async def _pass(self) -> None:
-        used = self._progress.folded
+        used = self._positions.folded
         groups = self._positions.snapshots(self._cluster, used.keys())
         deleted = self._positions.deleted(self._cluster)
-        measured = await self._passes.measure(groups)
+        measured = await self._measurer.measure(groups)
         # While it took place, groups may have been deleted, or have gone to another instance.
         events = [event for event in measured if (event.cluster, event.group) in self._positions]
         await self._publisher.publish(events, deleted)
-        self._positions.buried(deleted)
+        self._positions.deletions_published(deleted)
         self.used = used
         self._count(groups, events)
 
@@ -99,5 +96,5 @@ class Watch:
         )
         for reason in get_args(FreshnessReason):
             FRESHNESS_PARTITIONS.labels(self._cluster, reason).set(reasons[reason])
-        stale = sum(self._passes.is_stale(group) for group in groups)
+        stale = sum(self._measurer.is_stale(group) for group in groups)
         FRESHNESS_STALE_GROUPS.labels(self._cluster).set(stale)

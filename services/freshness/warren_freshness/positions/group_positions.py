@@ -18,7 +18,7 @@ GroupKey = tuple[str, str]
 
 
 @dataclass(slots=True)
-class GroupPositions:
+class KnownGroup:
     """One group. `home_partition` is where its events are on warren.offsets; `order` is the
     (position, observed_at) of the newest one."""
 
@@ -51,11 +51,16 @@ class GroupSnapshot:
         return chain.from_iterable(self.topics.values())
 
 
-class Positions:
-    """State of the home partitions that this instance owns."""
+class GroupPositions:
+    """State of the home partitions that this instance owns.
+
+    `folded`: how far warren.offsets is folded, by home partition whose groups are all known the
+    offset after the last event. Replaced as a whole, in the event loop, once dead letters are safe.
+    """
 
     def __init__(self) -> None:
-        self._groups: dict[GroupKey, GroupPositions] = {}
+        self.folded: Mapping[int, int] = {}
+        self._groups: dict[GroupKey, KnownGroup] = {}
         self._logs: dict[tuple[str, str], LogRange] = {}
         self._deleted: dict[GroupKey, int] = {}
 
@@ -74,7 +79,7 @@ class Positions:
             return True
         self._deleted.pop(key, None)
         if known is None:
-            known = self._groups[key] = GroupPositions(*key, home_partition, order)
+            known = self._groups[key] = KnownGroup(*key, home_partition, order)
         known.order = order
         self._fold_topics(known, event)
         return True
@@ -96,7 +101,7 @@ class Positions:
         """Deleted groups that are not published as such yet."""
         return [key for key in self._deleted if key[0] == cluster]
 
-    def buried(self, groups: Iterable[GroupKey]) -> None:
+    def deletions_published(self, groups: Iterable[GroupKey]) -> None:
         """These deletions are published."""
         for key in groups:
             self._deleted.pop(key, None)
@@ -109,7 +114,7 @@ class Positions:
         used = set(self._used_topics())
         self._logs = {k: log_range for k, log_range in self._logs.items() if k in used}
 
-    def _fold_topics(self, known: GroupPositions, event: OffsetEvent) -> None:
+    def _fold_topics(self, known: KnownGroup, event: OffsetEvent) -> None:
         for topic, listed in event.topics.items():
             newer = TopicColumns.from_event(listed, event.observed_at)
             older = known.topics.get(topic)
@@ -126,7 +131,7 @@ class Positions:
             else:
                 del known.topics[topic]
 
-    def _snapshot(self, group: GroupPositions) -> GroupSnapshot:
+    def _snapshot(self, group: KnownGroup) -> GroupSnapshot:
         return GroupSnapshot(
             cluster=group.cluster,
             group=group.group,

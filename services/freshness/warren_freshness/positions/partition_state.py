@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from warren_freshness.figures.arithmetic import lost_records
-from warren_freshness.log_position import UNKNOWN, Position
+from warren_freshness.log_position import UNKNOWN, LogPosition
 from warren_freshness.positions.log_range import LogRange
 from warren_freshness.positions.topic_columns import TopicColumns
 
@@ -14,7 +13,7 @@ from warren_freshness.positions.topic_columns import TopicColumns
 class PartitionState(NamedTuple):
     """Offsets and times as in the contracts: UNKNOWN is -1."""
 
-    committed: Position
+    committed: LogPosition
     committed_at: int
     lagging_since: int
     log_start: int
@@ -31,16 +30,16 @@ class PartitionState(NamedTuple):
         return UNKNOWN != self.log_end <= self.committed.offset
 
     @property
-    def to_read(self) -> Position | None:
+    def to_read(self) -> LogPosition | None:
         """Where the oldest unconsumed record is; None when there is nothing to read."""
         if not self.has_committed or self.is_caught_up:
             return None
         topic, partition, offset = self.committed
-        return Position(topic, partition, max(offset, self.log_start))
+        return LogPosition(topic, partition, max(offset, self.log_start))
 
     @property
-    def log_end_position(self) -> Position:
-        return Position(self.committed.topic, self.committed.partition, self.log_end)
+    def log_end_position(self) -> LogPosition:
+        return LogPosition(self.committed.topic, self.committed.partition, self.log_end)
 
     @property
     def lost_records(self) -> int:
@@ -53,6 +52,11 @@ class PartitionState(NamedTuple):
             return self.lagging_since
         behind = self.log_end > self.committed.offset
         return self.log_observed_at if self.has_committed and behind else None
+
+
+def lost_records(committed: int, log_start: int) -> int:
+    """Offsets that were deleted before the group consumed them; 0 when nothing is unknown."""
+    return max(log_start - committed, 0) if committed >= 0 else 0
 
 
 def partition_states(
@@ -70,4 +74,4 @@ def partition_states(
         log_range.observed_at[at].tolist(),
         strict=True,
     ):
-        yield PartitionState(Position(topic, partition, committed), *rest)
+        yield PartitionState(LogPosition(topic, partition, committed), *rest)

@@ -17,18 +17,19 @@ from warren.kafka.metadata import NO_LEADER
 from warren.metrics.freshness import FRESHNESS_READ_BYTES, FRESHNESS_READS
 from warren.settings import KafkaConnection
 
-from warren_freshness.log_position import Position, Reading
-from warren_freshness.reading.broker_fetches import BrokerScans, ByteBudget
-from warren_freshness.reading.record_search import FIRST_SIZE, Scan
+from warren_freshness.log_position import LogPosition, Reading
+from warren_freshness.reading.broker_fetches import BrokerFetches
+from warren_freshness.reading.byte_budget import ByteBudget
+from warren_freshness.reading.record_search import FIRST_SIZE, RecordSearch
 from warren_freshness.topics.metadata import TopicMetadata
 
 # Requests to one broker that are open at a time: it reads while we search.
-LANES = 2
+IN_FLIGHT = 2
 # Topics with larger batches are asked for more from the start, but one huge batch changes little.
 LEARNT_SIZE = 8 * FIRST_SIZE
 
 
-class Reader:
+class RecordReader:
     """Reads from one monitored cluster. For one event loop."""
 
     def __init__(
@@ -60,64 +61,68 @@ class Reader:
 
     async def read(
         self,
-        wanted: Mapping[Position, int],
+        wanted: Mapping[LogPosition, int],
         budget: ByteBudget,
         *,
         timeout: float,
         only_before: bool = False,
-    ) -> dict[Position, Reading]:
+    ) -> dict[LogPosition, Reading]:
         """What there is at each position; `wanted` says from which offset on to look.
 
         Takes `timeout` seconds and the budget (and one batch) at most: the rest is `unread`. With
         `only_before`, the record before each position is all that is wanted.
         """
-        scans = [
-            Scan(position, offset, self._sizes.get(position.topic, FIRST_SIZE), only_before)
+        searches = [
+            RecordSearch(position, offset, self._sizes.get(position.topic, FIRST_SIZE), only_before)
             for position, offset in wanted.items()
         ]
         used = budget.used
         try:
             async with asyncio.timeout(timeout):
-                work = [broker.run() for broker in self._by_broker(scans, budget)]
+                work = [broker.run() for broker in self._by_broker(searches, budget)]
                 for failure in await asyncio.gather(*work, return_exceptions=True):
                     self._handle(failure)
         except TimeoutError:
             self.metadata.expire()
         FRESHNESS_READ_BYTES.labels(self._cluster).inc(budget.used - used)
-        return self._readings(scans)
+        return self._readings(searches)
 
     async def close(self) -> None:
         await self.brokers.close()
 
-    def _by_broker(self, scans: Iterable[Scan], budget: ByteBudget) -> list[BrokerScans]:
-        by_broker: dict[int, list[Scan]] = defaultdict(list)
-        for scan in scans:
-            topic, partition, _ = scan.position
+    def _by_broker(
+        self, searches: Iterable[RecordSearch], budget: ByteBudget
+    ) -> list[BrokerFetches]:
+        by_broker: dict[int, list[RecordSearch]] = defaultdict(list)
+        for search in searches:
+            topic, partition, _ = search.position
             leader = self.metadata.leader(topic, partition)
             if not self.metadata.is_authorised(topic):
-                scan.refuse()
+                search.refuse()
             elif leader == NO_LEADER:
                 self.metadata.expire()
             else:
-                by_broker[leader].append(scan)
+                by_broker[leader].append(search)
         return [
-            BrokerScans(self.brokers, broker, self.metadata, its_scans[lane::LANES], budget)
-            for broker, its_scans in by_broker.items()
-            for lane in range(LANES)
+            BrokerFetches(
+                self.brokers, broker, self.metadata, its_searches[start::IN_FLIGHT], budget
+            )
+            for broker, its_searches in by_broker.items()
+            for start in range(IN_FLIGHT)
         ]
 
-    def _readings(self, scans: Iterable[Scan]) -> dict[Position, Reading]:
-        readings: dict[Position, Reading] = {}
+    def _readings(self, searches: Iterable[RecordSearch]) -> dict[LogPosition, Reading]:
+        readings: dict[LogPosition, Reading] = {}
         outcomes: Counter[str] = Counter()
         refused: set[str] = set()
-        for scan in scans:
-            reading = readings[scan.position] = scan.finish()
+        for search in searches:
+            reading = readings[search.position] = search.finish()
             outcomes[reading.outcome] += 1
             if reading.outcome == "record":
-                topic = scan.position.topic
-                self._sizes[topic] = min(max(scan.size, self._sizes.get(topic, 0)), LEARNT_SIZE)
+                topic = search.position.topic
+                self._sizes[topic] = min(max(search.size, self._sizes.get(topic, 0)), LEARNT_SIZE)
             if reading.outcome == "not_authorised":
-                refused.add(scan.position.topic)
+                refused.add(search.position.topic)
         self.metadata.refuse(refused)
         for outcome, count in outcomes.items():
             FRESHNESS_READS.labels(self._cluster, outcome).inc(count)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from warren_freshness.log_position import UNKNOWN, Position, Reading
-from warren_freshness.reading.neighbours import UnreadableBatch, search
+from warren.errors import UnreadableBatch
+
+from warren_freshness.log_position import UNKNOWN, LogPosition, Reading
+from warren_freshness.reading.neighbours import neighbours
 
 READ_UNCOMMITTED = 0
 READ_COMMITTED = 1
@@ -39,13 +41,13 @@ class Fetched(NamedTuple):
 
 
 @dataclass(slots=True)
-class Scan:
-    """Where the search around one position stands. Done when `reading` is there.
+class RecordSearch:
+    """How far the search around one position is. Done when `reading` is there.
 
     With `only_before`, the record before the position is all that is wanted.
     """
 
-    position: Position
+    position: LogPosition
     fetch_offset: int
     size: int = FIRST_SIZE
     only_before: bool = False
@@ -64,7 +66,7 @@ class Scan:
     def take(self, fetched: Fetched) -> None:
         """Goes on with what the leader sent."""
         try:
-            found = search(fetched.records, self.fetch_offset, self.offset, fetched.aborted)
+            found = neighbours(fetched.records, self.fetch_offset, self.offset, fetched.aborted)
         except UnreadableBatch:
             self.reading = Reading("corrupt", log_start=self._log_start)
             return

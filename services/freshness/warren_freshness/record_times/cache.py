@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from warren.metrics.freshness import FRESHNESS_LOOKUPS
 
-from warren_freshness.log_position import Position, RecordTimes
+from warren_freshness.log_position import LogPosition, RecordTimes
 from warren_freshness.record_times.local_cache import LocalCache
 from warren_freshness.record_times.redis_cache import RedisCache
 
@@ -26,8 +26,8 @@ class TimeCache:
         self._sharing: asyncio.Task[None] | None = None
 
     async def get_many(
-        self, positions: Iterable[Position], topic_ids: Mapping[str, str]
-    ) -> dict[Position, RecordTimes]:
+        self, positions: Iterable[LogPosition], topic_ids: Mapping[str, str]
+    ) -> dict[LogPosition, RecordTimes]:
         """Those that are known."""
         keys = {self._key(position, topic_ids): position for position in positions}
         found = self._local.get_many(list(keys))
@@ -43,7 +43,7 @@ class TimeCache:
         return {keys[key]: times for key, times in (found | shared).items()}
 
     async def put_many(
-        self, times: Mapping[Position, RecordTimes], topic_ids: Mapping[str, str]
+        self, times: Mapping[LogPosition, RecordTimes], topic_ids: Mapping[str, str]
     ) -> None:
         """Keeps them; Redis gets them while others work on."""
         entries = {self._key(position, topic_ids): t for position, t in times.items()}
@@ -58,7 +58,7 @@ class TimeCache:
             await self._sharing
             self._sharing = None
 
-    def _key(self, position: Position, topic_ids: Mapping[str, str]) -> str:
+    def _key(self, position: LogPosition, topic_ids: Mapping[str, str]) -> str:
         topic, partition, offset = position
         identity = topic_ids.get(topic, "")
         return f"warren:append-time:{self._cluster}:{topic}:{identity}:{partition}:{offset}"
