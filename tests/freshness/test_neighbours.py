@@ -1,7 +1,14 @@
 from __future__ import annotations
 
 import pytest
-from support.record_batches import CODECS, batch, interleaved_transactions, legacy, marker
+from support.record_batches import (
+    CODECS,
+    batch,
+    emptied_marker,
+    interleaved_transactions,
+    legacy,
+    marker,
+)
 from warren_freshness.reading.neighbours import NO_TIMESTAMP, neighbours
 
 TEN = {offset: 1000 + offset for offset in range(10)}
@@ -40,6 +47,11 @@ def test_control_records_are_not_records() -> None:
     log = batch({0: 1000}, producer_id=7, transactional=True) + marker(1, 7, commit=True)
     found = neighbours(log, 0, 1, [])
     assert (found.before, found.first, found.next_offset) == (1000, None, 2)
+
+
+def test_a_marker_whose_record_compaction_removed() -> None:
+    found = neighbours(emptied_marker(0, 7) + batch({1: 1001}), 0, 0, [])
+    assert (found.first, found.next_offset) == (1001, 2)
 
 
 def test_aborted_records_are_not_records() -> None:

@@ -5,7 +5,14 @@ from collections.abc import Iterable
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.record_batches import CODECS, batch, interleaved_transactions, legacy, marker
+from support.record_batches import (
+    CODECS,
+    batch,
+    emptied_marker,
+    interleaved_transactions,
+    legacy,
+    marker,
+)
 from warren.errors import UnreadableBatch
 from warren.kafka.record_batches import (
     NO_PRODUCER,
@@ -51,31 +58,34 @@ def test_a_batch_ends_where_it_ended_before_compaction() -> None:
     assert (found.base_offset, found.next_offset) == (3, 9)
 
 
+def test_records_are_handed_out_once() -> None:
+    (found,) = decoded_batches(batch(TEN))
+    assert next(found.records()).offset == 0
+    assert [record.offset for record in found.records()] == list(range(1, 10))
+    assert list(found.records()) == []
+
+
 @pytest.mark.parametrize("commit", [True, False])
 def test_markers_say_how_a_transaction_ended(commit: bool) -> None:
     log = batch({0: 1000}, producer_id=7, transactional=True) + marker(1, 7, commit=commit)
     records, end = decoded_batches(log)
-    assert (records.marker(), end.marker()) == (None, "commit" if commit else "abort")
+    assert (records.marker, end.marker) == (None, "commit" if commit else "abort")
     assert (end.is_control, end.producer_id, end.next_offset) == (True, 7, 2)
 
 
 def test_control_batches_that_end_no_transaction() -> None:
     (found,) = decoded_batches(marker(0, NO_PRODUCER, commit=True, kind=2))  # leader change
-    assert (found.is_control, found.marker()) == (True, None)
+    assert (found.is_control, found.marker) == (True, None)
 
 
 def test_a_marker_whose_record_compaction_removed() -> None:
-    """A broker keeps the last batch of a producer, empty, to know its sequence."""
-    emptied = marker(1, 7, commit=False)[:61]
-    emptied = emptied[:8] + (49).to_bytes(4, "big") + emptied[12:57] + bytes(4)
-    (found,) = decoded_batches(emptied)
-    assert (found.is_control, found.marker(), list(found.records())) == (True, None, [])
+    (found,) = decoded_batches(emptied_marker(1, 7))
+    assert (found.is_control, found.marker, list(found.records())) == (True, None, [])
 
 
 def test_a_control_record_without_a_type() -> None:
-    (found,) = decoded_batches(marker(1, 7, commit=False, key=b"\x00"))
     with pytest.raises(UnreadableBatch):
-        found.marker()
+        list(decoded_batches(marker(1, 7, commit=False, key=b"\x00")))
 
 
 def test_control_records_are_not_records() -> None:
@@ -115,7 +125,7 @@ def test_message_format_1_has_times_and_format_0_has_none() -> None:
 def test_message_formats_before_2_know_no_producer() -> None:
     first, _ = decoded_batches(legacy({4: 1000, 5: 1001}, magic=1))
     assert (first.base_offset, first.next_offset) == (UNKNOWN, 5)
-    assert (first.producer_id, first.is_control, first.marker()) == (NO_PRODUCER, False, None)
+    assert (first.producer_id, first.is_control, first.marker) == (NO_PRODUCER, False, None)
 
 
 def test_a_batch_that_is_cut_off_is_not_there() -> None:
@@ -165,7 +175,7 @@ def test_damage_never_raises_anything_else(
         for found in decoded_batches(bytes(damaged)):
             assert isinstance(found.base_offset, int)
             assert isinstance(found.next_offset, int)
-            assert found.marker() in ("commit", "abort", None)
+            assert found.marker in ("commit", "abort", None)
         read_committed(bytes(damaged), [(7, 0)] if aborted else [])
     except UnreadableBatch:
         return

@@ -12,9 +12,11 @@ CODECS = {"none": 0, "gzip": 1, "snappy": 2, "lz4": 3, "zstd": 4}
 _LOG_APPEND_TIME = 0x08
 _CONTROL = 0x20
 _ATTRIBUTES = struct.Struct(">h")
+_LENGTH_AT = 8
 _ATTRIBUTES_AT = 21
 _LAST_OFFSET_DELTA_AT = 23
 _MAX_TIMESTAMP_AT = 35
+_RECORDS_AT = 61
 _COMMIT, _ABORT = 1, 0
 
 
@@ -61,6 +63,14 @@ def marker(
     content = bytearray(builder.build())
     struct.pack_into(">q", content, 0, offset)
     _set(content, _CONTROL)
+    return bytes(content)
+
+
+def emptied_marker(offset: int, producer_id: int) -> bytes:
+    """What compaction leaves of a marker while its producer is known: a batch without records."""
+    content = bytearray(marker(offset, producer_id, commit=False)[:_RECORDS_AT])
+    struct.pack_into(">i", content, _LENGTH_AT, _RECORDS_AT - _LENGTH_AT - 4)
+    struct.pack_into(">i", content, _RECORDS_AT - 4, 0)
     return bytes(content)
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
 from typing import Any, Literal, Protocol
 
 import cramjam
@@ -22,6 +22,7 @@ UNKNOWN = -1
 NO_PRODUCER = -1
 TransactionMarker = Literal["commit", "abort"]
 
+_FIRST_OFFSET = itemgetter(1)
 _CONTROL_KEY = struct.Struct(">hh")  # version, type
 _MARKERS: dict[int, TransactionMarker] = {0: "abort", 1: "commit"}
 # What aiokafka, its codecs and struct raise on bytes that they do not expect.
@@ -48,23 +49,32 @@ class Record(Protocol):
 
 
 class RecordBatch:
-    """One batch; its records are decompressed when they are asked for."""
+    """One batch; its records are decompressed when they are asked for.
 
-    __slots__ = ("_batch",)
+    `marker`: how a transaction of `producer_id` ended here; None for all but transaction markers.
+    """
+
+    __slots__ = ("_batch", "_records", "is_control", "marker")
 
     def __init__(self, batch: Any) -> None:
-        """`batch`: aiokafka's, of any message format."""
+        """`batch`: aiokafka's, of any message format. Raises what that raises."""
         self._batch = batch
+        self._records: Iterator[Record] | None = None
+        self.is_control: bool = batch.is_control_batch
+        """Written by a broker, not by a producer: no record of an application."""
+        self.marker = _marker(batch) if self.is_control else None
 
     @property
     def base_offset(self) -> int:
         """Offset that its first record had or has; UNKNOWN in message formats 0 and 1."""
-        return int(getattr(self._batch, "base_offset", UNKNOWN))
+        offset: int = getattr(self._batch, "base_offset", UNKNOWN)
+        return offset
 
     @property
     def next_offset(self) -> int:
         """Offset after its last record, also when compaction has removed that one."""
-        return int(self._batch.next_offset)
+        offset: int = self._batch.next_offset
+        return offset
 
     @property
     def producer_id(self) -> int:
@@ -74,33 +84,17 @@ class RecordBatch:
 
     @property
     def is_transactional(self) -> bool:
-        return bool(self._batch.is_transactional)
-
-    @property
-    def is_control(self) -> bool:
-        """Written by a broker for consumers, not by a producer: no record of an application."""
-        return bool(self._batch.is_control_batch)
+        is_transactional: bool = self._batch.is_transactional
+        return is_transactional
 
     def records(self) -> Iterator[Record]:
-        """In the order of their offsets. Raises UnreadableBatch."""
-        try:
-            yield from self._batch
-        except _UNREADABLE as error:
-            raise _unreadable(error) from error
-
-    def marker(self) -> TransactionMarker | None:
-        """How a transaction of `producer_id` ended here; None for all but transaction markers.
+        """In the order of their offsets, each once; none of a control batch.
 
         Raises UnreadableBatch.
         """
-        if not self.is_control:
-            return None
-        for record in self.records():
-            if record.key is None or len(record.key) < _CONTROL_KEY.size:
-                raise UnreadableBatch("a control record does not say of what type it is")
-            _version, kind = _CONTROL_KEY.unpack_from(record.key)
-            return _MARKERS.get(kind)
-        return None  # compaction has left only the batch
+        if self._records is None:
+            self._records = iter(()) if self.is_control else _decoded_records(self._batch)
+        return self._records
 
 
 class ReadCommitted:
@@ -108,20 +102,22 @@ class ReadCommitted:
 
     def __init__(self, aborted: Iterable[tuple[int, int]]) -> None:
         """`aborted`: (producer id, first offset) of transactions, as fetch responses have them."""
-        self._to_come = deque(sorted(aborted, key=lambda transaction: transaction[1]))
+        self._to_come = sorted(aborted, key=_FIRST_OFFSET, reverse=True)
         self._aborting: set[int] = set()
 
     def shows(self, batch: RecordBatch) -> bool:
         """Whether the batch's records are an application's, and not aborted.
 
-        To be asked once for each batch, markers among them. Raises UnreadableBatch.
+        To be asked once for each batch, markers among them.
         """
-        while self._to_come and self._to_come[0][1] <= batch.base_offset:
-            self._aborting.add(self._to_come.popleft()[0])
+        while self._to_come and self._to_come[-1][1] <= batch.base_offset:
+            self._aborting.add(self._to_come.pop()[0])
         if batch.is_control:
-            if batch.marker() == "abort":
+            if batch.marker == "abort":
                 self._aborting.discard(batch.producer_id)
             return False
+        if not self._aborting:  # almost always, and a log may have many small batches
+            return True
         return not (batch.is_transactional and batch.producer_id in self._aborting)
 
 
@@ -136,6 +132,20 @@ def decoded_batches(content: bytes) -> Iterator[RecordBatch]:
             yield RecordBatch(batches.next_batch())
     except _UNREADABLE as error:
         raise _unreadable(error) from error
+
+
+def _decoded_records(batch: Any) -> Iterator[Record]:
+    try:
+        yield from batch
+    except _UNREADABLE as error:
+        raise _unreadable(error) from error
+
+
+def _marker(control_batch: Any) -> TransactionMarker | None:
+    for record in control_batch:
+        _version, kind = _CONTROL_KEY.unpack_from(record.key)
+        return _MARKERS.get(kind)
+    return None  # compaction has left only the batch
 
 
 def _unreadable(error: Exception) -> UnreadableBatch:
