@@ -22,13 +22,13 @@ from warren.clock import SystemClock
 from warren.contracts import FreshnessEvent, OffsetEvent, TopicPositions
 from warren.log import configure
 from warren.settings import ClusterSettings, FreshnessSettings, LogSettings, RedisSettings
-from warren_freshness.cache import TimeCache
-from warren_freshness.cluster_pass import ClusterPass
-from warren_freshness.local_cache import LocalCache
-from warren_freshness.positions import GroupSnapshot, Positions
-from warren_freshness.reader import Reader
-from warren_freshness.redis_cache import RedisCache
-from warren_freshness.retention import Retention
+from warren_freshness.passes.cluster_measurer import ClusterMeasurer
+from warren_freshness.positions.group_positions import GroupPositions, GroupSnapshot
+from warren_freshness.reading.record_reader import RecordReader
+from warren_freshness.record_times.cache import TimeCache
+from warren_freshness.record_times.local_cache import LocalCache
+from warren_freshness.record_times.redis_cache import RedisCache
+from warren_freshness.topics.retention import Retention
 
 CLUSTER = "bench"
 SEED = 20
@@ -76,12 +76,12 @@ async def measure(
     await _settle(load, groups, bootstrap)
     cold, warm, cpu = [], [], []
     for _ in range(rounds):
-        passes = await _connected(load, bootstrap)
-        seconds, used = await _pass(passes, groups, load, committed)
+        measurer = await _connected(load, bootstrap)
+        seconds, used = await _pass(measurer, groups, load, committed)
         cold.append(seconds)
         cpu.append(used)
-        warm.append((await _pass(passes, groups, load, committed))[0])
-        await passes.close()
+        warm.append((await _pass(measurer, groups, load, committed))[0])
+        await measurer.close()
     return {
         "cold_s": round(sorted(cold)[rounds // 2], 3),
         "warm_s": round(sorted(warm)[rounds // 2], 3),
@@ -94,33 +94,36 @@ async def _settle(load: RecordLoad, groups: Sequence[GroupSnapshot], bootstrap: 
     """A broker that was filled a moment ago still writes, and has most of it to read from disk."""
     unread = True
     while unread:
-        passes = await _connected(load, bootstrap)
-        events = await passes.measure(groups)
-        await passes.close()
+        measurer = await _connected(load, bootstrap)
+        events = await measurer.measure(groups)
+        await measurer.close()
         unread = any("timeout" in c.reason for event in events for c in event.topics.values())
 
 
-async def _connected(load: RecordLoad, bootstrap: str) -> ClusterPass:
+async def _connected(load: RecordLoad, bootstrap: str) -> ClusterMeasurer:
     """A cluster's stack as it is between two passes: connected, but with nothing in its caches."""
     clock, settings = SystemClock(), FreshnessSettings()
     cluster = ClusterSettings(bootstrap=bootstrap)
-    reader = Reader(CLUSTER, f"clusters.{CLUSTER}", cluster, clock)
+    reader = RecordReader(CLUSTER, f"clusters.{CLUSTER}", cluster, clock)
     retention = Retention(CLUSTER, reader.brokers, settings.retention_refresh, clock)
     local = LocalCache(settings.cache_entries, settings.cache_ttl, clock)
     redis = RedisCache(NO_REDIS, settings.cache_ttl, clock)
     await redis.get_many(["not there"])  # and then it is left alone for a while
     await reader.prepare(load.topics, timeout=30)
     await retention.refresh(load.topics, timeout=30)
-    return ClusterPass(
+    return ClusterMeasurer(
         reader, TimeCache(CLUSTER, local, redis), retention, settings, clock, stale_after=3600
     )
 
 
 async def _pass(
-    passes: ClusterPass, groups: Sequence[GroupSnapshot], load: RecordLoad, committed: Committed
+    measurer: ClusterMeasurer,
+    groups: Sequence[GroupSnapshot],
+    load: RecordLoad,
+    committed: Committed,
 ) -> tuple[float, float]:
     started, cpu = time.perf_counter(), usage().cpu_s
-    events = await passes.measure(groups)
+    events = await measurer.measure(groups)
     elapsed, cpu = time.perf_counter() - started, usage().cpu_s - cpu
     _check(events, load, committed)
     return elapsed, cpu
@@ -136,7 +139,7 @@ def _check(events: Sequence[FreshnessEvent], load: RecordLoad, committed: Commit
 
 def _groups(load: RecordLoad, committed: Committed) -> list[GroupSnapshot]:
     """One group per topic."""
-    positions, now = Positions(), SystemClock().now_ms()
+    positions, now = GroupPositions(), SystemClock().now_ms()
     count = load.partitions
     for topic in load.topics:
         listed = TopicPositions(

@@ -48,6 +48,13 @@ class MalformedRecord(RecordError):
         self.at = at
 
 
+class UnreadableBatch(RecordError):
+    """Bytes of a log are no record batch, or are compressed in a way that nobody knows.
+
+    Operator: the log is damaged; Kafka's own consumers cannot read it either.
+    """
+
+
 class ContractViolation(RecordError):
     """An event on one of Warren's own topics is not what its contract says.
 

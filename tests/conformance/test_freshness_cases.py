@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from freshness.events import CLUSTER, GROUP, NOW, At, offset_event
 from support.conformance import conformance_cases
-from warren_freshness.cluster_pass import look_back
-from warren_freshness.measuring import Evidence, Row, measure
-from warren_freshness.partition_state import PartitionState
-from warren_freshness.position import UNKNOWN, Position, Reading
-from warren_freshness.positions import Positions
+from warren_freshness.figures.partition_figures import Evidence, Row, measure
+from warren_freshness.log_position import UNKNOWN, LogPosition, Reading
+from warren_freshness.passes.known_times import look_back
+from warren_freshness.positions.group_positions import GroupPositions
+from warren_freshness.positions.partition_state import PartitionState
 
 CFT = conformance_cases("freshness/cft_freshness_cases.json")
 DATADOG = conformance_cases("freshness/datadog_interpolation_cases.json")
@@ -166,9 +166,9 @@ def figures(
     None in place of the log: it cannot be read.
     """
     lagging_since = observed_at if log_end > committed >= 0 else UNKNOWN
-    place = Position("t", 0, committed)
+    place = LogPosition("t", 0, committed)
     state = PartitionState(place, NOW, lagging_since, log_start, log_end, observed_at)
-    readings: dict[Position, Reading] = {}
+    readings: dict[LogPosition, Reading] = {}
     if state.to_read is not None and times is not None:
         start = state.to_read.offset
         first = next((time for offset, time in sorted(times.items()) if offset >= start), None)
@@ -219,7 +219,7 @@ def test_cft_observed() -> None:
 
 
 def test_a_group_that_disappears() -> None:
-    positions = Positions()
+    positions = GroupPositions()
     positions.fold(offset_event({"t": [At(1, 2), At(1, 2)]}), 0)
     positions.fold(offset_event({}, removed={"t": [1]}, observed_at=NOW + 1), 0)
     (snapshot,) = positions.snapshots(CLUSTER, [0])
@@ -277,7 +277,7 @@ def test_klag_exporter_calculator() -> None:
 @pytest.mark.parametrize("case", KLAG_EXPORTER["wedged_behind_transaction_scan"])
 def test_klag_exporter_looks_back_as_far(case: dict[str, Any]) -> None:
     committed, low = case["committed"], case["low"]
-    start = look_back(Position("t", 0, committed), log_start=low)
+    start = look_back(LogPosition("t", 0, committed), log_start=low)
     assert list(range(committed - 1, start - 1, -1)) == case["expect"]
 
 

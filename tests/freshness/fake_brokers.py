@@ -10,7 +10,7 @@ from typing import Any
 
 from aiokafka.errors import KafkaConnectionError
 from aiokafka.protocol.fetch import FetchRequest
-from freshness.record_batches import batch, marker
+from support.record_batches import batch, marker
 from warren.errors import ClusterUnreachable
 
 NOT_LEADER = 6

@@ -10,22 +10,22 @@ from typing import TypeVar
 from freshness.events import CLUSTER, GROUP, At, offset_event
 from freshness.timed_logs import TimedLogs
 from warren.clock import ManualClock
-from warren.contracts import FreshnessEvent
+from warren.contracts import FreshnessEvent, TopicFreshness
 from warren.settings import ClusterSettings, FreshnessSettings, RedisSettings
-from warren_freshness.cache import TimeCache
-from warren_freshness.cluster_pass import ClusterPass
-from warren_freshness.local_cache import LocalCache
-from warren_freshness.positions import Positions
-from warren_freshness.reader import Reader
-from warren_freshness.redis_cache import RedisCache
-from warren_freshness.retention import Retention
+from warren_freshness.passes.cluster_measurer import ClusterMeasurer
+from warren_freshness.positions.group_positions import GroupPositions
+from warren_freshness.reading.record_reader import RecordReader
+from warren_freshness.record_times.cache import TimeCache
+from warren_freshness.record_times.local_cache import LocalCache
+from warren_freshness.record_times.redis_cache import RedisCache
+from warren_freshness.topics.retention import Retention
 
 STALE_AFTER = 90.0
 Result = TypeVar("Result")
 
 
 class MeasuredCluster:
-    """A ClusterPass on a clock that stands still, so that every figure is known exactly."""
+    """A ClusterMeasurer on a clock that stands still, so that every figure is known exactly."""
 
     def __init__(
         self,
@@ -37,11 +37,11 @@ class MeasuredCluster:
     ) -> None:
         self.clock = clock
         self._logs = logs
-        self._positions = Positions()
+        self._positions = GroupPositions()
         self._order = count()
         self._runner = asyncio.Runner()
         settings = settings or FreshnessSettings()
-        reader = Reader(
+        reader = RecordReader(
             CLUSTER,
             f"clusters.{CLUSTER}",
             cluster or ClusterSettings(bootstrap=logs.bootstrap),
@@ -50,7 +50,7 @@ class MeasuredCluster:
         redis = RedisSettings.model_validate({"url": redis_url})
         self._redis = RedisCache(redis, settings.cache_ttl, clock)
         local = LocalCache(settings.cache_entries, settings.cache_ttl, clock)
-        self.passes = ClusterPass(
+        self.measurer = ClusterMeasurer(
             reader,
             TimeCache(CLUSTER, local, self._redis),
             Retention(CLUSTER, reader.brokers, settings.retention_refresh, clock),
@@ -82,7 +82,7 @@ class MeasuredCluster:
     def measure(self) -> dict[str, FreshnessEvent]:
         """A pass over all groups, by group."""
         groups = self._positions.snapshots(CLUSTER, [0])
-        return {event.group: event for event in self.run(self.passes.measure(groups))}
+        return {event.group: event for event in self.run(self.measurer.measure(groups))}
 
     def measure_one(self, topic: str, committed: Sequence[int]) -> FreshnessEvent:
         """The event of a group that has just committed."""
@@ -93,6 +93,12 @@ class MeasuredCluster:
         return self._runner.run(work)
 
     def close(self) -> None:
-        self.run(self.passes.close())
+        self.run(self.measurer.close())
         self.run(self._redis.close())
         self._runner.close()
+
+
+def columns(event: FreshnessEvent) -> TopicFreshness:
+    """Of the event's only topic."""
+    (found,) = event.topics.values()
+    return found

@@ -110,7 +110,7 @@ class ServiceLab:
         return event
 
     def await_tombstone(self, group: str = GROUP) -> None:
-        eventually(lambda: self.newest().get(group) == Outcome(None), message=f"{group} is buried")
+        eventually(lambda: self.newest().get(group) == Outcome(None), message=f"{group} is deleted")
 
     def newest(self) -> dict[str, Outcome]:
         """By group, of the clusters' names nothing is said."""

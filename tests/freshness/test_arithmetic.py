@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 from freshness.events import NOW
-from warren_freshness import arithmetic
-from warren_freshness.arithmetic import EARLIEST_APPEND, LARGEST_SKEW, Age
+from warren_freshness.figures import arithmetic
+from warren_freshness.figures.arithmetic import EARLIEST_APPEND, LARGEST_SKEW, Age
 
 
 @pytest.mark.parametrize(
@@ -55,10 +55,3 @@ def test_time_to_loss() -> None:
     assert arithmetic.time_to_loss(NOW - 40, 100, NOW) == 60
     assert arithmetic.time_to_loss(NOW - 400, 100, NOW) == 0
     assert arithmetic.time_to_loss(NOW - 400, None, NOW) is None
-
-
-def test_lost_records() -> None:
-    assert arithmetic.lost_records(29, 34) == 5
-    assert arithmetic.lost_records(34, 34) == 0
-    assert arithmetic.lost_records(34, -1) == 0
-    assert arithmetic.lost_records(-1, 34) == 0

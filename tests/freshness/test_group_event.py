@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from freshness.events import CLUSTER, GROUP, NOW
 from warren.contracts import FreshnessEvent, TopicFreshness, WorstFreshness
-from warren_freshness.group_event import group_event
-from warren_freshness.measuring import Row
-from warren_freshness.positions import GroupSnapshot
+from warren_freshness.figures.group_event import group_event
+from warren_freshness.figures.partition_figures import Row
+from warren_freshness.positions.group_positions import GroupSnapshot
 
 SNAPSHOT = GroupSnapshot(CLUSTER, GROUP, NOW - 5, {})
 

@@ -12,12 +12,11 @@ from freshness.events import CLUSTER, GROUP, NOW, At, offset_event
 from structlog.testing import capture_logs
 from warren.clock import ManualClock
 from warren.errors import PublishFailed
-from warren_freshness.intake import Intake, KeyedLetter
-from warren_freshness.offsets_feed import OffsetsFeed, Polled
-from warren_freshness.positions import Positions
-from warren_freshness.progress import Progress
-from warren_freshness.publisher import Publisher
-from warren_freshness.redis_cache import RedisCache
+from warren_freshness.home.intake import Intake, KeyedLetter
+from warren_freshness.home.offsets_feed import OffsetsFeed, Polled
+from warren_freshness.home.publisher import Publisher
+from warren_freshness.positions.group_positions import GroupPositions
+from warren_freshness.record_times.redis_cache import RedisCache
 from warren_freshness.service import FreshnessService
 
 
@@ -47,7 +46,7 @@ def messages(*contents: bytes | None) -> list[Message]:
 
 
 def test_good_and_bad_messages() -> None:
-    positions = Positions()
+    positions = GroupPositions()
     intake = Intake(positions, {CLUSTER}, ManualClock(NOW))
     event = offset_event({"orders": [At(5, 9)]})
     foreign = event.model_copy(update={"cluster": "elsewhere"})
@@ -80,14 +79,14 @@ class FakeFeed:
 
 
 class FakePublisher:
-    def __init__(self, progress: Progress, refusals: int) -> None:
-        self._progress = progress
+    def __init__(self, positions: GroupPositions, refusals: int) -> None:
+        self._positions = positions
         self._refusals = refusals
-        self.folded_at_attempts: list[dict[int, int]] = []
+        self.folded_at_attempts: list[Mapping[int, int]] = []
 
-    async def bury(self, letters: Sequence[KeyedLetter]) -> None:
+    async def publish_dead_letters(self, letters: Sequence[KeyedLetter]) -> None:
         assert len(letters) == 1
-        self.folded_at_attempts.append(self._progress.folded)
+        self.folded_at_attempts.append(self._positions.folded)
         if len(self.folded_at_attempts) <= self._refusals:
             raise PublishFailed("home", "home", "not acknowledged")
 
@@ -98,22 +97,21 @@ class FakeRedis:
 
 
 def test_nothing_is_used_before_its_dead_letters_are_safe() -> None:
-    async def work() -> tuple[Progress, FakePublisher]:
-        stop, positions, progress = asyncio.Event(), Positions(), Progress()
-        publisher = FakePublisher(progress, refusals=2)
+    async def work() -> tuple[GroupPositions, FakePublisher]:
+        stop, positions = asyncio.Event(), GroupPositions()
+        publisher = FakePublisher(positions, refusals=2)
         service = FreshnessService(
             cast("OffsetsFeed", FakeFeed(stop, asyncio.get_running_loop())),
             Intake(positions, {CLUSTER}, ManualClock(NOW)),
             positions,
-            progress,
             cast("Publisher", publisher),
             [],
             cast("RedisCache", FakeRedis()),
             interval=1,
         )
         await asyncio.wait_for(service.run(stop), 30)
-        return progress, publisher
+        return positions, publisher
 
-    progress, publisher = asyncio.run(work())
+    positions, publisher = asyncio.run(work())
     assert publisher.folded_at_attempts == [{}, {}, {}]
-    assert progress.folded == {3: 6}
+    assert positions.folded == {3: 6}

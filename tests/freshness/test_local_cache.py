@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from warren.clock import ManualClock
-from warren_freshness.local_cache import LocalCache
-from warren_freshness.position import RecordTimes
+from warren_freshness.log_position import RecordTimes
+from warren_freshness.record_times.local_cache import LocalCache
 
 A, B, C = RecordTimes(1, None), RecordTimes(2, 1), RecordTimes(3, 2)
 

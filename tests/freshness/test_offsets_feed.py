@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from confluent_kafka import OFFSET_END, OFFSET_INVALID
-from warren_freshness.offsets_feed import start_offset
+from warren_freshness.home.offsets_feed import start_offset
 
 END = 120
 

@@ -15,7 +15,7 @@ from urllib.error import URLError
 import pytest
 from freshness.events import CLUSTER, At, offset_event
 from freshness.service_lab import ServiceLab
-from freshness.timed_logs import TimedLogs
+from freshness.timed_logs import MINUTE, TimedLogs
 from support.waiting import eventually
 from warren.clock import SystemClock
 from warren.contracts import FreshnessEvent, OffsetEvent
@@ -23,7 +23,6 @@ from warren_local.ports import free_port
 
 pytestmark = pytest.mark.integration
 
-MINUTE = 60_000
 CLOCK = SystemClock()
 GROUPS = [f"group-{number}" for number in range(6)]
 

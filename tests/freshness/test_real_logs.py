@@ -6,17 +6,14 @@ from typing import get_args
 
 import pytest
 from freshness.events import CLUSTER, GROUP
-from freshness.measured_cluster import MeasuredCluster
-from freshness.timed_logs import TimedLogs
+from freshness.measured_cluster import MeasuredCluster, columns
+from freshness.timed_logs import MINUTE, TimedLogs, minutely
 from warren.clock import ManualClock
-from warren.contracts import FreshnessEvent, TopicFreshness
 from warren.metrics.freshness import FRESHNESS
-from warren.settings import FreshnessSettings
-from warren_freshness.position import ReadOutcome
+from warren_freshness.log_position import ReadOutcome
 
 pytestmark = pytest.mark.integration
 
-MINUTE = 60_000
 HOUR = 60 * MINUTE
 DAY = 24 * HOUR
 
@@ -39,16 +36,6 @@ class ReadCounter:
     def _total(self, outcome: str) -> int:
         labels = {"cluster": CLUSTER, "outcome": outcome}
         return int(FRESHNESS.get_sample_value("warren_freshness_reads_total", labels) or 0)
-
-
-def columns(event: FreshnessEvent) -> TopicFreshness:
-    (found,) = event.topics.values()
-    return found
-
-
-def minutely(clock: ManualClock, count: int) -> list[int]:
-    """Ten records: ten, nine, … minutes ago."""
-    return [clock.now_ms() - (count - n) * MINUTE for n in range(count)]
 
 
 def test_steady(logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster) -> None:
@@ -95,68 +82,6 @@ def test_a_caught_up_group_is_as_fresh_as_the_log_end_that_was_seen(
     assert (found.freshness_ms, found.bound_ms) == ([0], [7000])
 
 
-def test_expired(logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster) -> None:
-    topic = logs.topic(partitions=2)
-    for partition in range(2):
-        logs.produce(topic, minutely(clock, 60), partition)
-        logs.delete_records(topic, 34, partition)
-    # The second partition's event was made before the records were deleted.
-    cluster.commit(topic, [29, 10], ends={1: (0, 60)})
-    event = cluster.measure()[GROUP]
-    found = columns(event)
-    assert found.reason == ["expired", "expired"]
-    assert found.freshness_ms == [26 * MINUTE, 26 * MINUTE]
-    assert found.lost_records == [5, 24]
-    assert (event.freshness_ms, event.lost_records) == (26 * MINUTE, 29)
-    assert found.commit_lag_ms == [None, None]
-
-
-def test_records_that_retention_may_take_are_looked_at_in_every_pass(
-    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
-) -> None:
-    """Events learn where logs begin only every half minute."""
-    topic = logs.topic(partitions=2, retention_ms=str(50 * MINUTE))
-    for partition in range(2):
-        logs.produce(topic, minutely(clock, 60), partition)
-    logs.delete_records(topic, 34, 1)
-    cluster.commit(topic, [5, 10])  # the first is as old as its topic's retention
-    before = columns(cluster.measure()[GROUP])
-    assert before.reason == ["exact", "expired"]
-    assert before.freshness_ms == [55 * MINUTE, 26 * MINUTE]
-    for partition in range(2):
-        logs.delete_records(topic, 40, partition)
-    after = columns(cluster.measure()[GROUP])
-    assert after.reason == ["expired", "expired"]
-    assert after.freshness_ms == [20 * MINUTE, 20 * MINUTE]
-    assert after.lost_records == [35, 30]
-
-
-def test_only_what_was_consumed_is_deleted(
-    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
-) -> None:
-    topic = logs.topic()
-    logs.produce(topic, minutely(clock, 60))
-    logs.delete_records(topic, 28)
-    cluster.commit(topic, [29], ends={0: (0, 60)})
-    found = columns(cluster.measure()[GROUP])
-    assert (found.reason, found.freshness_ms, found.lost_records) == (["exact"], [31 * MINUTE], [0])
-
-
-def test_everything_is_deleted(
-    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
-) -> None:
-    topic = logs.topic()
-    logs.produce(topic, minutely(clock, 10))
-    cluster.commit(topic, [3])
-    logs.delete_records(topic, 10)
-    clock.advance(9)
-    event = cluster.measure()[GROUP]
-    found = columns(event)
-    assert (found.reason, found.freshness_ms, found.lost_records) == (["expired"], [None], [7])
-    assert found.bound_ms == [9000]
-    assert (event.freshness_ms, event.lost_records) == (None, 7)
-
-
 @pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4", "zstd"])
 @pytest.mark.parametrize("size", [20, 30_000])
 def test_codecs_and_batch_sizes(
@@ -180,88 +105,6 @@ def test_log_append_time(logs: TimedLogs, clock: ManualClock, cluster: MeasuredC
     clock.advance(HOUR)
     for committed in (0, 2, 4):
         assert columns(cluster.measure_one(topic, [committed])).oldest_at == [times[committed]]
-
-
-def test_aborted_records_are_passed_over(
-    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
-) -> None:
-    topic = logs.topic()
-    now = clock.now_ms()
-    logs.transaction(topic, [now - 9 * MINUTE] * 3, commit=True)
-    logs.transaction(topic, [now - 8 * MINUTE] * 3, commit=False)
-    logs.transaction(topic, [now - 7 * MINUTE] * 3, commit=True)
-    times = logs.times(topic)
-    assert sorted(set(times.values())) == [now - 9 * MINUTE, now - 7 * MINUTE]
-    aborted_at = 4
-    found = columns(cluster.measure_one(topic, [aborted_at]))
-    assert (found.reason, found.freshness_ms) == (["exact"], [7 * MINUTE])
-    assert found.commit_lag_ms == [9 * MINUTE]  # the record before the marker and the aborted ones
-    assert found.append_lag_ms == [2 * MINUTE]
-
-
-@pytest.mark.parametrize("commit", [True, False])
-def test_only_control_and_aborted_records_are_left(
-    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster, commit: bool
-) -> None:
-    topic = logs.topic()
-    now = clock.now_ms()
-    logs.transaction(topic, [now - 9 * MINUTE] * 2, commit=True)
-    committed = 2  # after the last record: the marker is left
-    if not commit:
-        logs.transaction(topic, [now - 8 * MINUTE] * 2, commit=False)
-    _, end = logs.range(topic)
-    assert end == (3 if commit else 6)
-    event = cluster.measure_one(topic, [committed])
-    found = columns(event)
-    assert (found.reason, found.freshness_ms, found.bound_ms) == (["control_only"], [0], [0])
-    assert (found.commit_lag_ms, found.append_lag_ms) == ([9 * MINUTE], [0])
-    assert event.freshness_ms == 0
-    # It stays so without being read again, until a record is appended.
-    clock.advance(5)
-    assert columns(cluster.measure()[GROUP]).reason == ["control_only"]
-    logs.produce(topic, [now - MINUTE])
-    clock.advance(1)
-    found = columns(cluster.measure_one(topic, [committed]))
-    assert (found.reason, found.freshness_ms) == (["exact"], [MINUTE + 6000])
-
-
-def test_an_open_transaction(logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster) -> None:
-    topic = logs.topic()
-    now = clock.now_ms()
-    logs.produce(topic, [now - 9 * MINUTE])
-    with logs.open_transaction(topic, [now - 5 * MINUTE] * 2) as producer:
-        found = columns(cluster.measure_one(topic, [1]))
-        assert (found.reason, found.freshness_ms) == (["control_only"], [0])
-        assert found.bound_ms == [5 * MINUTE]
-        assert columns(cluster.measure_one(topic, [0])).freshness_ms == [9 * MINUTE]
-        producer.commit_transaction(30)
-    clock.advance(1)
-    found = columns(cluster.measure_one(topic, [1]))
-    assert (found.reason, found.freshness_ms) == (["exact"], [5 * MINUTE + 1000])
-
-
-def test_a_long_stretch_of_aborted_records_is_searched_over_several_passes(
-    logs: TimedLogs, clock: ManualClock, no_redis: str
-) -> None:
-    topic = logs.topic()
-    now = clock.now_ms()
-    for _ in range(4):
-        producer_batches = [now - 8 * MINUTE] * 40
-        with logs.open_transaction(topic, producer_batches) as producer:
-            for _ in range(40):
-                producer.produce(topic, bytes(20_000), partition=0, timestamp=now - 8 * MINUTE)
-            producer.flush(30)
-            producer.abort_transaction(30)
-    logs.produce(topic, [now - 7 * MINUTE])
-    cluster = MeasuredCluster(logs, clock, no_redis, FreshnessSettings(pass_bytes=2**20))
-    cluster.commit(topic, [0])
-    reasons: list[str] = []
-    while not reasons or reasons[-1] == "timeout":
-        found = columns(cluster.measure()[GROUP])
-        reasons += found.reason
-    cluster.close()
-    assert len(reasons) > 2
-    assert found.freshness_ms == [7 * MINUTE]
 
 
 @pytest.mark.parametrize("bad", [1, 1_795_244_400])

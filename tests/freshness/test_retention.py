@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 from warren.clock import ManualClock
 from warren.kafka.brokers import Brokers
-from warren_freshness.retention import CHUNK, Retention, retention_ms
+from warren_freshness.topics.retention import CHUNK, Retention, retention_ms
 
 WEEK = 604_800_000
 REFUSED = 29

@@ -7,19 +7,17 @@ import time
 import pytest
 from freshness.events import CLUSTER, GROUP, At, offset_event
 from freshness.service_lab import ServiceLab
-from freshness.timed_logs import TimedLogs
+from freshness.timed_logs import MINUTE, TimedLogs
 from structlog.testing import capture_logs
 from support.waiting import eventually
 from warren.contracts import OffsetEvent
 from warren.settings import ClusterSettings, Settings
-from warren_freshness import offsets_feed
-from warren_freshness.offsets_feed import start_offset
+from warren_freshness.home import offsets_feed
+from warren_freshness.home.offsets_feed import start_offset
 from warren_freshness.service import used_by_all
 from warren_local.ports import free_port
 
 pytestmark = pytest.mark.integration
-
-MINUTE = 60_000
 
 
 @pytest.fixture
@@ -183,7 +181,7 @@ def test_two_instances_share_the_groups(lab: ServiceLab, topic: str) -> None:
             lab.await_figures(lambda _: True, group)
         with lab.running() as second:
             eventually(
-                lambda: second.is_ready and second._progress.folded,
+                lambda: second.is_ready and second._positions.folded,
                 message="the second instance has a partition",
             )
             lab.publish(*(committed(topic, 5, 10, group=group, position=2) for group in groups))

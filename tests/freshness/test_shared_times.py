@@ -7,13 +7,11 @@ from collections.abc import Iterator
 import pytest
 from freshness.events import CLUSTER, GROUP
 from freshness.measured_cluster import MeasuredCluster
-from freshness.timed_logs import TimedLogs
+from freshness.timed_logs import MINUTE, TimedLogs
 from warren.clock import ManualClock
 from warren.metrics.freshness import FRESHNESS
 
 pytestmark = pytest.mark.integration
-
-MINUTE = 60_000
 
 
 class Lookups:
@@ -95,9 +93,9 @@ def test_a_cluster_that_is_away_is_measured_from_what_is_known(
 ) -> None:
     cluster = MeasuredCluster(logs, clock, no_redis)
     cluster.measure_one(filled, [3, 3, 3, 3])
-    cluster.passes._reader.brokers._addresses = {}
-    cluster.passes._reader.brokers._bootstrap = []
-    cluster.run(cluster.passes._reader.brokers.close())
+    cluster.measurer._reader.brokers._addresses = {}
+    cluster.measurer._reader.brokers._bootstrap = []
+    cluster.run(cluster.measurer._reader.brokers.close())
     clock.advance(61)
     cluster.commit(filled, [3, 3, 5, 3])
     columns = cluster.measure()[GROUP].topics[filled]

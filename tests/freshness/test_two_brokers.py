@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import pytest
 from freshness.measured_cluster import MeasuredCluster
-from freshness.timed_logs import TimedLogs
+from freshness.timed_logs import TimedLogs, minutely
 from support.two_brokers import create_replicated, lead_as_preferred
 from support.waiting import eventually
 from warren.clock import ManualClock
 from warren_local.kafka import EmbeddedKafka
 
 pytestmark = pytest.mark.integration
-
-MINUTE = 60_000
 
 
 @pytest.fixture
@@ -29,7 +27,7 @@ def test_leadership_moves(
     _, second = two_brokers
     topic = f"{logs.name}-orders"
     create_replicated(logs.admin, topic)
-    times = [clock.now_ms() - (10 - n) * MINUTE for n in range(10)]
+    times = minutely(clock, 10)
     for partition in range(2):
         logs.produce(topic, times, partition)
 

@@ -8,7 +8,7 @@ import pytest
 from confluent_kafka.admin import AclOperation
 from freshness.events import GROUP
 from freshness.measured_cluster import MeasuredCluster
-from freshness.timed_logs import TimedLogs
+from freshness.timed_logs import MINUTE, TimedLogs
 from structlog.testing import capture_logs
 from support.secured_kafka import TOPIC, SecuredKafka, login, secured_kafka
 from support.waiting import eventually
@@ -17,7 +17,6 @@ from warren.settings import ClusterSettings
 
 pytestmark = pytest.mark.integration
 
-MINUTE = 60_000
 USER = "monitor"
 
 

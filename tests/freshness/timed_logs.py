@@ -11,10 +11,12 @@ from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 from support.not_yet import is_not_yet
 from support.waiting import eventually
+from warren.clock import ManualClock
 
 # Clients may outlive the broker of their test.
 QUIET = {"log_level": 0}
 TIMEOUT = 30.0
+MINUTE = 60_000
 
 
 @dataclass
@@ -145,3 +147,8 @@ class TimedLogs:
             raise
         finally:
             consumer.close()
+
+
+def minutely(clock: ManualClock, count: int) -> list[int]:
+    """Append times: `count`, …, two, one minutes ago."""
+    return [clock.now_ms() - (count - n) * MINUTE for n in range(count)]

@@ -15,19 +15,18 @@ from warren.kafka.topics import ensure_topics
 from warren.metrics.freshness import FRESHNESS
 from warren.settings import Settings
 
-from warren_freshness.cache import TimeCache
-from warren_freshness.cluster_pass import ClusterPass
-from warren_freshness.intake import Intake
-from warren_freshness.local_cache import LocalCache
-from warren_freshness.offsets_feed import OffsetsFeed
-from warren_freshness.positions import Positions
-from warren_freshness.progress import Progress
-from warren_freshness.publisher import Publisher
-from warren_freshness.reader import Reader
-from warren_freshness.redis_cache import RedisCache
-from warren_freshness.retention import Retention
+from warren_freshness.home.intake import Intake
+from warren_freshness.home.offsets_feed import OffsetsFeed
+from warren_freshness.home.publisher import Publisher
+from warren_freshness.passes.cluster_measurer import ClusterMeasurer
+from warren_freshness.passes.pass_loop import PassLoop
+from warren_freshness.positions.group_positions import GroupPositions
+from warren_freshness.reading.record_reader import RecordReader
+from warren_freshness.record_times.cache import TimeCache
+from warren_freshness.record_times.local_cache import LocalCache
+from warren_freshness.record_times.redis_cache import RedisCache
 from warren_freshness.service import FreshnessService
-from warren_freshness.watch import Watch
+from warren_freshness.topics.retention import Retention
 
 log = structlog.get_logger(__name__)
 
@@ -77,29 +76,30 @@ async def _run(settings: Settings) -> None:
 def build_service(settings: Settings, clock: Clock) -> FreshnessService:
     """The service on its topics, which exist. Raises SettingsError."""
     redis = RedisCache(settings.redis, settings.freshness.cache_ttl, clock)
-    clusters = {name: _cluster_pass(name, settings, redis, clock) for name in settings.clusters}
-    positions, progress, publisher = Positions(), Progress(), Publisher(settings.home)
+    clusters = {name: _cluster_measurer(name, settings, redis, clock) for name in settings.clusters}
+    positions, publisher = GroupPositions(), Publisher(settings.home)
     return FreshnessService(
         OffsetsFeed(settings, clock),
         Intake(positions, clusters, clock),
         positions,
-        progress,
         publisher,
         [
-            Watch(name, passes, positions, progress, publisher, clock)
-            for name, passes in clusters.items()
+            PassLoop(name, measurer, positions, publisher, clock)
+            for name, measurer in clusters.items()
         ],
         redis,
         settings.freshness.interval,
     )
 
 
-def _cluster_pass(name: str, settings: Settings, redis: RedisCache, clock: Clock) -> ClusterPass:
+def _cluster_measurer(
+    name: str, settings: Settings, redis: RedisCache, clock: Clock
+) -> ClusterMeasurer:
     """One cluster's own stack; only Redis is shared."""
     freshness = settings.freshness
-    reader = Reader(name, f"clusters.{name}", settings.clusters[name], clock)
+    reader = RecordReader(name, f"clusters.{name}", settings.clusters[name], clock)
     local = LocalCache(freshness.cache_entries, freshness.cache_ttl, clock)
-    return ClusterPass(
+    return ClusterMeasurer(
         reader,
         TimeCache(name, local, redis),
         Retention(name, reader.brokers, freshness.retention_refresh, clock),

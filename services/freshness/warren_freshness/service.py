@@ -8,13 +8,12 @@ from collections.abc import Collection, Mapping, Sequence
 import structlog
 from warren.errors import PublishFailed
 
-from warren_freshness.intake import Intake, KeyedLetter
-from warren_freshness.offsets_feed import OffsetsFeed
-from warren_freshness.positions import Positions
-from warren_freshness.progress import Progress
-from warren_freshness.publisher import Publisher
-from warren_freshness.redis_cache import RedisCache
-from warren_freshness.watch import Watch
+from warren_freshness.home.intake import Intake, KeyedLetter
+from warren_freshness.home.offsets_feed import OffsetsFeed
+from warren_freshness.home.publisher import Publisher
+from warren_freshness.passes.pass_loop import PassLoop
+from warren_freshness.positions.group_positions import GroupPositions
+from warren_freshness.record_times.redis_cache import RedisCache
 
 log = structlog.get_logger(__name__)
 
@@ -29,19 +28,17 @@ class FreshnessService:
         self,
         feed: OffsetsFeed,
         intake: Intake,
-        positions: Positions,
-        progress: Progress,
+        positions: GroupPositions,
         publisher: Publisher,
-        watches: Sequence[Watch],
+        pass_loops: Sequence[PassLoop],
         redis: RedisCache,
         interval: float,
     ) -> None:
         self._feed = feed
         self._intake = intake
         self._positions = positions
-        self._progress = progress
         self._publisher = publisher
-        self._watches = watches
+        self._pass_loops = pass_loops
         self._redis = redis
         self._interval = interval
         self._caught_up = asyncio.Event()
@@ -49,12 +46,12 @@ class FreshnessService:
     @property
     def is_ready(self) -> bool:
         """Every cluster has had a published pass over all groups that are known."""
-        return all(watch.used is not None for watch in self._watches)
+        return all(loop.used is not None for loop in self._pass_loops)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Works until `stop` is set. Raises what the home cluster refuses for good."""
         tasks = [asyncio.create_task(self._follow(stop))]
-        tasks += [asyncio.create_task(self._watch(watch, stop)) for watch in self._watches]
+        tasks += [asyncio.create_task(self._pass(loop, stop)) for loop in self._pass_loops]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -63,44 +60,44 @@ class FreshnessService:
             _, late = await asyncio.wait(tasks, timeout=STOP_SECONDS)
             for task in late:
                 task.cancel()
-            await asyncio.gather(*(watch.close() for watch in self._watches))
+            await asyncio.gather(*(loop.close() for loop in self._pass_loops))
             await self._redis.close()
             await asyncio.to_thread(self._feed.close, self._used())
         for task in tasks:
             if task.done():
                 task.result()
 
-    async def _watch(self, watch: Watch, stop: asyncio.Event) -> None:
+    async def _pass(self, loop: PassLoop, stop: asyncio.Event) -> None:
         await self._caught_up.wait()
-        await watch.run(self._interval, stop)
+        await loop.run(self._interval, stop)
 
     async def _follow(self, stop: asyncio.Event) -> None:
         while not stop.is_set():
             polled = await asyncio.to_thread(self._feed.poll, POLL_SECONDS, self._used())
             self._release(polled.revoked)
-            if await self._bury(self._intake.take(polled.messages), stop):
-                self._progress.folded = polled.current
+            if await self._dead_letter(self._intake.take(polled.messages), stop):
+                self._positions.folded = polled.current
             if polled.is_caught_up:
                 self._caught_up.set()
 
     def _release(self, home_partitions: Collection[int]) -> None:
         if home_partitions:
             self._positions.release(home_partitions)
-            for watch in self._watches:
-                watch.release(home_partitions)
+            for loop in self._pass_loops:
+                loop.release(home_partitions)
 
-    async def _bury(self, letters: Sequence[KeyedLetter], stop: asyncio.Event) -> bool:
+    async def _dead_letter(self, letters: Sequence[KeyedLetter], stop: asyncio.Event) -> bool:
         """Nothing goes on before what was refused is safe. False when there was no time for it."""
         while letters and not stop.is_set():
             try:
-                await self._publisher.bury(letters)
+                await self._publisher.publish_dead_letters(letters)
                 return True
             except PublishFailed as error:
                 log.warning("dead letters not published", problem=error.problem)
         return not letters
 
     def _used(self) -> dict[int, int]:
-        return used_by_all([watch.used for watch in self._watches])
+        return used_by_all([loop.used for loop in self._pass_loops])
 
 
 def used_by_all(used: Sequence[Mapping[int, int] | None]) -> dict[int, int]:

@@ -1,0 +1,1 @@
+"""The home cluster's topics: offset events in, freshness and dead letters out."""

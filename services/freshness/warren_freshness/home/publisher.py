@@ -1,0 +1,60 @@
+"""Publishing of what was measured and of what could not be used: acknowledged, or an error."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import structlog
+from warren.contracts import FreshnessEvent, group_key
+from warren.contracts.topics import DEAD_LETTERS, FRESHNESS, MAX_MESSAGE_BYTES
+from warren.kafka.producer import EventProducer
+from warren.settings import HomeSettings
+
+from warren_freshness.home.intake import KeyedLetter
+from warren_freshness.positions.group_positions import GroupKey
+
+log = structlog.get_logger(__name__)
+
+RECORD_OVERHEAD = 4096  # bytes of a record besides its value; generous
+
+
+class Publisher:
+    """Writes warren.freshness and warren.dead-letters. Does not block its event loop."""
+
+    def __init__(self, home: HomeSettings) -> None:
+        self._freshness = FRESHNESS.full_name(home.topic_prefix)
+        self._dead_letters = DEAD_LETTERS.full_name(home.topic_prefix)
+        self._producer = EventProducer("home", "home", home)
+        self._one_at_a_time = asyncio.Lock()
+
+    async def publish(self, events: Sequence[FreshnessEvent], deleted: Sequence[GroupKey]) -> None:
+        """Events of groups, and tombstones of deleted ones. Raises PublishFailed."""
+        async with self._one_at_a_time:
+            await asyncio.to_thread(self._publish, events, deleted)
+
+    async def publish_dead_letters(self, letters: Sequence[KeyedLetter]) -> None:
+        """Input that could not be used. Raises PublishFailed."""
+        async with self._one_at_a_time:
+            await asyncio.to_thread(self._publish_dead_letters, letters)
+
+    def _publish(self, events: Sequence[FreshnessEvent], deleted: Sequence[GroupKey]) -> None:
+        for event in events:
+            value = event.to_bytes()
+            if len(value) > MAX_MESSAGE_BYTES - RECORD_OVERHEAD:
+                log.error(
+                    "event too large, not published",
+                    cluster=event.cluster,
+                    group=event.group,
+                    bytes=len(value),
+                )
+                continue
+            self._producer.send(self._freshness, group_key(event.cluster, event.group), value)
+        for cluster, group in deleted:
+            self._producer.send(self._freshness, group_key(cluster, group), None)
+        self._producer.flush()
+
+    def _publish_dead_letters(self, letters: Sequence[KeyedLetter]) -> None:
+        for key, letter in letters:
+            self._producer.send(self._dead_letters, key, letter.to_bytes())
+        self._producer.flush()

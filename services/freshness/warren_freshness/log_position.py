@@ -1,0 +1,49 @@
+"""A place in a log, and what was found there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+UNKNOWN = -1
+
+ReadOutcome = Literal["record", "none", "corrupt", "not_authorised", "unread"]
+
+
+class LogPosition(NamedTuple):
+    """An offset in a partition of a monitored cluster."""
+
+    topic: str
+    partition: int
+    offset: int
+
+
+class RecordTimes(NamedTuple):
+    """Append times around a position as the log has them, Unix ms; unusable ones included."""
+
+    first: int
+    """Of the first record at or after the position."""
+    before: int | None
+    """Of the last record before it, as far as it was seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What reading at a position gave.
+
+    none: no record at or after it, only control records and aborted ones, if anything.
+    corrupt: there are bytes, but no records can be made of them.
+    unread: no time or bytes left in this pass, or no leader answered.
+    """
+
+    outcome: ReadOutcome
+    first: int | None = None
+    before: int | None = None
+    log_start: int = UNKNOWN
+    """Where the log begins, when the position was found to be deleted."""
+    end: int = UNKNOWN
+    """High watermark, for none: what is before it was searched."""
+    undecided_at: int | None = None
+    """For none: append time of the first record of an open transaction."""
+    resume_at: int = UNKNOWN
+    """For unread: what is before this offset holds no record for the position."""

@@ -1,0 +1,1 @@
+"""One monitored cluster's passes: what is known, what has to be read, when."""

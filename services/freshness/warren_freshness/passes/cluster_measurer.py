@@ -1,0 +1,129 @@
+"""A pass over one monitored cluster's groups: recall, read what is missing, measure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from warren.clock import Clock
+from warren.contracts import FreshnessEvent
+from warren.settings import FreshnessSettings
+
+from warren_freshness.figures.group_event import group_event
+from warren_freshness.figures.partition_figures import Evidence, measure, unheard_of
+from warren_freshness.log_position import LogPosition, Reading
+from warren_freshness.passes.known_times import KnownTimes, look_back
+from warren_freshness.passes.log_end_samples import LogEndSamples
+from warren_freshness.positions.group_positions import GroupSnapshot
+from warren_freshness.positions.partition_state import PartitionState
+from warren_freshness.reading.byte_budget import ByteBudget
+from warren_freshness.reading.record_reader import RecordReader
+from warren_freshness.record_times.cache import TimeCache
+from warren_freshness.topics.retention import Retention
+
+
+class ClusterMeasurer:
+    """What one cluster's passes share: its reader, its cache, what stays true between passes."""
+
+    def __init__(
+        self,
+        reader: RecordReader,
+        cache: TimeCache,
+        retention: Retention,
+        settings: FreshnessSettings,
+        clock: Clock,
+        stale_after: float,
+    ) -> None:
+        """`stale_after`: seconds after which a group's last event says nothing about now."""
+        self._reader = reader
+        self._retention = retention
+        self._settings = settings
+        self._clock = clock
+        self._stale_ms = stale_after * 1000
+        self._known = KnownTimes(cache)
+        self._log_ends = LogEndSamples(settings.samples)
+
+    async def measure(self, groups: Sequence[GroupSnapshot]) -> list[FreshnessEvent]:
+        """One event per group, within `freshness.read_timeout`, whatever the cluster does."""
+        deadline = self._clock.monotonic() + self._settings.read_timeout
+        budget = ByteBudget(self._settings.pass_bytes)
+        heard_of = [group for group in groups if not self.is_stale(group)]
+        states = [state for group in heard_of for state in group.states]
+        await self._reader.prepare(
+            {state.committed.topic for state in states}, timeout=self._left(deadline)
+        )
+        readings = await self._readings(states, budget, deadline)
+        await self._sample(states, budget, deadline)
+        behind = {position.topic for position in readings}
+        await self._retention.refresh(behind, timeout=self._left(deadline))
+        evidence = Evidence(
+            readings, self._log_ends.times(), {topic: self._retention.of(topic) for topic in behind}
+        )
+        return [self._event(group, evidence) for group in groups]
+
+    def is_stale(self, group: GroupSnapshot) -> bool:
+        """Nothing was heard of the group for too long: the collector may be down."""
+        return self._clock.now_ms() - group.observed_at > self._stale_ms
+
+    async def close(self) -> None:
+        await self._known.flush()
+        await self._reader.close()
+
+    async def _readings(
+        self, states: Sequence[PartitionState], budget: ByteBudget, deadline: float
+    ) -> dict[LogPosition, Reading]:
+        """What is at the positions where groups go on reading: each position once."""
+        wanted = {place: state for state in states if (place := state.to_read) is not None}
+        topics = {position.topic for position in wanted}
+        topic_ids = {topic: self._reader.metadata.topic_id(topic) for topic in topics}
+        known = await self._known.recall(wanted, topic_ids)
+        read = await self._reader.read(
+            self._to_read(wanted, known), budget, timeout=self._left(deadline)
+        )
+        new = {position: reading for position, reading in read.items() if position not in known}
+        await self._known.keep(new, topic_ids)
+        # Where there was no time to look whether a record is still there, it counts as there.
+        checked = {p: r for p, r in read.items() if p in known and r.outcome != "unread"}
+        return known | checked | new
+
+    def _to_read(
+        self,
+        wanted: Mapping[LogPosition, PartitionState],
+        known: Mapping[LogPosition, Reading],
+    ) -> dict[LogPosition, int]:
+        """Fetch offsets where nothing is known, and where a known record may be deleted by now."""
+        now = self._clock.now_ms()
+        return {
+            position: self._known.fetch_offset(position, state.log_start)
+            for position, state in wanted.items()
+            if position not in known
+            or _may_be_deleted(state, known[position], self._retention.of(position.topic), now)
+        }
+
+    async def _sample(
+        self, states: Sequence[PartitionState], budget: ByteBudget, deadline: float
+    ) -> None:
+        due = self._log_ends.due(states)
+        wanted = {place: look_back(place, state.log_start) for place, state in due.items()}
+        self._log_ends.take(
+            await self._reader.read(wanted, budget, timeout=self._left(deadline), only_before=True)
+        )
+
+    def _event(self, group: GroupSnapshot, evidence: Evidence) -> FreshnessEvent:
+        now = self._clock.now_ms()
+        stale = self.is_stale(group)
+        rows = {
+            topic: [unheard_of(s) if stale else measure(s, evidence, now) for s in states]
+            for topic, states in group.topics.items()
+        }
+        return group_event(group, rows, now)
+
+    def _left(self, deadline: float) -> float:
+        return max(deadline - self._clock.monotonic(), 0)
+
+
+def _may_be_deleted(state: PartitionState, known: Reading, retention: int | None, now: int) -> bool:
+    """Retention has come this far: by now the log may begin after what is known of it."""
+    if known.first is None:
+        return False
+    is_old = retention is not None and known.first + retention <= now
+    return is_old or state.lost_records > 0

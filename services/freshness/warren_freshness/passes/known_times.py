@@ -1,0 +1,74 @@
+"""What is at positions by earlier passes, so that each position is read once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from warren_freshness.log_position import UNKNOWN, LogPosition, Reading, RecordTimes
+from warren_freshness.positions.partition_state import PartitionState
+from warren_freshness.record_times.cache import TimeCache
+
+# The last committed record is before the committed offset, and before the control records of up
+# to seven transactions that ended in between.
+LOOK_BACK = 8
+
+
+class KnownTimes:
+    """A record's times hold for good: they are cached, and other instances have them too. That
+    there was no record holds until the log grows, and how far a search came until the next pass."""
+
+    def __init__(self, cache: TimeCache) -> None:
+        self._cache = cache
+        self._without_record: dict[LogPosition, Reading] = {}
+        self._resume_at: dict[LogPosition, int] = {}
+
+    async def recall(
+        self, wanted: Mapping[LogPosition, PartitionState], topic_ids: Mapping[str, str]
+    ) -> dict[LogPosition, Reading]:
+        """Those of the wanted that are known: `record`, or `none` where nothing was appended."""
+        self._without_record = {
+            position: reading
+            for position, reading in self._without_record.items()
+            if position in wanted and _has_not_grown(wanted[position], reading)
+        }
+        cached = await self._cache.get_many(
+            [position for position in wanted if position not in self._without_record], topic_ids
+        )
+        records = {p: Reading("record", times.first, times.before) for p, times in cached.items()}
+        return self._without_record | records
+
+    def fetch_offset(self, position: LogPosition, log_start: int) -> int:
+        """Where to read from: a search that was not finished in the last pass goes on."""
+        resume_at = self._resume_at.get(position)
+        return look_back(position, log_start) if resume_at is None else resume_at
+
+    async def keep(
+        self, readings: Mapping[LogPosition, Reading], topic_ids: Mapping[str, str]
+    ) -> None:
+        """What a pass has read at positions that were not known."""
+        self._without_record |= {p: r for p, r in readings.items() if r.outcome == "none"}
+        self._resume_at = {p: r.resume_at for p, r in readings.items() if r.resume_at != UNKNOWN}
+        await self._cache.put_many(_lasting(readings), topic_ids)
+
+    async def flush(self) -> None:
+        """Waits until the others have what was kept last."""
+        await self._cache.flush()
+
+
+def look_back(position: LogPosition, log_start: int) -> int:
+    """The offset from which on a position's surroundings are read."""
+    return max(position.offset - LOOK_BACK, log_start, 0)
+
+
+def _has_not_grown(state: PartitionState, reading: Reading) -> bool:
+    """Nothing was appended to the log since it was read up to its end."""
+    return UNKNOWN != state.log_end <= reading.end
+
+
+def _lasting(readings: Mapping[LogPosition, Reading]) -> dict[LogPosition, RecordTimes]:
+    """Times of records that are at their positions for good."""
+    return {
+        position: RecordTimes(reading.first, reading.before)
+        for position, reading in readings.items()
+        if reading.first is not None and reading.log_start == UNKNOWN
+    }

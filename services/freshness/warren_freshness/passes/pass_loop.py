@@ -1,0 +1,100 @@
+"""One monitored cluster's passes, every interval, whatever happens to other clusters."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from typing import get_args
+
+import structlog
+from warren.clock import Clock
+from warren.contracts import FreshnessEvent, FreshnessReason
+from warren.errors import PublishFailed
+from warren.metrics.freshness import (
+    FRESHNESS_PARTITIONS,
+    FRESHNESS_PASS_SECONDS,
+    FRESHNESS_PASSES,
+    FRESHNESS_STALE_GROUPS,
+)
+
+from warren_freshness.home.publisher import Publisher
+from warren_freshness.passes.cluster_measurer import ClusterMeasurer
+from warren_freshness.positions.group_positions import GroupPositions, GroupSnapshot
+
+log = structlog.get_logger(__name__)
+
+
+class PassLoop:
+    """Measures and publishes. `used`: by home partition, the offsets whose events were."""
+
+    def __init__(
+        self,
+        cluster: str,
+        measurer: ClusterMeasurer,
+        positions: GroupPositions,
+        publisher: Publisher,
+        clock: Clock,
+    ) -> None:
+        self.used: Mapping[int, int] | None = None
+        self._cluster = cluster
+        self._measurer = measurer
+        self._positions = positions
+        self._publisher = publisher
+        self._clock = clock
+
+    async def run(self, interval: float, stop: asyncio.Event) -> None:
+        """A pass every `interval` seconds until `stop` is set."""
+        while not stop.is_set():
+            started = self._clock.monotonic()
+            result = await self._try()
+            took = self._clock.monotonic() - started
+            FRESHNESS_PASSES.labels(self._cluster, result).inc()
+            FRESHNESS_PASS_SECONDS.labels(self._cluster).observe(took)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(stop.wait(), max(interval - took, 0))
+
+    def release(self, home_partitions: Collection[int]) -> None:
+        """Another instance says from now on what is used of these."""
+        if self.used is not None:
+            self.used = {p: offset for p, offset in self.used.items() if p not in home_partitions}
+
+    async def close(self) -> None:
+        await self._measurer.close()
+
+    async def _try(self) -> str:
+        try:
+            await self._pass()
+        except PublishFailed as error:
+            log.warning("pass not published", cluster=self._cluster, problem=error.problem)
+            return "failed"
+        except Exception as error:
+            # A defect that one cluster's data brings out must not end the others' passes.
+            log.error("pass failed", cluster=self._cluster, exc_info=error)
+            return "failed"
+        return "published"
+
+    async def _pass(self) -> None:
+        used = self._positions.folded
+        groups = self._positions.snapshots(self._cluster, used.keys())
+        deleted = self._positions.deleted(self._cluster)
+        measured = await self._measurer.measure(groups)
+        # While it took place, groups may have been deleted, or have gone to another instance.
+        events = [event for event in measured if (event.cluster, event.group) in self._positions]
+        await self._publisher.publish(events, deleted)
+        self._positions.deletions_published(deleted)
+        self.used = used
+        self._count(groups, events)
+
+    def _count(self, groups: Sequence[GroupSnapshot], events: Sequence[FreshnessEvent]) -> None:
+        reasons = Counter(
+            reason
+            for event in events
+            for columns in event.topics.values()
+            for reason in columns.reason
+        )
+        for reason in get_args(FreshnessReason):
+            FRESHNESS_PARTITIONS.labels(self._cluster, reason).set(reasons[reason])
+        stale = sum(self._measurer.is_stale(group) for group in groups)
+        FRESHNESS_STALE_GROUPS.labels(self._cluster).set(stale)

@@ -1,0 +1,1 @@
+"""Where the groups stand, as the newest offset events say."""

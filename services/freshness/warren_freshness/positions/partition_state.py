@@ -1,0 +1,77 @@
+"""What the offset events say about one partition of a group, and what there is to read for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from warren_freshness.log_position import UNKNOWN, LogPosition
+from warren_freshness.positions.log_range import LogRange
+from warren_freshness.positions.topic_columns import TopicColumns
+
+
+class PartitionState(NamedTuple):
+    """Offsets and times as in the contracts: UNKNOWN is -1."""
+
+    committed: LogPosition
+    committed_at: int
+    lagging_since: int
+    log_start: int
+    log_end: int
+    log_observed_at: int
+
+    @property
+    def has_committed(self) -> bool:
+        return self.committed.offset >= 0
+
+    @property
+    def is_caught_up(self) -> bool:
+        """Nothing is at or after the committed offset, as far as the events know."""
+        return UNKNOWN != self.log_end <= self.committed.offset
+
+    @property
+    def to_read(self) -> LogPosition | None:
+        """Where the oldest unconsumed record is; None when there is nothing to read."""
+        if not self.has_committed or self.is_caught_up:
+            return None
+        topic, partition, offset = self.committed
+        return LogPosition(topic, partition, max(offset, self.log_start))
+
+    @property
+    def log_end_position(self) -> LogPosition:
+        return LogPosition(self.committed.topic, self.committed.partition, self.log_end)
+
+    @property
+    def lost_records(self) -> int:
+        return lost_records(self.committed.offset, self.log_start)
+
+    @property
+    def known_since(self) -> int | None:
+        """Since when, at least, the oldest unconsumed record has been there, Unix ms."""
+        if self.lagging_since != UNKNOWN:
+            return self.lagging_since
+        behind = self.log_end > self.committed.offset
+        return self.log_observed_at if self.has_committed and behind else None
+
+
+def lost_records(committed: int, log_start: int) -> int:
+    """Offsets that were deleted before the group consumed them; 0 when nothing is unknown."""
+    return max(log_start - committed, 0) if committed >= 0 else 0
+
+
+def partition_states(
+    topic: str, columns: TopicColumns, log_range: LogRange
+) -> Iterator[PartitionState]:
+    """One state per partition of a group's topic."""
+    at = columns.partition
+    for partition, committed, *rest in zip(
+        at.tolist(),
+        columns.committed.tolist(),
+        columns.committed_at.tolist(),
+        columns.lagging_since.tolist(),
+        log_range.start[at].tolist(),
+        log_range.end[at].tolist(),
+        log_range.observed_at[at].tolist(),
+        strict=True,
+    ):
+        yield PartitionState(LogPosition(topic, partition, committed), *rest)

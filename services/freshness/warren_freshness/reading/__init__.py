@@ -1,0 +1,1 @@
+"""Reading of the records at positions: fetch requests to the partitions' leaders."""

@@ -1,0 +1,142 @@
+"""Reading of records' times: one FetchRequest for many partitions, straight from their leaders.
+
+No consumer, no group, no commits: nothing of this shows on the monitored cluster.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+
+from warren.clock import Clock
+from warren.errors import ClusterUnreachable, KafkaError
+from warren.kafka.brokers import Brokers
+from warren.kafka.connection import log_retry
+from warren.kafka.metadata import NO_LEADER
+from warren.metrics.freshness import FRESHNESS_READ_BYTES, FRESHNESS_READS
+from warren.settings import KafkaConnection
+
+from warren_freshness.log_position import LogPosition, Reading
+from warren_freshness.reading.broker_fetches import BrokerFetches
+from warren_freshness.reading.byte_budget import ByteBudget
+from warren_freshness.reading.record_search import FIRST_SIZE, RecordSearch
+from warren_freshness.topics.metadata import TopicMetadata
+
+# Requests to one broker that are open at a time: it reads while we search.
+IN_FLIGHT = 2
+# Topics with larger batches are asked for more from the start, but one huge batch changes little.
+LEARNT_SIZE = 8 * FIRST_SIZE
+
+
+class RecordReader:
+    """Reads from one monitored cluster. For one event loop."""
+
+    def __init__(
+        self, cluster: str, setting: str, connection: KafkaConnection, clock: Clock
+    ) -> None:
+        """`setting` is the cluster's table. Raises SettingsError for what aiokafka cannot do."""
+        self._cluster = cluster
+        self._setting = setting
+        self.brokers = Brokers(cluster, setting, connection)
+        self.metadata = TopicMetadata(self.brokers, cluster, setting, clock)
+        self._sizes: dict[str, int] = {}
+        self._trouble: type[KafkaError] | None = None
+
+    async def prepare(self, topics: Iterable[str], *, timeout: float) -> None:
+        """Learns who leads the topics' partitions; on trouble, what is known must do."""
+        try:
+            async with asyncio.timeout(timeout):
+                await self.metadata.refresh(topics)
+        except KafkaError as error:
+            self._report(error)
+        except TimeoutError:
+            self._report(
+                ClusterUnreachable(
+                    self._cluster, f"{self._setting}.bootstrap", f"no answer within {timeout:g} s"
+                )
+            )
+        else:
+            self._trouble = None
+
+    async def read(
+        self,
+        wanted: Mapping[LogPosition, int],
+        budget: ByteBudget,
+        *,
+        timeout: float,
+        only_before: bool = False,
+    ) -> dict[LogPosition, Reading]:
+        """What there is at each position; `wanted` says from which offset on to look.
+
+        Takes `timeout` seconds and the budget (and one batch) at most: the rest is `unread`. With
+        `only_before`, the record before each position is all that is wanted.
+        """
+        searches = [
+            RecordSearch(position, offset, self._sizes.get(position.topic, FIRST_SIZE), only_before)
+            for position, offset in wanted.items()
+        ]
+        used = budget.used
+        try:
+            async with asyncio.timeout(timeout):
+                work = [broker.run() for broker in self._by_broker(searches, budget)]
+                for failure in await asyncio.gather(*work, return_exceptions=True):
+                    self._handle(failure)
+        except TimeoutError:
+            self.metadata.expire()
+        FRESHNESS_READ_BYTES.labels(self._cluster).inc(budget.used - used)
+        return self._readings(searches)
+
+    async def close(self) -> None:
+        await self.brokers.close()
+
+    def _by_broker(
+        self, searches: Iterable[RecordSearch], budget: ByteBudget
+    ) -> list[BrokerFetches]:
+        by_broker: dict[int, list[RecordSearch]] = defaultdict(list)
+        for search in searches:
+            topic, partition, _ = search.position
+            leader = self.metadata.leader(topic, partition)
+            if not self.metadata.is_authorised(topic):
+                search.refuse()
+            elif leader == NO_LEADER:
+                self.metadata.expire()
+            else:
+                by_broker[leader].append(search)
+        return [
+            BrokerFetches(
+                self.brokers, broker, self.metadata, its_searches[start::IN_FLIGHT], budget
+            )
+            for broker, its_searches in by_broker.items()
+            for start in range(IN_FLIGHT)
+        ]
+
+    def _readings(self, searches: Iterable[RecordSearch]) -> dict[LogPosition, Reading]:
+        readings: dict[LogPosition, Reading] = {}
+        outcomes: Counter[str] = Counter()
+        refused: set[str] = set()
+        for search in searches:
+            reading = readings[search.position] = search.finish()
+            outcomes[reading.outcome] += 1
+            if reading.outcome == "record":
+                topic = search.position.topic
+                self._sizes[topic] = min(max(search.size, self._sizes.get(topic, 0)), LEARNT_SIZE)
+            if reading.outcome == "not_authorised":
+                refused.add(search.position.topic)
+        self.metadata.refuse(refused)
+        for outcome, count in outcomes.items():
+            FRESHNESS_READS.labels(self._cluster, outcome).inc(count)
+        return readings
+
+    def _handle(self, failure: BaseException | None) -> None:
+        """A broker that refuses the credentials leaves the others alone."""
+        if isinstance(failure, KafkaError):
+            self._report(failure)
+        elif failure is not None:
+            raise failure
+
+    def _report(self, error: KafkaError) -> None:
+        """One line when the trouble begins or changes its kind."""
+        if type(error) is not self._trouble:
+            log_retry(error)
+        self._trouble = type(error)

@@ -1,0 +1,1 @@
+"""What a monitored cluster says of its topics: leaders, ids, rights, retention."""

@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+from freshness.events import CLUSTER, GROUP, NOW, At, offset_event
+from warren_freshness.log_position import UNKNOWN, LogPosition
+from warren_freshness.positions.group_positions import GroupPositions
+from warren_freshness.positions.partition_state import PartitionState, lost_records
+
+HOME = 3
+
+
+def states(positions: GroupPositions, group: str = GROUP) -> dict[tuple[str, int], PartitionState]:
+    (snapshot,) = [g for g in positions.snapshots(CLUSTER, [HOME]) if g.group == group]
+    return {(s.committed.topic, s.committed.partition): s for s in snapshot.states}
+
+
+def test_an_event_is_taken_in() -> None:
+    positions = GroupPositions()
+    event = offset_event({"orders": [At(5, 9, 2), At(-1, 4)]})
+    assert positions.fold(event, HOME)
+    assert states(positions) == {
+        ("orders", 0): PartitionState(LogPosition("orders", 0, 5), NOW - 1000, NOW, 2, 9, NOW),
+        ("orders", 1): PartitionState(LogPosition("orders", 1, -1), NOW - 1000, UNKNOWN, 0, 4, NOW),
+    }
+
+
+def test_events_that_are_not_newer_are_duplicates() -> None:
+    positions = GroupPositions()
+    assert positions.fold(offset_event({"orders": [At(5, 9)]}), HOME)
+    assert not positions.fold(offset_event({"orders": [At(1, 9)]}), HOME)
+    older = offset_event({"orders": [At(1, 9)]}, position=9, observed_at=NOW + 5)
+    assert not positions.fold(older, HOME)
+    assert states(positions)["orders", 0].committed.offset == 5
+    assert positions.fold(offset_event({"orders": [At(6, 9)]}, observed_at=NOW + 1), HOME)
+    assert positions.fold(offset_event({"orders": [At(7, 9)]}, position=11), HOME)
+
+
+def test_events_without_a_position_are_compared_by_time() -> None:
+    positions = GroupPositions()
+    for at, position, is_newer in ((0, 10, True), (1, -1, True), (1, -1, False), (2, 4, True)):
+        event = offset_event({"orders": [At(5, 9)]}, position=position, observed_at=NOW + at)
+        assert positions.fold(event, HOME) == is_newer
+
+
+def test_events_of_a_large_group_bring_other_topics_and_partitions() -> None:
+    positions = GroupPositions()
+    first = {"orders": [At(5, 9, partition=4), At(6, 9, partition=1)]}
+    positions.fold(offset_event(first), HOME)
+    second = {"orders": [At(7, 9, partition=2)], "bills": [At(1, 2)]}
+    positions.fold(offset_event(second, observed_at=NOW + 1), HOME)
+    found = {place: state.committed.offset for place, state in states(positions).items()}
+    assert found == {("orders", 1): 6, ("orders", 2): 7, ("orders", 4): 5, ("bills", 0): 1}
+    assert list(found)[:3] == [("orders", 1), ("orders", 2), ("orders", 4)]
+
+
+def test_since_when_a_partition_lags() -> None:
+    positions = GroupPositions()
+
+    def after(seconds: int, committed: int, log_end: int) -> int | None:
+        at = NOW + seconds * 1000
+        positions.fold(offset_event({"orders": [At(committed, log_end)]}, observed_at=at), HOME)
+        return states(positions)["orders", 0].known_since
+
+    assert after(0, committed=5, log_end=5) is None
+    assert after(1, committed=5, log_end=7) == NOW + 1000
+    assert after(2, committed=5, log_end=9) == NOW + 1000
+    assert after(3, committed=6, log_end=9) == NOW + 3000
+    assert after(4, committed=9, log_end=9) is None
+
+
+def test_log_ends_that_another_group_saw_later() -> None:
+    positions = GroupPositions()
+    positions.fold(offset_event({"orders": [At(5, 5)]}), HOME)
+    positions.fold(
+        offset_event({"orders": [At(8, 9, 2)]}, group="other", observed_at=NOW + 9), HOME
+    )
+    state = states(positions)["orders", 0]
+    assert (state.log_start, state.log_end, state.log_observed_at) == (2, 9, NOW + 9)
+    assert state.to_read == LogPosition("orders", 0, 5)
+    assert state.known_since == NOW + 9
+
+
+def test_log_ends_that_another_group_saw_earlier_change_nothing() -> None:
+    positions = GroupPositions()
+    positions.fold(offset_event({"orders": [At(5, 9)]}), HOME)
+    positions.fold(offset_event({"orders": [At(1, 7)]}, group="other", observed_at=NOW - 9), HOME)
+    assert states(positions)["orders", 0].log_end == 9
+
+
+def test_an_unknown_log_end_leaves_the_known_one() -> None:
+    positions = GroupPositions()
+    positions.fold(offset_event({"orders": [At(5, 9)]}), HOME)
+    positions.fold(offset_event({"orders": [At(5, -1, -1)]}, observed_at=NOW + 1), HOME)
+    state = states(positions)["orders", 0]
+    assert (state.log_end, state.log_observed_at) == (9, NOW)
+
+
+def test_a_position_whose_log_end_was_never_known_is_read() -> None:
+    positions = GroupPositions()
+    positions.fold(offset_event({"orders": [At(5, -1, -1)]}), HOME)
+    state = states(positions)["orders", 0]
+    assert state.to_read == LogPosition("orders", 0, 5)
+    assert state.known_since is None
+
+
+def test_removed_partitions_and_topics() -> None:
+    positions = GroupPositions()
+    positions.fold(offset_event({"orders": [At(5, 9), At(6, 9)], "bills": [At(1, 2)]}), HOME)
+    gone = {"orders": [0], "bills": [0], "unheard of": [1]}
+    positions.fold(offset_event({}, removed=gone, observed_at=NOW + 1), HOME)
+    assert states(positions).keys() == {("orders", 1)}
+
+
+def test_a_deleted_group_is_to_be_published_once() -> None:
+    positions = GroupPositions()
+    positions.fold(offset_event({"orders": [At(5, 9)]}), HOME)
+    assert positions.fold(offset_event({}, deleted=True, observed_at=NOW + 1), HOME)
+    assert positions.snapshots(CLUSTER, [HOME]) == []
+    assert positions.deleted(CLUSTER) == [(CLUSTER, GROUP)]
+    assert positions.deleted("other") == []
+    positions.deletions_published([(CLUSTER, GROUP)])
+    assert positions.deleted(CLUSTER) == []
+
+
+def test_a_group_that_came_back_has_no_tombstone() -> None:
+    positions = GroupPositions()
+    positions.fold(offset_event({}, deleted=True), HOME)
+    positions.fold(offset_event({"orders": [At(5, 9)]}, observed_at=NOW + 1), HOME)
+    assert positions.deleted(CLUSTER) == []
+
+
+def test_partitions_that_go_to_another_instance_are_forgotten() -> None:
+    positions = GroupPositions()
+    positions.fold(offset_event({"orders": [At(5, 9)]}), HOME)
+    positions.fold(offset_event({"bills": [At(5, 9)]}, group="other"), 4)
+    positions.fold(offset_event({}, group="gone", deleted=True), HOME)
+    positions.release([HOME])
+    (left,) = positions.snapshots(CLUSTER, [HOME, 4])
+    assert left.group == "other"
+    assert positions.deleted(CLUSTER) == []
+    # Nothing stays in the way of events that are read again.
+    assert positions.fold(offset_event({"orders": [At(5, 9)]}), HOME)
+
+
+def test_only_wanted_home_partitions_and_clusters() -> None:
+    positions = GroupPositions()
+    positions.fold(offset_event({"orders": [At(5, 9)]}), HOME)
+    assert positions.snapshots(CLUSTER, []) == []
+    assert positions.snapshots("other", [HOME]) == []
+
+
+def test_snapshots_stay_as_they_are() -> None:
+    positions = GroupPositions()
+    positions.fold(offset_event({"orders": [At(5, 9)]}), HOME)
+    (snapshot,) = positions.snapshots(CLUSTER, [HOME])
+    positions.fold(offset_event({"orders": [At(6, 12)]}, observed_at=NOW + 1), HOME)
+    assert snapshot.observed_at == NOW
+    assert [state.log_end for state in snapshot.states] == [9]
+
+
+def test_a_request_to_forget_observes_nothing() -> None:
+    positions = GroupPositions()
+    asked = offset_event({}, observed_at=NOW + 5000, position=-1).model_copy(update={"forget": []})
+    assert not positions.fold(asked, HOME)
+    assert (CLUSTER, GROUP) not in positions
+    assert positions.fold(offset_event({"orders": [At(5, 9)]}), HOME)
+    assert not positions.fold(asked, HOME)
+    assert positions.fold(offset_event({"orders": [At(6, 9)]}, observed_at=NOW + 1), HOME)
+
+
+def test_lost_records() -> None:
+    assert lost_records(29, 34) == 5
+    assert lost_records(34, 34) == 0
+    assert lost_records(34, -1) == 0
+    assert lost_records(-1, 34) == 0

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+from freshness.events import CLUSTER, NOW
+from warren.clock import ManualClock
+from warren.settings import RedisSettings
+from warren_freshness.log_position import UNKNOWN, LogPosition, Reading
+from warren_freshness.passes.known_times import LOOK_BACK, KnownTimes
+from warren_freshness.positions.partition_state import PartitionState
+from warren_freshness.record_times.cache import TimeCache
+from warren_freshness.record_times.local_cache import LocalCache
+from warren_freshness.record_times.redis_cache import RedisCache
+
+PLACE = LogPosition("orders", 0, 50)
+
+
+def wanted(log_end: int = 60, *others: LogPosition) -> dict[LogPosition, PartitionState]:
+    return {
+        place: PartitionState(place, NOW, UNKNOWN, 0, log_end, NOW) for place in (PLACE, *others)
+    }
+
+
+class Passes:
+    """What is kept in one pass and recalled in the next."""
+
+    def __init__(self, no_redis: str) -> None:
+        clock = ManualClock()
+        redis = RedisCache(RedisSettings.model_validate({"url": no_redis}), 60, clock)
+        self.known = KnownTimes(TimeCache(CLUSTER, LocalCache(10, 60, clock), redis))
+        self.runner = asyncio.Runner()
+
+    def keep(self, reading: Reading, topic_id: str = "a") -> None:
+        self.runner.run(self.known.keep({PLACE: reading}, {"orders": topic_id}))
+
+    def recall(self, log_end: int = 60, topic_id: str = "a") -> Reading | None:
+        states = wanted(log_end, LogPosition("orders", 1, 7))
+        return self.runner.run(self.known.recall(states, {"orders": topic_id})).get(PLACE)
+
+
+@pytest.fixture
+def passes(no_redis: str) -> Iterator[Passes]:
+    bench = Passes(no_redis)
+    yield bench
+    bench.runner.run(bench.known.flush())
+    bench.runner.close()
+
+
+def test_nothing_is_known_at_first(passes: Passes) -> None:
+    assert passes.recall() is None
+    assert passes.known.fetch_offset(PLACE, 0) == 50 - LOOK_BACK
+    assert passes.known.fetch_offset(PLACE, 45) == 45
+
+
+def test_a_records_times_are_known_from_then_on(passes: Passes) -> None:
+    passes.keep(Reading("record", first=NOW - 9, before=NOW - 10))
+    for log_end in (60, 70):
+        assert passes.recall(log_end) == Reading("record", first=NOW - 9, before=NOW - 10)
+    assert passes.recall(topic_id="b") is None
+
+
+def test_a_record_after_a_deleted_position_is_not_the_positions_own(passes: Passes) -> None:
+    passes.keep(Reading("record", first=NOW - 9, log_start=55))
+    assert passes.recall() is None
+
+
+def test_that_there_is_no_record_holds_until_the_log_grows(passes: Passes) -> None:
+    passes.keep(Reading("none", before=NOW - 10, end=60))
+    for _ in range(2):
+        assert passes.recall(60) == Reading("none", before=NOW - 10, end=60)
+    assert passes.recall(61) is None
+    assert passes.recall(60) is None
+
+
+def test_a_log_end_that_is_unknown_may_have_grown(passes: Passes) -> None:
+    passes.keep(Reading("none", end=60))
+    assert passes.recall(UNKNOWN) is None
+
+
+@pytest.mark.parametrize("outcome", ["unread", "corrupt", "not_authorised"])
+def test_what_told_nothing_is_read_again(passes: Passes, outcome: str) -> None:
+    passes.keep(Reading(outcome))  # type: ignore[arg-type]  # parametrize knows no literals
+    assert passes.recall() is None
+    assert passes.known.fetch_offset(PLACE, 0) == 50 - LOOK_BACK
+
+
+def test_a_search_that_was_not_finished_goes_on_in_the_next_pass_only(passes: Passes) -> None:
+    passes.keep(Reading("unread", resume_at=57))
+    assert passes.recall() is None
+    assert passes.known.fetch_offset(PLACE, 0) == 57
+    passes.runner.run(passes.known.keep({}, {}))
+    assert passes.known.fetch_offset(PLACE, 0) == 50 - LOOK_BACK

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import pytest
+from support.record_batches import (
+    CODECS,
+    batch,
+    emptied_marker,
+    interleaved_transactions,
+    legacy,
+    marker,
+)
+from warren_freshness.reading.neighbours import NO_TIMESTAMP, neighbours
+
+TEN = {offset: 1000 + offset for offset in range(10)}
+
+
+@pytest.mark.parametrize("codec", CODECS)
+@pytest.mark.parametrize("offset", [0, 1, 7, 9])
+def test_the_record_at_the_offset_and_the_one_before(codec: str, offset: int) -> None:
+    found = neighbours(batch(TEN, codec=codec), 0, offset, [])
+    assert found.first == 1000 + offset
+    assert found.before == (None if offset == 0 else 999 + offset)
+
+
+def test_the_first_record_after_an_offset_that_compaction_removed() -> None:
+    log = batch({0: 1000, 1: 1001}, next_offset=5) + batch({8: 1008})
+    found = neighbours(log, 0, 3, [])
+    assert (found.before, found.first) == (1001, 1008)
+
+
+def test_the_search_goes_on_after_a_batch_whose_last_records_were_compacted_away() -> None:
+    found = neighbours(batch({0: 1000, 1: 1001}, next_offset=5), 0, 3, [])
+    assert (found.before, found.first, found.next_offset) == (1001, None, 5)
+
+
+def test_times_need_not_grow() -> None:
+    found = neighbours(batch({0: 5000, 1: 4000, 2: 6000}), 0, 1, [])
+    assert (found.before, found.first) == (5000, 4000)
+
+
+def test_log_append_time_counts_instead_of_the_producers_time() -> None:
+    found = neighbours(batch(TEN, log_append_time=77_000), 0, 4, [])
+    assert (found.before, found.first) == (77_000, 77_000)
+
+
+def test_control_records_are_not_records() -> None:
+    log = batch({0: 1000}, producer_id=7, transactional=True) + marker(1, 7, commit=True)
+    found = neighbours(log, 0, 1, [])
+    assert (found.before, found.first, found.next_offset) == (1000, None, 2)
+
+
+def test_a_marker_whose_record_compaction_removed() -> None:
+    found = neighbours(emptied_marker(0, 7) + batch({1: 1001}), 0, 0, [])
+    assert (found.first, found.next_offset) == (1001, 2)
+
+
+def test_aborted_records_are_not_records() -> None:
+    log = interleaved_transactions()
+    aborted = [(7, 0)]
+    assert neighbours(log, 0, 0, aborted).first == 1001
+    found = neighbours(log, 0, 3, aborted)
+    assert (found.before, found.first) == (1002, 1004)
+
+
+def test_a_transaction_that_was_aborted_before_what_was_fetched_began_to_be() -> None:
+    log = batch({10: 1010}, producer_id=7, transactional=True) + marker(11, 7, commit=False)
+    found = neighbours(log, 10, 10, [(7, 4)])
+    assert (found.first, found.next_offset) == (None, 12)
+
+
+def test_message_format_1_has_times_and_format_0_has_none() -> None:
+    assert neighbours(legacy({0: 1000, 1: 1001}, magic=1), 0, 1, []).first == 1001
+    assert neighbours(legacy({0: None, 1: None}, magic=0), 0, 1, []).first == NO_TIMESTAMP
+
+
+def test_a_batch_that_is_cut_off_is_not_there() -> None:
+    log = batch({0: 1000}) + batch({1: 1001})[:-1]
+    found = neighbours(log, 0, 1, [])
+    assert (found.before, found.first, found.next_offset) == (1000, None, 1)
+
+
+def test_nothing_fetched() -> None:
+    assert neighbours(b"", 5, 5, []) == (None, None, 5)

@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+from freshness.events import NOW
+from warren_freshness.figures.partition_figures import Evidence, Row, measure, unheard_of
+from warren_freshness.log_position import UNKNOWN, LogPosition, Reading
+from warren_freshness.positions.partition_state import PartitionState
+
+HOUR = 3_600_000
+
+
+def state(
+    committed: int = 5,
+    log_end: int = 9,
+    log_start: int = 0,
+    lagging_since: int = NOW - 700,
+    log_observed_at: int = NOW - 300,
+) -> PartitionState:
+    return PartitionState(
+        LogPosition("orders", 0, committed),
+        NOW - 1000,
+        lagging_since,
+        log_start,
+        log_end,
+        log_observed_at,
+    )
+
+
+def measured(
+    at: PartitionState,
+    reading: Reading | None = None,
+    newest: int | None = None,
+    retention: int | None = None,
+) -> Row:
+    place = at.to_read
+    return measure(
+        at,
+        Evidence(
+            readings={} if reading is None or place is None else {place: reading},
+            newest={} if newest is None else {at.log_end_position: newest},
+            retention={"orders": retention},
+        ),
+        NOW,
+    )
+
+
+def test_exact() -> None:
+    reading = Reading("record", first=NOW - HOUR, before=NOW - HOUR - 500)
+    row = measured(state(), reading, newest=NOW - 100, retention=2 * HOUR)
+    assert row == Row(
+        partition=0,
+        committed=5,
+        freshness_ms=HOUR,
+        reason="exact",
+        bound_ms=0,
+        lost_records=0,
+        time_to_loss_ms=HOUR,
+        oldest_at=NOW - HOUR,
+        commit_lag_ms=HOUR - 500,
+        append_lag_ms=HOUR + 400,
+    )
+
+
+def test_caught_up() -> None:
+    row = measured(state(committed=9), newest=NOW - 1200)
+    assert row == Row(0, 9, 0, "caught_up", 300, commit_lag_ms=200, append_lag_ms=0)
+
+
+def test_committed_beyond_the_log_end_is_caught_up() -> None:
+    assert measured(state(committed=12)).reason == "caught_up"
+
+
+def test_an_observation_from_the_future_bounds_nothing_below_zero() -> None:
+    assert measured(state(committed=9, log_observed_at=NOW + 50)).bound_ms == 0
+
+
+def test_no_commit() -> None:
+    assert measured(state(committed=-1)) == Row(0, -1, None, "no_commit", None)
+
+
+def test_expired_is_as_late_as_the_first_record_that_is_left() -> None:
+    at = state(committed=2, log_start=6)
+    assert at.to_read == LogPosition("orders", 0, 6)
+    row = measured(at, Reading("record", first=NOW - HOUR, before=NOW - 1), 1, retention=2 * HOUR)
+    assert row == Row(0, 2, HOUR, "expired", 0, 4, time_to_loss_ms=HOUR, oldest_at=NOW - HOUR)
+
+
+def test_records_that_expired_after_the_event_was_made() -> None:
+    row = measured(state(), Reading("record", first=NOW - HOUR, log_start=8))
+    assert (row.reason, row.lost_records, row.freshness_ms) == ("expired", 3, HOUR)
+
+
+def test_expired_is_never_zero() -> None:
+    row = measured(state(committed=2, log_start=6), Reading("record", first=NOW + 50))
+    assert (row.reason, row.freshness_ms, row.bound_ms) == ("expired", 1, 50)
+
+
+def test_everything_that_was_not_consumed_is_deleted() -> None:
+    row = measured(state(committed=2, log_start=9), Reading("none", end=9))
+    assert row == Row(0, 2, None, "expired", 700, 7)
+
+
+def test_only_control_records_are_left() -> None:
+    row = measured(state(), Reading("none", before=NOW - 1500, end=9))
+    assert row == Row(0, 5, 0, "control_only", 300, commit_lag_ms=500, append_lag_ms=0)
+
+
+def test_an_open_transaction_may_turn_out_to_be_late() -> None:
+    row = measured(state(), Reading("none", end=9, undecided_at=NOW - HOUR))
+    assert (row.freshness_ms, row.reason, row.bound_ms) == (0, "control_only", HOUR)
+
+
+def test_an_open_transaction_with_a_bad_timestamp() -> None:
+    assert measured(state(), Reading("none", end=9, undecided_at=-1)).bound_ms == 300
+
+
+def test_bad_timestamps() -> None:
+    for first in (-1, 0, NOW // 1000, NOW * 1000):
+        row = measured(state(), Reading("record", first=first), retention=HOUR)
+        assert row == Row(0, 5, None, "bad_timestamp", 700)
+
+
+def test_a_damaged_batch() -> None:
+    assert measured(state(), Reading("corrupt")) == Row(0, 5, None, "bad_timestamp", 700)
+
+
+def test_bad_timestamps_are_no_basis_for_the_helper_figures() -> None:
+    reading = Reading("record", first=NOW - HOUR, before=-1)
+    row = measured(state(), reading, newest=NOW * 1000)
+    assert (row.commit_lag_ms, row.append_lag_ms) == (None, None)
+    row = measured(state(), Reading("record", first=NOW - 9, before=NOW - 10), newest=-1)
+    assert (row.commit_lag_ms, row.append_lag_ms) == (0, None)
+    assert measured(state(committed=9), newest=-1).commit_lag_ms is None
+
+
+def test_clocks_that_differ() -> None:
+    row = measured(state(), Reading("record", first=NOW + 250))
+    assert (row.freshness_ms, row.reason, row.bound_ms) == (0, "exact", 250)
+
+
+def test_what_could_not_be_read_was_late_at_least_since_it_was_seen() -> None:
+    assert measured(state()) == Row(0, 5, None, "timeout", 700)
+    assert measured(state(), Reading("unread", resume_at=7)) == Row(0, 5, None, "timeout", 700)
+    refused = measured(state(), Reading("not_authorised"))
+    assert refused == Row(0, 5, None, "not_authorised", 700)
+
+
+def test_losses_are_known_even_if_the_record_could_not_be_read() -> None:
+    row = measured(state(committed=2, log_start=6), Reading("unread"))
+    assert (row.reason, row.lost_records, row.freshness_ms) == ("timeout", 4, None)
+
+
+def test_nothing_is_known_of_the_log() -> None:
+    row = measured(state(log_end=UNKNOWN, lagging_since=UNKNOWN))
+    assert (row.reason, row.bound_ms) == ("timeout", None)
+
+
+def test_a_group_that_was_not_heard_of_for_long() -> None:
+    assert unheard_of(state(committed=9)) == Row(0, 9, None, "timeout", None)
+    assert unheard_of(state(committed=-1)).reason == "no_commit"
+    assert unheard_of(state(committed=2, log_start=6)).lost_records == 4

@@ -1,0 +1,208 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from typing import Any, cast
+
+import pytest
+from freshness.fake_brokers import NOT_AUTHORISED, NOT_LEADER, FakeBrokers, FakeLog
+from structlog.testing import capture_logs
+from warren.clock import ManualClock
+from warren.errors import AuthenticationFailed
+from warren.kafka.brokers import Brokers
+from warren.metrics.freshness import FRESHNESS
+from warren.settings import ClusterSettings
+from warren_freshness.log_position import LogPosition, Reading
+from warren_freshness.reading import broker_fetches as broker_scans
+from warren_freshness.reading.byte_budget import ByteBudget
+from warren_freshness.reading.record_reader import RecordReader
+from warren_freshness.topics.metadata import MAX_AGE, TopicMetadata
+
+PLENTY = 1 << 30
+
+
+class Bench:
+    """A reader on fake brokers."""
+
+    def __init__(self, brokers: FakeBrokers) -> None:
+        self.brokers = brokers
+        self.clock = ManualClock()
+        self.reader = RecordReader(
+            "prod", "clusters.prod", ClusterSettings(bootstrap="b:1"), self.clock
+        )
+        self.reader.brokers = cast("Brokers", brokers)
+        self.reader.metadata = TopicMetadata(
+            self.reader.brokers, "prod", "clusters.prod", self.clock
+        )
+
+    def read(
+        self, places: Iterable[LogPosition], timeout: float = 30, most_bytes: int = PLENTY
+    ) -> dict[LogPosition, Reading]:
+        async def reading() -> dict[LogPosition, Reading]:
+            wanted = {place: place.offset for place in places}
+            await self.reader.prepare({place.topic for place in places}, timeout=timeout)
+            return await self.reader.read(wanted, ByteBudget(most_bytes), timeout=timeout)
+
+        return asyncio.run(reading())
+
+
+def log(leader: int = 1, **others: Any) -> FakeLog:
+    return FakeLog({offset: 1000 + offset for offset in range(10)}, leader, **others)
+
+
+def record(offset: int) -> Reading:
+    return Reading("record", first=1000 + offset)
+
+
+def test_one_request_per_broker_reads_all_its_partitions() -> None:
+    bench = Bench(FakeBrokers({("a", p): log(leader=1 + p % 2) for p in range(6)}))
+    places = [LogPosition("a", p, p) for p in range(6)]
+    assert bench.read(places) == {place: record(place.offset) for place in places}
+    asked = [partition for fetch in bench.brokers.fetches for partition in fetch]
+    assert sorted(asked) == [("a", p) for p in range(6)]
+    assert len(bench.brokers.fetches) <= 2 * 2  # two brokers, each with requests in flight
+
+
+def test_positions_in_one_partition_go_into_different_requests() -> None:
+    bench = Bench(FakeBrokers({("a", 0): log()}))
+    places = [LogPosition("a", 0, offset) for offset in range(7)]
+    assert bench.read(places) == {place: record(place.offset) for place in places}
+    assert all(len(fetch) == 1 for fetch in bench.brokers.fetches)
+
+
+def test_large_requests_are_split(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(broker_scans, "MOST_PARTITIONS", 3)
+    bench = Bench(FakeBrokers({("a", p): log() for p in range(20)}))
+    assert len(bench.read([LogPosition("a", p, 1) for p in range(20)])) == 20
+    assert max(len(fetch) for fetch in bench.brokers.fetches) == 3
+
+
+def test_a_batch_of_any_size_comes_in_the_end() -> None:
+    huge = 1 << 40
+    bench = Bench(FakeBrokers({("a", p): log(size=huge) for p in range(3)}))
+    places = [LogPosition("a", p, 4) for p in range(3)]
+    assert bench.read(places) == {place: record(4) for place in places}
+
+
+def test_a_long_search_does_not_keep_large_batches_waiting() -> None:
+    long = FakeLog({40: 1040}, markers=40)
+    bench = Bench(FakeBrokers({("a", 0): long, ("a", 1): log(), ("a", 2): log(size=1 << 40)}))
+    places = [LogPosition("a", 0, 0), LogPosition("a", 1, 4), LogPosition("a", 2, 4)]
+    assert bench.read(places) == dict(zip(places, [record(40), record(4), record(4)], strict=True))
+
+
+def test_topics_with_large_batches_are_asked_for_more_the_next_time() -> None:
+    bench = Bench(FakeBrokers({("a", p): log(size=20_000) for p in range(9)}))
+    bench.read([LogPosition("a", p, 4) for p in range(9)])
+    before = len(bench.brokers.fetches)
+    bench.read([LogPosition("a", p, 5) for p in range(9)])
+    assert len(bench.brokers.fetches) - before <= 2
+
+
+def test_a_leader_that_moved_is_looked_for_in_the_next_pass() -> None:
+    bench = Bench(FakeBrokers({("a", 0): log(error=NOT_LEADER)}))
+    place = LogPosition("a", 0, 4)
+    assert bench.read([place]) == {place: Reading("unread")}
+    bench.brokers.logs["a", 0] = log(leader=2)
+    assert bench.read([place]) == {place: record(4)}
+    assert bench.brokers.metadata_requests == 2
+
+
+def test_leaders_are_asked_for_once_a_minute_otherwise() -> None:
+    bench = Bench(FakeBrokers({("a", 0): log()}))
+    for _ in range(3):
+        bench.read([LogPosition("a", 0, 4)])
+    assert bench.brokers.metadata_requests == 1
+    bench.clock.advance(MAX_AGE)
+    bench.read([LogPosition("a", 0, 4)])
+    assert bench.brokers.metadata_requests == 2
+
+
+def test_a_broker_that_is_gone_takes_only_its_partitions_with_it() -> None:
+    bench = Bench(FakeBrokers({("a", 0): log(leader=1), ("a", 1): log(leader=2)}, unreachable={1}))
+    read = bench.read([LogPosition("a", 0, 4), LogPosition("a", 1, 4)])
+    assert read == {LogPosition("a", 0, 4): Reading("unread"), LogPosition("a", 1, 4): record(4)}
+
+
+def test_a_broker_that_hangs_costs_the_timeout_and_only_its_partitions() -> None:
+    bench = Bench(FakeBrokers({("a", 0): log(leader=1), ("a", 1): log(leader=2)}, hanging={1}))
+    read = bench.read([LogPosition("a", 0, 4), LogPosition("a", 1, 4)], timeout=0.2)
+    assert read == {LogPosition("a", 0, 4): Reading("unread"), LogPosition("a", 1, 4): record(4)}
+
+
+def test_bytes_of_a_pass_are_bounded() -> None:
+    bench = Bench(FakeBrokers({("a", p): log() for p in range(300)}))
+    places = [LogPosition("a", p, 0) for p in range(300)]
+    read = bench.read(places, most_bytes=20_000)
+    outcomes = [reading.outcome for reading in read.values()]
+    assert "record" in outcomes
+    assert "unread" in outcomes
+    bytes_read = FRESHNESS.get_sample_value(
+        "warren_freshness_read_bytes_total", {"cluster": "prod"}
+    )
+    assert bytes_read is not None
+
+
+def test_a_topic_that_may_not_be_read_is_reported_once_and_left_alone() -> None:
+    bench = Bench(FakeBrokers({("a", 0): log(error=NOT_AUTHORISED), ("b", 0): log()}))
+    places = [LogPosition("a", 0, 4), LogPosition("b", 0, 4)]
+    with capture_logs() as logs:
+        for _ in range(3):
+            read = bench.read(places)
+            assert read == {places[0]: Reading("not_authorised"), places[1]: record(4)}
+    assert [line["setting"] for line in logs] == ["clusters.prod.kafka"]
+    assert "READ on topic a" in logs[0]["problem"]
+    assert sum(("a", 0) in fetch for fetch in bench.brokers.fetches) == 1
+    bench.clock.advance(MAX_AGE)
+    bench.brokers.logs["a", 0].error = 0
+    assert bench.read(places)[places[0]] == record(4)
+
+
+def test_a_topic_that_may_not_be_described() -> None:
+    bench = Bench(FakeBrokers({("a", 0): log()}, unauthorised={"a"}))
+    assert bench.read([LogPosition("a", 0, 4)]) == {
+        LogPosition("a", 0, 4): Reading("not_authorised")
+    }
+
+
+def test_an_unreachable_cluster_is_reported_once_until_it_answers_again() -> None:
+    bench = Bench(FakeBrokers({("a", 0): log()}, no_metadata=True))
+    place = LogPosition("a", 0, 4)
+    with capture_logs() as logs:
+        for _ in range(3):
+            assert bench.read([place]) == {place: Reading("unread")}
+        bench.brokers.no_metadata = False
+        assert bench.read([place]) == {place: record(4)}
+        bench.brokers.no_metadata = True
+        bench.clock.advance(MAX_AGE)
+        # What was known of the leaders is good enough to go on.
+        assert bench.read([place]) == {place: record(4)}
+    assert len(logs) == 2
+
+
+def test_refused_credentials_are_reported() -> None:
+    def refuse(_broker: int) -> Exception:
+        return AuthenticationFailed("prod", "clusters.prod.kafka", "authentication failed")
+
+    bench = Bench(FakeBrokers({("a", 0): log()}, refusal=refuse))
+    with capture_logs() as logs:
+        assert bench.read([LogPosition("a", 0, 4)]) == {LogPosition("a", 0, 4): Reading("unread")}
+    assert [line["problem"] for line in logs] == ["authentication failed"]
+
+
+def test_deleted_offsets_are_read_where_the_logs_begin() -> None:
+    bench = Bench(FakeBrokers({("a", p): log(start=3 + p) for p in range(3)}))
+    places = [LogPosition("a", p, 1) for p in range(3)]
+    assert bench.read(places) == {
+        place: Reading("record", first=1003 + place.partition, log_start=3 + place.partition)
+        for place in places
+    }
+
+
+def test_a_partition_that_is_not_there() -> None:
+    bench = Bench(FakeBrokers({("a", 0): log()}))
+    assert bench.read([LogPosition("a", 7, 1)]) == {LogPosition("a", 7, 1): Reading("unread")}
+
+
+def test_nothing_to_read() -> None:
+    assert Bench(FakeBrokers({})).read([]) == {}

@@ -1,0 +1,94 @@
+"""Passes over a real broker's logs that transactional producers wrote."""
+
+from __future__ import annotations
+
+import pytest
+from freshness.events import GROUP
+from freshness.measured_cluster import MeasuredCluster, columns
+from freshness.timed_logs import MINUTE, TimedLogs
+from warren.clock import ManualClock
+from warren.settings import FreshnessSettings
+
+pytestmark = pytest.mark.integration
+
+
+def test_aborted_records_are_passed_over(
+    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
+) -> None:
+    topic = logs.topic()
+    now = clock.now_ms()
+    logs.transaction(topic, [now - 9 * MINUTE] * 3, commit=True)
+    logs.transaction(topic, [now - 8 * MINUTE] * 3, commit=False)
+    logs.transaction(topic, [now - 7 * MINUTE] * 3, commit=True)
+    times = logs.times(topic)
+    assert sorted(set(times.values())) == [now - 9 * MINUTE, now - 7 * MINUTE]
+    aborted_at = 4
+    found = columns(cluster.measure_one(topic, [aborted_at]))
+    assert (found.reason, found.freshness_ms) == (["exact"], [7 * MINUTE])
+    assert found.commit_lag_ms == [9 * MINUTE]  # the record before the marker and the aborted ones
+    assert found.append_lag_ms == [2 * MINUTE]
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_only_control_and_aborted_records_are_left(
+    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster, commit: bool
+) -> None:
+    topic = logs.topic()
+    now = clock.now_ms()
+    logs.transaction(topic, [now - 9 * MINUTE] * 2, commit=True)
+    committed = 2  # after the last record: the marker is left
+    if not commit:
+        logs.transaction(topic, [now - 8 * MINUTE] * 2, commit=False)
+    _, end = logs.range(topic)
+    assert end == (3 if commit else 6)
+    event = cluster.measure_one(topic, [committed])
+    found = columns(event)
+    assert (found.reason, found.freshness_ms, found.bound_ms) == (["control_only"], [0], [0])
+    assert (found.commit_lag_ms, found.append_lag_ms) == ([9 * MINUTE], [0])
+    assert event.freshness_ms == 0
+    # It stays so without being read again, until a record is appended.
+    clock.advance(5)
+    assert columns(cluster.measure()[GROUP]).reason == ["control_only"]
+    logs.produce(topic, [now - MINUTE])
+    clock.advance(1)
+    found = columns(cluster.measure_one(topic, [committed]))
+    assert (found.reason, found.freshness_ms) == (["exact"], [MINUTE + 6000])
+
+
+def test_an_open_transaction(logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster) -> None:
+    topic = logs.topic()
+    now = clock.now_ms()
+    logs.produce(topic, [now - 9 * MINUTE])
+    with logs.open_transaction(topic, [now - 5 * MINUTE] * 2) as producer:
+        found = columns(cluster.measure_one(topic, [1]))
+        assert (found.reason, found.freshness_ms) == (["control_only"], [0])
+        assert found.bound_ms == [5 * MINUTE]
+        assert columns(cluster.measure_one(topic, [0])).freshness_ms == [9 * MINUTE]
+        producer.commit_transaction(30)
+    clock.advance(1)
+    found = columns(cluster.measure_one(topic, [1]))
+    assert (found.reason, found.freshness_ms) == (["exact"], [5 * MINUTE + 1000])
+
+
+def test_a_long_stretch_of_aborted_records_is_searched_over_several_passes(
+    logs: TimedLogs, clock: ManualClock, no_redis: str
+) -> None:
+    topic = logs.topic()
+    now = clock.now_ms()
+    for _ in range(4):
+        producer_batches = [now - 8 * MINUTE] * 40
+        with logs.open_transaction(topic, producer_batches) as producer:
+            for _ in range(40):
+                producer.produce(topic, bytes(20_000), partition=0, timestamp=now - 8 * MINUTE)
+            producer.flush(30)
+            producer.abort_transaction(30)
+    logs.produce(topic, [now - 7 * MINUTE])
+    cluster = MeasuredCluster(logs, clock, no_redis, FreshnessSettings(pass_bytes=2**20))
+    cluster.commit(topic, [0])
+    reasons: list[str] = []
+    while not reasons or reasons[-1] == "timeout":
+        found = columns(cluster.measure()[GROUP])
+        reasons += found.reason
+    cluster.close()
+    assert len(reasons) > 2
+    assert found.freshness_ms == [7 * MINUTE]

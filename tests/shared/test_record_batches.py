@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.record_batches import (
+    CODECS,
+    batch,
+    emptied_marker,
+    interleaved_transactions,
+    legacy,
+    marker,
+)
+from warren.errors import UnreadableBatch
+from warren.kafka.record_batches import (
+    NO_PRODUCER,
+    UNKNOWN,
+    ReadCommitted,
+    decoded_batches,
+)
+
+TEN = {offset: 1000 + offset for offset in range(10)}
+
+
+def read_committed(log: bytes, aborted: Iterable[tuple[int, int]] = ()) -> dict[int, int | None]:
+    """{offset: timestamp} of the records that a read_committed consumer gets."""
+    committed = ReadCommitted(aborted)
+    return {
+        record.offset: record.timestamp
+        for found in decoded_batches(log)
+        if committed.shows(found)
+        for record in found.records()
+    }
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_what_a_batch_says(codec: str) -> None:
+    log = batch(TEN, codec=codec) + batch({12: 1012}, producer_id=7, transactional=True)
+    first, second = decoded_batches(log)
+    assert (first.base_offset, first.next_offset) == (0, 10)
+    assert (first.producer_id, first.is_transactional, first.is_control) == (
+        NO_PRODUCER,
+        False,
+        False,
+    )
+    assert (second.base_offset, second.next_offset) == (12, 13)
+    assert (second.producer_id, second.is_transactional, second.is_control) == (7, True, False)
+    (record,) = second.records()
+    assert (record.offset, record.timestamp) == (12, 1012)
+    assert (record.key, record.value, list(record.headers)) == (b"key", b"value" * 20, [])
+
+
+def test_a_batch_ends_where_it_ended_before_compaction() -> None:
+    (found,) = decoded_batches(batch({3: 1003, 4: 1004}, next_offset=9))
+    assert [record.offset for record in found.records()] == [3, 4]
+    assert (found.base_offset, found.next_offset) == (3, 9)
+
+
+def test_records_are_handed_out_once() -> None:
+    (found,) = decoded_batches(batch(TEN))
+    assert next(found.records()).offset == 0
+    assert [record.offset for record in found.records()] == list(range(1, 10))
+    assert list(found.records()) == []
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_markers_say_how_a_transaction_ended(commit: bool) -> None:
+    log = batch({0: 1000}, producer_id=7, transactional=True) + marker(1, 7, commit=commit)
+    records, end = decoded_batches(log)
+    assert (records.marker, end.marker) == (None, "commit" if commit else "abort")
+    assert (end.is_control, end.producer_id, end.next_offset) == (True, 7, 2)
+
+
+def test_control_batches_that_end_no_transaction() -> None:
+    (found,) = decoded_batches(marker(0, NO_PRODUCER, commit=True, kind=2))  # leader change
+    assert (found.is_control, found.marker) == (True, None)
+
+
+def test_a_marker_whose_record_compaction_removed() -> None:
+    (found,) = decoded_batches(emptied_marker(1, 7))
+    assert (found.is_control, found.marker, list(found.records())) == (True, None, [])
+
+
+def test_a_control_record_without_a_type() -> None:
+    with pytest.raises(UnreadableBatch):
+        list(decoded_batches(marker(1, 7, commit=False, key=b"\x00")))
+
+
+def test_control_records_are_not_records() -> None:
+    log = batch({0: 1000}, producer_id=7, transactional=True) + marker(1, 7, commit=True)
+    assert read_committed(log) == {0: 1000}
+
+
+def test_aborted_records_are_not_records() -> None:
+    assert read_committed(interleaved_transactions(), [(7, 0)]) == {1: 1001, 2: 1002, 4: 1004}
+
+
+def test_a_transaction_that_was_aborted_before_what_was_fetched_began_to_be() -> None:
+    log = batch({10: 1010}, producer_id=7, transactional=True) + marker(11, 7, commit=False)
+    assert read_committed(log, [(7, 4)]) == {}
+
+
+def test_two_aborted_transactions_of_one_producer() -> None:
+    log = (
+        batch({0: 1000}, producer_id=7, transactional=True)
+        + marker(1, 7, commit=False)
+        + batch({2: 1002}, producer_id=7, transactional=True)
+        + marker(3, 7, commit=False)
+        + batch({4: 1004})
+    )
+    assert read_committed(log, [(7, 2), (7, 0)]) == {4: 1004}
+
+
+def test_an_idempotent_producers_records_are_in_no_transaction() -> None:
+    assert read_committed(batch({5: 1005}, producer_id=7), [(7, 4)]) == {5: 1005}
+
+
+def test_message_format_1_has_times_and_format_0_has_none() -> None:
+    assert read_committed(legacy({0: 1000, 1: 1001}, magic=1)) == {0: 1000, 1: 1001}
+    assert read_committed(legacy({0: None, 1: None}, magic=0)) == {0: None, 1: None}
+
+
+def test_message_formats_before_2_know_no_producer() -> None:
+    first, _ = decoded_batches(legacy({4: 1000, 5: 1001}, magic=1))
+    assert (first.base_offset, first.next_offset) == (UNKNOWN, 5)
+    assert (first.producer_id, first.is_control, first.marker) == (NO_PRODUCER, False, None)
+
+
+def test_a_batch_that_is_cut_off_is_not_there() -> None:
+    assert read_committed(batch({0: 1000}) + batch({1: 1001})[:-1]) == {0: 1000}
+
+
+def test_nothing() -> None:
+    assert list(decoded_batches(b"")) == []
+
+
+@pytest.mark.parametrize("codec", [codec for codec in CODECS if codec != "none"])
+def test_compressed_bytes_that_are_damaged(codec: str) -> None:
+    damaged = bytearray(batch(TEN, codec=codec))
+    damaged[70:] = b"\xff" * (len(damaged) - 70)
+    with pytest.raises(UnreadableBatch):
+        read_committed(bytes(damaged))
+
+
+@pytest.mark.parametrize("at", [57, 61, 62])
+def test_uncompressed_bytes_that_are_damaged(at: int) -> None:
+    damaged = bytearray(batch(TEN))
+    damaged[at] ^= 0xFF
+    with pytest.raises(UnreadableBatch):
+        read_committed(bytes(damaged))
+
+
+def test_an_unknown_codec() -> None:
+    unknown = bytearray(batch(TEN))
+    unknown[22] |= 7
+    with pytest.raises(UnreadableBatch):
+        read_committed(bytes(unknown))
+
+
+@given(
+    codec=st.sampled_from(list(CODECS)),
+    flips=st.lists(st.tuples(st.integers(0, 400), st.integers(1, 255)), min_size=1, max_size=3),
+    aborted=st.booleans(),
+)
+def test_damage_never_raises_anything_else(
+    codec: str, flips: list[tuple[int, int]], aborted: bool
+) -> None:
+    log = batch(TEN, codec=codec, producer_id=7, transactional=True) + marker(10, 7, commit=False)
+    damaged = bytearray(log + batch({11: 1011}, codec=codec))
+    for at, mask in flips:
+        damaged[at % len(damaged)] ^= mask
+    try:
+        for found in decoded_batches(bytes(damaged)):
+            assert isinstance(found.base_offset, int)
+            assert isinstance(found.next_offset, int)
+            assert found.marker in ("commit", "abort", None)
+        read_committed(bytes(damaged), [(7, 0)] if aborted else [])
+    except UnreadableBatch:
+        return
