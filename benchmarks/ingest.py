@@ -25,12 +25,12 @@ from support.measuring import kafka, usage
 from warren.clock import SystemClock
 from warren.log import configure
 from warren.settings import ClusterSettings, CollectorSettings, LogSettings
-from warren_collector.filters import NameFilter
-from warren_collector.group_records import Findings
-from warren_collector.group_reports import GroupReports
-from warren_collector.positions import Positions
+from warren_collector.cluster.filters import NameFilter
+from warren_collector.groups.recorded.records import Findings
+from warren_collector.groups.reports import GroupReports
+from warren_collector.groups.topic_ids import TopicIds
+from warren_collector.positions.recorded import Positions
 from warren_collector.sources.offsets_topic import OffsetsTopicSource
-from warren_collector.topic_ids import TopicIds
 from warren_local.ports import free_port
 
 

@@ -17,10 +17,10 @@ from support.waiting import eventually
 from warren.contracts import OffsetEvent, TopicPositions, group_key, split_group_key
 from warren.contracts.topics import MAX_MESSAGE_BYTES
 from warren.evaluation import GroupRules, Rules
-from warren_collector import log_ends, topic_metadata
-from warren_collector.events import Origin, group_events
-from warren_collector.log_ends import LogEnds, TopicLog
-from warren_collector.positions import Positions
+from warren_collector.logs import ends, metadata
+from warren_collector.logs.ends import LogEnds, TopicLog
+from warren_collector.positions.events import Origin, group_events
+from warren_collector.positions.recorded import Positions
 from warren_evaluator.judgement import Judged, judge
 from warren_evaluator.state import GroupState
 from warren_local.kafka import EmbeddedKafka
@@ -35,8 +35,8 @@ def newest(events: Events, group: str, topic: str) -> TopicPositions:
 
 @pytest.mark.integration
 def test_topics_that_shrink_and_logs_that_move(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(topic_metadata, "MAX_AGE", 0.5)
-    monkeypatch.setattr(log_ends, "STARTS_EVERY", 0.5)
+    monkeypatch.setattr(metadata, "MAX_AGE", 0.5)
+    monkeypatch.setattr(ends, "STARTS_EVERY", 0.5)
     orders, returns = lab.create_topic("orders", 3), lab.create_topic("returns")
     group = f"{lab.name}-group"
     for partition in range(3):

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 from warren.contracts import GroupEvent, GroupMember
-from warren_collector.live.enrichment import assignment_skew, enriched, idle_members, unowned
-from warren_collector.live.live_group import LiveGroup
+from warren_collector.groups.live.enrichment import assignment_skew, enriched, idle_members, unowned
+from warren_collector.groups.live.group import LiveGroup
 
 
 def member(name: str, *subscription: str, **assignment: list[int]) -> GroupMember:

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.coordinator_batches import batch
 from warren.contracts import OffsetEvent
-from warren_collector.events import GroupEvents, Origin, group_events
-from warren_collector.groups import Group
-from warren_collector.log_ends import LogEnds, TopicLog
-from warren_collector.positions import Positions
+from warren_collector.logs.ends import LogEnds, TopicLog
+from warren_collector.positions.events import GroupEvents, Origin, group_events
+from warren_collector.positions.group import Group
+from warren_collector.positions.recorded import Positions
 
 NOW = 1_795_244_400_123
 

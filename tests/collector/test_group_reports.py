@@ -16,13 +16,13 @@ from support.coordinator_batches import batch
 from support.kafka_schemas import GroupWriter
 from warren.clock import ManualClock
 from warren.contracts import GroupEvent
-from warren_collector import group_reports
-from warren_collector.batch import Folded
-from warren_collector.group_records import Findings
-from warren_collector.group_reports import GroupReport, GroupReports
-from warren_collector.positions import Positions
+from warren_collector.groups import reports
+from warren_collector.groups.recorded.records import Findings
+from warren_collector.groups.reports import GroupReport, GroupReports
+from warren_collector.groups.topic_ids import TopicIds
+from warren_collector.positions.recorded import Positions
 from warren_collector.records import GroupMetadata, Malformed, Member
-from warren_collector.topic_ids import TopicIds
+from warren_collector.sources.batch import Folded
 
 ORDERS, RETURNS = UUID(int=2**127 + 5), UUID(int=6)
 Record = tuple[bytes | None, bytes | None]
@@ -416,7 +416,7 @@ def test_a_group_that_is_too_big_for_a_record_loses_detail(
     whole = at.due()[0].event
     assert whole is not None
     for most, subscriptions, partitions in ((5000, 0, 500), (1000, 0, 0)):
-        monkeypatch.setattr(group_reports, "MOST_BYTES", most)
+        monkeypatch.setattr(reports, "MOST_BYTES", most)
         event = at.due()[0].event
         assert event is not None
         (member,) = event.members

@@ -9,7 +9,7 @@ import support.coordinator_records as encode
 from hypothesis import given
 from hypothesis import strategies as st
 from support.coordinator_batches import batch
-from warren_collector.positions import Positions
+from warren_collector.positions.recorded import Positions
 from warren_collector.records import Malformed, OffsetCommit, OffsetDeleted, decode_record
 
 Record = tuple[bytes | None, bytes | None]

@@ -6,8 +6,8 @@ from support.coordinator_batches import batch
 from warren.clock import ManualClock
 from warren.contracts import DeadLetter, OffsetEvent
 from warren.errors import PublishFailed
-from warren_collector.positions import Positions
-from warren_collector.publisher import Publisher
+from warren_collector.cluster.publisher import Publisher
+from warren_collector.positions.recorded import Positions
 
 
 class FakeBus:

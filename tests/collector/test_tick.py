@@ -7,16 +7,16 @@ from support.coordinator_batches import batch
 from warren.clock import ManualClock
 from warren.contracts import DeadLetter, GroupEvent, OffsetEvent
 from warren.errors import ClusterUnreachable, PublishFailed
-from warren_collector.events import Origin
-from warren_collector.group_reports import GroupReports
-from warren_collector.log_ends import LogEnds, TopicLog
-from warren_collector.meters import Meters
-from warren_collector.positions import Positions
-from warren_collector.publisher import Publisher
+from warren_collector.cluster.meters import Meters
+from warren_collector.cluster.publisher import Publisher
+from warren_collector.cluster.tick import Ticker
+from warren_collector.groups.reports import GroupReports
+from warren_collector.groups.topic_ids import TopicIds
+from warren_collector.logs.ends import LogEnds, TopicLog
+from warren_collector.positions.events import Origin
+from warren_collector.positions.recorded import Positions
 from warren_collector.records import GroupMetadata
 from warren_collector.sources.source_partitions import SourcePartitions, assigned
-from warren_collector.tick import Ticker
-from warren_collector.topic_ids import TopicIds
 
 HEARTBEAT = 30.0
 BAD_KEY = b"\0"

@@ -14,9 +14,10 @@ from warren.kafka.brokers import Brokers
 from warren.kafka.connection import log_retry
 from warren.settings import KafkaConnection
 
+from warren_collector.admin.committed_offsets import TopicOffsets
 from warren_collector.admin.group_admin import NOT_AUTHORISED, GroupAdmin, ListedGroup, Refusal
-from warren_collector.committed_offsets import Snapshot, TopicOffsets
 from warren_collector.sources.polling import Owns
+from warren_collector.sources.snapshot import Snapshot
 
 
 class AdminApiReader:
