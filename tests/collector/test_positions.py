@@ -9,7 +9,8 @@ import support.coordinator_records as encode
 from hypothesis import given
 from hypothesis import strategies as st
 from support.coordinator_batches import batch
-from warren_collector.positions.recorded import Positions
+from support.recorded_positions import everything, recorded_positions
+from warren_collector.positions.recorded import RecordedPositions
 from warren_collector.records import Malformed, OffsetCommit, OffsetDeleted, decode_record
 
 Record = tuple[bytes | None, bytes | None]
@@ -17,11 +18,7 @@ Position = tuple[str, str, int]
 Committed = tuple[int, int]
 
 
-def everything(_: str) -> bool:
-    return True
-
-
-def committed(positions: Positions) -> dict[Position, Committed]:
+def committed(positions: RecordedPositions) -> dict[Position, Committed]:
     columns = positions.columns
     return {
         (group.name, topic, partition): (int(columns.offset[row]), int(columns.committed_at[row]))
@@ -31,7 +28,7 @@ def committed(positions: Positions) -> dict[Position, Committed]:
     }
 
 
-def commit_counts(positions: Positions) -> dict[Position, int]:
+def commit_counts(positions: RecordedPositions) -> dict[Position, int]:
     return {
         (group.name, topic, partition): int(positions.columns.commits[row])
         for group in positions.groups
@@ -92,7 +89,7 @@ BATCHES = st.lists(st.lists(RECORDS, max_size=40), max_size=4)
 def test_folding_together_is_as_folding_one_by_one(
     batches: list[list[Record]], count_from: int
 ) -> None:
-    positions = Positions(lambda group: not group.startswith("denied"))
+    positions = recorded_positions(lambda group: not group.startswith("denied"))
     naive = Naive()
     seen = 0
     for records in batches:
@@ -115,7 +112,7 @@ def test_folding_together_is_as_folding_one_by_one(
 
 @given(st.lists(st.tuples(KEYS, VALUES), min_size=1, max_size=60), st.integers(1, 59))
 def test_how_records_are_batched_does_not_matter(records: list[Record], cut: int) -> None:
-    together, apart = Positions(everything), Positions(everything)
+    together, apart = recorded_positions(), recorded_positions()
     together.fold(batch(records))
     apart.fold(batch(records[:cut]))
     apart.fold(batch(records[cut:]))
@@ -131,14 +128,14 @@ def commits(group: str, count: int, topic: str = "orders") -> list[Record]:
 
 
 def test_columns_grow() -> None:
-    positions = Positions(everything)
+    positions = recorded_positions()
     folded = positions.fold(batch(commits("big", 5000)))
     assert folded.commits == len(positions) == 5000
     assert committed(positions)["big", "orders", 4999] == (49990, 1000)
 
 
 def test_groups_grow() -> None:
-    positions = Positions(everything)
+    positions = recorded_positions()
     for number in range(3000):
         positions.fold(batch(commits(f"group-{number}", 1)))
     assert len(positions.groups) == 3000
@@ -146,7 +143,7 @@ def test_groups_grow() -> None:
 
 
 def test_rows_are_used_again() -> None:
-    positions = Positions(everything)
+    positions = recorded_positions()
     records = commits("a", 900)
     for _ in range(5):
         positions.fold(batch(records))
@@ -157,7 +154,7 @@ def test_rows_are_used_again() -> None:
 
 
 def test_a_released_partition_is_forgotten_and_the_others_stay() -> None:
-    positions = Positions(lambda group: group != "denied")
+    positions = recorded_positions(lambda group: group != "denied")
     both = [*commits("a", 2), *commits("b", 2), *commits("denied", 2)]
     positions.fold(batch(both, partition=[0, 0, 1, 1, 1, 1]))
     positions.release([1])
@@ -174,7 +171,7 @@ def test_a_released_partition_is_forgotten_and_the_others_stay() -> None:
 
 
 def test_uncounted_records_rebuild_state_only() -> None:
-    positions = Positions(everything)
+    positions = recorded_positions()
     records = [*commits("a", 2), *commits("b", 1)]
     records.append((records[2][0], None))
     folded = positions.fold(batch(records, counted=[False] * 4))
@@ -184,7 +181,7 @@ def test_uncounted_records_rebuild_state_only() -> None:
 
 
 def test_due_are_dirty_groups_and_those_whose_heartbeat_is_over() -> None:
-    positions = Positions(everything)
+    positions = recorded_positions()
     positions.fold(batch(commits("a", 1)))
     positions.fold(batch(commits("b", 1), counted=[False]))
     a, b = positions.groups.due(-np.inf)
@@ -196,7 +193,7 @@ def test_due_are_dirty_groups_and_those_whose_heartbeat_is_over() -> None:
 
 
 def test_publishing_resets_the_counts_of_the_published_rows() -> None:
-    positions = Positions(everything)
+    positions = recorded_positions()
     positions.fold(batch(commits("a", 3)))
     (group,) = positions.groups
     positions.published([group], [group.topics["orders"].rows(2)], at=1.0)
@@ -205,7 +202,7 @@ def test_publishing_resets_the_counts_of_the_published_rows() -> None:
 
 
 def test_a_deleted_group_stays_until_its_deletion_is_published() -> None:
-    positions = Positions(everything)
+    positions = recorded_positions()
     records = commits("a", 1)
     positions.fold(batch([*records, (records[0][0], None)]))
     (group,) = positions.groups.due(np.inf)
@@ -216,7 +213,7 @@ def test_a_deleted_group_stays_until_its_deletion_is_published() -> None:
 
 
 def test_a_deletion_of_a_position_that_compaction_has_dropped_is_told() -> None:
-    positions = Positions(everything)
+    positions = recorded_positions()
     folded = positions.fold(batch([(encode.offset_key("a", "orders", 7), None)]))
     (group,) = positions.groups.due(-np.inf)
     assert folded.deletions == 1
@@ -224,7 +221,7 @@ def test_a_deletion_of_a_position_that_compaction_has_dropped_is_told() -> None:
 
 
 def test_the_same_position_under_two_key_versions_is_one() -> None:
-    positions = Positions(everything)
+    positions = recorded_positions()
     old, new = (encode.offset_key("a", "orders", 0, version) for version in (0, 1))
     value = encode.offset_value
     positions.fold(batch([(old, value(1, 1)), (new, value(2, 2)), (old, None)]))
@@ -247,7 +244,7 @@ def test_the_same_position_under_two_key_versions_is_one() -> None:
     ],
 )
 def test_malformed_records_are_handed_back(record: Record, field: str) -> None:
-    positions = Positions(everything)
+    positions = recorded_positions()
     folded = positions.fold(batch([*commits("b", 9), record, *commits("c", 9)]))
     ((index, malformed),) = folded.rejected
     assert index == 9
@@ -258,7 +255,7 @@ def test_malformed_records_are_handed_back(record: Record, field: str) -> None:
 
 
 def test_unknown_kinds_and_versions_are_counted() -> None:
-    positions = Positions(everything)
+    positions = recorded_positions()
     records: list[Record] = [
         (b"\0\x63", b"?"),
         (b"\0\x63", None),
@@ -276,7 +273,7 @@ def test_unknown_kinds_and_versions_are_counted() -> None:
 
 
 def test_unknown_tags_are_counted() -> None:
-    positions = Positions(everything)
+    positions = recorded_positions()
     value = encode.offset_value(7, 1637, version=4)[:-1] + encode.tagged_fields({5: b"?"})
     folded = positions.fold(batch([(encode.offset_key("a", "orders", 0), value)]))
     assert folded.unknown_tags == {(1, 4): 1}
@@ -284,7 +281,7 @@ def test_unknown_tags_are_counted() -> None:
 
 
 def test_denied_topics_are_not_folded_in() -> None:
-    positions = Positions(everything, lambda topic: topic != "returns")
+    positions = recorded_positions(everything, lambda topic: topic != "returns")
     records: list[Record] = [
         (encode.offset_key("a", topic, 0), encode.offset_value(7, 5))
         for topic in ("orders", "returns")
@@ -297,7 +294,7 @@ def test_denied_topics_are_not_folded_in() -> None:
 
 def test_what_is_denied_from_now_on_is_deleted() -> None:
     denied: set[str] = set()
-    positions = Positions(lambda name: name not in denied, lambda name: name not in denied)
+    positions = recorded_positions(lambda name: name not in denied, lambda name: name not in denied)
     records: list[Record] = [
         (encode.offset_key(group, topic, number), encode.offset_value(7, 5))
         for group in ("a", "b", "c")
@@ -336,7 +333,7 @@ def test_records_of_one_batch_are_read_as_if_each_came_alone() -> None:
         key("g", "orders", 2**31 - 1),
     ]
     records = [(raw, encode.offset_value(3, at)) for at, raw in enumerate(keys)]
-    together, alone = (Positions(lambda group: group != "denied") for _ in range(2))
+    together, alone = (recorded_positions(lambda group: group != "denied") for _ in range(2))
     folded = together.fold(batch(records))
     apart = [alone.fold(batch([record])) for record in records]
     places = [

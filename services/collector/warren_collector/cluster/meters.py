@@ -9,7 +9,7 @@ from warren.contracts import ClusterStateName
 from warren.metrics import collector as metrics
 
 from warren_collector.groups.recorded.records import Findings
-from warren_collector.positions.base import CollectedPositions
+from warren_collector.positions.base import Positions
 from warren_collector.records import Malformed, Skipped
 from warren_collector.records.key import KINDS
 from warren_collector.sources.batch import Folded
@@ -74,7 +74,7 @@ class Meters:
 
     def state(
         self,
-        positions: CollectedPositions,
+        positions: Positions,
         partitions: SourcePartitions,
         backlog: int,
         is_ready: bool,

@@ -18,10 +18,10 @@ from warren_collector.groups.live.groups import Asked, LiveGroups
 from warren_collector.groups.live.reader import Describer, LiveReader
 from warren_collector.groups.live.zookeeper_describer import ZookeeperDescriber
 from warren_collector.groups.recorded.states import GroupStates
-from warren_collector.positions.base import CollectedPositions
+from warren_collector.positions.base import Positions
 from warren_collector.positions.merged import MergedPositions, Part
 from warren_collector.positions.observed import ObservedPositions
-from warren_collector.positions.recorded import Positions
+from warren_collector.positions.recorded import RecordedPositions
 from warren_collector.sources.admin_api import AdminApiReader
 from warren_collector.sources.offsets_topic import OffsetsTopicSource
 from warren_collector.sources.polling import Polling, Reader
@@ -46,7 +46,7 @@ class Sources:
     """Opened for one cluster: `source` fills `positions`."""
 
     source: Source
-    positions: CollectedPositions
+    positions: Positions
     states: GroupStates
     """What records tell of the groups; without `offsets_topic` nothing."""
     live: LiveGroups
@@ -71,7 +71,7 @@ class Sources:
         self._watched = watched
         self._clock = clock
         self._meters = meters
-        self._filled: list[CollectedPositions] = []
+        self._filled: list[Positions] = []
         names = settings.clusters[cluster].sources
         self.states = GroupStates(watched.group)
         offsets_topic = None
@@ -102,9 +102,8 @@ class Sources:
         self._on_released(released)
 
     def _offsets_topic(self) -> OffsetsTopicSource:
-        positions = Positions(self._watched.group, self._watched.topic)
+        positions = RecordedPositions(self.states, self._watched.group, self._watched.topic)
         self._filled.append(positions)
-        self.states = positions.states
         return OffsetsTopicSource(
             self._cluster,
             self._setting,

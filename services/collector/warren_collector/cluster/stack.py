@@ -23,12 +23,12 @@ from warren_collector.cluster.progress import Progress
 from warren_collector.cluster.publisher import Publisher
 from warren_collector.cluster.state import ClusterState, Figures
 from warren_collector.cluster.tick import Ticker
-from warren_collector.groups.live.reports import LiveReports
+from warren_collector.groups.reports import GroupReports
 from warren_collector.groups.topic_ids import TopicIds, asking
 from warren_collector.logs.ends import LogEndsReader
 from warren_collector.logs.listing import TopicListing
 from warren_collector.logs.metadata import TopicMetadata
-from warren_collector.positions.base import CollectedPositions
+from warren_collector.positions.base import Positions
 from warren_collector.positions.events import Origin
 from warren_collector.sources.source import Source
 
@@ -125,7 +125,7 @@ class ClusterStack:
             )
             source, positions = opened.source, opened.positions
             admin = AdminClient(client_options(self.cluster, self._setting, cluster))
-            reports = LiveReports(
+            reports = GroupReports(
                 self.cluster,
                 opened.states,
                 positions.groups,
@@ -159,7 +159,7 @@ class ClusterStack:
     def _loop(
         self,
         source: Source,
-        positions: CollectedPositions,
+        positions: Positions,
         publisher: Publisher,
         ticker: Ticker,
         listing: TopicListing,
@@ -198,7 +198,7 @@ class ClusterStack:
         self.state.trouble(error)
         self._meters.cluster_state(self.state.name)
 
-    def _note(self, source: Source, positions: CollectedPositions, ticker: Ticker) -> None:
+    def _note(self, source: Source, positions: Positions, ticker: Ticker) -> None:
         """Makes visible how it stands."""
         backlog = source.backlog()
         figures = Figures(

@@ -17,7 +17,7 @@ from warren_collector.cluster.publisher import Publisher
 from warren_collector.groups.recorded.records import Findings
 from warren_collector.groups.reports import GroupReport, GroupReports
 from warren_collector.logs.ends import LogEnds
-from warren_collector.positions.base import CollectedPositions
+from warren_collector.positions.base import Positions
 from warren_collector.positions.events import GroupEvents, Origin, group_events
 from warren_collector.positions.group import Group
 from warren_collector.sources.source_partitions import SourcePartitions
@@ -47,7 +47,7 @@ class Ticker:
     def __init__(
         self,
         origin: Origin,
-        positions: CollectedPositions,
+        positions: Positions,
         source: Source,
         ends: EndsReader,
         publisher: Publisher,

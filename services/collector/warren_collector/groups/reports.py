@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import structlog
 from warren.contracts import GroupEvent, group_key
 from warren.contracts.topics import MAX_MESSAGE_BYTES
 
+from warren_collector.groups.live.groups import News
 from warren_collector.groups.recorded.description import count_rebalances, describe
 from warren_collector.groups.recorded.records import Findings, GroupRecords
 from warren_collector.groups.recorded.states import GroupStates
@@ -23,18 +25,18 @@ MOST_BYTES = MAX_MESSAGE_BYTES - 64 * 2**10  # room for the key and the batch ar
 _DETAILS: tuple[tuple[str, object], ...] = (("subscription", []), ("assignment", {}))
 Place = tuple[int, str]
 """Source partition and name of a group."""
-Complete = Callable[[GroupEvent], GroupEvent]
-Knows = Callable[[str], bool]
 
 
-def as_recorded(event: GroupEvent) -> GroupEvent:
-    """Adds nothing."""
-    return event
+class Coordinators(Protocol):
+    """What those say who are asked about groups, beside what records tell: LiveGroups."""
 
+    def poll(self) -> News: ...
 
-def by_record_only(_group: str) -> bool:
-    """Nobody else is asked."""
-    return False
+    def complete(self, event: GroupEvent) -> GroupEvent: ...
+
+    def knows(self, group: str) -> bool: ...
+
+    def shard_of(self, group: str) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,18 +63,13 @@ class GroupReports:
         states: GroupStates,
         positions: GroupIndex,
         topic_ids: TopicIds,
-        complete: Complete = as_recorded,
-        knows: Knows = by_record_only,
+        coordinators: Coordinators,
     ) -> None:
-        """`complete` adds to an event what the records do not tell; `knows` says which groups are
-        there although records tell nothing.
-        """
-        self._knows = knows
         self._cluster = cluster
         self._states = states
         self._positions = positions
         self._topic_ids = topic_ids
-        self._complete = complete
+        self._coordinators = coordinators
         self._reported: dict[Place, bytes] = {}
         self.awaits_ends = False
         """A group may be gone, and that is not reported yet: do not store the position now."""
@@ -80,13 +77,6 @@ class GroupReports:
     def __len__(self) -> int:
         """Groups that were published and are not gone."""
         return len(self._reported)
-
-    def touch(self, groups: Iterable[str]) -> None:
-        """Looks at these groups again though their records have not changed."""
-        wanted = set(groups)
-        for place in self._reported:
-            if place[1] in wanted:
-                self._states.touch(*place)
 
     def release(self, partitions: Iterable[int]) -> None:
         """Another collector reports the groups of these source partitions from now on."""
@@ -105,6 +95,7 @@ class GroupReports:
 
         What has changed stays due until `published`.
         """
+        self._take_news()
         self._topic_ids.refresh()
         self.awaits_ends = False
         reports = []
@@ -129,6 +120,15 @@ class GroupReports:
                 self._states.taken(report.place)
                 self._reported[report.place] = report.digest
 
+    def _take_news(self) -> None:
+        """Groups are looked at again when they are described otherwise than before."""
+        news = self._coordinators.poll()
+        for place in self._reported:
+            if place[1] in news.described:
+                self._states.touch(*place)
+        for group in news.sourced:
+            self._states.touch(self._coordinators.shard_of(group), group)
+
     def _may_come_back(self, group: GroupRecords) -> bool:
         """An upgrade deletes the group and writes it anew: perhaps the rest is not read yet."""
         had_head, group.is_headless = not group.is_headless, group.head() is None
@@ -146,7 +146,7 @@ class GroupReports:
         if described.unnamed and self._topic_ids.want(described.topics):
             return None
         event = described.event(self._cluster, place[1], position, observed_at)
-        event, content = _fitted(self._complete(event))
+        event, content = _fitted(self._coordinators.complete(event))
         digest = _digest(content)
         if self._reported.get(place) == digest:
             self._states.taken(place)
@@ -168,7 +168,7 @@ class GroupReports:
     def _is_there(self, place: Place) -> bool:
         positions = self._positions.get(*place)
         has_positions = positions is not None and not positions.is_empty
-        return has_positions or self._knows(place[1])
+        return has_positions or self._coordinators.knows(place[1])
 
 
 def _fitted(event: GroupEvent) -> tuple[GroupEvent, bytes]:

@@ -1,9 +1,9 @@
-"""Positions of groups, and which of them are on the bus: what all sources' positions share."""
+"""Committed positions, by group, and what of them is on the bus: what all sources' share."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import Protocol
 
 import numpy as np
 
@@ -13,27 +13,8 @@ from warren_collector.positions.index import GroupIndex
 from warren_collector.sources.batch import Batch, Folded
 
 
-class CollectedPositions(Protocol):
-    """What the stack and its ticks need of positions, whatever their source."""
-
-    columns: PositionColumns
-    groups: GroupIndex
-
-    def __len__(self) -> int: ...
-
-    def fold(self, batch: Batch) -> Folded: ...
-
-    def due(self, last_heartbeat: float) -> list[Group]: ...
-
-    def published(self, groups: Sequence[Group], rows: Sequence[Int64s], at: float) -> None: ...
-
-    def release(self, partitions: Iterable[int]) -> None: ...
-
-    def drop_denied(self) -> None: ...
-
-
-class GroupPositions:
-    """Positions that have no record of their own; no clock, no I/O."""
+class Positions(ABC):
+    """What the stack and its ticks need of positions, whatever their source; no clock, no I/O."""
 
     def __init__(self) -> None:
         self.columns = PositionColumns()
@@ -42,6 +23,10 @@ class GroupPositions:
     def __len__(self) -> int:
         """Committed positions."""
         return self.columns.used
+
+    @abstractmethod
+    def fold(self, batch: Batch) -> Folded:
+        """Takes in what a source tells; what could not be used is in the result."""
 
     def due(self, last_heartbeat: float) -> list[Group]:
         """Groups to publish: changed ones, and those last published before that (monotonic s)."""
@@ -52,11 +37,12 @@ class GroupPositions:
         for partition in partitions:
             for group in self.groups.of_partition(partition):
                 for row in group.all_rows():
-                    self.columns.give_back(row)
+                    self._give_back(row)
                 self.groups.forget(group)
 
+    @abstractmethod
     def drop_denied(self) -> None:
-        """The filters have changed: nothing to do where the next snapshot shows it."""
+        """The filters have changed: what is not watched any more will be published as deleted."""
 
     def published(self, groups: Sequence[Group], rows: Sequence[Int64s], at: float) -> None:
         """These rows of these groups are on the bus. `at`: monotonic seconds."""
@@ -68,18 +54,19 @@ class GroupPositions:
             if group.is_empty:
                 self.groups.forget(group)
 
-    def add(self, group: Group, topic: str, partition: int) -> int:
-        """The row of a position that was not there before."""
-        row = self.columns.take(_NO_KEY, group.slot)
+    def add(self, group: Group, topic: str, partition: int, key: bytes = b"") -> int:
+        """The row of a position that was not there before. `key`: of its record, if it has one."""
+        row = self.columns.take(key, group.slot)
         group.add(topic, partition, row)
         return row
 
     def remove(self, group: Group, topic: str, partition: int) -> None:
         """A position is gone: the group is due."""
-        self.columns.give_back(group.topics[topic].by_partition[partition])
+        self._give_back(group.topics[topic].by_partition[partition])
         group.remove(topic, partition)
         group.removed.setdefault(topic, set()).add(partition)
         self.groups.dirty[group.slot] = True
 
-
-_NO_KEY = b""
+    def _give_back(self, row: int) -> None:
+        """Nothing is committed under this row any more."""
+        self.columns.give_back(row)

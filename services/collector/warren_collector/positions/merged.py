@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from warren.contracts.offset_event import SourceName
 
-from warren_collector.positions.base import CollectedPositions, GroupPositions
+from warren_collector.positions.base import Positions
 from warren_collector.positions.group import Group
 from warren_collector.positions.index import NEVER
 from warren_collector.sources.batch import Batch, Folded
@@ -18,7 +18,7 @@ class Part(NamedTuple):
     """One source's positions. All parts have a group in the same partition (or shard)."""
 
     source: SourceName
-    positions: CollectedPositions
+    positions: Positions
 
 
 class _Commit(NamedTuple):
@@ -30,7 +30,7 @@ class _Commit(NamedTuple):
     commits: int
 
 
-class MergedPositions(GroupPositions):
+class MergedPositions(Positions):
     """Kept up to date from its parts whenever it is asked what is due; no clock, no I/O.
 
     A position that one source gives up is that of the others again.
@@ -104,7 +104,7 @@ class MergedPositions(GroupPositions):
 
 
 def _commits(
-    group: Group, positions: CollectedPositions, precedence: int
+    group: Group, positions: Positions, precedence: int
 ) -> list[tuple[tuple[str, int], _Commit]]:
     columns = positions.columns
     return [

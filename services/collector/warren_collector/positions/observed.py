@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warren_collector.admin.committed_offsets import CommittedOffsets, TopicOffsets
-from warren_collector.positions.base import GroupPositions
+from warren_collector.positions.base import Positions
 from warren_collector.positions.columns import Int64s
 from warren_collector.positions.group import NEVER_COMMITTED, Group
 from warren_collector.sources.batch import Batch, Folded
@@ -19,7 +19,7 @@ from warren_collector.sources.snapshot import Snapshot
 GONE_AFTER = 2
 
 
-class ObservedPositions(GroupPositions):
+class ObservedPositions(Positions):
     """A commit is an offset that differs from the one observed before.
 
     Where the source does not say when that was, it is the time of the snapshot that shows it.
@@ -45,6 +45,9 @@ class ObservedPositions(GroupPositions):
         """What became of the snapshots since the last call: this source has no records."""
         folded, self._folded = self._folded, Folded()
         return folded
+
+    def drop_denied(self) -> None:
+        """Nothing to do: the next snapshot shows it."""
 
     def release(self, partitions: Iterable[int]) -> None:
         released = list(partitions)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import compress, repeat
-from typing import NamedTuple, cast
+from typing import NamedTuple, Protocol, cast
 
 import numpy as np
 from warren.errors import MalformedRecord
 
-from warren_collector.groups.recorded.states import GroupStates
-from warren_collector.positions.columns import Int64s, PositionColumns
-from warren_collector.positions.group import Group
-from warren_collector.positions.index import GroupIndex
+from warren_collector.positions.base import Positions
+from warren_collector.positions.columns import Int64s
 from warren_collector.records import Malformed, Skipped
 from warren_collector.records.buffer import Buffer
 from warren_collector.records.commit_columns import decode_commit_values
@@ -46,29 +44,36 @@ _Places = dict[bytes, _Place]
 """By all of a key but its partition; for one batch."""
 
 
-class Positions:
+class RecordsOfGroups(Protocol):
+    """What takes in the records that are not about positions but about groups."""
+
+    def fold(self, batch: Batch, indexes: Sequence[int], folded: Folded) -> None:
+        """`indexes` are those records' in the batch."""
+
+    def drop_denied(self) -> None: ...
+
+    def release(self, partitions: Iterable[int]) -> None: ...
+
+
+class RecordedPositions(Positions):
     """State of the source partitions that this collector owns; no clock, no I/O."""
 
     def __init__(
         self,
+        states: RecordsOfGroups,
         accepts: Callable[[str], bool],
         accepts_topic: Callable[[str], bool] = lambda _topic: True,
     ) -> None:
-        """These say whether a group or topic is watched; they are asked once per key."""
+        """`states` are of the same groups. `accepts` and `accepts_topic` say whether a group or
+        topic is watched; they are asked once per key.
+        """
+        super().__init__()
+        self._states = states
         self._accepts = accepts
         self._accepts_topic = accepts_topic
-        self.states = GroupStates(accepts)
-        """What the groups are, beside what they have committed."""
-        self.columns = PositionColumns()
-        self.groups = GroupIndex()
         self._row_of_key: dict[bytes | None, int] = {}
 
-    def __len__(self) -> int:
-        """Committed positions."""
-        return self.columns.used
-
     def fold(self, batch: Batch) -> Folded:
-        """Takes in records; what could not be used is in the result."""
         folded = Folded()
         rows = self._known_rows(batch.keys)
         unseen = (rows == _UNSEEN).nonzero()[0].tolist()
@@ -76,7 +81,7 @@ class Positions:
         tombstones = batch.tombstones()
         if of_groups:
             rows[of_groups] = _OF_GROUP
-            self.states.fold(batch, of_groups, folded)
+            self._states.fold(batch, of_groups, folded)
             tombstones = [index for index in tombstones if rows[index] != _OF_GROUP]
         start = 0
         looked_up: Int64s | None = rows
@@ -93,45 +98,21 @@ class Positions:
     def release(self, partitions: Iterable[int]) -> None:
         """Forgets all that some source partitions said: another collector owns them now."""
         partitions = list(partitions)
-        self.states.release(partitions)
-        for partition in partitions:
-            for group in self.groups.of_partition(partition):
-                for row in group.all_rows():
-                    self._give_back(row)
-                self.groups.forget(group)
+        self._states.release(partitions)
+        super().release(partitions)
         # Denied keys do not say whose they are; those still needed are looked at once more.
         self._row_of_key = {key: row for key, row in self._row_of_key.items() if row > 0}
 
-    def due(self, last_heartbeat: float) -> list[Group]:
-        """Groups to publish: changed ones, and those last published before that (monotonic s)."""
-        return self.groups.due(last_heartbeat)
-
     def drop_denied(self) -> None:
-        """The filters have changed: positions not watched any more are published as deleted.
-
-        What was denied before is not known here: its records must be folded in anew.
-        """
-        self.states.drop_denied()
+        """What was denied before is not known here: its records must be folded in anew."""
+        self._states.drop_denied()
         for group in list(self.groups):
             accepted = self._accepts(group.name)
             for topic, rows in list(group.topics.items()):
                 if accepted and self._accepts_topic(topic):
                     continue
-                for partition, row in list(rows.by_partition.items()):
-                    group.remove(topic, partition)
-                    self._give_back(row)
-                    group.removed.setdefault(topic, set()).add(partition)
-                self.groups.dirty[group.slot] = True
-
-    def published(self, groups: Sequence[Group], rows: Sequence[Int64s], at: float) -> None:
-        """These rows of these groups are on the bus. `at`: monotonic seconds."""
-        if rows:
-            self.columns.commits[np.concatenate(rows)] = 0
-        self.groups.published(groups, at)
-        for group in groups:
-            group.removed.clear()
-            if group.is_empty:
-                self.groups.forget(group)
+                for partition in list(rows.by_partition):
+                    self.remove(group, topic, partition)
 
     def _fold_commits(
         self, batch: Batch, start: int, end: int, looked_up: Int64s | None, folded: Folded
@@ -244,8 +225,7 @@ class Positions:
         group = self.groups.ensure(source_partition, place.group)
         row = group.row(place.topic, partition)
         if row is None:
-            row = self.columns.take(raw, group.slot)
-            group.add(place.topic, partition, row)
+            row = self.add(group, place.topic, partition, raw)
         else:
             # The same position under the key of another version: that one took over.
             del self._row_of_key[self.columns.key[row]]
@@ -261,7 +241,7 @@ class Positions:
         try:
             version = read_key_version(buffer)
             if version not in OFFSET_COMMIT:
-                return None  # `states` has it
+                return None  # `_states` has it
             at = buffer.at
             key = read_offset_commit_key(buffer)
             if key.partition < 0:
@@ -301,4 +281,4 @@ class Positions:
 
     def _give_back(self, row: int) -> None:
         del self._row_of_key[self.columns.key[row]]
-        self.columns.give_back(row)
+        super()._give_back(row)

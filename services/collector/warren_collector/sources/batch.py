@@ -1,4 +1,4 @@
-"""Records of the offsets topic as columns: what a source hands to `Positions.fold`."""
+"""Records of the offsets topic as columns: what a source hands to `RecordedPositions.fold`."""
 
 from __future__ import annotations
 
