@@ -26,7 +26,7 @@ GroupType = Literal["classic", "consumer", "share", "streams"]
 
 GROUPS_PER_REQUEST = 100
 REQUESTS_AT_ONCE = 4
-NOT_AUTHORISED = 30
+GROUP_AUTHORIZATION_FAILED = 30
 _TYPES: dict[str, GroupType] = {"consumer": "consumer", "share": "share", "streams": "streams"}
 _DESCRIBE: dict[GroupType, type[Request[Any]]] = {
     "classic": DescribeClassicGroups,

@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from warren.clock import Clock
-from warren.errors import AuthorizationFailed
 from warren.kafka.brokers import Brokers
-from warren.kafka.connection import log_retry
 from warren.kafka.metadata import (
     INVALID_TOPIC,
     NO_ERROR,
@@ -18,6 +16,7 @@ from warren.kafka.metadata import (
     UNKNOWN_TOPIC,
     described_topics,
 )
+from warren.kafka.refusals import Refusals
 
 MAX_AGE = 30.0  # seconds; new partitions are seen after that long
 # A broker may not know a new topic yet, so one answer is not enough to call it missing.
@@ -37,7 +36,7 @@ class TopicMetadata:
         self._asked: frozenset[str] = frozenset()
         self._wanted: set[str] = set()
         self._absences: Counter[str] = Counter()
-        self._unauthorised: frozenset[str] = frozenset()
+        self._refusals = Refusals(cluster, setting, "DESCRIBE", "topic", "their lag is unknown")
 
     @property
     def missing(self) -> frozenset[str]:
@@ -78,15 +77,7 @@ class TopicMetadata:
                 unauthorised.add(topic.name)
         self.leaders = leaders
         self._absences = Counter({topic: self._absences[topic] + 1 for topic in absent})
-        self._report(frozenset(unauthorised))
-
-    def _report(self, unauthorised: frozenset[str]) -> None:
-        news = sorted(unauthorised - self._unauthorised)
-        self._unauthorised = unauthorised
-        if news:
-            more = f" and {len(news) - 1} more topics" if len(news) > 1 else ""
-            problem = f"not authorised: DESCRIBE on topic {news[0]}{more}; their lag is unknown"
-            log_retry(AuthorizationFailed(self.cluster, f"{self.setting}.kafka", problem))
+        self._refusals.observe(unauthorised)
 
 
 def _by_partition(leaders: dict[int, int]) -> list[int]:

@@ -13,10 +13,8 @@ from warren_collector.positions.base import Positions
 from warren_collector.positions.columns import Int64s
 from warren_collector.positions.group import NEVER_COMMITTED, Group
 from warren_collector.sources.batch import Batch, Folded
+from warren_collector.sources.polling import GONE_AFTER
 from warren_collector.sources.snapshot import Snapshot
-
-# A coordinator that moves may not list its groups for a moment: one absence proves nothing.
-GONE_AFTER = 2
 
 
 class ObservedPositions(Positions):

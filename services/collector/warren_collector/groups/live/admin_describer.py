@@ -5,12 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 
-from warren.errors import AuthorizationFailed
 from warren.kafka.brokers import Brokers
-from warren.kafka.connection import log_retry
+from warren.kafka.refusals import Refusals
 from warren.settings import KafkaConnection
 
-from warren_collector.admin.group_admin import NOT_AUTHORISED, GroupAdmin, ListedGroup, Refusal
+from warren_collector.admin.group_admin import (
+    GROUP_AUTHORIZATION_FAILED,
+    GroupAdmin,
+    ListedGroup,
+    Refusal,
+)
 from warren_collector.groups.live.described import live_group
 from warren_collector.groups.live.group import LiveGroup
 
@@ -22,12 +26,10 @@ class AdminDescriber:
     """
 
     def __init__(self, cluster: str, setting: str, connection: KafkaConnection) -> None:
-        self._cluster = cluster
-        self._setting = setting
         self._brokers = Brokers(cluster, setting, connection)
         self._admin = GroupAdmin(self._brokers)
         self._listed: dict[str, ListedGroup] = {}
-        self._refused: frozenset[str] = frozenset()
+        self._refusals = Refusals(cluster, setting, "DESCRIBE", "group", "members are unknown")
         self._runner = asyncio.Runner()
 
     def listed(self) -> tuple[Mapping[str, LiveGroup], bool]:
@@ -51,15 +53,9 @@ class AdminDescriber:
         self._runner.close()
 
     def _report(self, asked: Iterable[ListedGroup], answers: Mapping[str, object]) -> None:
-        names = {group.name for group in asked}
-        refused = frozenset(
+        refused = (
             name
             for name, answer in answers.items()
-            if isinstance(answer, Refusal) and answer.error == NOT_AUTHORISED
+            if isinstance(answer, Refusal) and answer.error == GROUP_AUTHORIZATION_FAILED
         )
-        news = sorted(refused - self._refused)
-        self._refused = self._refused - names | refused
-        if news:
-            more = f" and {len(news) - 1} more groups" if len(news) > 1 else ""
-            problem = f"not authorised: DESCRIBE on group {news[0]}{more}; members are unknown"
-            log_retry(AuthorizationFailed(self._cluster, f"{self._setting}.kafka", problem))
+        self._refusals.observe(refused, asked=(group.name for group in asked))

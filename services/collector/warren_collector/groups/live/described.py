@@ -12,9 +12,8 @@ from warren_collector.admin.group_admin import ListedGroup, Refusal
 from warren_collector.groups.live.group import LiveGroup
 from warren_collector.records.assignment import read_assignment
 from warren_collector.records.buffer import Buffer
+from warren_collector.records.group_metadata import CONSUMER
 from warren_collector.records.subscription import read_subscription
-
-CONSUMER = "consumer"
 
 
 def live_group(listed: ListedGroup, described: Mapping[str, Any] | Refusal | None) -> LiveGroup:

@@ -10,10 +10,7 @@ from typing import Protocol
 from warren.clock import Clock
 
 from warren_collector.groups.live.group import LiveGroup, LiveState
-from warren_collector.sources.polling import Owns
-
-# A coordinator that moves may not list its groups for a moment: one absence proves nothing.
-GONE_AFTER = 2
+from warren_collector.sources.polling import GONE_AFTER, Owns
 
 
 class Describer(Protocol):
