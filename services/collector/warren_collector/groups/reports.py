@@ -123,9 +123,10 @@ class GroupReports:
     def _take_news(self) -> None:
         """Groups are looked at again when they are described otherwise than before."""
         news = self._coordinators.poll()
-        for place in self._reported:
-            if place[1] in news.described:
-                self._states.touch(*place)
+        if news.described:
+            for place in self._reported:
+                if place[1] in news.described:
+                    self._states.touch(*place)
         for group in news.sourced:
             self._states.touch(self._coordinators.shard_of(group), group)
 
