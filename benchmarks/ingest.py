@@ -22,15 +22,17 @@ from support.burrow_process import run_burrow
 from support.commit_load import CommitLoad
 from support.group_load import TOPIC_ID
 from support.measuring import kafka, usage
+from support.quiet_coordinator import QuietCoordinator
 from warren.clock import SystemClock
 from warren.log import configure
 from warren.settings import ClusterSettings, CollectorSettings, LogSettings
-from warren_collector.filters import NameFilter
-from warren_collector.group_records import Findings
-from warren_collector.group_reports import GroupReports
-from warren_collector.positions import Positions
+from warren_collector.cluster.filters import NameFilter
+from warren_collector.groups.recorded.records import Findings
+from warren_collector.groups.recorded.states import GroupStates
+from warren_collector.groups.reports import GroupReports
+from warren_collector.groups.topic_ids import TopicIds
+from warren_collector.positions.recorded import RecordedPositions
 from warren_collector.sources.offsets_topic import OffsetsTopicSource
-from warren_collector.topic_ids import TopicIds
 from warren_local.ports import free_port
 
 
@@ -65,9 +67,11 @@ def ingest(load: CommitLoad, bootstrap: str, ends: list[int]) -> dict[str, Any]:
     group = f"warren-bench-{uuid.uuid4().hex[:8]}"
     settings = ClusterSettings(bootstrap=bootstrap, offsets_topic=load.topic)
     _store_beginning(bootstrap, group, load)
-    positions = Positions(NameFilter(settings.groups_allow, settings.groups_deny).accepts)
+    accepts = NameFilter(settings.groups_allow, settings.groups_deny).accepts
+    states = GroupStates(accepts)
+    positions = RecordedPositions(states, accepts)
     source = OffsetsTopicSource("bench", "clusters.bench", settings, group, positions.release)
-    reports = _reports(positions)
+    reports = _reports(states, positions)
     commits = group_records = events = 0
     while not len(batch := source.poll(0.2)):
         pass
@@ -102,10 +106,10 @@ def ingest(load: CommitLoad, bootstrap: str, ends: list[int]) -> dict[str, Any]:
     }
 
 
-def _reports(positions: Positions) -> GroupReports:
+def _reports(states: GroupStates, positions: RecordedPositions) -> GroupReports:
     topic_ids = TopicIds(lambda _: {}, SystemClock())
     topic_ids.learn(TOPIC_ID, "warren-bench-data-0")
-    return GroupReports("bench", positions.states, positions.groups, topic_ids)
+    return GroupReports("bench", states, positions.groups, topic_ids, QuietCoordinator())
 
 
 def _tick(reports: GroupReports, source: OffsetsTopicSource) -> int:

@@ -10,6 +10,7 @@ import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 from support.collector_lab import Lab
+from support.group_bench import ORDERS, RETURNS, ConsumerGroup, GroupBench
 from support.kafka_schemas import GroupWriter, Schema, load_schemas
 from support.servers import jars_directory
 
@@ -43,3 +44,16 @@ def schemas(pytestconfig: pytest.Config) -> dict[str, Schema]:
 @pytest.fixture(scope="session")
 def writer(schemas: dict[str, Schema]) -> GroupWriter:
     return GroupWriter(schemas)
+
+
+@pytest.fixture
+def at() -> GroupBench:
+    bench = GroupBench()
+    bench.topic_ids.learn(ORDERS, "orders")
+    bench.topic_ids.learn(RETURNS, "returns")
+    return bench
+
+
+@pytest.fixture
+def billing(writer: GroupWriter) -> ConsumerGroup:
+    return ConsumerGroup(writer, "billing")

@@ -13,8 +13,8 @@ from warren.errors import (
     PublishFailed,
     TopicMissing,
 )
-from warren_collector.cluster_reports import ClusterReports
-from warren_collector.cluster_state import ClusterState, Figures
+from warren_collector.cluster.reports import ClusterReports
+from warren_collector.cluster.state import ClusterState, Figures
 
 NOW = 1_000_000
 

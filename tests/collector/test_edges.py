@@ -13,14 +13,14 @@ from confluent_kafka import TopicPartition as Partition
 from confluent_kafka.admin import AdminClient, NewTopic
 from support.collector_lab import CLUSTER, Events, Lab
 from support.coordinator_batches import batch
+from support.recorded_positions import recorded_positions
 from support.waiting import eventually
 from warren.contracts import OffsetEvent, TopicPositions, group_key, split_group_key
 from warren.contracts.topics import MAX_MESSAGE_BYTES
 from warren.evaluation import GroupRules, Rules
-from warren_collector import log_ends, topic_metadata
-from warren_collector.events import Origin, group_events
-from warren_collector.log_ends import LogEnds, TopicLog
-from warren_collector.positions import Positions
+from warren_collector.logs import ends, metadata
+from warren_collector.logs.ends import LogEnds, TopicLog
+from warren_collector.positions.events import Origin, group_events
 from warren_evaluator.judgement import Judged, judge
 from warren_evaluator.state import GroupState
 from warren_local.kafka import EmbeddedKafka
@@ -35,8 +35,8 @@ def newest(events: Events, group: str, topic: str) -> TopicPositions:
 
 @pytest.mark.integration
 def test_topics_that_shrink_and_logs_that_move(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(topic_metadata, "MAX_AGE", 0.5)
-    monkeypatch.setattr(log_ends, "STARTS_EVERY", 0.5)
+    monkeypatch.setattr(metadata, "MAX_AGE", 0.5)
+    monkeypatch.setattr(ends, "STARTS_EVERY", 0.5)
     orders, returns = lab.create_topic("orders", 3), lab.create_topic("returns")
     group = f"{lab.name}-group"
     for partition in range(3):
@@ -133,7 +133,7 @@ def test_a_broker_that_dies_and_comes_back(own_kafka: EmbeddedKafka, unique: str
 
 def test_a_group_with_20_000_partitions_is_split_and_put_together_again() -> None:
     topics, each = 8, 2500
-    positions = Positions(lambda _: True)
+    positions = recorded_positions()
     positions.fold(
         batch(
             [
@@ -167,7 +167,7 @@ class Judge:
     """One partition: each commit goes through the collector's columns and the evaluator."""
 
     def __init__(self) -> None:
-        self._positions = Positions(lambda _: True)
+        self._positions = recorded_positions()
         self._state: GroupState | None = None
         self._position = 0
 

@@ -8,11 +8,12 @@ import support.coordinator_records as encode
 from hypothesis import given
 from hypothesis import strategies as st
 from support.coordinator_batches import batch
+from support.recorded_positions import recorded_positions
 from warren.contracts import OffsetEvent
-from warren_collector.events import GroupEvents, Origin, group_events
-from warren_collector.groups import Group
-from warren_collector.log_ends import LogEnds, TopicLog
-from warren_collector.positions import Positions
+from warren_collector.logs.ends import LogEnds, TopicLog
+from warren_collector.positions.events import GroupEvents, Origin, group_events
+from warren_collector.positions.group import Group
+from warren_collector.positions.recorded import RecordedPositions
 
 NOW = 1_795_244_400_123
 
@@ -21,9 +22,11 @@ def log(*ends: int) -> TopicLog:
     return TopicLog(start=np.zeros(len(ends), np.int64), end=np.array(ends, np.int64))
 
 
-def positions_of(commits: dict[tuple[str, int], tuple[int, int]]) -> tuple[Positions, Group]:
+def positions_of(
+    commits: dict[tuple[str, int], tuple[int, int]],
+) -> tuple[RecordedPositions, Group]:
     """A group "g" with (topic, partition) → (offset, commit time)."""
-    positions = Positions(lambda _: True)
+    positions = recorded_positions()
     positions.fold(
         batch(
             [
@@ -36,12 +39,14 @@ def positions_of(commits: dict[tuple[str, int], tuple[int, int]]) -> tuple[Posit
     return positions, group
 
 
-def build(positions: Positions, group: Group, ends: LogEnds, most: int = 5000) -> GroupEvents:
+def build(
+    positions: RecordedPositions, group: Group, ends: LogEnds, most: int = 5000
+) -> GroupEvents:
     origin = Origin("prod", "offsets_topic", most)
     return group_events(group, positions.columns, ends, origin, 91822, NOW)
 
 
-def publish(positions: Positions, built: GroupEvents) -> None:
+def publish(positions: RecordedPositions, built: GroupEvents) -> None:
     for rows, gone in built.gone:
         rows.gone = gone
     positions.published([built.group], built.rows, at=0.0)
@@ -199,7 +204,7 @@ def test_only_the_first_part_tells_what_was_removed(most: int) -> None:
     )
 )
 def test_every_event_keeps_the_contract(commits: dict[tuple[str, int], tuple[int, int]]) -> None:
-    positions = Positions(lambda _: True)
+    positions = recorded_positions()
     positions.fold(
         batch(
             [

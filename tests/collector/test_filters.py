@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 from warren.settings import ClusterSettings, FilterSettings, Settings
-from warren_collector.filters import ClusterFilters, NameFilter
+from warren_collector.cluster.filters import ClusterFilters, NameFilter
 
 
 @pytest.mark.parametrize(

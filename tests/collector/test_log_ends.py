@@ -10,8 +10,8 @@ from aiokafka.errors import KafkaConnectionError
 from warren.clock import ManualClock
 from warren.errors import ClusterUnreachable
 from warren.kafka.brokers import Brokers
-from warren_collector.log_ends import STARTS_EVERY, LogEndsReader
-from warren_collector.topic_metadata import MAX_AGE, TopicMetadata
+from warren_collector.logs.ends import STARTS_EVERY, LogEndsReader
+from warren_collector.logs.metadata import MAX_AGE, TopicMetadata
 
 NOT_LEADER = 6
 UNKNOWN_TOPIC = 3

@@ -3,14 +3,15 @@ from __future__ import annotations
 import numpy as np
 import support.coordinator_records as encode
 from support.coordinator_batches import batch
-from warren_collector.committed_offsets import CommittedOffsets, Snapshot
-from warren_collector.events import Origin, group_events
-from warren_collector.group_index import NEVER
-from warren_collector.groups import Group
-from warren_collector.log_ends import LogEnds
-from warren_collector.merged_positions import MergedPositions, Part
-from warren_collector.observed_positions import ObservedPositions
-from warren_collector.positions import Positions
+from support.recorded_positions import recorded_positions
+from warren_collector.admin.committed_offsets import CommittedOffsets
+from warren_collector.logs.ends import LogEnds
+from warren_collector.positions.events import Origin, group_events
+from warren_collector.positions.group import Group
+from warren_collector.positions.index import NEVER
+from warren_collector.positions.merged import MergedPositions, Part
+from warren_collector.positions.observed import ObservedPositions
+from warren_collector.sources.snapshot import Snapshot
 
 SHARD = 3
 Commit = tuple[int, int]
@@ -21,7 +22,7 @@ class Fixture:
     """A group `g` that Kafka and ZooKeeper may know."""
 
     def __init__(self) -> None:
-        self.kafka = Positions(lambda _: True)
+        self.kafka = recorded_positions()
         self.old = ObservedPositions(lambda _: True, lambda _: SHARD)
         self.merged = MergedPositions(
             [Part("offsets_topic", self.kafka), Part("zookeeper", self.old)]

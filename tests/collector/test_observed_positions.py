@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import numpy as np
 from support.coordinator_batches import batch
-from warren_collector.committed_offsets import CommittedOffsets, Snapshot
-from warren_collector.group_index import NEVER
-from warren_collector.observed_positions import ObservedPositions
+from warren_collector.admin.committed_offsets import CommittedOffsets
+from warren_collector.positions.index import NEVER
+from warren_collector.positions.observed import ObservedPositions
+from warren_collector.sources.snapshot import Snapshot
 
 NOW = 1_000
 Told = dict[str, dict[int, int]]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from structlog.testing import capture_logs
 from warren.clock import ManualClock
-from warren_collector.progress import Progress
+from warren_collector.cluster.progress import Progress
 
 
 def test_progress_is_told_every_two_seconds_with_the_time_left() -> None:

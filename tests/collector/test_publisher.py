@@ -3,11 +3,11 @@ from __future__ import annotations
 import pytest
 import support.coordinator_records as encode
 from support.coordinator_batches import batch
+from support.recorded_positions import recorded_positions
 from warren.clock import ManualClock
 from warren.contracts import DeadLetter, OffsetEvent
 from warren.errors import PublishFailed
-from warren_collector.positions import Positions
-from warren_collector.publisher import Publisher
+from warren_collector.cluster.publisher import Publisher
 
 
 class FakeBus:
@@ -58,7 +58,7 @@ def test_malformed_records_are_dead_letters_until_acknowledged() -> None:
     publisher, bus, _ = make()
     key = encode.offset_key("g", "orders", 0)
     records = batch([(key, b"\0\3\0"), (None, b"x")], partition=7, first_offset=40)
-    publisher.bury(records, Positions(lambda _: True).fold(records))
+    publisher.bury(records, recorded_positions().fold(records))
     bus.fails = True
     with pytest.raises(PublishFailed):
         publisher.publish([])
@@ -87,5 +87,5 @@ def test_malformed_records_are_dead_letters_until_acknowledged() -> None:
 def test_what_only_rebuilds_state_is_not_buried_again() -> None:
     publisher, _, _ = make()
     records = batch([(b"", b""), (b"", b"")], counted=[False, True])
-    publisher.bury(records, Positions(lambda _: True).fold(records))
+    publisher.bury(records, recorded_positions().fold(records))
     assert publisher.waiting == 1

@@ -13,7 +13,7 @@ from confluent_kafka import (
 from confluent_kafka.admin import NewPartitions, OffsetSpec
 from support.collector_lab import Events, Lab
 from support.waiting import eventually
-from warren_collector import topic_metadata
+from warren_collector.logs import metadata
 
 pytestmark = pytest.mark.integration
 
@@ -137,7 +137,7 @@ def test_a_deleted_group_is_deleted(lab: Lab) -> None:
 
 
 def test_a_deleted_topic_is_removed(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(topic_metadata, "MAX_AGE", 0.5)
+    monkeypatch.setattr(metadata, "MAX_AGE", 0.5)
     stays, goes = lab.create_topic("stays", PARTITIONS), lab.create_topic("goes", PARTITIONS)
     group = f"{lab.name}-group"
     lab.commit(group, [TopicPartition(stays, 0, 0), TopicPartition(goes, 1, 0)])
@@ -151,7 +151,7 @@ def test_a_deleted_topic_is_removed(lab: Lab, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_topic_that_grows_is_followed(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(topic_metadata, "MAX_AGE", 0.5)
+    monkeypatch.setattr(metadata, "MAX_AGE", 0.5)
     topic = lab.create_topic("orders", 1)
     group = f"{lab.name}-group"
     lab.commit(group, [TopicPartition(topic, 0, 0)])

@@ -25,7 +25,8 @@ from warren.errors import PublishFailed
 from warren.kafka.producer import EventProducer
 from warren.kafka.topics import ensure_topics
 from warren.settings import ClusterSettings, HomeSettings, Settings
-from warren_collector import stack, topic_metadata
+from warren_collector.cluster import stack
+from warren_collector.logs import metadata
 
 pytestmark = pytest.mark.integration
 
@@ -86,7 +87,7 @@ def kafka(
 @pytest.fixture
 def secured(kafka: SecuredKafka, unique: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Secured]:
     monkeypatch.setattr(stack, "RESTART_AFTER", 0.5)
-    monkeypatch.setattr(topic_metadata, "MAX_AGE", 0.5)
+    monkeypatch.setattr(metadata, "MAX_AGE", 0.5)
     plain = {"bootstrap.servers": kafka.bootstrap, "log_level": 0}
     with ExitStack() as closing:
         lab = Lab(kafka.bootstrap, unique, AdminClient(plain), Producer(plain), closing)

@@ -4,19 +4,22 @@ import numpy as np
 import pytest
 import support.coordinator_records as encode
 from support.coordinator_batches import batch
+from support.quiet_coordinator import QuietCoordinator
+from support.recorded_positions import everything
 from warren.clock import ManualClock
 from warren.contracts import DeadLetter, GroupEvent, OffsetEvent
 from warren.errors import ClusterUnreachable, PublishFailed
-from warren_collector.events import Origin
-from warren_collector.group_reports import GroupReports
-from warren_collector.log_ends import LogEnds, TopicLog
-from warren_collector.meters import Meters
-from warren_collector.positions import Positions
-from warren_collector.publisher import Publisher
+from warren_collector.cluster.meters import Meters
+from warren_collector.cluster.publisher import Publisher
+from warren_collector.cluster.tick import Ticker
+from warren_collector.groups.recorded.states import GroupStates
+from warren_collector.groups.reports import GroupReports
+from warren_collector.groups.topic_ids import TopicIds
+from warren_collector.logs.ends import LogEnds, TopicLog
+from warren_collector.positions.events import Origin
+from warren_collector.positions.recorded import RecordedPositions
 from warren_collector.records import GroupMetadata
 from warren_collector.sources.source_partitions import SourcePartitions, assigned
-from warren_collector.tick import Ticker
-from warren_collector.topic_ids import TopicIds
 
 HEARTBEAT = 30.0
 BAD_KEY = b"\0"
@@ -84,14 +87,16 @@ class FakeBus:
 class Fixture:
     def __init__(self) -> None:
         self.clock = ManualClock(1_000_000)
-        self.positions = Positions(lambda _: True)
+        self.states = GroupStates(everything)
+        self.positions = RecordedPositions(self.states, everything)
         self.source, self.ends, self.bus = FakeSource(), FakeEnds(), FakeBus()
         self.publisher = Publisher(self.bus, "warren.", "__consumer_offsets", self.clock)
         self.reports = GroupReports(
             "prod",
-            self.positions.states,
+            self.states,
             self.positions.groups,
             TopicIds(lambda _: {}, self.clock),
+            QuietCoordinator(),
         )
         self.ticker = Ticker(
             Origin("prod", "offsets_topic", 5000),

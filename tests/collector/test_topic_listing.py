@@ -15,8 +15,8 @@ from warren.errors import ClusterUnreachable, PublishFailed
 from warren.kafka.connection import connect
 from warren.kafka.topic_reader import TopicReader
 from warren.kafka.topics import HOME, ensure_topics
-from warren_collector.log_ends import LogEnds, TopicLog
-from warren_collector.topic_listing import EVERY, TopicListing
+from warren_collector.logs.ends import LogEnds, TopicLog
+from warren_collector.logs.listing import EVERY, TopicListing
 
 NOW = 1_795_244_400_000
 

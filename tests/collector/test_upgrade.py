@@ -13,7 +13,7 @@ from warren.clock import SystemClock
 from warren.contracts import OffsetEvent, StatusChangeEvent, group_key
 from warren.evaluation import Column, GroupRules, Rules
 from warren_api.read_model import ReadModel
-from warren_collector import topic_metadata
+from warren_collector.logs import metadata
 from warren_evaluator.batch import BatchEvaluator
 from warren_evaluator.records import SourceRecord
 from warren_evaluator.state import GroupState
@@ -127,7 +127,7 @@ def test_what_ends_disappears_everywhere_and_closes_its_incident(
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A group, one of its offsets, the only topic of a group: deleted while they are in trouble."""
-    monkeypatch.setattr(topic_metadata, "MAX_AGE", 0.5)
+    monkeypatch.setattr(metadata, "MAX_AGE", 0.5)
     stays, goes = lab.create_topic("stays", 2), lab.create_topic("goes", 2)
     for topic in (stays, goes):
         for partition in (0, 1):

@@ -13,7 +13,7 @@ from support.servers import embedded_zookeeper
 from support.waiting import eventually
 from warren.errors import ClusterUnreachable
 from warren.metrics import collector as metrics
-from warren_collector.zookeeper_client import ZookeeperClient
+from warren_collector.admin.zookeeper_client import ZookeeperClient
 from warren_local.ports import free_port
 from warren_local.zookeeper import EmbeddedZookeeper
 

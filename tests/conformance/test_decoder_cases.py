@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from warren.errors import MalformedRecord
-from warren_collector.filters import NameFilter
+from warren_collector.cluster.filters import NameFilter
 from warren_collector.records import (
     GroupMetadata,
     Malformed,

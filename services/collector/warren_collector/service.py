@@ -15,8 +15,8 @@ from warren.metrics import collector as metrics
 from warren.settings import Settings
 from warren.settings_watch import SettingsWatch
 
-from warren_collector.cluster_reports import ClusterReports, collector_name
-from warren_collector.stack import ClusterStack
+from warren_collector.cluster.reports import ClusterReports, collector_name
+from warren_collector.cluster.stack import ClusterStack
 
 log = structlog.get_logger(__name__)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from typing import Protocol
 
 import confluent_kafka
 from confluent_kafka import KafkaException, Message, Producer
@@ -15,6 +16,15 @@ from warren.settings import KafkaConnection
 
 PARTITIONER = -1  # librdkafka's RD_KAFKA_PARTITION_UA: the partitioner chooses
 Headers = Sequence[tuple[str, bytes]]
+
+
+class Bus(Protocol):
+    """What publishing needs: EventProducer, or what a test has in its place."""
+
+    def send(self, topic: str, key: bytes | None, value: bytes | None) -> None: ...
+
+    def flush(self) -> None:
+        """Raises PublishFailed when something was not acknowledged."""
 
 
 class EventProducer:

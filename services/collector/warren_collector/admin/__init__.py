@@ -1,1 +1,1 @@
-"""What brokers say about groups when they are asked: the requests of Kafka's Admin API."""
+"""What brokers (and ZooKeeper) say about groups when they are asked: the requests and answers."""

@@ -12,6 +12,7 @@ from aiokafka.protocol.api import Request
 from warren.kafka.brokers import UNANSWERED, Brokers
 from warren.kafka.metadata import NO_ERROR, described_topics
 
+from warren_collector.admin.committed_offsets import TopicOffsets
 from warren_collector.admin.describe_groups import (
     DescribeClassicGroups,
     DescribeConsumerGroups,
@@ -20,13 +21,12 @@ from warren_collector.admin.describe_groups import (
 from warren_collector.admin.fetch_offsets import FetchOffsetsOfGroup, FetchOffsetsOfGroups
 from warren_collector.admin.list_groups import ListAllGroups
 from warren_collector.admin.offset_fetch_partitions import from_rows
-from warren_collector.committed_offsets import TopicOffsets
 
 GroupType = Literal["classic", "consumer", "share", "streams"]
 
 GROUPS_PER_REQUEST = 100
 REQUESTS_AT_ONCE = 4
-NOT_AUTHORISED = 30
+GROUP_AUTHORIZATION_FAILED = 30
 _TYPES: dict[str, GroupType] = {"consumer": "consumer", "share": "share", "streams": "streams"}
 _DESCRIBE: dict[GroupType, type[Request[Any]]] = {
     "classic": DescribeClassicGroups,

@@ -21,7 +21,7 @@ from aiokafka.protocol.types import (
     UnsignedVarInt32,
 )
 
-from warren_collector.committed_offsets import CommittedOffsets
+from warren_collector.admin.committed_offsets import CommittedOffsets
 
 _NO_ERROR = 0
 _METADATA = CompactString("utf-8")

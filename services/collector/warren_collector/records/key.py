@@ -53,6 +53,7 @@ KINDS = {
     23: KeyKind("StreamsGroupTopology"),
     24: KeyKind("StreamsGroupTargetAssignmentResolvedTopicIds"),
 }
+_OFFSET_KEYS = tuple(version.to_bytes(2, "big") for version in OFFSET_COMMIT)
 # Key versions whose records say what a group is; those of offsets are the others.
 GROUP_KINDS = frozenset(KINDS) - OFFSET_COMMIT
 
@@ -63,6 +64,11 @@ class GroupKey(NamedTuple):
     version: int
     group: str
     part: str = ""
+
+
+def is_group_key(key: bytes | None) -> bool:
+    """Whether a key is of another kind than a committed offset, known or not."""
+    return key is not None and len(key) > 1 and not key.startswith(_OFFSET_KEYS)
 
 
 def read_key_version(key: Buffer) -> int:

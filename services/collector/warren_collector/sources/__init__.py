@@ -1,1 +1,1 @@
-"""Where committed offsets come from."""
+"""Where committed offsets come from: records that are read, snapshots of what is asked."""

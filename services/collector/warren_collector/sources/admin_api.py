@@ -9,14 +9,19 @@ from __future__ import annotations
 import asyncio
 
 from warren.clock import Clock
-from warren.errors import AuthorizationFailed
 from warren.kafka.brokers import Brokers
-from warren.kafka.connection import log_retry
+from warren.kafka.refusals import Refusals
 from warren.settings import KafkaConnection
 
-from warren_collector.admin.group_admin import NOT_AUTHORISED, GroupAdmin, ListedGroup, Refusal
-from warren_collector.committed_offsets import Snapshot, TopicOffsets
+from warren_collector.admin.committed_offsets import TopicOffsets
+from warren_collector.admin.group_admin import (
+    GROUP_AUTHORIZATION_FAILED,
+    GroupAdmin,
+    ListedGroup,
+    Refusal,
+)
 from warren_collector.sources.polling import Owns
+from warren_collector.sources.snapshot import Snapshot
 
 
 class AdminApiReader:
@@ -25,12 +30,10 @@ class AdminApiReader:
     def __init__(
         self, cluster: str, setting: str, connection: KafkaConnection, clock: Clock
     ) -> None:
-        self._cluster = cluster
-        self._setting = setting
         self._brokers = Brokers(cluster, setting, connection)
         self._admin = GroupAdmin(self._brokers)
         self._clock = clock
-        self._refused: frozenset[str] = frozenset()
+        self._refusals = Refusals(cluster, setting, "DESCRIBE", "group", "their lag is unknown")
         self._runner = asyncio.Runner()
 
     def read(self, shards: frozenset[int], owns: Owns) -> Snapshot:
@@ -50,9 +53,9 @@ class AdminApiReader:
         for group, answer in answers.items():
             if not isinstance(answer, Refusal):
                 read[group] = answer
-            elif answer.error == NOT_AUTHORISED:
+            elif answer.error == GROUP_AUTHORIZATION_FAILED:
                 refused.add(group)
-        self._report(frozenset(refused))
+        self._refusals.observe(refused)
         return Snapshot(
             read_at=self._clock.now_ms(),
             shards=shards,
@@ -60,14 +63,6 @@ class AdminApiReader:
             unread=frozenset(listing.groups.keys() - read.keys()),
             is_complete=listing.is_complete,
         )
-
-    def _report(self, refused: frozenset[str]) -> None:
-        news = sorted(refused - self._refused)
-        self._refused = refused
-        if news:
-            more = f" and {len(news) - 1} more groups" if len(news) > 1 else ""
-            problem = f"not authorised: DESCRIBE on group {news[0]}{more}; their lag is unknown"
-            log_retry(AuthorizationFailed(self._cluster, f"{self._setting}.kafka", problem))
 
 
 def _has_offsets(group: ListedGroup, owns: Owns) -> bool:

@@ -20,7 +20,7 @@ from warren.errors import KafkaError, SettingsError
 from warren.kafka.connection import ErrorReporter, classify, client_options
 from warren.settings import ClusterSettings
 
-from warren_collector.batch import Batch
+from warren_collector.sources.batch import Batch
 from warren_collector.sources.source_partitions import (
     SourcePartition,
     SourcePartitions,

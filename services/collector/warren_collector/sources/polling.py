@@ -13,6 +13,10 @@ Owns = Callable[[str], bool]
 """Whether a group is to be read: watched, and in a shard of this collector's."""
 
 
+# A coordinator that moves may not list its groups for a moment: one absence proves nothing.
+GONE_AFTER = 2
+
+
 class Reader(Protocol[Result_co]):
     """Somebody who is asked. Used by one thread at a time."""
 

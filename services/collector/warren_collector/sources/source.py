@@ -6,7 +6,7 @@ from typing import Protocol
 
 from warren.errors import KafkaError
 
-from warren_collector.batch import Batch
+from warren_collector.sources.batch import Batch
 from warren_collector.sources.source_partitions import SourcePartitions
 
 

@@ -1,0 +1,175 @@
+"""The sources that a cluster's settings name, opened; and the positions that they fill."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
+from typing import NamedTuple
+
+from warren.clock import Clock
+from warren.contracts.offset_event import SourceName
+from warren.settings import Settings
+
+from warren_collector.admin.zookeeper_client import ZookeeperClient
+from warren_collector.cluster.meters import Meters
+from warren_collector.cluster.source_set import PolledSource, SourceSet
+from warren_collector.groups.live.admin_describer import AdminDescriber
+from warren_collector.groups.live.groups import Asked, LiveGroups
+from warren_collector.groups.live.reader import Describer, LiveReader
+from warren_collector.groups.live.zookeeper_describer import ZookeeperDescriber
+from warren_collector.groups.recorded.states import GroupStates
+from warren_collector.positions.base import Positions
+from warren_collector.positions.merged import MergedPositions, Part
+from warren_collector.positions.observed import ObservedPositions
+from warren_collector.positions.recorded import RecordedPositions
+from warren_collector.sources.admin_api import AdminApiReader
+from warren_collector.sources.offsets_topic import OffsetsTopicSource
+from warren_collector.sources.polling import Polling, Reader
+from warren_collector.sources.shards import MembershipShards, OffsetsTopicShards, Shards
+from warren_collector.sources.snapshot import Snapshot
+from warren_collector.sources.source import Source
+from warren_collector.sources.zookeeper import ZookeeperReader
+from warren_collector.trouble import Trouble
+
+LIVE_STATE = "live_state"
+"""In metrics, beside the names of sources."""
+
+
+class Watched(NamedTuple):
+    """Whether a group, and whether a topic is watched."""
+
+    group: Callable[[str], bool]
+    topic: Callable[[str], bool]
+
+
+class Sources:
+    """Opened for one cluster: `source` fills `positions`."""
+
+    source: Source
+    positions: Positions
+    states: GroupStates
+    """What records tell of the groups; without `offsets_topic` nothing."""
+    live: LiveGroups
+
+    def __init__(
+        self,
+        cluster: str,
+        settings: Settings,
+        watched: Watched,
+        clock: Clock,
+        meters: Meters,
+        on_released: Callable[[list[int]], None],
+        closing: ExitStack,
+    ) -> None:
+        """`on_released` is told which partitions another collector owns from now on; `closing`
+        closes what is opened. Raises SettingsError, KafkaError.
+        """
+        self._on_released = on_released
+        self._cluster = cluster
+        self._setting = f"clusters.{cluster}"
+        self._settings = settings
+        self._watched = watched
+        self._clock = clock
+        self._meters = meters
+        self._filled: list[Positions] = []
+        names = settings.clusters[cluster].sources
+        self.states = GroupStates(watched.group)
+        offsets_topic = None
+        parts: list[Part] = []
+        if "offsets_topic" in names:
+            offsets_topic = self._offsets_topic()
+            closing.callback(offsets_topic.close)
+            parts.append(Part("offsets_topic", self._filled[0]))
+        shards = self._shards(offsets_topic)
+        closing.callback(shards.close)
+        self.live = self._live(names, shards, closing)
+        if offsets_topic and len(names) == 1:
+            self.source, self.positions = offsets_topic, self._filled[0]
+            return
+        polled = [self._polled(name, shards) for name in names if name != "offsets_topic"]
+        for one in polled:
+            closing.callback(one.polling.close)
+        parts += [Part(one.name, one.positions) for one in polled]
+        self.source = SourceSet(polled, shards, offsets_topic, meters.source_failed)
+        self.positions = parts[0].positions if len(parts) == 1 else MergedPositions(parts)
+        self._filled.append(self.positions)
+
+    def _released(self, partitions: Iterable[int]) -> None:
+        released = list(partitions)
+        for positions in self._filled:
+            positions.release(released)
+        self.states.release(released)
+        self._on_released(released)
+
+    def _offsets_topic(self) -> OffsetsTopicSource:
+        positions = RecordedPositions(self.states, self._watched.group, self._watched.topic)
+        self._filled.append(positions)
+        return OffsetsTopicSource(
+            self._cluster,
+            self._setting,
+            self._settings.clusters[self._cluster],
+            self._settings.collector.group_id,
+            self._released,
+            self._meters.store_failures.inc,
+        )
+
+    def _shards(self, offsets_topic: OffsetsTopicSource | None) -> Shards:
+        if offsets_topic:
+            return OffsetsTopicShards(
+                offsets_topic.partitions, lambda: offsets_topic.partition_count
+            )
+        group = f"{self._settings.collector.group_id}-{self._cluster}"
+        return MembershipShards(self._settings.home, group, self._released)
+
+    def _polled(self, name: SourceName, shards: Shards) -> PolledSource:
+        positions = ObservedPositions(self._watched.group, shards.of, self._watched.topic)
+        self._filled.append(positions)
+        polling = Polling(
+            f"{name} of {self._cluster}",
+            self._reader(name),
+            self._watched.group,
+            shards.of,
+            self._settings.collector.interval,
+        )
+        trouble = Trouble(self._cluster, self._clock, over=f"source {name} answers again")
+        return PolledSource(name, polling, positions, trouble)
+
+    def _live(self, names: Sequence[SourceName], shards: Shards, closing: ExitStack) -> LiveGroups:
+        """Coordinators know their groups whether offsets are read from the topic or asked for."""
+        asked: list[Asked] = []
+        if self._settings.collector.describe_interval:
+            if names != ["zookeeper"]:
+                is_source = "offsets_topic" not in names
+                asked.append(self._asked(self._admin_describer(), shards, is_source))
+            if "zookeeper" in names:
+                describer = ZookeeperDescriber(self._zookeeper(), self._admin_describer())
+                asked.append(self._asked(describer, shards, is_source=True))
+        for one in asked:
+            closing.callback(one.polling.close)
+        return LiveGroups(asked, shards, lambda: self._meters.source_failed(LIVE_STATE))
+
+    def _asked(self, describer: Describer, shards: Shards, is_source: bool) -> Asked:
+        settings = self._settings.collector
+        polling = Polling(
+            f"groups of {self._cluster}",
+            LiveReader(describer, settings.describe_interval, self._clock),
+            self._watched.group,
+            shards.of,
+            settings.interval,
+        )
+        over = "live state of groups is told again"
+        return Asked(polling, Trouble(self._cluster, self._clock, over), is_source)
+
+    def _admin_describer(self) -> AdminDescriber:
+        connection = self._settings.clusters[self._cluster]
+        return AdminDescriber(self._cluster, self._setting, connection)
+
+    def _zookeeper(self) -> ZookeeperClient:
+        hosts = self._settings.clusters[self._cluster].zookeeper
+        return ZookeeperClient(self._cluster, self._setting, hosts)
+
+    def _reader(self, name: SourceName) -> Reader[Snapshot]:
+        if name == "zookeeper":
+            return ZookeeperReader(self._zookeeper(), self._clock)
+        connection = self._settings.clusters[self._cluster]
+        return AdminApiReader(self._cluster, self._setting, connection, self._clock)

@@ -1,0 +1,218 @@
+"""All that one monitored cluster needs, in one thread: isolated from the other clusters."""
+
+from __future__ import annotations
+
+import math
+import threading
+from contextlib import ExitStack
+
+from confluent_kafka.admin import AdminClient
+from warren.clock import Clock
+from warren.contracts import ClusterEvent
+from warren.errors import KafkaError
+from warren.kafka.brokers import Brokers
+from warren.kafka.connection import await_connection, client_options, log_retry
+from warren.kafka.producer import EventProducer
+from warren.kafka.topics import HOME, ensure_topics
+from warren.settings import Settings
+
+from warren_collector.cluster.filters import ClusterFilters
+from warren_collector.cluster.meters import Meters
+from warren_collector.cluster.opening import Sources, Watched
+from warren_collector.cluster.progress import Progress
+from warren_collector.cluster.publisher import Publisher
+from warren_collector.cluster.state import ClusterState, Figures
+from warren_collector.cluster.tick import Ticker
+from warren_collector.groups.reports import GroupReports
+from warren_collector.groups.topic_ids import TopicIds, asking
+from warren_collector.logs.ends import LogEndsReader
+from warren_collector.logs.listing import TopicListing
+from warren_collector.logs.metadata import TopicMetadata
+from warren_collector.positions.base import Positions
+from warren_collector.positions.events import Origin
+from warren_collector.sources.source import Source
+
+POLL = 0.2  # seconds that a poll collects records; ticks and signals wait no longer
+RESTART_AFTER = 5.0  # seconds between a refusal and the next attempt
+MOST_DEAD_LETTERS = 10_000  # in memory; then reading waits until they are published
+
+
+class ClusterStack:
+    """Reads, folds and publishes until `stop` is set; begins anew after a refusal."""
+
+    def __init__(
+        self, cluster: str, settings: Settings, clock: Clock, stop: threading.Event
+    ) -> None:
+        """Raises SettingsError."""
+        self.cluster = cluster
+        self.is_ready = False
+        self.has_home = threading.Event()
+        """Set once Warren's own topics are there."""
+        self.state = ClusterState(cluster, clock)
+        self._setting = f"clusters.{cluster}"
+        self._settings = settings
+        self._cluster_settings = settings.clusters[cluster]
+        self._clock = clock
+        self._stop = stop
+        self._meters = Meters(cluster)
+        self._filters = ClusterFilters(settings, cluster)
+        self._filters_changed = threading.Event()
+        Brokers(cluster, self._setting, self._cluster_settings)  # refuses bad settings
+
+    def filter_by(self, settings: Settings) -> None:
+        """Other filters from now on. Called from another thread."""
+        self._filters.replace(settings)
+        self._filters_changed.set()
+
+    def report(self, collector: str) -> ClusterEvent:
+        """How it stands with the cluster. Called from another thread."""
+        return self.state.event(collector, self._cluster_settings.sources)
+
+    def run(self) -> None:
+        """Returns when `stop` is set. Raises SettingsError for what librdkafka does not know."""
+        while not self._stop.is_set():
+            try:
+                if self._connect():
+                    self._collect()
+            except KafkaError as error:
+                log_retry(error)
+                self._trouble(error)
+                self._meters.restarts.inc()
+                self._stop.wait(RESTART_AFTER)
+            finally:
+                self.is_ready = False
+
+    def _connect(self) -> bool:
+        """Waits for both clusters; False when stopped meanwhile."""
+        self._meters.cluster_state(self.state.name)
+        home = self._settings.home
+        admin = await_connection(HOME, HOME, home, self._stop, on_problem=self._trouble)
+        if admin is None:
+            return False
+        if home.create_topics:
+            ensure_topics(admin, home)
+        self.has_home.set()
+        monitored = await_connection(
+            self.cluster,
+            self._setting,
+            self._cluster_settings,
+            self._stop,
+            on_problem=self._trouble,
+        )
+        return monitored is not None
+
+    def _collect(self) -> None:
+        settings, cluster = self._settings.collector, self._cluster_settings
+        watched = Watched(self._filters.accepts_group, self._filters.accepts_topic)
+        self._filters_changed.clear()  # what is read from now on is read with the newest
+        with ExitStack() as closing:
+            producer = EventProducer(HOME, HOME, self._settings.home)
+            publisher = Publisher(
+                producer, self._settings.home.topic_prefix, cluster.offsets_topic, self._clock
+            )
+            brokers = Brokers(self.cluster, self._setting, cluster)
+            metadata = TopicMetadata(self.cluster, self._setting, self._clock)
+            ends = LogEndsReader(brokers, metadata, self._clock)
+            closing.callback(ends.close)
+            opened = Sources(
+                self.cluster,
+                self._settings,
+                watched,
+                self._clock,
+                self._meters,
+                lambda partitions: reports.release(partitions),
+                closing,
+            )
+            source, positions = opened.source, opened.positions
+            admin = AdminClient(client_options(self.cluster, self._setting, cluster))
+            reports = GroupReports(
+                self.cluster,
+                opened.states,
+                positions.groups,
+                TopicIds(asking(admin), self._clock),
+                opened.live,
+            )
+            ticker = Ticker(
+                Origin(self.cluster, cluster.sources[0], settings.event_partitions),
+                positions,
+                source,
+                ends,
+                publisher,
+                reports,
+                self._meters,
+                self._clock,
+                # A tick early rather than one late, though ticks are not quite regular.
+                max(settings.heartbeat - 1.5 * settings.interval, 0),
+            )
+            self._meters.log_ends_age.set_function(lambda: self._age_s(ticker.log_ends_at))
+            listing = TopicListing(
+                self.cluster,
+                ends,
+                producer,
+                self._settings.home.topic_prefix,
+                watched.topic,
+                self._clock,
+            )
+            self._loop(source, positions, publisher, ticker, listing)
+            ticker.tick()
+
+    def _loop(
+        self,
+        source: Source,
+        positions: Positions,
+        publisher: Publisher,
+        ticker: Ticker,
+        listing: TopicListing,
+    ) -> None:
+        interval = self._settings.collector.interval
+        progress = Progress(self.cluster, self._clock)
+        next_tick = self._clock.monotonic()
+        rereads = False
+        while not self._stop.is_set():
+            if self._filters_changed.is_set():
+                self._filters_changed.clear()
+                positions.drop_denied()
+                rereads, next_tick = True, self._clock.monotonic()
+            if publisher.waiting < MOST_DEAD_LETTERS:
+                batch = source.poll(min(POLL, max(next_tick - self._clock.monotonic(), 0.0)))
+                folded = positions.fold(batch)
+                publisher.bury(batch, folded)
+                self._meters.folded(folded)
+            was_ready, self.is_ready = self.is_ready, source.is_ready
+            progress.tell(source.partitions.behind(), len(positions.groups), len(positions))
+            now = self._clock.monotonic()
+            is_crowded = publisher.waiting >= MOST_DEAD_LETTERS
+            if now >= next_tick or is_crowded or (self.is_ready and not was_ready):
+                ticker.tick()
+                if rereads and self.is_ready and not positions.groups.dirty.any():
+                    source.reread()
+                    rereads = False
+                listing.publish(source.partitions.live())
+                self._note(source, positions, ticker)
+                next_tick = max(next_tick + interval, now)
+
+    def _age_s(self, at: int | None) -> float:
+        return math.nan if at is None else (self._clock.now_ms() - at) / 1000
+
+    def _trouble(self, error: KafkaError) -> None:
+        self.state.trouble(error)
+        self._meters.cluster_state(self.state.name)
+
+    def _note(self, source: Source, positions: Positions, ticker: Ticker) -> None:
+        """Makes visible how it stands."""
+        backlog = source.backlog()
+        figures = Figures(
+            groups=len(positions.groups),
+            positions=len(positions),
+            source_partitions=len(source.partitions),
+            backlog=backlog,
+            published_at=ticker.published_at,
+            log_ends_at=ticker.log_ends_at,
+        )
+        problem = ticker.problem or source.problem
+        if problem is not None:
+            self.state.trouble(problem, figures)
+        else:
+            self.state.note("ok" if self.is_ready else "rebuilding", figures)
+        self._meters.state(positions, source.partitions, backlog, self.is_ready)
+        self._meters.cluster_state(self.state.name)

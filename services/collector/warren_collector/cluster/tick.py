@@ -1,0 +1,156 @@
+"""One tick: what is due is judged against fresh log ends, published, and then stored.
+
+The order is what makes lag right and nothing lost: the commits were folded in before, the log ends
+are read now, so a log never seems to end before a commit; and the position in the offsets topic is
+stored only when all that was read up to it is acknowledged.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from warren.clock import Clock
+from warren.errors import AuthenticationFailed, ClusterUnreachable, PublishFailed
+
+from warren_collector.cluster.meters import Meters
+from warren_collector.cluster.publisher import Publisher
+from warren_collector.groups.recorded.records import Findings
+from warren_collector.groups.reports import GroupReport, GroupReports
+from warren_collector.logs.ends import LogEnds
+from warren_collector.positions.base import Positions
+from warren_collector.positions.events import GroupEvents, Origin, group_events
+from warren_collector.positions.group import Group
+from warren_collector.sources.source_partitions import SourcePartitions
+from warren_collector.trouble import Trouble
+
+TickError = ClusterUnreachable | AuthenticationFailed | PublishFailed
+
+
+class EndsReader(Protocol):
+    """LogEndsReader, or what a test has in its place."""
+
+    def read(self, topics: set[str]) -> LogEnds: ...
+
+
+class Source(Protocol):
+    """What a tick needs of the source."""
+
+    @property
+    def partitions(self) -> SourcePartitions: ...
+
+    def store(self) -> None: ...
+
+
+class Ticker:
+    """Publishes a cluster's due groups."""
+
+    def __init__(
+        self,
+        origin: Origin,
+        positions: Positions,
+        source: Source,
+        ends: EndsReader,
+        publisher: Publisher,
+        reports: GroupReports,
+        meters: Meters,
+        clock: Clock,
+        heartbeat: float,
+    ) -> None:
+        """`heartbeat`: seconds after which also a silent group is due."""
+        self._origin = origin
+        self._positions = positions
+        self._source = source
+        self._ends = ends
+        self._publisher = publisher
+        self._reports = reports
+        self._meters = meters
+        self._clock = clock
+        self._heartbeat = heartbeat
+        self._trouble = Trouble(origin.cluster, clock)
+        self.problem: TickError | None = None
+        """Why the last tick failed."""
+        self.log_ends_at: int | None = None
+        """When log ends were read last, and `published_at` when a tick was, Unix milliseconds."""
+        self.published_at: int | None = None
+
+    def tick(self) -> bool:
+        """False when something failed: all stays due and counted, the next tick repeats it."""
+        now = self._clock.monotonic()
+        live = self._source.partitions.live()
+        due = self._positions.due(now - self._heartbeat)
+        groups = [group for group in due if group.source_partition in live]
+        reports = self._due_reports(groups, live)
+        if not groups and not reports and not self._publisher.waiting:
+            return True
+        with self._meters.tick_seconds.time():
+            return self._publish(groups, reports, live, now)
+
+    def _due_reports(self, groups: list[Group], live: dict[int, int]) -> list[GroupReport]:
+        findings = Findings()
+        self._reports.saw(groups)
+        reports = self._reports.due(live, self._publisher.observe(), findings)
+        self._publisher.bury_findings(findings)
+        self._meters.found(findings)
+        return reports
+
+    def _publish(
+        self,
+        groups: list[Group],
+        reports: list[GroupReport],
+        live: dict[int, int],
+        now: float,
+    ) -> bool:
+        try:
+            ends = self._ends.read({topic for group in groups for topic in group.topics})
+        except (ClusterUnreachable, AuthenticationFailed) as error:
+            return self._failed("log_ends", error)
+        self.log_ends_at = self._clock.now_ms()
+        self._meters.unknown_ends.set(ends.unknown_partitions)
+        observed_at = self._publisher.observe()
+        results = [
+            group_events(
+                group,
+                self._positions.columns,
+                ends,
+                self._origin,
+                live[group.source_partition],
+                observed_at,
+            )
+            for group in groups
+            if ends.suspected.isdisjoint(group.topics)
+        ]
+        events = [event for result in results for event in result.events]
+        bytes_before = self._publisher.published_bytes
+        try:
+            buried = self._publisher.publish(events, reports)
+        except PublishFailed as error:
+            return self._failed("publish", error)
+        self._remember(results, now)
+        self._reports.published(reports)
+        if len(results) == len(groups) and not self._reports.awaits_ends:
+            self._source.store()
+        self._trouble.over()
+        self.problem = None
+        self.published_at = self._clock.now_ms()
+        self._meters.events.inc(len(events))
+        self._meters.group_events.inc(len(reports))
+        self._meters.dead_letters.inc(buried)
+        self._meters.published_bytes.inc(self._publisher.published_bytes - bytes_before)
+        self._meters.published_at.set(self.published_at / 1000)
+        return True
+
+    def _remember(self, results: list[GroupEvents], now: float) -> None:
+        for result in results:
+            for rows, gone in result.gone:
+                rows.gone = gone
+        self._positions.published(
+            [result.group for result in results],
+            [rows for result in results for rows in result.rows],
+            now,
+        )
+
+    def _failed(self, step: str, error: TickError) -> bool:
+        self.problem = error
+        self._meters.failed_tick(step)
+        self._trouble.tell(error)
+        return False

@@ -1,0 +1,1 @@
+"""What groups are: protocol, state, members, assignments; from records and from coordinators."""

@@ -1,0 +1,101 @@
+"""Who consumes for a group that is kept in ZooKeeper.
+
+`/consumers/<group>/ids/<consumer>` is there while the consumer is, and says in JSON what it wants;
+`/consumers/<group>/owners/<topic>/<partition>` names the consumer's thread that owns the partition.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from warren.contracts import GroupMember
+
+from warren_collector.admin.zookeeper_client import ZookeeperClient
+from warren_collector.groups.live.admin_describer import AdminDescriber
+from warren_collector.groups.live.group import LiveGroup
+from warren_collector.sources.zookeeper import CONSUMERS, list_groups
+
+Assignment = dict[str, list[int]]
+_PATTERNS = ("white_list", "black_list")
+
+
+class ZookeeperDescriber:
+    """For one thread. Raises ClusterUnreachable, AuthenticationFailed or AuthorizationFailed."""
+
+    def __init__(self, client: ZookeeperClient, brokers: AdminDescriber) -> None:
+        """`brokers` know how many partitions the topics have."""
+        self._client = client
+        self._brokers = brokers
+
+    def listed(self) -> tuple[Mapping[str, LiveGroup], bool]:
+        return {name: LiveGroup(name, "classic") for name in list_groups(self._client)}, True
+
+    def describe(self, groups: Iterable[LiveGroup]) -> Sequence[LiveGroup]:
+        names = [group.name for group in groups]
+        owned = self._owned(names)
+        consumers: dict[str, list[GroupMember]] = {name: [] for name in names}
+        for path, node in self._client.nodes(self._paths(names, "ids")):
+            _, _, group, _, consumer = path.split("/")
+            consumers[group].append(_member(group, consumer, node.value, owned[group]))
+        return [_live_group(name, members) for name, members in consumers.items()]
+
+    def partition_counts(self, topics: Iterable[str]) -> Mapping[str, int]:
+        return self._brokers.partition_counts(topics)
+
+    def close(self) -> None:
+        self._client.close()
+        self._brokers.close()
+
+    def _paths(self, groups: Iterable[str], folder: str) -> list[str]:
+        below = self._client.children(f"{CONSUMERS}/{group}/{folder}" for group in groups)
+        return [f"{path}/{name}" for path, names in below for name in names]
+
+    def _owned(self, groups: Iterable[str]) -> Mapping[str, Mapping[str, Assignment]]:
+        """Assignments by group and consumer."""
+        owned: dict[str, dict[str, Assignment]] = defaultdict(lambda: defaultdict(dict))
+        topics = self._client.children(self._paths(groups, "owners"))
+        partitions = [f"{path}/{number}" for path, numbers in topics for number in numbers]
+        for path, node in self._client.nodes(partitions):
+            _, _, group, _, topic, number = path.split("/")
+            consumer = node.value.decode(errors="replace").rpartition("-")[0]  # without the thread
+            if number.isdecimal():
+                owned[group][consumer].setdefault(topic, []).append(int(number))
+        return owned
+
+
+def _live_group(name: str, members: Sequence[GroupMember]) -> LiveGroup:
+    return LiveGroup(
+        name=name,
+        protocol="classic",
+        protocol_type="consumer",
+        state="Stable" if members else "Empty",
+        members=tuple(members),
+    )
+
+
+def _member(
+    group: str, consumer: str, registration: bytes, owned: Mapping[str, Assignment]
+) -> GroupMember:
+    """A consumer calls itself <group>_<host>-<time>-<random>, unless its owner named it."""
+    assignment = owned.get(consumer, {})
+    return GroupMember(
+        member_id=consumer,
+        client_id=consumer,
+        host=consumer.removeprefix(f"{group}_").rsplit("-", 2)[0],
+        assignment={topic: sorted(numbers) for topic, numbers in sorted(assignment.items())},
+        subscription=sorted(_subscribed(registration)),
+    )
+
+
+def _subscribed(registration: bytes) -> list[str]:
+    """Topics, by the number of threads for each; a pattern names none. Foreign bytes: none."""
+    try:
+        content = json.loads(registration)
+    except ValueError:
+        return []
+    if not isinstance(content, dict) or content.get("pattern") in _PATTERNS:
+        return []
+    topics = content.get("subscription")
+    return list(topics) if isinstance(topics, dict) else []

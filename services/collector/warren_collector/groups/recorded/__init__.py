@@ -1,0 +1,1 @@
+"""What the offsets topic's records tell of groups."""

@@ -1,0 +1,195 @@
+"""What is to be published about groups: one event per group that has changed, or its end."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import structlog
+from warren.contracts import GroupEvent, group_key
+from warren.contracts.topics import MAX_MESSAGE_BYTES
+
+from warren_collector.groups.live.groups import News
+from warren_collector.groups.recorded.description import count_rebalances, describe
+from warren_collector.groups.recorded.records import Findings, GroupRecords
+from warren_collector.groups.recorded.states import GroupStates
+from warren_collector.groups.topic_ids import TopicIds
+from warren_collector.positions.group import Group
+from warren_collector.positions.index import GroupIndex
+
+log = structlog.get_logger(__name__)
+
+MOST_BYTES = MAX_MESSAGE_BYTES - 64 * 2**10  # room for the key and the batch around it
+_DETAILS: tuple[tuple[str, object], ...] = (("subscription", []), ("assignment", {}))
+Place = tuple[int, str]
+"""Source partition and name of a group."""
+
+
+class Coordinators(Protocol):
+    """What those say who are asked about groups, beside what records tell: LiveGroups."""
+
+    def poll(self) -> News: ...
+
+    def complete(self, event: GroupEvent) -> GroupEvent: ...
+
+    def knows(self, group: str) -> bool: ...
+
+    def shard_of(self, group: str) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class GroupReport:
+    """One group's event, also as the bytes that are published; None for one that is gone."""
+
+    cluster: str
+    place: Place
+    event: GroupEvent | None = None
+    content: bytes | None = None
+    digest: bytes | None = None
+
+    @property
+    def key(self) -> bytes:
+        return group_key(self.cluster, self.place[1])
+
+
+class GroupReports:
+    """Remembers what was published, so that only news are."""
+
+    def __init__(
+        self,
+        cluster: str,
+        states: GroupStates,
+        positions: GroupIndex,
+        topic_ids: TopicIds,
+        coordinators: Coordinators,
+    ) -> None:
+        self._cluster = cluster
+        self._states = states
+        self._positions = positions
+        self._topic_ids = topic_ids
+        self._coordinators = coordinators
+        self._reported: dict[Place, bytes] = {}
+        self.awaits_ends = False
+        """A group may be gone, and that is not reported yet: do not store the position now."""
+
+    def __len__(self) -> int:
+        """Groups that were published and are not gone."""
+        return len(self._reported)
+
+    def release(self, partitions: Iterable[int]) -> None:
+        """Another collector reports the groups of these source partitions from now on."""
+        released = set(partitions)
+        self._reported = {p: d for p, d in self._reported.items() if p[0] not in released}
+
+    def saw(self, groups: Sequence[Group]) -> None:
+        """These groups' positions are due: some may be new, others at their end."""
+        for group in groups:
+            place = group.source_partition, group.name
+            if group.is_empty or place not in self._reported:
+                self._states.touch(*place)
+
+    def due(self, live: dict[int, int], observed_at: int, findings: Findings) -> list[GroupReport]:
+        """Reports about the live source partitions; `live` has their positions.
+
+        What has changed stays due until `published`.
+        """
+        self._take_news()
+        self._topic_ids.refresh()
+        self.awaits_ends = False
+        reports = []
+        for place in self._states.changed(live):
+            group = self._states.get(*place)
+            if group is not None:
+                group.decode(findings)
+                if self._may_come_back(group):
+                    self.awaits_ends = True
+                    continue
+            report = self._report(place, group, live[place[0]], observed_at)
+            if report is not None:
+                reports.append(report)
+        self._topic_ids.refresh()
+        return reports
+
+    def published(self, reports: Iterable[GroupReport]) -> None:
+        for report in reports:
+            if report.digest is None:
+                self._forget(report.place, self._states.get(*report.place))
+            else:
+                self._states.taken(report.place)
+                self._reported[report.place] = report.digest
+
+    def _take_news(self) -> None:
+        """Groups are looked at again when they are described otherwise than before."""
+        news = self._coordinators.poll()
+        if news.described:
+            for place in self._reported:
+                if place[1] in news.described:
+                    self._states.touch(*place)
+        for group in news.sourced:
+            self._states.touch(self._coordinators.shard_of(group), group)
+
+    def _may_come_back(self, group: GroupRecords) -> bool:
+        """An upgrade deletes the group and writes it anew: perhaps the rest is not read yet."""
+        had_head, group.is_headless = not group.is_headless, group.head() is None
+        return had_head and group.is_headless
+
+    def _report(
+        self, place: Place, group: GroupRecords | None, position: int, observed_at: int
+    ) -> GroupReport | None:
+        """None when there is nothing to say, or not yet."""
+        if (group is None or group.is_headless) and not self._is_there(place):
+            return self._end(place, group)
+        if group is not None:
+            count_rebalances(group)
+        described = describe(group, self._topic_ids.name)
+        if described.unnamed and self._topic_ids.want(described.topics):
+            return None
+        event = described.event(self._cluster, place[1], position, observed_at)
+        event, content = _fitted(self._coordinators.complete(event))
+        digest = _digest(content)
+        if self._reported.get(place) == digest:
+            self._states.taken(place)
+            return None
+        return GroupReport(self._cluster, place, event, content, digest)
+
+    def _end(self, place: Place, group: GroupRecords | None) -> GroupReport | None:
+        if place in self._reported or group is None or group.has_news:
+            return GroupReport(self._cluster, place)
+        self._forget(place, group)  # an earlier collector has said so
+        return None
+
+    def _forget(self, place: Place, group: GroupRecords | None) -> None:
+        self._states.taken(place)
+        self._reported.pop(place, None)
+        if group is not None:
+            self._states.forget(group)
+
+    def _is_there(self, place: Place) -> bool:
+        positions = self._positions.get(*place)
+        has_positions = positions is not None and not positions.is_empty
+        return has_positions or self._coordinators.knows(place[1])
+
+
+def _fitted(event: GroupEvent) -> tuple[GroupEvent, bytes]:
+    """The event, without what would make it too big for a record: one group must not stop all.
+
+    And how it is written. Thousands of members may be subscribed to thousands of topics each.
+    """
+    content = event.to_bytes()
+    for left_out, empty in _DETAILS:
+        if len(content) <= MOST_BYTES:
+            break
+        log.warning(
+            "group event too big", cluster=event.cluster, group=event.group, left_out=left_out
+        )
+        members = [member.model_copy(update={left_out: empty}) for member in event.members]
+        event = event.model_copy(update={"members": members})
+        content = event.to_bytes()
+    return event, content
+
+
+def _digest(content: bytes) -> bytes:
+    """Of all but when it was seen, which comes before the protocol; no string has bare quotes."""
+    return hashlib.blake2b(content[content.index(b',"protocol":') :], digest_size=16).digest()

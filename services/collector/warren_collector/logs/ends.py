@@ -1,0 +1,175 @@
+"""Where the watched topics' logs begin and end: one ListOffsets request per broker."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+from aiokafka.protocol.offset import OffsetRequest
+from numpy.typing import NDArray
+from warren.clock import Clock
+from warren.errors import ClusterUnreachable
+from warren.kafka.brokers import UNANSWERED, Brokers
+from warren.kafka.metadata import NO_LEADER
+
+from warren_collector.logs.metadata import TopicMetadata
+
+UNKNOWN = -1
+STARTS_EVERY = 30.0  # seconds; logs begin elsewhere only as retention goes on
+_LATEST = -1
+_EARLIEST = -2
+_READ_UNCOMMITTED = 0  # the high watermark, as Kafka's own tools show it
+_CLIENT = -1  # "replica id" of one that is not a replica
+_NO_ERROR = 0
+
+Int64s = NDArray[np.int64]
+_Offsets = dict[str, Int64s]
+
+
+@dataclass(frozen=True, slots=True)
+class TopicLog:
+    """Offsets by partition; UNKNOWN where the leader did not say."""
+
+    start: Int64s
+    end: Int64s
+
+
+@dataclass(frozen=True, slots=True)
+class LogEnds:
+    """What was read in one go. A topic in neither of both: nothing is known about it."""
+
+    topics: dict[str, TopicLog] = field(default_factory=dict)
+    missing: frozenset[str] = frozenset()
+    """Topics that the cluster does not have."""
+    suspected: frozenset[str] = frozenset()
+    """Topics that it may not have: wait for the next reading before saying anything of them."""
+    unknown_partitions: int = 0
+
+
+class LogEndsReader:
+    """Reads the ends freshly each time; starts every 30 s and where they are not known yet.
+
+    For one thread: its event loop runs only within `read` and `close`.
+    """
+
+    def __init__(self, brokers: Brokers, metadata: TopicMetadata, clock: Clock) -> None:
+        self._brokers = brokers
+        self._metadata = metadata
+        self._clock = clock
+        self._starts: _Offsets = {}
+        self._starts_read_at = -STARTS_EVERY
+        self._runner = asyncio.Runner()
+
+    def read(self, topics: Iterable[str]) -> LogEnds:
+        """Raises ClusterUnreachable or AuthenticationFailed when no end at all could be read."""
+        return self._runner.run(self._read(sorted(topics)))
+
+    def read_all(self, accepts: Callable[[str], bool]) -> LogEnds:
+        """Of every accepted topic that may be described. Raises what `read` raises."""
+        return self._runner.run(self._read_all(accepts))
+
+    def close(self) -> None:
+        self._runner.run(self._brokers.close())
+        self._runner.close()
+
+    async def _read_all(self, accepts: Callable[[str], bool]) -> LogEnds:
+        names = [description[1] for description in (await self._brokers.metadata(None)).topics]
+        return await self._read(sorted(filter(accepts, names)))
+
+    async def _read(self, topics: list[str]) -> LogEnds:
+        if not topics:
+            return LogEnds()
+        await self._metadata.refresh(self._brokers, topics)
+        ends: _Offsets = {}
+        self._make_room(ends, topics)
+        if not await self._fill(ends, _LATEST):
+            # Leaders have moved, or connections were closed since the last tick: once more.
+            self._metadata.expire()
+            await self._metadata.refresh(self._brokers, topics)
+            self._make_room(ends, topics)
+            await self._fill(ends, _LATEST)
+        if ends and all((end == UNKNOWN).all() for end in ends.values()):
+            raise ClusterUnreachable(
+                self._metadata.cluster,
+                f"{self._metadata.setting}.bootstrap",
+                "no leader says where its logs end",
+            )
+        await self._read_starts(ends)
+        return LogEnds(
+            topics={t: self._topic_log(t, end) for t, end in ends.items()},
+            missing=self._metadata.missing.intersection(topics),
+            suspected=self._metadata.suspected.intersection(topics),
+            unknown_partitions=sum(int((end == UNKNOWN).sum()) for end in ends.values()),
+        )
+
+    def _make_room(self, offsets: _Offsets, topics: Iterable[str]) -> None:
+        """Arrays as long as the topics have partitions; what is known stays."""
+        leaders = self._metadata.leaders
+        for topic in topics:
+            known = offsets.pop(topic, None)
+            if topic in leaders:
+                partitions = len(leaders[topic])
+                if known is None or len(known) != partitions:
+                    known = np.full(partitions, UNKNOWN, np.int64)
+                offsets[topic] = known
+
+    async def _fill(self, offsets: _Offsets, timestamp: int) -> bool:
+        """Asks the leaders for what is UNKNOWN; False when asking again may help."""
+        wanted: dict[int, list[tuple[str, list[int]]]] = defaultdict(list)
+        for topic, known in offsets.items():
+            leaders = self._metadata.leaders[topic]
+            by_leader: dict[int, list[int]] = defaultdict(list)
+            for partition in (known == UNKNOWN).nonzero()[0].tolist():
+                by_leader[leaders[partition]].append(partition)
+            for leader, partitions in by_leader.items():
+                if leader != NO_LEADER:
+                    wanted[leader].append((topic, partitions))
+        asked = [self._ask(b, partitions, timestamp, offsets) for b, partitions in wanted.items()]
+        return all(await asyncio.gather(*asked))
+
+    async def _ask(
+        self,
+        broker: int,
+        wanted: list[tuple[str, list[int]]],
+        timestamp: int,
+        offsets: _Offsets,
+    ) -> bool:
+        """One broker's answer goes into `offsets`; False when asking again may help."""
+        topics = [(topic, [(p, timestamp) for p in partitions]) for topic, partitions in wanted]
+        try:
+            answer = await self._brokers.send(
+                broker, OffsetRequest(_CLIENT, _READ_UNCOMMITTED, topics)
+            )
+        except TimeoutError:
+            self._metadata.expire()
+            return True  # asking again would make the tick too late
+        except UNANSWERED:
+            return False
+        refused = False
+        for topic, partitions in answer.topics:
+            column = offsets[topic]
+            for partition, error, _timestamp, offset in partitions:
+                if error == _NO_ERROR:
+                    column[partition] = offset
+                else:
+                    refused = True
+        return not refused
+
+    async def _read_starts(self, ends: _Offsets) -> None:
+        now = self._clock.monotonic()
+        if now - self._starts_read_at >= STARTS_EVERY:
+            self._starts.clear()
+            self._starts_read_at = now
+        self._make_room(self._starts, ends)
+        await self._fill({topic: self._starts[topic] for topic in ends}, _EARLIEST)
+
+    def _topic_log(self, topic: str, end: Int64s) -> TopicLog:
+        start = self._starts[topic]
+        beyond = (start > end) & (end != UNKNOWN)
+        if beyond.any():
+            # The topic was created anew under its old name: what was known is of the old one.
+            start[beyond] = UNKNOWN
+        return TopicLog(start.copy(), end)

@@ -1,0 +1,1 @@
+"""Committed offsets, the newest of each position, whichever source they are from."""

@@ -1,0 +1,172 @@
+"""The offset events of one group: its positions next to where the logs begin and end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from warren.contracts import OffsetEvent, TopicPositions
+from warren.contracts.offset_event import SourceName
+
+from warren_collector.logs.ends import UNKNOWN, LogEnds, TopicLog
+from warren_collector.positions.columns import NO_OFFSET, Int64s, PositionColumns
+from warren_collector.positions.group import Group, TopicRows
+
+NO_POSITION = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where events come from, the same for all of a collector's."""
+
+    cluster: str
+    source: SourceName
+    event_partitions: int
+    """Most partitions in one event."""
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """A topic's positions, or some of them; one entry per partition."""
+
+    partition: Int64s
+    committed: Int64s
+    committed_at: Int64s
+    commits: Int64s
+    log_start: Int64s
+    log_end: Int64s
+
+    def __len__(self) -> int:
+        return len(self.partition)
+
+    def part(self, start: int, end: int) -> Columns:
+        cut = slice(start, end)
+        return Columns(
+            self.partition[cut],
+            self.committed[cut],
+            self.committed_at[cut],
+            self.commits[cut],
+            self.log_start[cut],
+            self.log_end[cut],
+        )
+
+    def to_contract(self) -> TopicPositions:
+        # Equal lengths and allowed values hold by construction: checking costs twice the rest.
+        return TopicPositions.model_construct(
+            partition=self.partition.tolist(),
+            committed=self.committed.tolist(),
+            committed_at=self.committed_at.tolist(),
+            commits=self.commits.tolist(),
+            log_start=self.log_start.tolist(),
+            log_end=self.log_end.tolist(),
+        )
+
+
+@dataclass(slots=True)
+class GroupEvents:
+    """What is to be published about a group, and what to remember once it is."""
+
+    group: Group
+    events: list[OffsetEvent]
+    rows: list[Int64s] = field(default_factory=list)
+    gone: list[tuple[TopicRows, frozenset[int]]] = field(default_factory=list)
+
+
+def group_events(
+    group: Group,
+    columns: PositionColumns,
+    ends: LogEnds,
+    origin: Origin,
+    position: int,
+    observed_at: int,
+) -> GroupEvents:
+    """One event, or several for a group that is too big for one.
+
+    Later parts are observed 1 ms later each, so that (position, observed_at) grows.
+    `position`: offset of the offsets topic up to which this group's records are folded in.
+    """
+    result = GroupEvents(group, [])
+    source = group.source or origin.source
+    if group.is_shared or source != "offsets_topic":
+        position = NO_POSITION  # commits of two sources have only their time in common
+    removed = group.deletions()
+    topics: dict[str, Columns] = {}
+    for topic, rows in group.topics.items():
+        listed, gone = _positions(topic, rows, columns, ends, result)
+        if gone - rows.gone:
+            removed[topic] = sorted({*removed.get(topic, []), *(gone - rows.gone)})
+        result.gone.append((rows, gone))
+        if len(listed):
+            topics[topic] = listed
+    if not topics and not removed:
+        return result  # all of its topics are gone, and that was published
+    for number, part in enumerate(_parts(topics, origin.event_partitions)):
+        result.events.append(
+            OffsetEvent(
+                cluster=origin.cluster,
+                group=group.name,
+                source=source,
+                observed_at=observed_at + number,
+                position=position,
+                topics={topic: some.to_contract() for topic, some in part.items()},
+                removed={} if number else removed,
+                deleted=not topics,
+            )
+        )
+    return result
+
+
+def _positions(
+    topic: str, rows: TopicRows, columns: PositionColumns, ends: LogEnds, result: GroupEvents
+) -> tuple[Columns, frozenset[int]]:
+    """The topic's partitions, and those committed ones that the cluster does not have."""
+    log = ends.topics.get(topic)
+    if topic in ends.missing:
+        return _columns(_NONE, _NONE, columns, _NO_LOG), frozenset(rows.by_partition)
+    if log is None:  # nothing is known of the topic now: only what was committed is
+        partitions = np.array(sorted(rows.by_partition), np.int64)
+        chosen = np.array([rows.by_partition[p] for p in partitions.tolist()], np.int64)
+        unknown = np.full(len(partitions), UNKNOWN, np.int64)
+        result.rows.append(chosen)
+        return _columns(partitions, chosen, columns, TopicLog(unknown, unknown)), rows.gone
+    count = len(log.end)
+    chosen = rows.rows(count)
+    result.rows.append(chosen)
+    gone = frozenset(partition for partition in rows.by_partition if partition >= count)
+    return _columns(np.arange(count), chosen, columns, log), gone
+
+
+def _columns(partitions: Int64s, rows: Int64s, columns: PositionColumns, log: TopicLog) -> Columns:
+    committed = columns.offset[rows]
+    # Kafka takes a negative offset for "none", whoever commits it.
+    is_none = committed < 0
+    return Columns(
+        partition=partitions,
+        committed=np.where(is_none, NO_OFFSET, committed),
+        committed_at=np.where(is_none, NO_OFFSET, columns.committed_at[rows]),
+        commits=np.where(is_none, 0, columns.commits[rows]),
+        log_start=log.start,
+        log_end=log.end,
+    )
+
+
+_NONE = np.zeros(0, np.int64)
+_NO_LOG = TopicLog(_NONE, _NONE)
+
+
+def _parts(topics: dict[str, Columns], most: int) -> Iterator[dict[str, Columns]]:
+    """At least one part, even if it is empty; a topic is cut only if it is too big by itself."""
+    part: dict[str, Columns] = {}
+    room = most
+    for topic, columns in topics.items():
+        if part and len(columns) > room:
+            yield part
+            part, room = {}, most
+        rest = columns
+        while len(rest) > most:
+            yield {topic: rest.part(0, most)}
+            rest = rest.part(most, len(rest))
+        part[topic] = rest
+        room -= len(rest)
+    yield part

@@ -1,0 +1,55 @@
+"""Names of topics that records have the ids of only."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from confluent_kafka import KafkaError, KafkaException
+from support.group_bench import ConsumerGroup, Description, GroupBench, owned
+
+
+def test_names_of_topics_are_asked_for_and_waited_for(
+    at: GroupBench, billing: ConsumerGroup
+) -> None:
+    unknown = UUID(int=99)
+    at.fold(billing.epoch(1), billing.member("m"), billing.current("m", 1, owned(unknown, 0)))
+    assert at.look() == {}
+    assert at.asked == [["orders"]]
+    assert at.look() == {}  # the answer is not there yet, and nobody asks twice
+    assert at.asked == [["orders"]]
+    at.answers["orders"].set_result(Description(unknown))
+    assert at.only().members[0].assignment == {"orders": [0]}
+
+
+def test_a_topic_that_cannot_be_described_delays_nothing_for_long(
+    at: GroupBench, billing: ConsumerGroup
+) -> None:
+    gone = owned(UUID(int=99), 0)
+    at.fold(billing.epoch(1), billing.member("m"), billing.current("m", 1, gone))
+    at.look()
+    at.answers["orders"].set_exception(KafkaException(KafkaError(KafkaError._TIMED_OUT)))
+    assert at.only().members[0].assignment == {}
+    at.fold(billing.current("m", 2, gone))
+    at.look()
+    assert len(at.asked) == 1
+    at.clock.advance(31)
+    at.fold(billing.current("m", 3, gone))
+    assert at.look() == {}
+    assert len(at.asked) == 2
+
+
+def test_only_what_can_be_a_name_is_asked_for(at: GroupBench, billing: ConsumerGroup) -> None:
+    odd = ["", "orders", "a b", "or\0ders", "ü", "x" * 250]
+    member = billing.member("m", subscribed_topic_names=odd)
+    at.fold(billing.epoch(1), member, billing.current("m", 1, owned(UUID(int=99), 0)))
+    at.look()
+    assert at.asked == [["orders"]]
+
+
+def test_negative_topic_ids(at: GroupBench, billing: ConsumerGroup) -> None:
+    """The two halves of an id are signed where confluent-kafka has them."""
+    topic_id = UUID(int=(2**63 + 1) << 64 | 2**63 + 2)
+    at.fold(billing.epoch(1), billing.member("m"), billing.current("m", 1, owned(topic_id, 3)))
+    at.look()
+    at.answers["orders"].set_result(Description(topic_id))
+    assert at.only().members[0].assignment == {"orders": [3]}
