@@ -8,8 +8,8 @@ from typing import Any
 
 from warren.contracts import OffsetEvent, TopicPositions
 from warren.evaluation import GroupRules, Rules
-from warren_evaluator.judgement import Ended, Judged, Outcome, judge
-from warren_evaluator.state import GroupGone, GroupState
+from warren.judgement.judge import Ended, Judged, Outcome, judge
+from warren.judgement.state import GroupGone, GroupState
 
 NOW = 1_795_244_400_000
 MINUTE = 60_000

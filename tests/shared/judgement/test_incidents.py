@@ -5,8 +5,8 @@ from __future__ import annotations
 from support.offset_events import MINUTE, NOW, At, Judge, commits, offset_event
 from warren.contracts import OffsetEvent, StatusChangeEvent
 from warren.evaluation import Rules
-from warren_evaluator.judgement import Duplicate, Ended, Nothing
-from warren_evaluator.state import GroupGone, GroupState
+from warren.judgement.judge import Duplicate, Ended, Nothing
+from warren.judgement.state import GroupGone, GroupState
 
 
 def heartbeat(minute: float, lag: int, **more: int) -> OffsetEvent:

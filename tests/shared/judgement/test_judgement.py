@@ -9,9 +9,9 @@ from warren.contracts import LagEvent, OffsetEvent, StatusChangeEvent
 from warren.errors import ContractViolation
 from warren.evaluation import GroupRules, RuleBook, Rules
 from warren.evaluation.packed_windows import unpack
+from warren.judgement.judge import Duplicate
+from warren.judgement.state import GroupState
 from warren.settings import EvaluationOverride, EvaluationSettings
-from warren_evaluator.judgement import Duplicate
-from warren_evaluator.state import GroupState
 
 
 def heartbeat(minute: float, lag: int, **more: int) -> OffsetEvent:

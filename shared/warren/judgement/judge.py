@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+
 from warren.contracts import EndReasonName, LagEvent, OffsetEvent, Status, StatusChangeEvent
 from warren.evaluation import (
     UNKNOWN,
@@ -25,14 +26,13 @@ from warren.evaluation import (
     judge_group,
     judge_partitions,
 )
-
-from warren_evaluator.forgetting import as_removal, forget, recalled, to_forget
-from warren_evaluator.incidents import opened_at
-from warren_evaluator.lag_events import lag_event
-from warren_evaluator.observation import Observation, check_ranges, observe
-from warren_evaluator.reasons import reasons
-from warren_evaluator.state import Applied, GroupGone, GroupState, Latest
-from warren_evaluator.status_changes import incident_ended, status_change
+from warren.judgement.forgetting import as_removal, forget, recalled, to_forget
+from warren.judgement.incidents import opened_at
+from warren.judgement.lag_events import lag_event
+from warren.judgement.observation import Observation, check_ranges, observe
+from warren.judgement.reasons import reasons
+from warren.judgement.state import Applied, GroupGone, GroupState, Latest
+from warren.judgement.status_changes import incident_ended, status_change
 
 
 @dataclass(frozen=True, slots=True)

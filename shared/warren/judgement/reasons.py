@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+
 from warren.contracts.status import Status
 from warren.evaluation import Explanation, Int64
 from warren.evaluation.policies import Statuses
-
-from warren_evaluator.layout import Layout
-from warren_evaluator.status_names import partition_name
+from warren.judgement.layout import Layout
+from warren.judgement.status_names import partition_name
 
 
 @dataclass(frozen=True, slots=True)
