@@ -20,9 +20,9 @@ import numpy as np
 from support.consumer_simulation import HOUR, Simulation, Tick
 from warren.contracts import OffsetEvent, TopicPositions
 from warren.evaluation import POLICIES, GroupRules, Rules
+from warren.judgement.judge import Judged, judge
+from warren.judgement.state import GroupState
 from warren.settings import PolicyName
-from warren_evaluator.judgement import Judged, judge
-from warren_evaluator.state import GroupState
 
 START_MS = 1_795_244_400_000
 

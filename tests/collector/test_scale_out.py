@@ -14,8 +14,8 @@ from support.collector_lab import CLUSTER, Events, Lab
 from support.collector_process import collector_process
 from support.waiting import eventually
 from warren.evaluation import Column, GroupRules, Int64, Rules, Windows
-from warren_evaluator.judgement import Duplicate, Judged, judge
-from warren_evaluator.state import GroupState
+from warren.judgement.judge import Duplicate, Judged, judge
+from warren.judgement.state import GroupState
 
 pytestmark = pytest.mark.integration
 

@@ -10,10 +10,10 @@ from support.offset_events import MINUTE, NOW, At, commits, offset_event
 from warren.clock import ManualClock
 from warren.contracts import DeadLetter, LagEvent, OffsetEvent, StatusChangeEvent, group_key
 from warren.evaluation import GroupRules, RuleBook, Rules
+from warren.judgement.state_codec import decode, is_gone
 from warren.settings import EvaluationOverride, EvaluationSettings
 from warren_evaluator.batch import MAX_RAW_BYTES, BatchEvaluator
 from warren_evaluator.records import BatchResult, SourceRecord
-from warren_evaluator.window_codec import decode, is_gone
 
 KEY = group_key("prod", "billing")
 GOOD = offset_event(NOW + 1, {"orders": {0: At(100, NOW)}}).to_bytes()

@@ -7,7 +7,7 @@ import logging
 import pytest
 from aiokafka import errors
 from warren.clock import ManualClock
-from warren_evaluator.kafka_trouble import EVERY, KafkaTrouble
+from warren_evaluator.faust_corrections.kafka_trouble import EVERY, KafkaTrouble
 
 
 def record(name: str, text: str, raised: Exception | None = None) -> logging.LogRecord:

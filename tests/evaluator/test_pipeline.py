@@ -11,13 +11,13 @@ from support.offset_events import MINUTE, NOW, commits, offset_event
 from warren.clock import ManualClock
 from warren.contracts import OffsetEvent, group_key
 from warren.evaluation import GroupRules, Rules
+from warren.judgement.state import Applied, GroupGone
+from warren.judgement.state_codec import encode, is_gone
 from warren.metrics import evaluator as metrics
 from warren_evaluator.batch import BatchEvaluator
 from warren_evaluator.gone_groups import GoneGroups
 from warren_evaluator.pipeline import Pipeline
 from warren_evaluator.records import Publication, SourceRecord
-from warren_evaluator.state import Applied, GroupGone
-from warren_evaluator.window_codec import encode, is_gone
 
 KEY = group_key("prod", "billing")
 

@@ -11,9 +11,9 @@ import pytest
 from faust.auth import Credentials
 from warren.errors import KafkaError, TopicMisconfigured, TopicMissing
 from warren.settings import HomeSettings, KafkaConnection
-from warren_evaluator.changelog import changelog_name, ensure_changelog
-from warren_evaluator.credentials import broker_urls, credentials
-from warren_evaluator.preparation import common_partitions
+from warren_evaluator.home.changelog import changelog_name, ensure_changelog
+from warren_evaluator.home.credentials import broker_urls, credentials
+from warren_evaluator.home.preparation import common_partitions
 
 TOPICS = {f"w.{name}": 4 for name in ("offsets", "lag", "lag-status", "dead-letters")}
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from warren.contracts import OffsetEvent, TopicPositions
 from warren.evaluation import GroupRules, Rules
-from warren_evaluator.judgement import Ended, Judged, Outcome, judge
-from warren_evaluator.state import GroupGone, GroupState
+from warren.judgement.judge import Ended, Judged, Outcome, judge
+from warren.judgement.state import GroupGone, GroupState
 
 NOW = 1_795_244_400_000
 MINUTE = 60_000
@@ -70,6 +70,12 @@ def commits(*lags: int, step_ms: int = MINUTE, advance: int = 10) -> list[Offset
         )
         for i, lag in enumerate(lags)
     ]
+
+
+def heartbeat(minute: float, lag: int, **more: int) -> OffsetEvent:
+    """orders/0 as it was after `commits(…, …, …)`, without a new commit."""
+    at = At(120, NOW + 2 * MINUTE, lag, commits=0)
+    return offset_event(NOW + round(minute * MINUTE), {"orders": {0: at}}, **more)
 
 
 @dataclass

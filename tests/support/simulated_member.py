@@ -13,9 +13,9 @@ from warren.clock import ManualClock
 from warren.contracts import OffsetEvent
 from warren.contracts.offset_event import TopicPositions
 from warren.evaluation import GroupRules, Rules
+from warren.judgement.judge import Judged, judge
+from warren.judgement.state import GroupGone, GroupState
 from warren.settings import Settings
-from warren_evaluator.judgement import Judged, judge
-from warren_evaluator.state import GroupGone, GroupState
 from warren_local.demo.groups import DemoGroup
 from warren_local.demo.member import Leave
 from warren_local.demo.traffic import FLOWS, Schedule

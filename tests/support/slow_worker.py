@@ -1,7 +1,7 @@
 """An evaluator worker with a slow step, as on a busy machine: `slow_worker.py seek|recovery`.
 
-Those are the steps in which Faust alone loses events: see `warren_evaluator.tables.SafeRecovery`
-and `warren_evaluator.transport.SafeConsumerThread`.
+Those are the steps in which Faust alone loses events: see `SafeRecovery` and `SafeConsumerThread`
+in `warren_evaluator.faust_corrections`.
 """
 
 from __future__ import annotations

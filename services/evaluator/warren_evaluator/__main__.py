@@ -21,19 +21,15 @@ from warren.settings import Settings
 from warren.settings_file import load_settings
 
 from warren_evaluator.app import Evaluator, create_evaluator
-from warren_evaluator.kafka_trouble import KafkaTrouble
-from warren_evaluator.preparation import await_home
+from warren_evaluator.faust_corrections.kafka_trouble import KafkaTrouble
+from warren_evaluator.faust_corrections.worker import Worker
+from warren_evaluator.home.preparation import await_home
 from warren_evaluator.status_metrics import count_groups
-from warren_evaluator.worker import Worker
 
 log = structlog.get_logger(__name__)
 
 # Our subclasses of Faust's services, which report every step at level info.
-FAUST_SERVICES = (
-    "warren_evaluator.tables",
-    "warren_evaluator.transport",
-    "warren_evaluator.worker",
-)
+FAUST_SERVICES = "warren_evaluator.faust_corrections"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -75,9 +71,7 @@ def _run(settings: Settings) -> None:
 
 
 def _configure_logs(settings: Settings) -> None:
-    handler = logs.configure(
-        settings.log, service="evaluator", quiet=(*logs.NOISY, *FAUST_SERVICES)
-    )
+    handler = logs.configure(settings.log, service="evaluator", quiet=(*logs.NOISY, FAUST_SERVICES))
     # Below errors aiokafka has nothing that an operator could use.
     logging.getLogger("aiokafka").setLevel(logging.ERROR)
     handler.addFilter(KafkaTrouble(SystemClock()))

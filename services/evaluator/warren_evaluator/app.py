@@ -18,13 +18,14 @@ from warren.evaluation import RuleBook
 from warren.settings import Settings
 
 from warren_evaluator.batch import BatchEvaluator
-from warren_evaluator.credentials import broker_urls, credentials
+from warren_evaluator.faust_corrections.consumer import SafeTransport
+from warren_evaluator.faust_corrections.recovery import SafeTableManager
+from warren_evaluator.faust_corrections.window_table import WindowTable
+from warren_evaluator.home.changelog import TABLE
+from warren_evaluator.home.credentials import broker_urls, credentials
 from warren_evaluator.pipeline import Pipeline
 from warren_evaluator.records import Publication, SourceRecord
-from warren_evaluator.tables import SafeTableManager, WindowTable
-from warren_evaluator.transport import SafeTransport
 
-TABLE = "windows"
 # Of a record before compression. What the broker sees is compressed: max.message.bytes is its say.
 MAX_REQUEST_BYTES = 64 * 2**20
 

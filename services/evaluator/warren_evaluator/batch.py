@@ -11,11 +11,11 @@ from warren.contracts import DeadLetter, OffsetEvent, split_group_key
 from warren.contracts.topics import DEAD_LETTERS, LAG, LAG_STATUS
 from warren.errors import ContractViolation
 from warren.evaluation import GroupRules
+from warren.judgement.judge import Duplicate, Ended, Judged, Outcome, judge
+from warren.judgement.state import GroupGone, GroupState
+from warren.judgement.state_codec import CorruptState, decode, encode
 
-from warren_evaluator.judgement import Duplicate, Ended, Judged, Outcome, judge
 from warren_evaluator.records import BatchResult, Counts, Publication, SourceRecord, Write
-from warren_evaluator.state import GroupGone, GroupState
-from warren_evaluator.window_codec import CorruptState, decode, encode
 
 log = structlog.get_logger(__name__)
 

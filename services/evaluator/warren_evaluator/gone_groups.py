@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from warren_evaluator.state import GroupGone
-from warren_evaluator.window_codec import CorruptState, decode, is_gone
+from warren.judgement.state import GroupGone
+from warren.judgement.state_codec import CorruptState, decode, is_gone
 
 
 class GoneGroups:

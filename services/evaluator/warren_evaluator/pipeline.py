@@ -12,12 +12,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from warren.clock import Clock
+from warren.judgement.state_codec import is_gone
 from warren.metrics import evaluator as metrics
 
 from warren_evaluator.batch import BatchEvaluator
 from warren_evaluator.gone_groups import GoneGroups
 from warren_evaluator.records import BatchResult, Counts, Publication, SourceRecord, Write
-from warren_evaluator.window_codec import is_gone
 
 
 class Table(Protocol):

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Callable
 
 from warren.contracts.status import Status
+from warren.judgement.state_codec import peek_status
 from warren.metrics import evaluator as metrics
 
-from warren_evaluator.tables import WindowTable
-from warren_evaluator.window_codec import peek_status
+from warren_evaluator.faust_corrections.window_table import WindowTable
 
 GROUP_STATUSES = (Status.OK, Status.WARN, Status.ERR)
 

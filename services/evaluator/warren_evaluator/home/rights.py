@@ -16,7 +16,7 @@ from warren.kafka.connection import classify
 from warren.kafka.topics import HOME, TIMEOUT
 from warren.settings import Settings
 
-from warren_evaluator.changelog import changelog_name
+from warren_evaluator.home.changelog import changelog_name
 
 READ, WRITE = AclOperation.READ, AclOperation.WRITE
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 
 import numpy as np
+
 from warren.contracts.offset_event import OffsetEvent, SourceName
 from warren.contracts.status import Status
 from warren.evaluation import UNKNOWN, Int64, Track, Windows
-
-from warren_evaluator.layout import Layout
+from warren.judgement.layout import Layout
 
 Forgotten = Mapping[str, frozenset[int]]
 """Partitions, by topic, that are not known until they commit again: somebody asked for that."""

@@ -19,14 +19,14 @@ from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+
 from warren.contracts.offset_event import SourceName
 from warren.contracts.status import Status
 from warren.errors import WarrenError
 from warren.evaluation import Column, Int64, Track, Windows
 from warren.evaluation.learning import Figure, Mark
-
-from warren_evaluator.layout import Layout
-from warren_evaluator.state import Applied, Forgotten, GroupGone, GroupState, Latest
+from warren.judgement.layout import Layout
+from warren.judgement.state import Applied, Forgotten, GroupGone, GroupState, Latest
 
 VERSION = 2
 READABLE = (1, 2)

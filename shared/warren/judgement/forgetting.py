@@ -11,8 +11,7 @@ from dataclasses import replace
 
 from warren.contracts import OffsetEvent, Status, TopicPositions
 from warren.evaluation import UNKNOWN, Column
-
-from warren_evaluator.state import GroupState
+from warren.judgement.state import GroupState
 
 
 def to_forget(request: OffsetEvent, known: GroupState) -> dict[str, list[int]]:

@@ -7,7 +7,7 @@ import asyncio
 from warren.clock import SystemClock
 from warren.settings import Settings
 from warren_evaluator.app import create_evaluator
-from warren_evaluator.transport import SafeConsumer
+from warren_evaluator.faust_corrections.consumer import SafeConsumer
 
 
 def test_a_consumer_thread_that_has_ended_can_be_stopped() -> None:

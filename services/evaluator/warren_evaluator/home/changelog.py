@@ -11,8 +11,7 @@ from warren.kafka.connection import classify
 from warren.kafka.topics import HOME, TIMEOUT
 from warren.settings import HomeSettings
 
-from warren_evaluator.app import TABLE
-
+TABLE = "windows"
 SETTING = "evaluator.app_id"
 CONFIG = {
     "cleanup.policy": "compact",

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+
 from warren.contracts import LagEvent, OffsetEvent, TopicLag, WindowEdge
 from warren.evaluation import UNKNOWN, Column, GroupVerdict, Int64, PartitionVerdicts, Windows
 from warren.evaluation.packed_windows import pack
 from warren.evaluation.windows import Bools
-
-from warren_evaluator.incidents import incident
-from warren_evaluator.reasons import Reasons
-from warren_evaluator.state import GroupState, Latest
-from warren_evaluator.status_names import group_name, partition_name
+from warren.judgement.incidents import incident
+from warren.judgement.reasons import Reasons
+from warren.judgement.state import GroupState, Latest
+from warren.judgement.status_names import group_name, partition_name
 
 
 def lag_event(

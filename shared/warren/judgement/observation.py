@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+
 from warren.contracts.offset_event import OffsetEvent, TopicPositions
 from warren.errors import ContractViolation
 from warren.evaluation import MAX_TIME, Int64
-
-from warren_evaluator.layout import Layout
-from warren_evaluator.state import Latest
+from warren.judgement.layout import Layout
+from warren.judgement.state import Latest
 
 _COLUMNS = {
     Latest.COMMITTED: "committed",

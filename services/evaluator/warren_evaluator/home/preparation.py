@@ -13,8 +13,8 @@ from warren.kafka.connection import await_connection, log_retry
 from warren.kafka.topics import HOME, ensure_topics
 from warren.settings import Settings
 
-from warren_evaluator.changelog import changelog_name, ensure_changelog, partition_counts
-from warren_evaluator.rights import check_rights
+from warren_evaluator.home.changelog import changelog_name, ensure_changelog, partition_counts
+from warren_evaluator.home.rights import check_rights
 
 log = structlog.get_logger(__name__)
 LONGEST_WAIT = 15.0  # seconds

@@ -13,10 +13,10 @@ from support.offset_events import NOW, At, Judge, commits, offset_event
 from warren.contracts.status import Status
 from warren.evaluation import Column, Rules, Track, Windows
 from warren.evaluation.learning import Figure, Mark
+from warren.judgement.layout import Layout
+from warren.judgement.state import Applied, GroupGone, GroupState, Latest
+from warren.judgement.state_codec import CorruptState, decode, encode, is_gone, peek_status
 from warren.settings import PolicyName
-from warren_evaluator.layout import Layout
-from warren_evaluator.state import Applied, GroupGone, GroupState, Latest
-from warren_evaluator.window_codec import CorruptState, decode, encode, is_gone, peek_status
 
 int64 = st.integers(-(2**63), 2**63 - 1)
 mixed = st.integers(-5, 5) | st.integers(NOW, NOW + 10**6) | int64

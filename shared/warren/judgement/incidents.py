@@ -10,8 +10,7 @@ import uuid
 
 from warren.contracts.lag_event import Incident
 from warren.contracts.status import Status
-
-from warren_evaluator.state import Applied
+from warren.judgement.state import Applied
 
 _NAMESPACE = uuid.UUID("6d2a1f0e-5b0c-5f3a-9d7e-3a1c62f0b8d4")
 

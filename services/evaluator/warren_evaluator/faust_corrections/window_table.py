@@ -1,4 +1,4 @@
-"""The Faust table of windows, and a recovery that loses nothing."""
+"""The Faust table of windows, whose writes can be waited for."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from collections.abc import Awaitable, Iterator
 from typing import Any
 
 import faust
-from faust.tables.manager import TableManager
-from faust.tables.recovery import Recovery
 from faust.types import TP
 from faust.types.tuples import RecordMetadata
 
@@ -62,35 +60,3 @@ class WindowTable(faust.Table[bytes, bytes]):
                 self.data.pop(key, None)
                 del self._partitions[key]
         await super().on_recovery_completed(active_tps, standby_tps)
-
-
-class SafeRecovery(Recovery):
-    """A recovery after which no event is lost.
-
-    When a changelog was replayed, Faust 0.15.3 opens the source partitions, then seeks them to
-    their committed offsets, then empties the agents' queues: what was delivered in between is
-    dropped, and later counted as a gap that needs no acknowledgement. Here nothing is delivered
-    until the seek is done.
-
-    A step that takes longer than `broker_request_timeout` ends Faust's recovery for good, without
-    a word. Here every step ends by itself: it is done, or an error ends the worker.
-    """
-
-    async def on_recovery_completed(self, generation_id: int = 0) -> None:
-        self.app.consumer.stop_flow()
-        self.app.flow_control.suspend()
-        await super().on_recovery_completed(generation_id)
-
-    async def _wait(self, coro: Any, timeout: Any = None) -> None:
-        del timeout
-        await super()._wait(coro)
-
-
-class SafeTableManager(TableManager):
-    """Uses `SafeRecovery`."""
-
-    @property
-    def recovery(self) -> Recovery:
-        if self._recovery is None:
-            self._recovery = SafeRecovery(self.app, self, beacon=self.beacon, loop=self.loop)
-        return self._recovery

@@ -15,11 +15,10 @@ from warren.contracts import (
 )
 from warren.contracts.status import Status
 from warren.evaluation import UNKNOWN, GroupVerdict, Int64, PartitionVerdicts
-
-from warren_evaluator.incidents import change_id, incident_id
-from warren_evaluator.reasons import Reasons
-from warren_evaluator.state import Applied, GroupState, Latest
-from warren_evaluator.status_names import group_name, partition_name
+from warren.judgement.incidents import change_id, incident_id
+from warren.judgement.reasons import Reasons
+from warren.judgement.state import Applied, GroupState, Latest
+from warren.judgement.status_names import group_name, partition_name
 
 _ENDS: dict[EndReasonName, str] = {
     "group_deleted": "the group was deleted",

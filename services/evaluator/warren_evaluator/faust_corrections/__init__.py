@@ -1,0 +1,1 @@
+"""What corrects Faust. README.md here names each correction and the behaviour it corrects."""

@@ -1,0 +1,1 @@
+"""Judgement of offset events: what is remembered of a group, and what is said of it. Pure."""

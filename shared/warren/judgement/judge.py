@@ -1,0 +1,145 @@
+"""Judgement: an offset event and what is known of its group, in; what to remember and say, out.
+
+Pure: takes "now" from the event and asks nobody anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from warren.contracts import EndReasonName, LagEvent, OffsetEvent, Status, StatusChangeEvent
+from warren.evaluation import (
+    UNKNOWN,
+    Evidence,
+    GroupRules,
+    PartitionRules,
+    by_partition,
+    explain,
+    is_expired,
+    judge_group,
+    judge_partitions,
+)
+from warren.judgement.forgetting import as_removal, forget, recalled, to_forget
+from warren.judgement.incidents import opened_at
+from warren.judgement.lag_events import lag_event
+from warren.judgement.lags import lag_of, least_lag_of
+from warren.judgement.observation import check_ranges
+from warren.judgement.reasons import reasons
+from warren.judgement.state import Applied, GroupGone, GroupState
+from warren.judgement.status_changes import incident_ended, status_change
+from warren.judgement.update import updated_state
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """The event was applied before, or is older than one that was."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """The event is about a group that has expired or was forgotten, and is not known any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The group was judged."""
+
+    state: GroupState
+    lag: LagEvent
+    change: StatusChangeEvent | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The group was deleted, has expired, or was forgotten until its next commit."""
+
+    state: GroupGone | GroupState
+    change: StatusChangeEvent | None
+
+
+Outcome = Duplicate | Nothing | Judged | Ended
+
+
+def judge(
+    event: OffsetEvent,
+    state: GroupState | GroupGone | None,
+    rules: GroupRules,
+    *,
+    source_offset: int = UNKNOWN,
+) -> Outcome:
+    """`source_offset` is the event's offset in `warren.offsets`. Raises ContractViolation."""
+    check_ranges(event)
+    known = state if isinstance(state, GroupState) else None
+    if event.forget is not None:
+        return _forgotten(event, known, rules)
+    if state is not None and not state.applied.is_before(event):
+        return Duplicate()
+    if event.deleted:
+        return _ended(event, known, "group_deleted", source_offset)
+    if known is not None and known.forgotten:
+        event, known = recalled(event, known)
+        if not known.layout.topics and not event.topics:
+            return Nothing()
+    updated, applied = updated_state(event, known, rules)
+    if is_expired(updated.windows, event.observed_at, rules.group.expire_group_ms):
+        if known is None:
+            return Nothing()
+        return _ended(event, known, "group_expired", source_offset)
+    return _judged(event, updated, rules, applied)
+
+
+def _ended(
+    event: OffsetEvent, known: GroupState | None, reason: EndReasonName, source_offset: int
+) -> Ended:
+    return Ended(GroupGone(Applied.by(event), source_offset), _incident_end(event, known, reason))
+
+
+def _incident_end(
+    event: OffsetEvent, known: GroupState | None, reason: EndReasonName
+) -> StatusChangeEvent | None:
+    if known is None or known.opened_at is None:
+        return None
+    return incident_ended(event, known.status, known.opened_at, reason)
+
+
+def _forgotten(
+    request: OffsetEvent, known: GroupState | None, rules: GroupRules
+) -> Judged | Ended | Nothing:
+    partitions = to_forget(request, known) if known else {}
+    if known is None or not partitions:
+        return Nothing()
+    event = as_removal(partitions, request, known)
+    updated, applied = updated_state(event, known, rules)
+    updated = forget(partitions, updated)
+    if updated.layout.topics:
+        return _judged(event, updated, rules, applied)
+    unknown = replace(updated, status=Status.NOTFOUND, opened_at=None)
+    return Ended(unknown, _incident_end(event, known, "group_forgotten"))
+
+
+def _judged(
+    event: OffsetEvent, updated: GroupState, group_rules: GroupRules, rules: PartitionRules
+) -> Judged:
+    lag = lag_of(updated.latest)
+    evidence = Evidence(
+        updated.windows, least_lag_of(updated, lag), event.observed_at, updated.track
+    )
+    partitions = judge_partitions(
+        evidence,
+        by_partition(rules.policies),
+        intervals=rules.intervals,
+        allowed_lag=rules.allowed_lag,
+        minimum_complete=rules.minimum_complete,
+    )
+    group = judge_group(partitions, lag)
+    found = explain(evidence, partitions.status, rules.policies, rules.allowed_lag)
+    why = reasons(updated.layout, partitions.status, lag, found)
+    since = opened_at(updated.opened_at, group.status, event.observed_at)
+    state = replace(updated, status=group.status, opened_at=since)
+    change = None
+    if group.status is not updated.status:
+        began = updated.opened_at if since is None else since
+        assert began is not None  # a status other than OK, before or now, has an incident
+        change = status_change(event, state, updated.status, began, lag, partitions, group, why)
+    report = lag_event(event, state, lag, partitions, group, group_rules.group.policy, why)
+    return Judged(state, report, change)
