@@ -21,7 +21,7 @@ from support.waiting import eventually
 from typer.testing import CliRunner, Result
 from warren.errors import SettingsError
 from warren_cli.commands.status import ApiUnavailable, status
-from warren_cli.status_table import status_table
+from warren_cli.display.status_table import status_table
 
 app = typer.Typer()
 app.command()(status)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from rich.console import Console
-from warren_cli.status_table import duration, status_table
+from warren_cli.display.status_table import duration, status_table
 
 NOW = 1_800_000_000_000
 

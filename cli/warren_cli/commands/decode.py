@@ -13,7 +13,7 @@ from typing import Annotated, Any, BinaryIO
 import typer
 from warren_collector.records import Malformed, Record, decode_record
 
-from warren_cli.record_json import record_as_json
+from warren_cli.filters.record_json import record_as_json
 
 
 class UnusableLine(Exception):

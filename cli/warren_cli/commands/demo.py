@@ -11,7 +11,7 @@ from warren_local.demo.command import run_demo
 from warren_local.demo.groups import GROUPS
 
 from warren_cli.commands.options import ConfigOption
-from warren_cli.commands.signals import stop_on_signals
+from warren_cli.terminal.signals import stop_on_signals
 
 
 def demo(

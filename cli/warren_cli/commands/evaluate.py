@@ -23,8 +23,8 @@ from warren.evaluation import (
 )
 from warren.settings import PolicyName
 
-from warren_cli.json_records import BadInput, read_records
-from warren_cli.window_input import WindowInput, parse_window, to_windows
+from warren_cli.filters.json_records import BadInput, read_records
+from warren_cli.filters.window_input import WindowInput, parse_window, to_windows
 
 # Slots evaluated together: enough to be fast, few enough for little memory.
 SLOTS_TOGETHER = 200_000

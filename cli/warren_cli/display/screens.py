@@ -10,8 +10,8 @@ from rich.live import Live
 from rich.text import Text
 from warren.clock import Clock, SystemClock
 
+from warren_cli.display.status_table import status_table, why, worst_partition
 from warren_cli.group_feed import GroupFeed, Groups
-from warren_cli.status_table import status_table, why, worst_partition
 
 
 class LastingConsole(Console):

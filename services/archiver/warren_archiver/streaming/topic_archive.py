@@ -14,10 +14,10 @@ from warren.contracts.topics import Topic
 from warren.metrics.archiver import ARCHIVER_BEHIND, ARCHIVER_FAILURES
 from warren.settings import Settings
 
-from warren_archiver.batches import BatchWriter
 from warren_archiver.errors import ArchiveFailed, spark_cause
-from warren_archiver.kafka_options import kafka_options
-from warren_archiver.lake import Lake
+from warren_archiver.lake.lake import Lake
+from warren_archiver.streaming.batch_writer import BatchWriter
+from warren_archiver.streaming.kafka_options import kafka_options
 
 log = structlog.get_logger(__name__)
 FIRST_PAUSE = 5.0  # seconds before a failed query is started again; doubled each time

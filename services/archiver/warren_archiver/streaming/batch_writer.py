@@ -20,9 +20,9 @@ from warren.metrics.archiver import (
     ARCHIVER_ROWS,
 )
 
-from warren_archiver.bronze import Bronze
 from warren_archiver.errors import ArchiveFailed, spark_cause
-from warren_archiver.lake import Lake
+from warren_archiver.lake.bronze import Bronze
+from warren_archiver.lake.lake import Lake
 
 log = structlog.get_logger(__name__)
 OBSERVATION_TIMEOUT = 30.0  # seconds; the counts come within milliseconds after the write

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from warren_archiver.jobs.report import GroupReport, Report
-from warren_archiver.report_table import SHOWN, minutes, moment, other_ms
+from warren_archiver.report.group_report import GroupReport, Report
+from warren_archiver.report.table import SHOWN, minutes, moment, other_ms
 
 
 def render(report: Report) -> str:
     """The page; names are escaped."""
     environment = Environment(
-        loader=PackageLoader("warren_archiver"), autoescape=True, undefined=StrictUndefined
+        loader=PackageLoader("warren_archiver.report"), autoescape=True, undefined=StrictUndefined
     )
     template = environment.get_template("report.html")
     return template.render(

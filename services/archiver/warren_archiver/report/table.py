@@ -8,7 +8,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from warren_archiver.jobs.report import GroupReport, Report
+from warren_archiver.report.group_report import GroupReport, Report
 
 COLOURS = {"OK": "green", "WARN": "yellow", "ERR": "red", "NOTFOUND": "dim"}
 SHOWN = ("OK", "WARN", "ERR")

@@ -22,9 +22,9 @@ from warren.kafka.connection import connect
 from warren.kafka.topics import HOME
 from warren.settings import Settings
 
-from warren_archiver.lake import Lake
-from warren_archiver.offset_ranges import OffsetRanges
-from warren_archiver.topic_offsets import TopicOffsets, read_ends, read_offsets
+from warren_archiver.check.offset_ranges import OffsetRanges
+from warren_archiver.check.topic_offsets import TopicOffsets, read_ends, read_offsets
+from warren_archiver.lake.lake import Lake
 
 LOOK_EVERY = 2.0  # seconds, or as long as a look takes: the archiver may need the processors
 

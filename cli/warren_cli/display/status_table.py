@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 from warren.clock import SystemClock
 
-from warren_cli.shortened import Shortened
+from warren_cli.display.shortened import Shortened
 
 Group = Mapping[str, Any]
 Cell = Text | Shortened
