@@ -20,7 +20,8 @@ from warren.clock import Clock, SystemClock
 from warren.contracts.topics import LAG, OFFSETS, Topic
 from warren.metrics.archiver import ARCHIVER_BEHIND, ARCHIVER_FAILURES
 from warren.settings import Settings
-from warren_archiver.check.recount import TopicCheck, check
+from warren_archiver.check.recount import check
+from warren_archiver.check.topic_check import TopicCheck
 from warren_archiver.errors import ArchiveFailed
 from warren_archiver.lake.lake import Lake
 from warren_archiver.streaming import archive as archive_job

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from warren.contracts.topics import LAG, OFFSETS, Topic
 from warren_archiver.check.offset_ranges import OffsetRanges
-from warren_archiver.check.recount import TableOffsets, TopicCheck, compare
+from warren_archiver.check.topic_check import TableOffsets, TopicCheck, compare
 from warren_archiver.check.topic_offsets import TopicOffsets
 
 Ranges = list[tuple[int, int]]

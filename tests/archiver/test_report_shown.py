@@ -35,7 +35,7 @@ def test_the_terminal_shows_a_row_per_group() -> None:
     output = io.StringIO()
     Console(file=output, width=100, color_system=None).print(table.render(_report()))
     lines = [line.split() for line in output.getvalue().splitlines()]
-    assert "2026-11-21 07:00:00 to 2026-11-21 07:10:00 UTC" in output.getvalue()
+    assert "2026-11-21 07:00:00 UTC to 2026-11-21 07:10:00 UTC" in output.getvalue()
     assert [
         "prod",
         "<b>&billing",

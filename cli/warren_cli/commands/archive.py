@@ -14,7 +14,7 @@ from warren_cli.spark import spark_session, spark_settings
 from warren_cli.terminal.output_console import output_console
 
 if TYPE_CHECKING:
-    from warren_archiver.check.recount import TopicCheck
+    from warren_archiver.check.topic_check import TopicCheck
 
 app = typer.Typer(help="Warren's topics as Delta tables.", no_args_is_help=True)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from warren.words import grouped, utc
 
 from warren_archiver.report.group_report import GroupReport, Report
-from warren_archiver.report.table import SHOWN, minutes, moment, other_ms
+from warren_archiver.report.table import SHOWN, minutes, other_ms
 
 
 def render(report: Report) -> str:
@@ -18,7 +19,8 @@ def render(report: Report) -> str:
         report=report,
         shown=SHOWN,
         minutes=minutes,
-        moment=moment,
+        grouped=grouped,
+        utc=utc,
         other_ms=other_ms,
         shares=lambda group: _shares(group, report.period.length_ms),
     )
