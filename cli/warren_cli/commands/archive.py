@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
+from warren.words import grouped
 
 from warren_cli.commands.options import ConfigOption
 from warren_cli.spark import spark_session, spark_settings
@@ -72,7 +73,7 @@ def _print(checks: list[TopicCheck]) -> None:
     table.add_column("")
     for found in checks:
         counts = (found.retained, found.archived, found.quarantined, found.behind)
-        table.add_row(found.topic, *(f"{count:,}" for count in counts), _verdict(found))
+        table.add_row(found.topic, *map(grouped, counts), _verdict(found))
     console = output_console()
     console.print(table)
     for found in checks:
