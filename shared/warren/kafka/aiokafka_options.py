@@ -13,9 +13,6 @@ from aiokafka.abc import AbstractTokenProvider
 from warren.errors import SettingsError
 from warren.settings import KafkaConnection
 
-# Properties that say how librdkafka works, not how to connect: without meaning for aiokafka.
-_IGNORED_PREFIXES = ("client.", "socket.", "broker.", "metadata.", "reconnect.", "log.", "debug")
-
 
 class ClientCredentialsToken(AbstractTokenProvider):  # type: ignore[misc]  # untyped base
     """OAuth 2.0 client credentials (RFC 6749, 4.4): librdkafka's `sasl.oauthbearer.method=oidc`."""
@@ -38,7 +35,9 @@ class ClientCredentialsToken(AbstractTokenProvider):  # type: ignore[misc]  # un
 def aiokafka_options(setting: str, connection: KafkaConnection) -> dict[str, Any]:
     """Keyword arguments of aiokafka's clients.
 
-    `setting` is the cluster's table, for errors. Raises SettingsError for what aiokafka cannot do.
+    `setting` is the cluster's table, for errors. Raises SettingsError for what aiokafka cannot do:
+    `ssl.` and `sasl.` properties beyond those known here. All other properties say how librdkafka
+    works, not how to log in, and are left out.
     """
     properties = connection.librdkafka()
     protocol = properties.pop("security.protocol", "plaintext").upper()
