@@ -7,7 +7,6 @@ import sys
 
 import pytest
 
-
 WINDOW = '{"name": "w", "now_s": 1, "current_lag": 0, "broker_head_offsets": [], "offsets": []}'
 
 

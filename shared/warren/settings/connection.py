@@ -9,7 +9,7 @@ from warren.section import Section
 
 class KafkaConnection(Section):
     """How to reach a cluster: bootstrap servers and librdkafka's properties, of which other clients
-    than librdkafka take over how to log in (`warren.kafka.aiokafka_options`).
+    than librdkafka take over how to log in (`warren.kafka.login_properties`).
 
     All property values are kept as secrets, so that none of them shows in a log or a repr.
     """
