@@ -136,8 +136,8 @@ class TopicArchive:
     def _measure(self, query: StreamingQuery, newest: int) -> None:
         """Once for each batch, and for a query that has found nothing new.
 
-        Progress comes a moment after its batch; pyspark takes it apart in hundreds of calls to
-        Java, so it is not asked for at every look.
+        Progress comes a moment after its batch. It is not asked for at every look: pyspark fetches
+        it field by field, a call to Java each.
         """
         if self._measured is not None and self._measured >= newest:
             return
