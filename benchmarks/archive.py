@@ -27,9 +27,9 @@ from warren.contracts.topics import OFFSETS
 from warren.kafka.producer import EventProducer
 from warren.log import configure
 from warren.settings import LogSettings, Settings
-from warren_archiver.jobs.archive import archive
-from warren_archiver.lake import Lake
+from warren_archiver.lake.lake import Lake
 from warren_archiver.session import open_session
+from warren_archiver.streaming.archive import archive
 from warren_local.jars import ensure_spark_jars
 
 GROUPS = 500

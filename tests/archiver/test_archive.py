@@ -20,12 +20,13 @@ from warren.clock import Clock, SystemClock
 from warren.contracts.topics import LAG, OFFSETS, Topic
 from warren.metrics.archiver import ARCHIVER_BEHIND, ARCHIVER_FAILURES
 from warren.settings import Settings
-from warren_archiver.batches import BatchWriter
+from warren_archiver.check.recount import check
+from warren_archiver.check.topic_check import TopicCheck
 from warren_archiver.errors import ArchiveFailed
-from warren_archiver.jobs import archive as archive_job
-from warren_archiver.jobs.archive import archive
-from warren_archiver.jobs.check import TopicCheck, check
-from warren_archiver.lake import Lake
+from warren_archiver.lake.lake import Lake
+from warren_archiver.streaming import archive as archive_job
+from warren_archiver.streaming.archive import archive
+from warren_archiver.streaming.batch_writer import BatchWriter
 
 pytestmark = pytest.mark.integration
 BAD = (b"not an event", b'{"v":1}', b"\xff")

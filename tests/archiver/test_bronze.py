@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 from support.archive_events import NOW, Record, kafka_frame, key, lag_event, sample
 from warren.contracts.topics import CATALOGUE, DEAD_LETTERS, LAG, OFFSETS, Topic
-from warren_archiver.bronze import REJECTED_SCHEMA, Bronze, table_schema
+from warren_archiver.lake.bronze import REJECTED_SCHEMA, Bronze, table_schema
 
 GOOD = lag_event("billing", NOW, "OK", 7).model_dump(mode="json")
 

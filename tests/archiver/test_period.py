@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from warren.errors import SettingsError
-from warren_archiver.period import parse_length, parse_moment
+from warren_archiver.report.period import parse_length, parse_moment
 
 
 @pytest.mark.parametrize(

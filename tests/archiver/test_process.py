@@ -24,8 +24,8 @@ from warren.contracts.topics import CATALOGUE, LAG, OFFSETS
 from warren.settings import Settings
 from warren.settings.archiver import SMALL_BATCHES
 from warren.settings_file import load_settings
-from warren_archiver.jobs.check import check
-from warren_archiver.lake import Lake
+from warren_archiver.check.recount import check
+from warren_archiver.lake.lake import Lake
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(1200)]
 PATIENCE = 300.0  # seconds; Spark starts in 10 s on an idle machine, and in minutes on a busy one

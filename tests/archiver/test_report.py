@@ -13,10 +13,10 @@ from support.archive_events import NOW, Record, kafka_frame, key, lag_event
 from support.report_recount import LagRecord, recount
 from warren.contracts.topics import LAG
 from warren.settings import Settings
-from warren_archiver.bronze import Bronze
 from warren_archiver.errors import NothingArchived
-from warren_archiver.jobs.report import CLOCK_SKEW_MS, SETTLE_MS, report
-from warren_archiver.lake import Lake
+from warren_archiver.lake.bronze import Bronze
+from warren_archiver.lake.lake import Lake
+from warren_archiver.report.group_report import CLOCK_SKEW_MS, SETTLE_MS, report
 
 HEARTBEAT = 10
 MAX_GAP = 3 * HEARTBEAT * 1000

@@ -9,8 +9,8 @@ from pydantic import BaseModel
 from pyspark.sql.types import ArrayType, DataType, LongType, MapType, StringType, StructType
 from warren.contracts import DeadLetter, LagEvent, OffsetEvent, StatusChangeEvent
 from warren.contracts.topics import CATALOGUE, LAG, LAG_STATUS, Topic
-from warren_archiver.bronze import COORDINATES, table_schema
-from warren_archiver.schemas import stored, struct_of, versions
+from warren_archiver.lake.bronze import COORDINATES, table_schema
+from warren_archiver.lake.schemas import stored, struct_of, versions
 
 
 @pytest.mark.parametrize("topic", CATALOGUE, ids=lambda topic: topic.name)

@@ -6,7 +6,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from cli.test_burrow_config import CLUSTER, FULL
+from cli.burrow_toml import CLUSTER, FULL
 from typer.testing import CliRunner, Result
 from warren.errors import SettingsError
 from warren.settings_file import load_settings

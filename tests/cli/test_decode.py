@@ -12,7 +12,8 @@ import typer
 from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
-from warren_cli.commands.decode import answers, decode
+from warren_cli.commands.decode import decode
+from warren_cli.filters.decoding import answers
 from warren_collector.records import GroupMetadata, Member
 
 app = typer.Typer()

@@ -11,8 +11,8 @@ import typer
 from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
-from warren_cli.commands import evaluate as command
 from warren_cli.commands.evaluate import evaluate
+from warren_cli.filters import evaluation
 
 app = typer.Typer()
 app.command()(evaluate)
@@ -136,7 +136,7 @@ def test_many_records_are_evaluated_in_parts(monkeypatch: pytest.MonkeyPatch) ->
     records = [record(name=str(i), offsets=slots[: i % 6], intervals=5) for i in range(50)]
     text = json.dumps(records)
     together = run(text)
-    monkeypatch.setattr(command, "SLOTS_TOGETHER", 7)
+    monkeypatch.setattr(evaluation, "SLOTS_TOGETHER", 7)
     assert run(text) == together
     assert [answer["name"] for answer in together] == [str(i) for i in range(50)]
 

@@ -8,7 +8,7 @@ import sys
 SERVER = """
 import signal, sys
 from contextlib import nullcontext
-from warren_cli.foreground import own_foreground
+from warren_cli.terminal.foreground import own_foreground
 signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 with own_foreground() if sys.argv[1] == "own" else nullcontext():
     print("serving", flush=True)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from rich.table import Table
-from warren_cli.output_console import output_console
+from warren_cli.terminal.output_console import output_console
 
 LONG = "payments-reconciliation-worker-" * 5
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 from support.waiting import eventually
-from warren_cli.screens import LastingConsole, PlainScreen, TableScreen, change_line
+from warren_cli.display.screens import LastingConsole, PlainScreen, TableScreen, change_line
 
 GROUP: dict[str, Any] = {
     "cluster": "demo",

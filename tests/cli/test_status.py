@@ -15,13 +15,10 @@ from typing import Any
 
 import pytest
 import typer
-from rich.cells import cell_len
-from rich.console import Console
 from support.waiting import eventually
 from typer.testing import CliRunner, Result
 from warren.errors import SettingsError
 from warren_cli.commands.status import ApiUnavailable, status
-from warren_cli.status_table import status_table
 
 app = typer.Typer()
 app.command()(status)
@@ -43,6 +40,7 @@ def group(name: str, status: str = "OK", cluster: str = "demo") -> dict[str, Any
     }
 
 
+LONG = "fraud-scoring.realtime.eu-west-1.customer-transactions.enriched.v2.consumer-group"
 GROUPS = [
     group("billing", "ERR"),
     group("mailer", "WARN", "eu"),
@@ -229,130 +227,6 @@ def test_watching_goes_on_when_the_api_is_away_and_ends_with_ctrl_c(
     process.send_signal(signal.SIGINT)
     assert process.wait(30) == 0
     assert "Traceback" not in output.read_text()
-
-
-NOW = 1_800_000_000_000
-HOUR = 3_600_000
-LONG = "fraud-scoring.realtime.eu-west-1.customer-transactions.enriched.v2.consumer-group"
-
-
-def late_group(name: str = "g", **fields: Any) -> dict[str, Any]:
-    """What an API that knows freshness sends."""
-    return {
-        **group(name, "ERR"),
-        "since": NOW - 11_520_000,
-        "total_lag": 2_140_333,
-        "incident": {"id": "5b6a77c1-0000", "opened_at": NOW - 11_520_000},
-        "freshness_ms": 7_620_000,
-        "freshness_at_least_ms": None,
-        "freshness_reason": "exact",
-        "lost_records": 0,
-        "time_to_loss_ms": None,
-        "freshness_measured_at": NOW,
-        "freshness_stale": False,
-        **fields,
-    }
-
-
-def drawn(*groups: dict[str, Any], width: int = 200, colour: bool = False) -> list[str]:
-    console = Console(width=width, color_system="standard" if colour else None)
-    with console.capture() as capture:
-        console.print(status_table(groups, NOW))
-    return [line.rstrip() for line in capture.get().splitlines()]
-
-
-def cell(title: str, **fields: Any) -> str:
-    """Of a group's only row."""
-    titles, row = drawn(late_group(**fields))
-    end = titles.index(title) + len(title)
-    return row[:end].rpartition("  ")[2]
-
-
-@pytest.mark.parametrize(
-    ("fields", "shown"),
-    [
-        ({"freshness_ms": 0}, "0s"),
-        ({"freshness_ms": 42_900}, "42s"),
-        ({"freshness_ms": 190_000}, "3m 10s"),
-        ({"freshness_ms": 7_200_000}, "2h 00m"),
-        ({"freshness_ms": None}, "-"),
-        ({"freshness_ms": 5_000, "freshness_at_least_ms": 190_000}, ">3m 10s"),
-        ({"freshness_ms": None, "freshness_at_least_ms": 190_000}, ">3m 10s"),
-        ({"freshness_ms": 190_000, "freshness_stale": True}, "3m 10s old"),
-        ({"freshness_ms": None, "freshness_stale": True}, "-"),
-    ],
-)
-def test_how_late_a_group_is(fields: dict[str, Any], shown: str) -> None:
-    assert cell("late", **fields) == shown
-
-
-URGENT = "\x1b[1;31m"
-
-
-@pytest.mark.parametrize(
-    ("fields", "shown", "urgent"),
-    [
-        ({}, "-", False),
-        ({"time_to_loss_ms": HOUR}, "1h 00m", False),
-        ({"time_to_loss_ms": HOUR - 1}, "59m 59s", True),
-        ({"time_to_loss_ms": 0}, "0s", True),
-        ({"lost_records": 1_204}, "lost 1,204", True),
-        ({"lost_records": 1_204, "time_to_loss_ms": 9 * HOUR}, "lost 1,204", True),
-        ({"time_to_loss_ms": 9 * HOUR, "freshness_stale": True}, "9h 00m old", False),
-        ({"lost_records": 3, "freshness_stale": True}, "lost 3 old", True),
-    ],
-)
-def test_until_loss(fields: dict[str, Any], shown: str, urgent: bool) -> None:
-    assert cell("until loss", **fields) == shown
-    row = drawn(late_group(status="OK", **fields), colour=True)[1]
-    assert (f"{URGENT}{shown.removesuffix(' old')}" in row) == urgent
-
-
-def test_an_api_that_does_not_know_freshness() -> None:
-    titles, row = drawn(group("g"))
-    at = titles.index("late")
-    assert row[at : titles.index("worst")].split() == ["-", "-"]
-
-
-LATE_GROUPS = (
-    late_group(LONG, lost_records=1_204, worst=group("g")["worst"] | {"topic": f"{LONG}.topic"}),
-    late_group("short", freshness_stale=True, time_to_loss_ms=123 * 24 * HOUR),
-)
-FIXED = ("ERR", "3h 12m", "2,140,333", "2h 07m", "lost 1,204", "2h 07m old", "123d 00h old")
-
-
-@pytest.mark.parametrize("width", [140, 160, 220])
-def test_only_group_and_worst_partition_give_way(width: int) -> None:
-    titles, long, short = drawn(*LATE_GROUPS, width=width)
-    assert max(len(line) for line in (titles, long, short)) <= width
-    for part in (*FIXED, "5b6a77c1, 3h 12m", "/1 STOP, lag 12", "group"):
-        assert part in long + short
-    assert long.startswith("fraud-scoring.")
-    assert "…" in long
-    assert "…" not in short
-
-
-@pytest.mark.parametrize("width", [80, 100])
-def test_a_narrow_terminal_gets_fewer_columns_but_whole_ones(width: int) -> None:
-    titles, long, short = drawn(*LATE_GROUPS, width=width)
-    assert max(len(line) for line in (titles, long, short)) <= width
-    for part in ("group", "status", "lag", "late", "until loss"):
-        assert part in titles
-    assert "incident" not in titles
-    for part in ("ERR", "2,140,333", "2h 07m", "lost 1,204", "2h 07m old", "123d 00h old"):
-        assert part in long + short
-    assert long.split("…")[1].startswith("umer-group"), "names often differ at their end"
-    assert short.startswith("short ")
-
-
-def test_names_of_wide_characters_and_terminals_without_room() -> None:
-    assert max(cell_len(line) for line in drawn(group("a" * 300), width=20)) <= 20
-    _, long, short = drawn(*LATE_GROUPS, width=52)
-    assert long.split() == ["fraud-…", "ERR", "2,140,333", "2h", "07m", "lost", "1,204"]
-    assert short.endswith("2h 07m old  123d 00h old")
-    wide = drawn(group("漢字" * 60), width=80)[1]
-    assert "…" in wide
-    assert cell_len(wide) <= 80
 
 
 def test_a_pipe_has_no_width(served: ServedGroups) -> None:

@@ -1,10 +1,13 @@
+"""The table of groups: its words, its colours, and what it leaves out where there is no room."""
+
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
+from rich.cells import cell_len
 from rich.console import Console
-from warren_cli.status_table import duration, status_table
+from warren_cli.display.status_table import status_table
 
 NOW = 1_800_000_000_000
 
@@ -24,28 +27,28 @@ def group(name: str = "demo-slow", **fields: Any) -> dict[str, Any]:
     }
 
 
-def shown(*groups: dict[str, Any]) -> list[str]:
-    console = Console(width=200, no_color=True)
+def drawn(*groups: dict[str, Any], width: int = 200, colour: bool = False) -> list[str]:
+    console = Console(width=width, color_system="standard" if colour else None)
     with console.capture() as capture:
         console.print(status_table(groups, NOW))
     return [line.rstrip() for line in capture.get().splitlines()]
 
 
 def test_a_group_in_trouble_is_one_row() -> None:
-    title, row = shown(group())
+    title, row = drawn(group())
     assert " ".join(title.split()) == (
         "group status since lag late until loss worst partition incident"
     )
     assert " ".join(row.split()) == (
-        "demo-slow WARN 1m 05s 12,345 - - demo.payments/0 WARN, lag 12,345 01234567, 1h 00m"
+        "demo-slow WARN 1 m 5 s 12,345 - - demo.payments/0 WARN, lag 12,345 01234567, 1 h"
     )
 
 
 def test_what_is_unknown_or_well_is_a_dash() -> None:
     well = group(status="OK", since=None, total_lag=0, worst=None, incident=None)
-    assert shown(well)[1].split() == ["demo-slow", "OK", "-", "0", "-", "-", "-", "-"]
+    assert drawn(well)[1].split() == ["demo-slow", "OK", "-", "0", "-", "-", "-", "-"]
     worst = {"topic": "t", "partition": 3, "status": "STOP", "lag": None}
-    assert "t/3 STOP, lag unknown" in shown(group(worst=worst))[1]
+    assert "t/3 STOP, lag unknown" in drawn(group(worst=worst))[1]
 
 
 WHY = "no commit for 4 m 12 s, usual pause 5 s; 2,101 records behind, log at rest"
@@ -53,33 +56,141 @@ WHY = "no commit for 4 m 12 s, usual pause 5 s; 2,101 records behind, log at res
 
 def test_why_the_worst_partition_is_not_ok_is_a_column_of_its_own() -> None:
     worst = {"topic": "t", "partition": 0, "status": "STOP", "lag": 2101, "explanation": WHY}
-    title, row, other = shown(group(worst=worst), group(explanation=None))
+    title, row, other = drawn(group(worst=worst), group(explanation=None))
     assert title.endswith("why")
     assert row.endswith(
         "  no commit for 4 m 12 s, usual pause 5 s; 2,101 records behind, log at rest"
     )
     assert other.endswith("  -")
-    assert shown(group(explanation=f"t/0 STOP: {WHY}"))[1].endswith(WHY)
+    assert drawn(group(explanation=f"t/0 STOP: {WHY}"))[1].endswith(WHY)
 
 
 def test_the_order_is_kept_and_clusters_are_named_when_there_are_several() -> None:
-    rows = shown(group("b"), group("a", cluster="prod"))[1:]
+    rows = drawn(group("b"), group("a", cluster="prod"))[1:]
     assert [row.split()[0] for row in rows] == ["demo/b", "prod/a"]
 
 
 def test_names_are_no_markup() -> None:
-    assert "[red]x[/red]" in shown(group("[red]x[/red]"))[1]
+    assert "[red]x[/red]" in drawn(group("[red]x[/red]"))[1]
+
+
+HOUR = 3_600_000
+LONG = "fraud-scoring.realtime.eu-west-1.customer-transactions.enriched.v2.consumer-group"
+
+
+STOPPED = {"topic": "orders", "partition": 1, "status": "STOP", "lag": 12}
+
+
+def late_group(name: str = "g", **fields: Any) -> dict[str, Any]:
+    """What an API that knows freshness sends."""
+    return {
+        **group(name),
+        "status": "ERR",
+        "worst": STOPPED,
+        "since": NOW - 11_520_000,
+        "total_lag": 2_140_333,
+        "incident": {"id": "5b6a77c1-0000", "opened_at": NOW - 11_520_000},
+        "freshness_ms": 7_620_000,
+        "freshness_at_least_ms": None,
+        "freshness_reason": "exact",
+        "lost_records": 0,
+        "time_to_loss_ms": None,
+        "freshness_measured_at": NOW,
+        "freshness_stale": False,
+        **fields,
+    }
+
+
+def cell(title: str, **fields: Any) -> str:
+    """Of a group's only row."""
+    titles, row = drawn(late_group(**fields))
+    end = titles.index(title) + len(title)
+    return row[:end].rpartition("  ")[2]
 
 
 @pytest.mark.parametrize(
-    ("milliseconds", "text"),
+    ("fields", "shown"),
     [
-        (-5, "0s"),
-        (59_999, "59s"),
-        (185_000, "3m 05s"),
-        (7_620_000, "2h 07m"),
-        (3 * 86_400_000 + 4 * 3_600_000, "3d 04h"),
+        ({"freshness_ms": 0}, "0 s"),
+        ({"freshness_ms": 300}, "0 s"),
+        ({"freshness_ms": 42_900}, "42 s"),
+        ({"freshness_ms": 190_000}, "3 m 10 s"),
+        ({"freshness_ms": 7_200_000}, "2 h"),
+        ({"freshness_ms": None}, "-"),
+        ({"freshness_ms": 5_000, "freshness_at_least_ms": 190_000}, ">3 m 10 s"),
+        ({"freshness_ms": None, "freshness_at_least_ms": 190_000}, ">3 m 10 s"),
+        ({"freshness_ms": 190_000, "freshness_stale": True}, "3 m 10 s old"),
+        ({"freshness_ms": None, "freshness_stale": True}, "-"),
     ],
 )
-def test_durations_are_for_people(milliseconds: int, text: str) -> None:
-    assert duration(milliseconds) == text
+def test_how_late_a_group_is(fields: dict[str, Any], shown: str) -> None:
+    assert cell("late", **fields) == shown
+
+
+URGENT = "\x1b[1;31m"
+
+
+@pytest.mark.parametrize(
+    ("fields", "shown", "urgent"),
+    [
+        ({}, "-", False),
+        ({"time_to_loss_ms": HOUR}, "1 h", False),
+        ({"time_to_loss_ms": HOUR - 1}, "59 m 59 s", True),
+        ({"time_to_loss_ms": 0}, "0 s", True),
+        ({"lost_records": 1_204}, "lost 1,204", True),
+        ({"lost_records": 1_204, "time_to_loss_ms": 9 * HOUR}, "lost 1,204", True),
+        ({"time_to_loss_ms": 9 * HOUR, "freshness_stale": True}, "9 h old", False),
+        ({"lost_records": 3, "freshness_stale": True}, "lost 3 old", True),
+    ],
+)
+def test_until_loss(fields: dict[str, Any], shown: str, urgent: bool) -> None:
+    assert cell("until loss", **fields) == shown
+    row = drawn(late_group(status="OK", **fields), colour=True)[1]
+    assert (f"{URGENT}{shown.removesuffix(' old')}" in row) == urgent
+
+
+def test_an_api_that_does_not_know_freshness() -> None:
+    titles, row = drawn(group("g"))
+    at = titles.index("late")
+    assert row[at : titles.index("worst")].split() == ["-", "-"]
+
+
+LATE_GROUPS = (
+    late_group(LONG, lost_records=1_204, worst=STOPPED | {"topic": f"{LONG}.topic"}),
+    late_group("short", freshness_stale=True, time_to_loss_ms=123 * 24 * HOUR),
+)
+FIXED = ("ERR", "3 h 12 m", "2,140,333", "2 h 7 m", "lost 1,204", "2 h 7 m old", "123 d old")
+
+
+@pytest.mark.parametrize("width", [140, 160, 220])
+def test_only_group_and_worst_partition_give_way(width: int) -> None:
+    titles, long, short = drawn(*LATE_GROUPS, width=width)
+    assert max(len(line) for line in (titles, long, short)) <= width
+    for part in (*FIXED, "5b6a77c1, 3 h 12 m", "/1 STOP, lag 12", "group"):
+        assert part in long + short
+    assert long.startswith("fraud-scoring.")
+    assert "…" in long
+    assert "…" not in short
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_a_narrow_terminal_gets_fewer_columns_but_whole_ones(width: int) -> None:
+    titles, long, short = drawn(*LATE_GROUPS, width=width)
+    assert max(len(line) for line in (titles, long, short)) <= width
+    for part in ("group", "status", "lag", "late", "until loss"):
+        assert part in titles
+    assert "incident" not in titles
+    for part in ("ERR", "2,140,333", "2 h 7 m", "lost 1,204", "2 h 7 m old", "123 d old"):
+        assert part in long + short
+    assert long.split("…")[1].startswith("umer-group"), "names often differ at their end"
+    assert short.startswith("short ")
+
+
+def test_names_of_wide_characters_and_terminals_without_room() -> None:
+    assert max(cell_len(line) for line in drawn(group("a" * 300), width=20)) <= 20
+    _, long, short = drawn(*LATE_GROUPS, width=52)
+    assert long.split() == ["fraud-s…", "ERR", "2,140,333", "2", "h", "7", "m", "lost", "1,204"]
+    assert short.endswith("2 h 7 m old   123 d old")
+    wide = drawn(group("漢字" * 60), width=80)[1]
+    assert "…" in wide
+    assert cell_len(wide) <= 80

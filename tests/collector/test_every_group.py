@@ -19,7 +19,7 @@ from support.group_members import Members
 from support.kafka_schemas import Schema
 from support.raw_requests import RawBroker, error_code
 from warren.contracts import GroupEvent
-from warren_cli.commands.decode import answers
+from warren_cli.filters.decoding import answers
 from warren_collector.records.buffer import Buffer
 
 pytestmark = pytest.mark.integration

@@ -89,6 +89,20 @@ def test_the_scrape_configuration_loads_the_rules() -> None:
     assert tested <= {rule["alert"] for rule in rules()}
 
 
+def test_the_targets_are_the_services_of_compose() -> None:
+    """All that serve metrics, each at the port that its environment gives it."""
+    compose = yaml.safe_load((DEPLOY.parent / "docker-compose.yml").read_text())["services"]
+    served = {
+        f"{name}:{port}"
+        for name, service in compose.items()
+        for setting, port in service.get("environment", {}).items()
+        if setting in {f"WARREN_{name.upper()}__METRICS_PORT", "WARREN_API__PORT"}
+    }
+    prometheus = yaml.safe_load((DEPLOY / "prometheus/prometheus.yml").read_text())
+    listed = [job["static_configs"][0]["targets"] for job in prometheus["scrape_configs"]]
+    assert sorted(target for targets in listed for target in targets) == sorted(served)
+
+
 def test_the_dashboard_is_laid_out() -> None:
     panels = DASHBOARD["panels"]
     assert len({panel["id"] for panel in panels}) == len(panels)

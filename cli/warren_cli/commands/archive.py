@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
+from warren.words import grouped
 
 from warren_cli.commands.options import ConfigOption
-from warren_cli.output_console import output_console
 from warren_cli.spark import spark_session, spark_settings
+from warren_cli.terminal.output_console import output_console
 
 if TYPE_CHECKING:
-    from warren_archiver.jobs.check import TopicCheck
+    from warren_archiver.check.topic_check import TopicCheck
 
 app = typer.Typer(help="Warren's topics as Delta tables.", no_args_is_help=True)
 
@@ -28,7 +29,7 @@ def run(
 ) -> None:
     """Archive every topic, until told to stop. Spark needs Java; its jars are downloaded once."""
     settings = spark_settings(config, service="archiver")
-    from warren_archiver.jobs.archive import run as run_archiver
+    from warren_archiver.streaming.archive import run as run_archiver
 
     run_archiver(settings, once=once)
 
@@ -52,7 +53,7 @@ def check(
     Exit 1 when a record is missing, twice or invented, or is not archived in time.
     """
     settings = spark_settings(config)
-    from warren_archiver.jobs.check import check as check_tables
+    from warren_archiver.check.recount import check as check_tables
 
     with spark_session(settings, "warren-archive-check") as spark:
         checks = check_tables(spark, settings, wait=wait)
@@ -72,7 +73,7 @@ def _print(checks: list[TopicCheck]) -> None:
     table.add_column("")
     for found in checks:
         counts = (found.retained, found.archived, found.quarantined, found.behind)
-        table.add_row(found.topic, *(f"{count:,}" for count in counts), _verdict(found))
+        table.add_row(found.topic, *map(grouped, counts), _verdict(found))
     console = output_console()
     console.print(table)
     for found in checks:

@@ -11,7 +11,7 @@ from warren_local.demo.command import run_demo
 from warren_local.demo.groups import GROUPS
 
 from warren_cli.commands.options import ConfigOption
-from warren_cli.commands.signals import stop_on_signals
+from warren_cli.terminal.signals import stop_on_signals
 
 
 def demo(
@@ -26,7 +26,7 @@ def demo(
 ) -> None:
     """Produce and consume so that each group shows one status; `warren up` runs this by itself.
 
-    Creates six topics (demo.*) and nine consumer groups (demo-*). Runs until Ctrl-C or SIGTERM.
+    Creates 7 topics (demo.*) and 10 consumer groups (demo-*). Runs until Ctrl-C or SIGTERM.
     """
     stop = stop_on_signals()
     settings = load_settings(config)

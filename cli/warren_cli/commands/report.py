@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from warren_cli.commands.options import ConfigOption
-from warren_cli.output_console import output_console
 from warren_cli.spark import spark_session, spark_settings
+from warren_cli.terminal.output_console import output_console
 
 
 def report(
@@ -29,9 +29,9 @@ def report(
     as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table")] = False,
 ) -> None:
     """Minutes per status and lag percentiles of every group, from the archived evaluations."""
-    from warren_archiver import report_page, report_table
-    from warren_archiver.jobs.report import report as make_report
-    from warren_archiver.period import parse_length, parse_moment
+    from warren_archiver.report import page, table
+    from warren_archiver.report.group_report import report as make_report
+    from warren_archiver.report.period import parse_length, parse_moment
 
     length_ms = parse_length(last)
     until_ms = None if until is None else parse_moment(until)
@@ -41,7 +41,7 @@ def report(
     if as_json:
         typer.echo(json.dumps(dataclasses.asdict(made)))
     else:
-        output_console().print(report_table.render(made))
+        output_console().print(table.render(made))
     if html is not None:
-        html.write_text(report_page.render(made))
+        html.write_text(page.render(made))
         typer.echo(f"wrote {html}", err=True)

@@ -19,9 +19,9 @@ from warren.settings import ApiSettings
 from warren.settings_file import load_settings
 
 from warren_cli.commands.options import ConfigOption
+from warren_cli.display.status_table import status_table
 from warren_cli.group_feed import Groups, all_pages, http_client
-from warren_cli.output_console import output_console
-from warren_cli.status_table import status_table
+from warren_cli.terminal.output_console import output_console
 
 WATCH_SECONDS = 2.0
 TIMEOUT = 10.0

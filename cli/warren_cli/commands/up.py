@@ -17,9 +17,9 @@ from warren_local.ports import free_port
 from warren_local.up import run
 
 from warren_cli.commands.options import ConfigOption
-from warren_cli.commands.signals import stop_on_signals
-from warren_cli.foreground import own_foreground
-from warren_cli.screens import LastingConsole, PlainScreen, TableScreen
+from warren_cli.display.screens import LastingConsole, PlainScreen, TableScreen
+from warren_cli.terminal.foreground import own_foreground
+from warren_cli.terminal.signals import stop_on_signals
 
 
 def up(

@@ -11,7 +11,7 @@ from warren.errors import SettingsError, WarrenError
 from warren.log import configure
 from warren.settings_file import load_settings
 
-from warren_archiver.jobs.archive import run
+from warren_archiver.streaming.archive import run
 
 
 def main() -> None:

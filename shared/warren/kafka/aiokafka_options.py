@@ -11,10 +11,8 @@ import httpx
 from aiokafka.abc import AbstractTokenProvider
 
 from warren.errors import SettingsError
+from warren.kafka.login_properties import LOGIN_PROPERTIES, needed, sasl_mechanism, unsupported
 from warren.settings import KafkaConnection
-
-# Properties that say how librdkafka works, not how to connect: without meaning for aiokafka.
-_IGNORED_PREFIXES = ("client.", "socket.", "broker.", "metadata.", "reconnect.", "log.", "debug")
 
 
 class ClientCredentialsToken(AbstractTokenProvider):  # type: ignore[misc]  # untyped base
@@ -38,7 +36,9 @@ class ClientCredentialsToken(AbstractTokenProvider):  # type: ignore[misc]  # un
 def aiokafka_options(setting: str, connection: KafkaConnection) -> dict[str, Any]:
     """Keyword arguments of aiokafka's clients.
 
-    `setting` is the cluster's table, for errors. Raises SettingsError for what aiokafka cannot do.
+    `setting` is the cluster's table, for errors. Raises SettingsError for what aiokafka cannot do:
+    `ssl.` and `sasl.` properties beyond those known here. All other properties say how librdkafka
+    works, not how to log in, and are left out.
     """
     properties = connection.librdkafka()
     protocol = properties.pop("security.protocol", "plaintext").upper()
@@ -58,25 +58,7 @@ def aiokafka_options(setting: str, connection: KafkaConnection) -> dict[str, Any
     return options
 
 
-_KNOWN = {
-    "enable.ssl.certificate.verification",
-    "sasl.mechanism",
-    "sasl.mechanisms",
-    "sasl.oauthbearer.client.id",
-    "sasl.oauthbearer.client.secret",
-    "sasl.oauthbearer.method",
-    "sasl.oauthbearer.scope",
-    "sasl.oauthbearer.token.endpoint.url",
-    "sasl.password",
-    "sasl.username",
-    "ssl.ca.location",
-    "ssl.ca.pem",
-    "ssl.certificate.location",
-    "ssl.cipher.suites",
-    "ssl.endpoint.identification.algorithm",
-    "ssl.key.location",
-    "ssl.key.password",
-}
+_KNOWN = LOGIN_PROPERTIES | {"ssl.cipher.suites"}
 
 
 def _ssl_context(setting: str, properties: dict[str, str]) -> ssl.SSLContext:
@@ -101,30 +83,21 @@ def _ssl_context(setting: str, properties: dict[str, str]) -> ssl.SSLContext:
 
 
 def _sasl(setting: str, properties: dict[str, str]) -> dict[str, Any]:
-    mechanism = properties.get("sasl.mechanism") or properties.get("sasl.mechanisms") or "GSSAPI"
+    mechanism = sasl_mechanism(properties)
     if mechanism in ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"):
         return {
             "sasl_mechanism": mechanism,
-            "sasl_plain_username": _needed(setting, properties, "sasl.username"),
-            "sasl_plain_password": _needed(setting, properties, "sasl.password"),
+            "sasl_plain_username": needed(setting, properties, "sasl.username"),
+            "sasl_plain_password": needed(setting, properties, "sasl.password"),
         }
     if mechanism == "OAUTHBEARER":
         return {
             "sasl_mechanism": mechanism,
             "sasl_oauth_token_provider": ClientCredentialsToken(
-                _needed(setting, properties, "sasl.oauthbearer.token.endpoint.url"),
-                _needed(setting, properties, "sasl.oauthbearer.client.id"),
-                _needed(setting, properties, "sasl.oauthbearer.client.secret"),
+                needed(setting, properties, "sasl.oauthbearer.token.endpoint.url"),
+                needed(setting, properties, "sasl.oauthbearer.client.id"),
+                needed(setting, properties, "sasl.oauthbearer.client.secret"),
                 properties.get("sasl.oauthbearer.scope"),
             ),
         }
-    raise SettingsError(
-        f"{setting}.kafka.sasl.mechanism",
-        f"{mechanism} is not supported; PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 and OAUTHBEARER are",
-    )
-
-
-def _needed(setting: str, properties: dict[str, str], name: str) -> str:
-    if name not in properties:
-        raise SettingsError(f"{setting}.kafka.{name}", "needed by this sasl.mechanism")
-    return properties[name]
+    raise unsupported(setting, mechanism)

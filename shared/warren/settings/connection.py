@@ -8,7 +8,8 @@ from warren.section import Section
 
 
 class KafkaConnection(Section):
-    """How to reach a cluster: bootstrap servers and any librdkafka property.
+    """How to reach a cluster: bootstrap servers and librdkafka's properties, of which other clients
+    than librdkafka take over how to log in (`warren.kafka.login_properties`).
 
     All property values are kept as secrets, so that none of them shows in a log or a repr.
     """
@@ -19,7 +20,8 @@ class KafkaConnection(Section):
     kafka: dict[str, SecretStr] = Field(
         default_factory=dict,
         description="librdkafka properties, for example security.protocol, sasl.mechanism, "
-        "sasl.username, sasl.password; `<property>_file` reads the value from a file",
+        "sasl.username, sasl.password; `<property>_file` reads the value from a file. Connections "
+        "that are not librdkafka's take over those of operations.md",
     )
 
     @field_validator("kafka", mode="before")

@@ -9,9 +9,10 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 from warren.clock import Clock, SystemClock
+from warren.words import grouped
 
+from warren_cli.display.status_table import status_table, why, worst_partition
 from warren_cli.group_feed import GroupFeed, Groups
-from warren_cli.status_table import status_table, why, worst_partition
 
 
 class LastingConsole(Console):
@@ -120,4 +121,4 @@ def change_line(group: dict[str, Any], previous: str | None) -> str:
     where = "" if worst == "-" else f", worst {worst}"
     name = f"{group['cluster']}/{group['group']}"
     because = f": {why(group)}" if why(group) else ""
-    return f"{name}: {group['status']}{was}, lag {group['total_lag']}{where}{because}"
+    return f"{name}: {group['status']}{was}, lag {grouped(group['total_lag'])}{where}{because}"

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 from warren.contracts.topics import Topic
 
-from warren_archiver.bronze import REJECTED_SCHEMA, table_schema
+from warren_archiver.lake.bronze import REJECTED_SCHEMA, table_schema
 
 # Off because readers other than Spark (pandas, DuckDB, Trino) do not all know them. Statistics are
 # kept for the Kafka coordinates and the first columns of the contract: they prune files.

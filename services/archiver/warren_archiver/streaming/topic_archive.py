@@ -14,10 +14,10 @@ from warren.contracts.topics import Topic
 from warren.metrics.archiver import ARCHIVER_BEHIND, ARCHIVER_FAILURES
 from warren.settings import Settings
 
-from warren_archiver.batches import BatchWriter
 from warren_archiver.errors import ArchiveFailed, spark_cause
-from warren_archiver.kafka_options import kafka_options
-from warren_archiver.lake import Lake
+from warren_archiver.lake.lake import Lake
+from warren_archiver.streaming.batch_writer import BatchWriter
+from warren_archiver.streaming.kafka_options import kafka_options
 
 log = structlog.get_logger(__name__)
 FIRST_PAUSE = 5.0  # seconds before a failed query is started again; doubled each time
@@ -44,6 +44,7 @@ class TopicArchive:
         self._query: StreamingQuery | None = None
         self._stop = stop
         self._writer: BatchWriter | None = None
+        self._measured: int | None = None
         self._once = False
         self._pause = FIRST_PAUSE
         self._start_at = 0.0
@@ -62,6 +63,7 @@ class TopicArchive:
         self._once = once
         archiver = self._settings.archiver
         self._writer = BatchWriter(self.topic, self._lake, archiver.writers, self._stop)
+        self._measured = None
         stream = (
             self._source()
             .writeStream.foreachBatch(self._writer)
@@ -98,9 +100,9 @@ class TopicArchive:
             if self._clock.monotonic() >= self._start_at:
                 self.start(once=self._once)
             return
-        if self._writer.batches:
+        if self._writer.newest >= 0:
             self._pause = FIRST_PAUSE
-        self._measure(self._query)
+        self._measure(self._query, self._writer.newest)
         if self._query.isActive:
             return
         failure = self._failure(self._query, self._writer)
@@ -131,16 +133,21 @@ class TopicArchive:
         self._start_at = self._clock.monotonic() + self._pause
         self._pause = min(self._pause * 2, LONGEST_PAUSE)
 
-    def _measure(self, query: StreamingQuery) -> None:
-        """At every look, as progress comes a moment after its batch.
+    def _measure(self, query: StreamingQuery, newest: int) -> None:
+        """Once for each batch, and for a query that has found nothing new.
 
-        From JSON: pyspark takes progress apart in thousands of calls to Java.
+        Progress comes a moment after its batch. It is not asked for at every look: pyspark fetches
+        it field by field, a call to Java each.
         """
-        progress = query._jsq.lastProgress()
+        if self._measured is not None and self._measured >= newest:
+            return
+        progress = query.lastProgress
         if progress is None:
             return
-        source = json.loads(progress.json())["sources"][0]
-        latest, archived = _total(source["latestOffset"]), _total(source["endOffset"])
+        if progress.batchId >= newest:
+            self._measured = newest
+        source = progress.sources[0]
+        latest, archived = _total(source.latestOffset), _total(source.endOffset)
         if latest is not None and archived is not None:
             ARCHIVER_BEHIND.labels(self.topic.name).set(latest - archived)
 
@@ -154,8 +161,12 @@ class TopicArchive:
             self._query = None
 
 
-def _total(offsets: object) -> int | None:
-    """Sum of the offsets in Spark's {topic: {partition: offset}}; it has a text where unknown."""
-    if not isinstance(offsets, dict):
+def _total(offsets: str) -> int | None:
+    """Sum of the offsets in Spark's {topic: {partition: offset}}: another text if unknown."""
+    try:
+        topics = json.loads(offsets)
+    except ValueError:
         return None
-    return sum(sum(partitions.values()) for partitions in offsets.values())
+    if not isinstance(topics, dict):
+        return None
+    return sum(sum(partitions.values()) for partitions in topics.values())

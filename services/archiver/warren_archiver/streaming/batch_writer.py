@@ -20,9 +20,9 @@ from warren.metrics.archiver import (
     ARCHIVER_ROWS,
 )
 
-from warren_archiver.bronze import Bronze
 from warren_archiver.errors import ArchiveFailed, spark_cause
-from warren_archiver.lake import Lake
+from warren_archiver.lake.bronze import Bronze
+from warren_archiver.lake.lake import Lake
 
 log = structlog.get_logger(__name__)
 OBSERVATION_TIMEOUT = 30.0  # seconds; the counts come within milliseconds after the write
@@ -54,8 +54,8 @@ class BatchWriter:
         self._quarantine = lake.quarantine
         self._files = files
         self._stop = stop
-        self.batches = 0
-        """How many were written."""
+        self.newest = -1
+        """Spark's number of the batch that was written last; -1: none since the start."""
         self.failure: ArchiveFailed | None = None
         self._counters = (
             F.count(F.lit(1)).alias("records"),
@@ -75,7 +75,7 @@ class BatchWriter:
             # expression that overflows its own stack on a long one; the query then just vanishes.
             self.failure = ArchiveFailed(self._topic.name, spark_cause(problem))
             raise self.failure from None
-        self.batches += 1
+        self.newest = batch
 
     def _write(self, raw: DataFrame, batch: int) -> None:
         started = time.monotonic()

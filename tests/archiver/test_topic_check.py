@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from warren.contracts.topics import LAG, OFFSETS, Topic
-from warren_archiver.jobs.check import TableOffsets, TopicCheck, compare
-from warren_archiver.offset_ranges import OffsetRanges
-from warren_archiver.topic_offsets import TopicOffsets
+from warren_archiver.check.offset_ranges import OffsetRanges
+from warren_archiver.check.topic_check import TableOffsets, TopicCheck, compare
+from warren_archiver.check.topic_offsets import TopicOffsets
 
 Ranges = list[tuple[int, int]]
 

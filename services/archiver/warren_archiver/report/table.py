@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
+from warren.words import grouped, utc
 
-from warren_archiver.jobs.report import GroupReport, Report
+from warren_archiver.report.group_report import GroupReport, Report
 
 COLOURS = {"OK": "green", "WARN": "yellow", "ERR": "red", "NOTFOUND": "dim"}
 SHOWN = ("OK", "WARN", "ERR")
-
-
-def moment(ms: int) -> str:
-    """`2026-11-21 07:00:00`, UTC."""
-    return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
 def minutes(ms: int) -> str:
@@ -33,8 +27,8 @@ def render(report: Report) -> Group:
     """A line on the period, and a table with a row per group."""
     period = report.period
     heading = Text.assemble(
-        (f"{moment(period.start_ms)} to {moment(period.end_ms)} UTC", "bold"),
-        f", archived up to {moment(report.archived_until_ms)}",
+        (f"{utc(period.start_ms)} to {utc(period.end_ms)}", "bold"),
+        f", archived up to {utc(report.archived_until_ms)}",
     )
     table = Table(box=None, header_style="bold", pad_edge=False)
     for name in ("CLUSTER", "GROUP", "STATUS"):
@@ -58,8 +52,8 @@ def _row(group: GroupReport) -> list[Text | str]:
         Text(status, style=COLOURS.get(status, "dim")),
         *(Text(minutes(group.held_ms[s]), style=COLOURS[s]) for s in SHOWN),
         minutes(other_ms(group)),
-        f"{group.lag_p50:,}",
-        f"{group.lag_p95:,}",
-        f"{group.lag_max:,}",
+        grouped(group.lag_p50),
+        grouped(group.lag_p95),
+        grouped(group.lag_max),
         str(group.evaluations),
     ]

@@ -19,8 +19,8 @@ from warren.contracts.topics import LAG
 from warren.settings import Settings
 
 from warren_archiver.errors import NothingArchived
-from warren_archiver.lake import Lake
-from warren_archiver.period import Period
+from warren_archiver.lake.lake import Lake
+from warren_archiver.report.period import Period
 
 STATUSES = ("OK", "WARN", "ERR", "NOTFOUND")
 SETTLE_MS = 5_000

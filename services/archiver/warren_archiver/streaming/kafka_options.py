@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from warren.errors import SettingsError
+from warren.kafka.login_properties import LOGIN_PROPERTIES, needed, sasl_mechanism, unsupported
 from warren.settings import KafkaConnection
 
 _LOGIN = "org.apache.kafka.common.security"
@@ -14,25 +15,9 @@ _SAME_NAME = (
     "ssl.endpoint.identification.algorithm",
     "sasl.oauthbearer.token.endpoint.url",
 )
-# How librdkafka works or what is expressed by other options below.
+# How librdkafka works.
 _IGNORED_PREFIXES = ("client.", "socket.", "broker.", "metadata.", "reconnect.", "log.", "debug")
-_TRANSLATED = {
-    "bootstrap.servers",
-    "enable.ssl.certificate.verification",
-    "sasl.mechanism",
-    "sasl.mechanisms",
-    "sasl.oauthbearer.client.id",
-    "sasl.oauthbearer.client.secret",
-    "sasl.oauthbearer.method",
-    "sasl.oauthbearer.scope",
-    "sasl.password",
-    "sasl.username",
-    "security.protocol",
-    "ssl.ca.location",
-    "ssl.ca.pem",
-    "ssl.certificate.location",
-    "ssl.key.location",
-}
+_KNOWN = LOGIN_PROPERTIES | {"bootstrap.servers", "security.protocol", *_SAME_NAME}
 
 
 def kafka_options(setting: str, connection: KafkaConnection) -> dict[str, str]:
@@ -51,8 +36,7 @@ def kafka_options(setting: str, connection: KafkaConnection) -> dict[str, str]:
         options |= _tls(setting, properties)
     if protocol.startswith("SASL"):
         options |= _sasl(setting, properties)
-    known = {*_TRANSLATED, *_SAME_NAME}
-    for name in sorted(properties.keys() - known):
+    for name in sorted(properties.keys() - _KNOWN):
         if name.startswith(("ssl.", "sasl.")):
             raise SettingsError(f"{setting}.kafka.{name}", "not supported for Spark's connections")
         if not name.startswith(_IGNORED_PREFIXES):
@@ -92,7 +76,7 @@ def _read(setting: str, properties: dict[str, str], name: str) -> str:
 
 
 def _sasl(setting: str, properties: dict[str, str]) -> dict[str, str]:
-    mechanism = properties.get("sasl.mechanism") or properties.get("sasl.mechanisms") or "GSSAPI"
+    mechanism = sasl_mechanism(properties)
     match mechanism:
         case "PLAIN":
             login = _password_login(setting, properties, f"{_LOGIN}.plain.PlainLoginModule")
@@ -101,26 +85,22 @@ def _sasl(setting: str, properties: dict[str, str]) -> dict[str, str]:
         case "OAUTHBEARER":
             return _oauth(setting, properties)
         case _:
-            raise SettingsError(
-                f"{setting}.kafka.sasl.mechanism",
-                f"{mechanism} is not supported; PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 and "
-                "OAUTHBEARER are",
-            )
+            raise unsupported(setting, mechanism)
     return {"sasl.mechanism": mechanism, "sasl.jaas.config": login}
 
 
 def _password_login(setting: str, properties: dict[str, str], module: str) -> str:
-    user = _needed(setting, properties, "sasl.username")
-    password = _needed(setting, properties, "sasl.password")
+    user = needed(setting, properties, "sasl.username")
+    password = needed(setting, properties, "sasl.password")
     return _jaas(module, {"username": user, "password": password})
 
 
 def _oauth(setting: str, properties: dict[str, str]) -> dict[str, str]:
     """OAuth 2.0 client credentials: librdkafka's `sasl.oauthbearer.method=oidc` (KIP-768)."""
-    _needed(setting, properties, "sasl.oauthbearer.token.endpoint.url")
+    needed(setting, properties, "sasl.oauthbearer.token.endpoint.url")
     credentials = {
-        "clientId": _needed(setting, properties, "sasl.oauthbearer.client.id"),
-        "clientSecret": _needed(setting, properties, "sasl.oauthbearer.client.secret"),
+        "clientId": needed(setting, properties, "sasl.oauthbearer.client.id"),
+        "clientSecret": needed(setting, properties, "sasl.oauthbearer.client.secret"),
     }
     if scope := properties.get("sasl.oauthbearer.scope"):
         credentials["scope"] = scope
@@ -138,9 +118,3 @@ def _jaas(module: str, options: dict[str, str]) -> str:
         for name, value in options.items()
     )
     return f"{module} required {' '.join(quoted)};"
-
-
-def _needed(setting: str, properties: dict[str, str], name: str) -> str:
-    if name not in properties:
-        raise SettingsError(f"{setting}.kafka.{name}", "needed by this sasl.mechanism")
-    return properties[name]

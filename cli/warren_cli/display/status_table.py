@@ -15,8 +15,9 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 from warren.clock import SystemClock
+from warren.words import duration, grouped
 
-from warren_cli.shortened import Shortened
+from warren_cli.display.shortened import Shortened
 
 Group = Mapping[str, Any]
 Cell = Text | Shortened
@@ -105,30 +106,30 @@ def _status(group: Group) -> Text:
 
 def _lag(group: Group) -> Text:
     lag = group["total_lag"]
-    return Text(_NONE if lag is None else f"{lag:,}")
+    return Text(_NONE if lag is None else grouped(lag))
 
 
 def since(group: Group, now_ms: int) -> str:
     """How long the group has had its status; `-` when it never had another."""
-    return _NONE if group["since"] is None else duration(now_ms - group["since"])
+    return _NONE if group["since"] is None else _elapsed(now_ms - group["since"])
 
 
 def late(group: Group) -> Text:
     """Age of the oldest record not consumed; `>` before it where some partition's is unknown."""
     at_least, exactly = group.get("freshness_at_least_ms"), group.get("freshness_ms")
     if at_least is not None:
-        return _measured(f">{duration(at_least)}", group)
-    return Text(_NONE) if exactly is None else _measured(duration(exactly), group)
+        return _measured(f">{_elapsed(at_least)}", group)
+    return Text(_NONE) if exactly is None else _measured(_elapsed(exactly), group)
 
 
 def until_loss(group: Group) -> Text:
     """Records lost, or the time until retention may delete some; urgent below an hour."""
     lost, left = group.get("lost_records"), group.get("time_to_loss_ms")
     if lost:
-        return _measured(f"lost {lost:,}", group, _URGENT)
+        return _measured(f"lost {grouped(lost)}", group, _URGENT)
     if left is None:
         return Text(_NONE)
-    return _measured(duration(left), group, _URGENT if left < _HOUR_MS else "")
+    return _measured(_elapsed(left), group, _URGENT if left < _HOUR_MS else "")
 
 
 def _measured(text: str, group: Group, style: str = "") -> Text:
@@ -146,7 +147,7 @@ def _worst(group: Group) -> Shortened:
     worst = group["worst"]
     if worst is None or worst["status"] == "OK":
         return Shortened(_NONE, keep=len(_NONE))
-    lag = "lag unknown" if worst["lag"] is None else f"lag {worst['lag']:,}"
+    lag = "lag unknown" if worst["lag"] is None else f"lag {grouped(worst['lag'])}"
     what = f"/{worst['partition']} {worst['status']}, {lag}"
     return Shortened(f"{worst['topic']}{what}", keep=len(what))
 
@@ -164,17 +165,9 @@ def _why(group: Group) -> Shortened:
 def incident(group: Group, now_ms: int) -> str:
     """The open incident: the first characters of its id and its age."""
     opened = group["incident"]
-    return f"{opened['id'][:8]}, {duration(now_ms - opened['opened_at'])}" if opened else _NONE
+    return f"{opened['id'][:8]}, {_elapsed(now_ms - opened['opened_at'])}" if opened else _NONE
 
 
-def duration(milliseconds: int) -> str:
-    """For people: `42s`, `3m 05s`, `2h 07m`, `3d 04h`."""
-    seconds = max(milliseconds, 0) // 1000
-    minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86_400
-    if days:
-        return f"{days}d {hours % 24:02}h"
-    if hours:
-        return f"{hours}h {minutes % 60:02}m"
-    if minutes:
-        return f"{minutes}m {seconds % 60:02}s"
-    return f"{seconds}s"
+def _elapsed(milliseconds: int) -> str:
+    """In whole seconds: a column has no room for `less than 1 s`."""
+    return duration(milliseconds // 1000 * 1000)

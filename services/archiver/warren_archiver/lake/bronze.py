@@ -17,8 +17,8 @@ from pyspark.sql.types import (
 )
 from warren.contracts.topics import Topic
 
-from warren_archiver.schemas import stored, struct_of, versions
-from warren_archiver.validity import MALFORMED, reason
+from warren_archiver.lake.schemas import stored, struct_of, versions
+from warren_archiver.lake.validity import MALFORMED, reason
 
 COORDINATES = StructType(
     [

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from warren.words import grouped, utc
 
-from warren_archiver.jobs.report import GroupReport, Report
-from warren_archiver.report_table import SHOWN, minutes, moment, other_ms
+from warren_archiver.report.group_report import GroupReport, Report
+from warren_archiver.report.table import SHOWN, minutes, other_ms
 
 
 def render(report: Report) -> str:
     """The page; names are escaped."""
     environment = Environment(
-        loader=PackageLoader("warren_archiver"), autoescape=True, undefined=StrictUndefined
+        loader=PackageLoader("warren_archiver.report"), autoescape=True, undefined=StrictUndefined
     )
     template = environment.get_template("report.html")
     return template.render(
         report=report,
         shown=SHOWN,
         minutes=minutes,
-        moment=moment,
+        grouped=grouped,
+        utc=utc,
         other_ms=other_ms,
         shares=lambda group: _shares(group, report.period.length_ms),
     )

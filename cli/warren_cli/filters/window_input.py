@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from warren.evaluation import MAX_TIME, UNKNOWN, Column, Windows
 
-from warren_cli.json_records import BadInput
+from warren_cli.filters.streams import BadInput
 
 MAX_OFFSET = 2**63 - 1
 

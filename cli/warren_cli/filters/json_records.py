@@ -6,11 +6,9 @@ import json
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
+from warren_cli.filters.streams import BadInput
+
 _UTF8_MARK = b"\xef\xbb\xbf"
-
-
-class BadInput(Exception):
-    """A record cannot be used; the text has its number (from 1) and the field."""
 
 
 def read_records(stream: BinaryIO) -> Iterator[Any]:

@@ -1,17 +1,10 @@
-"""`warren archive check`: every table against its topic, by offsets that a plain consumer finds.
-
-A topic and its table are equal when the rows of table and quarantine together are each record that
-was in the topic when the check began, each once. Rows of records that came later are only checked
-for being there once and within the topic. Records that the topic no longer has (retention,
-compaction) may be in the table; other rows may not.
-"""
+"""`warren archive check`: topics as a plain consumer finds them, tables as Spark counts them."""
 
 from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from functools import reduce
 
 from pyspark.sql import DataFrame, SparkSession
@@ -22,49 +15,12 @@ from warren.kafka.connection import connect
 from warren.kafka.topics import HOME
 from warren.settings import Settings
 
-from warren_archiver.lake import Lake
-from warren_archiver.offset_ranges import OffsetRanges
-from warren_archiver.topic_offsets import TopicOffsets, read_ends, read_offsets
+from warren_archiver.check.offset_ranges import OffsetRanges
+from warren_archiver.check.topic_check import TableOffsets, TopicCheck, compare
+from warren_archiver.check.topic_offsets import read_ends, read_offsets
+from warren_archiver.lake.lake import Lake
 
 LOOK_EVERY = 2.0  # seconds, or as long as a look takes: the archiver may need the processors
-
-
-@dataclass(frozen=True, slots=True)
-class TableOffsets:
-    """What a table, or the quarantine, has of one partition."""
-
-    offsets: OffsetRanges
-    rows: int
-
-
-NOTHING = TableOffsets(OffsetRanges(), 0)
-
-
-@dataclass(frozen=True, slots=True)
-class TopicCheck:
-    """One topic. `differences` are sentences; there are none when what is archived is right."""
-
-    topic: str
-    retained: int
-    """Records in the topic when the check began."""
-    archived: int
-    """Rows in the table."""
-    quarantined: int
-    missing: int
-    """Records below the archived end that are in neither."""
-    behind: int
-    """Records in the topic when the check began that lie beyond the archived end."""
-    differences: list[str] = field(default_factory=list)
-
-    @property
-    def correct(self) -> bool:
-        """Whether what is archived so far agrees with the topic."""
-        return not self.differences
-
-    @property
-    def equal(self) -> bool:
-        """Whether all that was there is archived as well."""
-        return self.correct and self.behind == 0
 
 
 def check(
@@ -133,43 +89,3 @@ def _archived(
         rows = counts[topic, partition]
         found[topic][partition] = TableOffsets(OffsetRanges.of(offsets), rows)
     return found
-
-
-def compare(
-    topic: Topic,
-    name: str,
-    retained: Mapping[int, TopicOffsets],
-    table: Mapping[int, TableOffsets],
-    quarantine: Mapping[int, TableOffsets],
-    ends: Mapping[int, int],
-) -> TopicCheck:
-    """Pure: no Spark, no Kafka. `ends` are the topic's after the tables were read."""
-    gone = TopicOffsets(OffsetRanges(), 0, 0)
-    differences, retained_records, missing, behind = [], 0, 0, 0
-    for partition in sorted({*retained, *table, *quarantine}):
-        found = retained.get(partition, gone)
-        rows, refused = table.get(partition, NOTHING), quarantine.get(partition, NOTHING)
-        archived = rows.offsets | refused.offsets
-        expected = found.retained.clip(found.log_start, found.log_end)
-        retained_records += len(expected)
-        lacking = expected.clip(found.log_start, archived.end) - archived
-        if lacking:
-            missing += len(lacking)
-            differences.append(f"partition {partition}: {len(lacking)} not archived: {lacking}")
-        if repeated := rows.rows + refused.rows - len(archived):
-            differences.append(f"partition {partition}: {repeated} rows too many for their offsets")
-        if beyond := archived.clip(ends.get(partition, 0), archived.end):
-            differences.append(f"partition {partition}: rows beyond the topic's end: {beyond}")
-        invented = archived.clip(found.log_start, found.log_end) - found.retained
-        if invented and not topic.compacted:
-            differences.append(f"partition {partition}: rows that the topic lacks: {invented}")
-        behind += len(expected.clip(archived.end, found.log_end))
-    return TopicCheck(
-        topic=name,
-        retained=retained_records,
-        archived=sum(rows.rows for rows in table.values()),
-        quarantined=sum(rows.rows for rows in quarantine.values()),
-        missing=missing,
-        behind=behind,
-        differences=differences,
-    )

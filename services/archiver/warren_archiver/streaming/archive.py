@@ -17,9 +17,9 @@ from warren.metrics.archiver import ARCHIVER
 from warren.probe import serve
 from warren.settings import Settings
 
-from warren_archiver.lake import Lake
+from warren_archiver.lake.lake import Lake
 from warren_archiver.session import open_session
-from warren_archiver.topic_archive import TopicArchive
+from warren_archiver.streaming.topic_archive import TopicArchive
 
 log = structlog.get_logger(__name__)
 LOOK_EVERY = 1.0  # seconds

@@ -1,0 +1,1 @@
+"""The commands that are filters, without the command: JSON in, JSON out."""

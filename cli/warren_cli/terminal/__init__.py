@@ -1,0 +1,1 @@
+"""The terminal: its width, its signals, its foreground."""

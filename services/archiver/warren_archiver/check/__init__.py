@@ -1,0 +1,1 @@
+"""Every table recounted against its topic."""

@@ -1,1 +1,0 @@
-"""What the archiver does, one module each."""

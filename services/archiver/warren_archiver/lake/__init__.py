@@ -1,0 +1,1 @@
+"""The Delta tables: where they are, their columns, and how records become rows."""

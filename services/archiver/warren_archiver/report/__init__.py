@@ -1,0 +1,1 @@
+"""What groups were, computed from the archived evaluations, and how it is shown."""

@@ -1,0 +1,48 @@
+"""librdkafka's properties that say how to log in: what clients other than librdkafka take over."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from warren.errors import SettingsError
+
+LOGIN_PROPERTIES = frozenset(
+    {
+        "enable.ssl.certificate.verification",
+        "sasl.mechanism",
+        "sasl.mechanisms",
+        "sasl.oauthbearer.client.id",
+        "sasl.oauthbearer.client.secret",
+        "sasl.oauthbearer.method",
+        "sasl.oauthbearer.scope",
+        "sasl.oauthbearer.token.endpoint.url",
+        "sasl.password",
+        "sasl.username",
+        "ssl.ca.location",
+        "ssl.ca.pem",
+        "ssl.certificate.location",
+        "ssl.endpoint.identification.algorithm",
+        "ssl.key.location",
+        "ssl.key.password",
+    }
+)
+
+
+def sasl_mechanism(properties: Mapping[str, str]) -> str:
+    """As librdkafka chooses it."""
+    return properties.get("sasl.mechanism") or properties.get("sasl.mechanisms") or "GSSAPI"
+
+
+def needed(setting: str, properties: Mapping[str, str], name: str) -> str:
+    """A property without which the mechanism cannot log in. Raises SettingsError."""
+    if name not in properties:
+        raise SettingsError(f"{setting}.kafka.{name}", "needed by this sasl.mechanism")
+    return properties[name]
+
+
+def unsupported(setting: str, mechanism: str) -> SettingsError:
+    """The error for a mechanism that only librdkafka knows."""
+    return SettingsError(
+        f"{setting}.kafka.sasl.mechanism",
+        f"{mechanism} is not supported; PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 and OAUTHBEARER are",
+    )

@@ -1,0 +1,98 @@
+"""What the READMEs show of the commands is what there is."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from typer.testing import CliRunner
+from warren_cli.display.status_table import status_table
+from warren_cli.lazy_commands import LazyCommands
+from warren_cli.main import app
+from warren_local.demo.groups import GROUPS
+from warren_local.demo.topics import TOPICS
+
+ROOT = Path(__file__).parents[2]
+NOW = 1_800_000_000_000
+DAY = 86_400_000
+
+
+def group(
+    name: str, status: str, lag: int, *, since: int | None, late: int, **fields: Any
+) -> dict[str, Any]:
+    """`since` and `late` in milliseconds ago."""
+    return {
+        "cluster": "demo",
+        "group": name,
+        "status": status,
+        "total_lag": lag,
+        "since": since and NOW - since,
+        "worst": None,
+        "incident": None,
+        "freshness_ms": late,
+        "time_to_loss_ms": None,
+        **fields,
+    }
+
+
+def worst(topic: str, partition: int, status: str, lag: int) -> dict[str, Any]:
+    return {"topic": topic, "partition": partition, "status": status, "lag": lag}
+
+
+SAMPLE = [
+    group(
+        "demo-stalled",
+        "ERR",
+        612,
+        since=100_000,
+        late=161_000,
+        time_to_loss_ms=7 * DAY - 161_000,
+        worst=worst("demo.invoices", 0, "STALL", 612),
+    ),
+    group(
+        "demo-stopped",
+        "ERR",
+        1_431,
+        since=72_000,
+        late=84_000,
+        time_to_loss_ms=3_516_000,
+        worst=worst("demo.orders", 0, "STOP", 362),
+    ),
+    group(
+        "demo-slow",
+        "WARN",
+        2_904,
+        since=58_000,
+        late=145_000,
+        time_to_loss_ms=7 * DAY - 145_000,
+        worst=worst("demo.payments", 0, "WARN", 2_904),
+    ),
+    group("demo-healthy", "OK", 0, since=None, late=0),
+]
+
+
+def test_the_sample_is_what_status_prints() -> None:
+    readme = (ROOT / "README.md").read_text()
+    shown = re.search(r"\$ warren status\n(.*?)```", readme, re.DOTALL)
+    assert shown
+    console = Console(width=100, color_system=None)
+    with console.capture() as capture:
+        console.print(status_table(SAMPLE, NOW))
+    printed = [line.rstrip() for line in capture.get().splitlines()]
+    assert shown[1].splitlines() == printed
+
+
+def test_every_command_is_in_the_table() -> None:
+    readme = (ROOT / "cli/README.md").read_text()
+    assert set(re.findall(r"^\| `warren (\w+)", readme, re.MULTILINE)) == set(LazyCommands.names)
+
+
+def test_the_demo_is_what_is_told_of_it() -> None:
+    readme = (ROOT / "deploy/local/README.md").read_text()
+    rows = re.findall(r"^\| `(demo-[\w-]+)` \|", readme, re.MULTILINE)
+    assert sorted(rows) == sorted(group.name for group in GROUPS)
+    assert f"{len(TOPICS)} topics (`demo.*`) and {len(GROUPS)} consumer groups" in readme
+    help_text = " ".join(CliRunner().invoke(app, ["demo", "--help"]).output.split())
+    assert f"{len(TOPICS)} topics (demo.*) and {len(GROUPS)} consumer groups" in help_text
