@@ -10,6 +10,7 @@ from typing import Any
 from aiokafka.protocol.fetch import FetchRequest
 from aiokafka.protocol.offset import OffsetRequest
 from warren.kafka.brokers import UNANSWERED, Brokers
+from warren.kafka.metadata import NO_ERROR, NOT_AUTHORISED
 
 from warren_freshness.reading.byte_budget import ByteBudget
 from warren_freshness.reading.record_search import LARGEST_SIZE, Fetched, RecordSearch
@@ -18,9 +19,7 @@ from warren_freshness.topics.metadata import TopicMetadata
 MOST_PARTITIONS = 500  # of one request
 MOST_BYTES = 16 * 2**20  # of one response
 _NO_WAIT = 0
-_NO_ERROR = 0
 _OUT_OF_RANGE = 1
-_NOT_AUTHORISED = 29
 _CLIENT = -1  # "replica id" of one that is not a replica
 _EARLIEST = -2
 _Partition = tuple[str, int]
@@ -93,11 +92,11 @@ class BrokerFetches:
 
     def _take(self, search: RecordSearch, partition: tuple[Any, ...]) -> None:
         error = partition[1]
-        if error == _NO_ERROR:
+        if error == NO_ERROR:
             fetched = Fetched.from_response(partition)
             self._budget.spend(len(fetched.records))
             search.take(fetched)
-        elif error == _NOT_AUTHORISED:
+        elif error == NOT_AUTHORISED:
             search.refuse()
         else:
             self._give_up([search])
@@ -114,7 +113,7 @@ class BrokerFetches:
         for topic, partitions in answer.topics:
             for number, error, _timestamp, log_start, *_ in partitions:
                 search = searches.pop((topic, number), None)
-                if search is not None and error == _NO_ERROR:
+                if search is not None and error == NO_ERROR:
                     search.correct(log_start)
                 elif search is not None:
                     self._give_up([search])

@@ -10,13 +10,13 @@ from aiokafka.protocol.admin import DescribeConfigsRequest
 from warren.clock import Clock
 from warren.errors import KafkaError
 from warren.kafka.brokers import UNANSWERED, Brokers
+from warren.kafka.metadata import NO_ERROR
 
 log = structlog.get_logger(__name__)
 
 CHUNK = 500  # topics in one request
 FOR_EVER = -1
 _TOPIC = 2  # resource type
-_NO_ERROR = 0
 _RETENTION = "retention.ms"
 _CLEANUP = "cleanup.policy"
 
@@ -64,7 +64,7 @@ class Retention:
             ]
             answer = await self._brokers.send_to_any(DescribeConfigsRequest(resources))
             for error, _message, _kind, topic, entries in answer.resources:
-                if error == _NO_ERROR:
+                if error == NO_ERROR:
                     found[topic] = retention_ms({entry[0]: entry[1] for entry in entries})
         return found
 
