@@ -15,12 +15,12 @@ import uvicorn
 from warren.clock import SystemClock
 from warren.contracts import FreshnessEvent, LagEvent, group_key
 from warren.settings import Settings
-from warren_api.access import Access
 from warren_api.app import create_app
 from warren_api.context import ApiContext
-from warren_api.feed import FeedState
-from warren_api.read_model import ReadModel
-from warren_api.requests import Requests
+from warren_api.home.feed import FeedState
+from warren_api.home.forgetting import Requests
+from warren_api.http.access import Access
+from warren_api.model.read_model import ReadModel
 from warren_local.ports import free_port
 
 CLUSTER = "bench"

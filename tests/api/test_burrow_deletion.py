@@ -10,8 +10,8 @@ from api.served_api import NOW, Api, topic
 from warren.contracts import OffsetEvent, group_key
 from warren.errors import PublishFailed
 from warren.settings import HomeSettings
-from warren_api.feed import FeedState
-from warren_api.requests import Requests
+from warren_api.home.feed import FeedState
+from warren_api.home.forgetting import Requests
 
 GROUP = "/v3/kafka/demo/consumer/billing"
 

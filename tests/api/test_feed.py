@@ -18,11 +18,11 @@ from warren.errors import AuthorizationFailed, ClusterUnreachable
 from warren.kafka.topics import HOME
 from warren.metrics import api as metrics
 from warren.settings import HomeSettings
-from warren_api import feed as feed_module
-from warren_api import home_cluster
-from warren_api.feed import LOOK_AGAIN_SECONDS, QUIET_SECONDS, Feed, FeedState
-from warren_api.home_cluster import HomeCluster
-from warren_api.read_model import ReadModel
+from warren_api.home import cluster as home_cluster
+from warren_api.home import feed as feed_module
+from warren_api.home.cluster import HomeCluster
+from warren_api.home.feed import LOOK_AGAIN_SECONDS, QUIET_SECONDS, Feed, FeedState
+from warren_api.model.read_model import ReadModel
 
 LAG, STATUS, FRESHNESS = "warren.lag", "warren.lag-status", "warren.freshness"
 GROUPS = "warren.groups"

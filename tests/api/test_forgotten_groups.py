@@ -14,8 +14,8 @@ from support.waiting import eventually
 from warren.clock import SystemClock
 from warren.contracts import OffsetEvent
 from warren.settings import HomeSettings, Settings
-from warren_api.feed import Feed
-from warren_api.requests import Requests
+from warren_api.home.feed import Feed
+from warren_api.home.forgetting import Requests
 
 pytestmark = pytest.mark.integration
 

@@ -1,17 +1,15 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import get_args
 
 import pytest
-import warren_api
 from api.served_api import CAUGHT_UP, NOW, Api, late, topic
 from bs4 import BeautifulSoup, Tag
 from warren.contracts import FreshnessReason
-from warren_api.feed import FeedState
-from warren_api.page_templates import REASONS
-from warren_api.routes.pages import GROUPS_SHOWN
+from warren_api.home.feed import FeedState
+from warren_api.pages.environment import REASONS
+from warren_api.pages.routes import GROUPS_SHOWN, STATIC
 
 NONE = "\u2013"
 STOPPED = {"status": "STOP", "lag": 12_345, "committed_at": NOW - 252_000, "log_end": 12_445}
@@ -223,7 +221,7 @@ def test_it_updates_itself_with_and_without_javascript(filled: Api) -> None:
     live = soup.select_one("#live")
     assert live is not None
     assert live["data-fragment"] == "/fragments/groups"
-    script = (Path(warren_api.__file__).parent / "static" / "refresh.js").read_text()
+    script = (STATIC / "refresh.js").read_text()
     # The ids and data attributes that the script looks for are on the page.
     for name in re.findall(r'getElementById\("(\w+)"\)', script):
         assert soup.find(id=name) is not None, name

@@ -37,8 +37,8 @@ from warren.kafka.connection import connect
 from warren.kafka.producer import EventProducer
 from warren.kafka.topics import ensure_topics
 from warren.settings import ApiSettings, HomeSettings
+from warren_api.http.tokens import hash_of, new_token
 from warren_api.server import check_tls
-from warren_api.tokens import hash_of, new_token
 
 NOBODY = HomeSettings(bootstrap="127.0.0.1:1", topic_prefix="nobody.")
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from api.served_api import NOW, lag_event, topic
 from warren.contracts import TopicsEvent
-from warren_api.topic_index import TopicIndex
+from warren_api.model.topics import TopicIndex
 
 SECOND = 1_000
 

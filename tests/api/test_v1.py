@@ -5,7 +5,7 @@ from http import HTTPStatus
 import pytest
 from api.served_api import CAUGHT_UP, NOW, Api, late, topic
 from warren.settings import Settings
-from warren_api.feed import FeedState
+from warren_api.home.feed import FeedState
 
 INCIDENT = {"id": "5b6a", "opened_at": NOW - 60_000}
 WHY = "t/1: 5 commits, all of offset 100; 7 records behind"

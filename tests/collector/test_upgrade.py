@@ -12,7 +12,7 @@ from support.offset_events import Judge
 from warren.clock import SystemClock
 from warren.contracts import OffsetEvent, StatusChangeEvent, group_key
 from warren.evaluation import Column, GroupRules, Rules
-from warren_api.read_model import ReadModel
+from warren_api.model.read_model import ReadModel
 from warren_collector import topic_metadata
 from warren_evaluator.batch import BatchEvaluator
 from warren_evaluator.records import SourceRecord

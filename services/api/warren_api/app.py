@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
 from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
 
-from warren_api import errors, openapi
-from warren_api.access import Access, AccessControl
+from warren_api.burrow.routes import admin, config, deletion, v3
 from warren_api.context import ApiContext
-from warren_api.raw_path import RawPathRouting
-from warren_api.request_limits import RequestLimits
-from warren_api.request_metrics import RequestMetrics
-from warren_api.response_headers import ResponseHeaders
-from warren_api.routes import (
-    burrow_admin,
-    burrow_config,
-    burrow_deletion,
-    burrow_v3,
-    metrics,
-    pages,
-    v1,
-)
-
-STATIC = Path(__file__).parent / "static"
+from warren_api.http import errors
+from warren_api.http.access import Access, AccessControl
+from warren_api.http.headers import ResponseHeaders
+from warren_api.http.limits import RequestLimits
+from warren_api.http.raw_path import RawPathRouting
+from warren_api.http.request_metrics import RequestMetrics
+from warren_api.metrics import routes as metrics
+from warren_api.pages import routes as pages
+from warren_api.v1 import openapi
+from warren_api.v1 import routes as v1
 
 
 def create_app(context: ApiContext, access: Access) -> FastAPI:
@@ -38,9 +30,9 @@ def create_app(context: ApiContext, access: Access) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
     )
-    for module in (burrow_v3, burrow_config, burrow_admin, burrow_deletion, v1, metrics, pages):
+    for module in (v3, config, admin, deletion, v1, metrics, pages):
         app.include_router(module.router(context))
-    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    app.mount("/static", StaticFiles(directory=pages.STATIC), name="static")
     errors.install(app)
     openapi.install(app)
     # The last one added is the first to see a request.

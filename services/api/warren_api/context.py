@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from warren.clock import Clock
 from warren.settings import Settings
 
-from warren_api.doubts import doubts, group_doubts
-from warren_api.feed import FeedState
-from warren_api.group_view import GroupView
-from warren_api.read_model import ReadModel
-from warren_api.requests import Requests
+from warren_api.home.feed import FeedState
+from warren_api.home.forgetting import Requests
+from warren_api.model.doubts import doubts, group_doubts
+from warren_api.model.group import GroupView
+from warren_api.model.read_model import ReadModel
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,12 @@ from warren.reference.__main__ import main
 from warren.reference.schemas import render
 from warren.settings import Settings
 
-from warren_api.access import Access
 from warren_api.app import create_app
 from warren_api.context import ApiContext
-from warren_api.feed import FeedState
-from warren_api.read_model import ReadModel
-from warren_api.requests import Requests
+from warren_api.home.feed import FeedState
+from warren_api.home.forgetting import Requests
+from warren_api.http.access import Access
+from warren_api.model.read_model import ReadModel
 
 
 def pages() -> dict[str, str]:

@@ -16,12 +16,12 @@ from warren.clock import SystemClock
 from warren.errors import SettingsError
 from warren.settings import ApiSettings, Settings
 
-from warren_api.access import Access
 from warren_api.app import create_app
 from warren_api.context import ApiContext
-from warren_api.feed import Feed
-from warren_api.read_model import ReadModel
-from warren_api.requests import Requests
+from warren_api.home.feed import Feed
+from warren_api.home.forgetting import Requests
+from warren_api.http.access import Access
+from warren_api.model.read_model import ReadModel
 
 log = structlog.get_logger(__name__)
 

@@ -1,0 +1,1 @@
+"""The routes of Burrow's API."""
