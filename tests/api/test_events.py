@@ -13,7 +13,7 @@ import httpx
 import pytest
 from api.served_api import NOW, Api, served
 from support.waiting import eventually
-from warren_api.home.feed import FeedState
+from warren_api.model.feed_state import FeedState
 from warren_api.model.status_history import StatusHistory
 from warren_api.v1.event_stream import EventStream, id_of, positions_of
 

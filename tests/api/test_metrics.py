@@ -20,9 +20,9 @@ from starlette.concurrency import run_in_threadpool
 from warren.contracts import group_key
 from warren.metrics import API_FAMILIES
 from warren.metrics.family import DETAILS, Detail
-from warren_api.home.feed import FeedState
 from warren_api.metrics import routes as metrics_route
 from warren_api.metrics.scrape import scrape as all_series
+from warren_api.model.feed_state import FeedState
 
 Labels = tuple[tuple[str, str], ...]
 MEMBER = ("member_host", "consumer_id", "client_id")

@@ -7,7 +7,7 @@ import pytest
 from api.served_api import CAUGHT_UP, NOW, Api, late, topic
 from bs4 import BeautifulSoup, Tag
 from warren.contracts import FreshnessReason
-from warren_api.home.feed import FeedState
+from warren_api.model.feed_state import FeedState
 from warren_api.pages.environment import REASONS
 from warren_api.pages.routes import GROUPS_SHOWN, STATIC
 
@@ -49,10 +49,10 @@ def test_groups_worst_first_with_what_to_know_of_each(filled: Api, path: str) ->
         "Status": "ERR",
         "Group": "billing demo",
         "Since": "4 m 15 s",
-        "Lag": "12 348",
+        "Lag": "12,348",
         "Late": NONE,
         "Until loss": NONE,
-        "Worst partition": "STOP orders / 1 stopped committing; 12 345 behind; "
+        "Worst partition": "STOP orders / 1 stopped committing; 12,345 behind; "
         "2 of 3 partitions not OK",
         "Complete": "100 %",
         "Judged": "3 s ago",
@@ -149,11 +149,11 @@ def test_one_group_with_its_partitions_worst_first(filled: Api) -> None:
         "Status": "STOP stopped committing",
         "Partition": "orders / 1",
         "Owner": NONE,
-        "Lag": "12 345",
+        "Lag": "12,345",
         "Late": NONE,
         "Until loss": NONE,
         "Committed": "100",
-        "Log end": "12 445",
+        "Log end": "12,445",
         "Log start": "0",
         "Last commit": "4 m 15 s ago",
         "Complete": "100 %",
@@ -256,10 +256,10 @@ def fact(soup: BeautifulSoup, name: str) -> Tag:
 
 def test_how_late_and_what_is_lost_is_on_both_pages(measured: Api) -> None:
     row = row_of(measured, "billing")
-    assert (cells(row)["Late"], cells(row)["Until loss"]) == ("1 h", "lost 1 204")
+    assert (cells(row)["Late"], cells(row)["Until loss"]) == ("1 h", "lost 1,204")
     soup = page(measured, "/groups/demo/billing")
     assert text(fact(soup, "Late")) == "Late 1 h orders / 1"
-    assert text(fact(soup, "Until loss")) == "Until loss lost 1 204"
+    assert text(fact(soup, "Until loss")) == "Until loss lost 1,204"
     assert text(fact(soup, "Freshness measured")) == "Freshness measured 3 s ago"
     by_partition = {
         cells(row)["Partition"]: (cells(row)["Late"], cells(row)["Until loss"])
@@ -267,7 +267,7 @@ def test_how_late_and_what_is_lost_is_on_both_pages(measured: Api) -> None:
     }
     assert by_partition == {
         "orders / 0": ("42 s", "9 h"),
-        "orders / 1": ("1 h", "lost 1 204"),
+        "orders / 1": ("1 h", "lost 1,204"),
         "orders / 2": ("0 s", NONE),
     }
 
@@ -330,7 +330,7 @@ def test_freshness_that_was_measured_long_ago_is_marked(measured: Api) -> None:
     assert text(cell) == "0 s old"
     (mark,) = cell.select("em")
     assert str(mark["title"]).startswith("Measured 31 s ago")
-    assert cells(row_of(measured, "billing"))["Until loss"] == "lost 1 204 old"
+    assert cells(row_of(measured, "billing"))["Until loss"] == "lost 1,204 old"
     soup = page(measured, "/groups/demo/billing")
     assert text(fact(soup, "Late")) == "Late 1 h old orders / 1"
     assert "stale" in fact(soup, "Until loss")["class"]
@@ -368,7 +368,7 @@ def test_members_the_one_to_look_at_first(explained: Api) -> None:
     soup = page(explained, "/groups/demo/billing")
     stuck, idle = [cells(row) for row in soup.select(".members tbody tr")]
     assert (stuck["Status"], stuck["Client"], stuck["Partitions"]) == ("STOP", "billing-1", "1")
-    assert (stuck["Host"], stuck["Lag"]) == ("/10.0.0.2", "12 345")
+    assert (stuck["Host"], stuck["Lag"]) == ("/10.0.0.2", "12,345")
     assert (idle["Status"], idle["Client"], idle["Partitions"]) == (NONE, "billing-2", "0")
     owners = {
         cells(row)["Partition"]: cells(row)["Owner"] for row in soup.select(".partitions tr")[1:]

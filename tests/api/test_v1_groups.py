@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from api.served_api import NOW, Api, late, topic
-from warren_api.home.feed import FeedState
+from warren_api.model.feed_state import FeedState
 from warren_api.v1.models import Groups
 
 MINUTE = 60_000

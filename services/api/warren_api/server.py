@@ -19,7 +19,7 @@ from warren.settings import ApiSettings, Settings
 from warren_api.app import create_app
 from warren_api.context import ApiContext
 from warren_api.home.feed import Feed
-from warren_api.home.forgetting import Requests
+from warren_api.home.forgetting import ForgetRequests
 from warren_api.http.access import Access
 from warren_api.model.read_model import ReadModel
 
@@ -102,7 +102,9 @@ async def _serve(settings: Settings, access: Access, listener: socket.socket) ->
 
     model, clock = ReadModel(settings.api.history), SystemClock()
     feed = Feed(settings.home, model, clock, end_with)
-    context = ApiContext(settings, model, lambda: feed.state, clock, Requests(settings.home))
+    context = ApiContext(
+        settings, model, lambda: feed.state, clock, ForgetRequests(settings.home).forget
+    )
     app = create_app(context, access)
     server = _Server(
         uvicorn.Config(

@@ -14,7 +14,6 @@ from warren_api.http.raw_path import decoded_path
 ADMIN = "admin"
 """Tag of routes that change something: only administrators may."""
 TEXT = "text/plain; charset=utf-8"
-UNKNOWN_URL = '{"error":true,"message":"invalid request type","result":{}}\n'
 
 
 def json_response(body: Mapping[str, Any], status_code: int = 200) -> Response:
@@ -27,10 +26,3 @@ def error_response(request: Request, status_code: int, message: str) -> Response
 
 def answer(request: Request, message: str, **content: Any) -> Response:
     return json_response(envelope.answer(message, decoded_path(request.scope), **content))
-
-
-def go_text_error(
-    text: str, status_code: int, headers: Mapping[str, str] | None = None
-) -> Response:
-    """What Go's http.Error sends."""
-    return Response(text, status_code, headers, media_type=TEXT)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 import structlog
@@ -29,6 +29,7 @@ from warren.settings import HomeSettings
 
 from warren_api.home.cluster import HomeCluster
 from warren_api.home.newest_changes import NewestChanges
+from warren_api.model.feed_state import FeedState
 from warren_api.model.read_model import GroupName, ReadModel
 
 log = structlog.get_logger(__name__)
@@ -46,22 +47,6 @@ class Reader(Protocol):
     def caught_up(self) -> bool: ...
     def poll(self, timeout: float) -> list[Message]: ...
     def close(self) -> None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class FeedState:
-    """`ready`: the ends seen at start were passed once. `problem`: None while the feed works.
-    `freshness`, `members`: whether there is a topic of them that may be read.
-    """
-
-    ready: bool
-    problem: str | None
-    freshness: bool = True
-    members: bool = True
-
-    @property
-    def is_whole(self) -> bool:
-        return self.freshness and self.members
 
 
 class Feed:

@@ -1,4 +1,4 @@
-"""Requests to the evaluators, on the topic that they read: the only thing that the API writes."""
+"""Requests to forget a group, on the topic that the evaluators read: all that the API writes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from warren.settings import HomeSettings
 DELIVERY_SECONDS = 10.0
 
 
-class Requests:
+class ForgetRequests:
     """Connects when first needed, so that an API that may only read works too."""
 
     def __init__(self, home: HomeSettings) -> None:
@@ -21,6 +21,13 @@ class Requests:
         self._topic = OFFSETS.full_name(home.topic_prefix)
         self._producer: EventProducer | None = None
         self._one_at_a_time = threading.Lock()
+
+    def forget(self, cluster: str, group: str, topics: list[str], until: int) -> None:
+        """What these topics, or all of the group's, committed up to `until` (Unix milliseconds).
+
+        Returns when the broker has the request. Raises PublishFailed.
+        """
+        self.send(_request(cluster, group, topics, until))
 
     def send(self, request: OffsetEvent) -> None:
         """Returns when the broker has it. Raises PublishFailed."""
@@ -32,11 +39,8 @@ class Requests:
             self._producer.flush()
 
 
-def forget(cluster: str, group: str, topics: list[str], until: int) -> OffsetEvent:
-    """To forget what these topics, or all of the group's, committed; `until` is Unix milliseconds.
-
-    Of no position: whoever else reads the topic takes it for older than what it knows.
-    """
+def _request(cluster: str, group: str, topics: list[str], until: int) -> OffsetEvent:
+    """Of no position: whoever else reads the topic takes it for older than what it knows."""
     return OffsetEvent(
         cluster=cluster,
         group=group,

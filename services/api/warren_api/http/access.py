@@ -20,7 +20,7 @@ from warren.errors import SettingsError
 from warren.settings import ApiSettings
 from warren.settings.api import Role
 
-from warren_api.http.errors import refusal
+from warren_api.http.errors import Refusal
 from warren_api.http.problem import ProblemKind
 from warren_api.http.raw_path import decoded_path
 from warren_api.http.tokens import hash_of
@@ -102,9 +102,10 @@ def _token_in(authorization: str) -> str:
 class AccessControl:
     """ASGI middleware."""
 
-    def __init__(self, app: ASGIApp, access: Access) -> None:
+    def __init__(self, app: ASGIApp, access: Access, refusal: Refusal) -> None:
         self._app = app
         self._access = access
+        self._refusal = refusal
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or _is_open(scope["path"]):
@@ -116,9 +117,11 @@ class AccessControl:
         if needed == "admin" and self._access.is_foreign(
             headers.get("Origin"), headers.get("Host")
         ):
-            answer = refusal(scope, ProblemKind.FOREIGN_ORIGIN, "A page of another site asked.")
+            answer = self._refusal(
+                scope, ProblemKind.FOREIGN_ORIGIN, "A page of another site asked."
+            )
         elif caller is None:
-            answer = refusal(
+            answer = self._refusal(
                 scope,
                 ProblemKind.TOKEN_NEEDED,
                 "The token is none of those that api.tokens knows.",
@@ -135,7 +138,7 @@ class AccessControl:
             await self._app(scope, receive, send)
             return
         elif caller.name is None:
-            answer = refusal(
+            answer = self._refusal(
                 scope,
                 ProblemKind.TOKEN_NEEDED,
                 f"{scope['method']} needs a token with role {needed}, as bearer or as the "
@@ -143,7 +146,7 @@ class AccessControl:
                 {"WWW-Authenticate": CHALLENGE},
             )
         else:
-            answer = refusal(
+            answer = self._refusal(
                 scope,
                 ProblemKind.ADMIN_NEEDED,
                 f"{scope['method']} needs a token with role admin; {caller.name} may only read.",

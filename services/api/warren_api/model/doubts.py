@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from warren_api.durations import duration, grouped
-from warren_api.home.feed import FeedState
+from warren.words import duration, grouped
+
 from warren_api.model.cluster import ClusterView
+from warren_api.model.feed_state import FeedState
 from warren_api.model.group import GroupView
 
 # States of a cluster in which what is known of its groups does not move on.

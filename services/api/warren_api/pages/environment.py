@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-
-from warren_api.durations import duration, grouped
+from warren.words import duration, grouped
 
 # What a status means to somebody who is woken up by it.
 MEANINGS = {

@@ -15,7 +15,6 @@ from warren.errors import KafkaError
 
 from warren_api.burrow.answers import ADMIN, answer, error_response
 from warren_api.context import ApiContext
-from warren_api.home import forgetting as requests
 from warren_api.http.raw_path import Segment
 
 log = structlog.get_logger(__name__)
@@ -56,8 +55,7 @@ async def _forget(context: ApiContext, cluster: str, group: str, topics: list[st
     if view is None or not _has(context, cluster, group, topics):
         return
     until = max(context.clock.now_ms(), view.event.evaluated_at)
-    request = requests.forget(cluster, group, topics, until)
-    await run_in_threadpool(context.requests.send, request)
+    await run_in_threadpool(context.forget, cluster, group, topics, until)
     log.info("group removed until its next commit", cluster=cluster, group=group, topics=topics)
     with suppress(TimeoutError):
         async with asyncio.timeout(EFFECT_SECONDS):
