@@ -33,6 +33,7 @@ HISTORY_SHOWN = 100
 class GroupQuery(ListQuery):
     """Which groups, in which order."""
 
+    noun = "groups"
     status: list[GroupStatusName] = Field([], description="Only these statuses; may be repeated")
     regex: Regex | None = Field(
         None,
@@ -94,12 +95,7 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
             regex=query.regex,
             topic=query.topic,
         )
-        page = paging.page(
-            entries(rows, query.sort),
-            query=f"groups{query.fingerprint}",
-            limit=query.limit,
-            cursor=query.cursor,
-        )
+        page = query.page(paging, entries(rows, query.sort))
         # As Groups has it, put together from what is rendered already.
         rest = {"next": page.next, "total": page.total, "doubts": context.doubts()}
         listed = ",".join(map(summary_json, page.rows))

@@ -20,6 +20,7 @@ from warren_api.v1.routes.answers import LIST_PROBLEMS, ListQuery, Regex, starti
 class IncidentQuery(ListQuery):
     """Which incidents."""
 
+    noun = "incidents"
     regex: Regex | None = Field(
         None, description="Only of groups in whose name this regular expression matches somewhere"
     )
@@ -45,9 +46,7 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
             and query.open in (None, each.is_open)
             and matches(each.group)
         ]
-        page = paging.page(
-            entries, query=f"incidents{query.fingerprint}", limit=query.limit, cursor=query.cursor
-        )
+        page = query.page(paging, entries)
         return Incidents(
             incidents=[IncidentView.of(each) for each in page.rows],
             next=page.next,

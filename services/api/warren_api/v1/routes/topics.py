@@ -19,6 +19,7 @@ from warren_api.v1.routes.answers import LIST_PROBLEMS, ListQuery, Regex, starti
 class TopicQuery(ListQuery):
     """Which topics, in which order."""
 
+    noun = "topics"
     regex: Regex | None = Field(
         None, description="Only topics in whose name this regular expression matches somewhere"
     )
@@ -45,9 +46,7 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
             Entry((row.cluster, row.topic), (*_key(row, query.sort), row.cluster, row.topic), row)
             for row in rows
         ]
-        page = paging.page(
-            entries, query=f"topics{query.fingerprint}", limit=query.limit, cursor=query.cursor
-        )
+        page = query.page(paging, entries)
         return Topics(topics=page.rows, next=page.next, total=page.total)
 
     @routes.get(
