@@ -22,7 +22,6 @@ from warren.contracts import (
 from warren.errors import ContractViolation
 
 from warren_api.model.cluster import ClusterView
-from warren_api.model.cluster_topics import ClusterTopics
 from warren_api.model.freshness import GroupFreshness
 from warren_api.model.group import GroupView, StatusSince
 from warren_api.model.membership import Membership
@@ -232,9 +231,6 @@ class ReadModel:
     def listed_topics(self) -> list[TopicsEvent]:
         """Of each cluster the newest list of all its topics."""
         return list(self._topics.values())
-
-    def topics_of(self, cluster: str) -> ClusterTopics:
-        return ClusterTopics(self.views_of(cluster), self._topics.get(cluster))
 
     def size(self) -> ReadModelSize:
         views = self.groups()

@@ -1,4 +1,4 @@
-"""Topics by cluster: how fast they grow, and the groups that consume them."""
+"""Topics by cluster: where their logs end, how fast they grow, and the groups that consume them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from warren.contracts import LagEvent, TopicsEvent
 from warren_api.model.topic_progress import Movement, TopicProgress, steps
 
 TopicName = tuple[str, str]
+UNKNOWN = -1
 
 
 class ListedTopic(NamedTuple):
@@ -73,6 +74,12 @@ class TopicView:
                     before.log_end if end < 0 else end,
                 )
         return [newest[number] for number in sorted(newest)]
+
+    def log_ends(self) -> list[int]:
+        """By partition, UNKNOWN (-1) where nobody knows."""
+        known = {log.partition: log.log_end for log in self.partitions()}
+        ends = (known.get(partition) for partition in range(1 + max(known, default=-1)))
+        return [UNKNOWN if end is None else end for end in ends]
 
     def _observations(self) -> Iterator[tuple[int, Iterable[tuple[int, int, int]]]]:
         """When, and of each partition its number, log start and log end, -1 where unknown."""
@@ -156,10 +163,10 @@ class TopicIndex:
         with self._lock:
             return [self._view(name) for name in sorted(self._names())]
 
-    def count(self, cluster: str) -> int:
-        """Topics of a cluster."""
+    def names(self, cluster: str) -> list[str]:
+        """Topics of a cluster, sorted; also of those that nobody consumes."""
         with self._lock:
-            return sum(name[0] == cluster for name in self._names())
+            return sorted(topic for name, topic in self._names() if name == cluster)
 
     def progress(self, cluster: str, group: str) -> dict[str, TopicProgress]:
         """Of one group, by topic."""

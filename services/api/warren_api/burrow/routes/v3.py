@@ -41,21 +41,22 @@ def _topics(routes: APIRouter, context: ApiContext) -> None:
     def topics(request: Request, cluster: Segment) -> Response:
         if cluster not in context.clusters:
             return error_response(request, 404, CLUSTER_NOT_FOUND)
-        names = context.model.topics_of(cluster).names()
+        names = context.model.topics.names(cluster)
         return answer(request, "topic list returned", topics=names)
 
     @routes.get("/{cluster}/topic/{topic}")
     def topic(request: Request, cluster: Segment, topic: Segment) -> Response:
-        ends = context.model.topics_of(cluster).log_ends(topic)
-        if ends is None:
+        view = context.model.topics.topic(cluster, topic)
+        if view is None:
             return error_response(request, 404, "cluster or topic not found")
-        return answer(request, "topic offsets returned", offsets=ends)
+        return answer(request, "topic offsets returned", offsets=view.log_ends())
 
     @routes.get("/{cluster}/topic/{topic}/consumers")
     def topic_consumers(request: Request, cluster: Segment, topic: Segment) -> Response:
         if cluster not in context.clusters:
             return error_response(request, 404, CLUSTER_NOT_FOUND)
-        groups = context.model.topics_of(cluster).groups(topic)
+        view = context.model.topics.topic(cluster, topic)
+        groups = sorted(view.groups) if view else []
         return answer(request, "consumers of topic returned", consumers=groups)
 
 

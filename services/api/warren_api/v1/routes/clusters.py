@@ -17,7 +17,7 @@ def router(context: ApiContext) -> APIRouter:
     routes = APIRouter(tags=["clusters"])
 
     def summary(cluster: str) -> ClusterSummary:
-        views = [view for view in context.model.groups() if view.cluster == cluster]
+        views = context.model.views_of(cluster)
         state = context.model.cluster(cluster, context.clock.now_ms())
         return ClusterSummary(
             cluster=cluster,
@@ -30,7 +30,7 @@ def router(context: ApiContext) -> APIRouter:
             | Counter(view.event.status for view in views),
             losing=sum(view.is_losing for view in views),
             not_judged=sum(each.cluster == cluster for each in context.model.not_judged()),
-            topics=context.model.topics.count(cluster),
+            topics=len(context.model.topics.names(cluster)),
             partitions=sum(view.partition_count for view in views),
             total_lag=sum(view.event.total_lag for view in views),
             evaluated_at=max((view.event.evaluated_at for view in views), default=None),
