@@ -15,12 +15,12 @@ import uvicorn
 from warren.clock import SystemClock
 from warren.contracts import FreshnessEvent, LagEvent, group_key
 from warren.settings import Settings
-from warren_api.access import Access
 from warren_api.app import create_app
 from warren_api.context import ApiContext
-from warren_api.feed import FeedState
-from warren_api.read_model import ReadModel
-from warren_api.requests import Requests
+from warren_api.home.forgetting import ForgetRequests
+from warren_api.http.access import Access
+from warren_api.model.feed_state import FeedState
+from warren_api.model.read_model import ReadModel
 from warren_local.ports import free_port
 
 CLUSTER = "bench"
@@ -155,7 +155,9 @@ def _serve(load: GroupLoad, port: int) -> None:
         load.apply(model, number, 0)
     threading.Thread(target=_feed, args=(load, model), daemon=True).start()
     state = FeedState(ready=True, problem=None)
-    context = ApiContext(settings, model, lambda: state, clock, Requests(settings.home))
+    context = ApiContext(
+        settings, model, lambda: state, clock, ForgetRequests(settings.home).forget
+    )
     app = create_app(context, Access(settings.api, is_loopback=True))
     uvicorn.run(app, host="127.0.0.1", port=port, log_config=None, access_log=False)
 

@@ -23,12 +23,12 @@ from warren.contracts import (
     group_key,
 )
 from warren.settings import ApiSettings, ClusterSettings, Settings
-from warren_api.access import Access
 from warren_api.app import create_app
 from warren_api.context import ApiContext
-from warren_api.feed import FeedState
-from warren_api.read_model import ReadModel
-from warren_api.requests import Requests
+from warren_api.home.forgetting import ForgetRequests
+from warren_api.http.access import Access
+from warren_api.model.feed_state import FeedState
+from warren_api.model.read_model import ReadModel
 from warren_api.server import listen
 
 NOW = 1_795_244_400_000
@@ -191,15 +191,15 @@ class Api:
     next_offset: dict[int, int] = field(default_factory=dict)
     metrics: dict[str, Any] = field(default_factory=dict)  # metrics_… of [api]
     settings: Settings | None = None
-    requests: Requests | None = None
+    requests: ForgetRequests | None = None
 
     def __post_init__(self) -> None:
         clusters = {name: ClusterSettings(bootstrap="broker:9092") for name in self.clusters}
         api = self.api.model_copy(update=self.metrics)
         self.settings = self.settings or Settings(clusters=clusters, api=api)
-        requests = self.requests or Requests(self.settings.home)
+        requests = self.requests or ForgetRequests(self.settings.home)
         self.context = ApiContext(
-            self.settings, self.model, lambda: self.feed, self.clock, requests
+            self.settings, self.model, lambda: self.feed, self.clock, requests.forget
         )
         access = Access(self.settings.api, is_loopback=self.is_loopback)
         self.app = create_app(self.context, access)

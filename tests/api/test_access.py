@@ -10,8 +10,8 @@ from api.served_api import Api
 from structlog.testing import capture_logs
 from warren.errors import SettingsError
 from warren.settings import ApiSettings, ApiToken
-from warren_api.access import Access
-from warren_api.tokens import hash_of, new_token
+from warren_api.http.access import Access
+from warren_api.http.tokens import hash_of, new_token
 
 READ, ADMIN = new_token(), new_token()
 TOKENS = [

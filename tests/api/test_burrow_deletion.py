@@ -10,13 +10,13 @@ from api.served_api import NOW, Api, topic
 from warren.contracts import OffsetEvent, group_key
 from warren.errors import PublishFailed
 from warren.settings import HomeSettings
-from warren_api.feed import FeedState
-from warren_api.requests import Requests
+from warren_api.home.forgetting import ForgetRequests
+from warren_api.model.feed_state import FeedState
 
 GROUP = "/v3/kafka/demo/consumer/billing"
 
 
-class Obeyed(Requests):
+class Obeyed(ForgetRequests):
     """Keeps what is sent; `then` is what the evaluator does about it."""
 
     def __init__(self) -> None:
@@ -29,7 +29,7 @@ class Obeyed(Requests):
         self.then(request)
 
 
-class Refused(Requests):
+class Refused(ForgetRequests):
     def send(self, request: OffsetEvent) -> None:
         raise PublishFailed("home", "home", f"not acknowledged: {request.group}")
 

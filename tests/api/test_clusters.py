@@ -10,7 +10,7 @@ from api.served_api import NOW, Api
 from prometheus_client.parser import text_string_to_metric_families
 from warren.contracts import ClusterEvent, group_key
 from warren.errors import ContractViolation
-from warren_api.cluster_view import SILENT_AFTER_MS
+from warren_api.model.cluster import SILENT_AFTER_MS
 
 
 def say(api: Api, collector: str, state: str, cluster: str = "demo", **fields: Any) -> None:

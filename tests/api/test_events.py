@@ -13,9 +13,9 @@ import httpx
 import pytest
 from api.served_api import NOW, Api, served
 from support.waiting import eventually
-from warren_api.event_stream import EventStream, id_of, positions_of
-from warren_api.feed import FeedState
-from warren_api.status_history import StatusHistory
+from warren_api.model.feed_state import FeedState
+from warren_api.model.status_history import StatusHistory
+from warren_api.v1.event_stream import EventStream, id_of, positions_of
 
 SECONDS = 60  # a test that waits longer fails
 

@@ -13,7 +13,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
 from warren.metrics.family import Family
-from warren_api.exposition import (
+from warren_api.metrics.exposition import (
     SampleLines,
     Value,
     chunked,

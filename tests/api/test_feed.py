@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from concurrent.futures import Future
 from types import SimpleNamespace
-from typing import ClassVar
 
 import pytest
-from api.served_api import freshness_event, group_event, lag_event, late, status_change
-from confluent_kafka import KafkaError, KafkaException, Message, TopicCollection
+from api.played_home import (
+    FRESHNESS,
+    GROUPS,
+    LAG,
+    STATUS,
+    PlayedAdmin,
+    PlayedReader,
+    event,
+    measured,
+    record,
+)
+from api.served_api import group_event, status_change
+from confluent_kafka import KafkaError, KafkaException, Message
 from confluent_kafka.admin import AclOperation
 from structlog.testing import capture_logs
 from warren.clock import ManualClock
@@ -18,91 +26,11 @@ from warren.errors import AuthorizationFailed, ClusterUnreachable
 from warren.kafka.topics import HOME
 from warren.metrics import api as metrics
 from warren.settings import HomeSettings
-from warren_api import feed as feed_module
-from warren_api import home_cluster
-from warren_api.feed import LOOK_AGAIN_SECONDS, QUIET_SECONDS, Feed, FeedState
-from warren_api.home_cluster import HomeCluster
-from warren_api.read_model import ReadModel
-
-LAG, STATUS, FRESHNESS = "warren.lag", "warren.lag-status", "warren.freshness"
-GROUPS = "warren.groups"
-
-
-def record(group: str, value: bytes | None, offset: int = 0, topic: str = LAG) -> Message:
-    key = group_key("demo", group)
-    return Message(topic=topic, partition=0, offset=offset, key=key, value=value)
-
-
-def measured(group: str, freshness_ms: int) -> Message:
-    value = freshness_event(group, rows=[late(freshness_ms)]).to_bytes()
-    return record(group, value, topic=FRESHNESS)
-
-
-def event(group: str, total_lag: int = 0) -> bytes:
-    return lag_event(group, total_lag=total_lag).to_bytes()
-
-
-class PlayedReader:
-    """Gives one batch a poll; has caught up after `behind` of them, then stops the feed."""
-
-    def __init__(self, batches: list[list[Message]], behind: int) -> None:
-        self.batches = batches
-        self.behind = behind
-        self.feed: Feed | None = None
-
-    @property
-    def caught_up(self) -> bool:
-        return self.behind <= 0
-
-    def poll(self, timeout: float) -> list[Message]:
-        del timeout
-        self.behind -= 1
-        if not self.batches:
-            assert self.feed is not None
-            self.feed.stop()
-            return []
-        return self.batches.pop(0)
-
-    def close(self) -> None:
-        pass
-
-
-class PlayedAdmin:
-    """Answers describe_cluster with what comes next, an error or None; has `topics` and may do
-    `allowed` with each, if it tells.
-    """
-
-    allowed: ClassVar[list[AclOperation] | None] = None
-
-    def __init__(
-        self, answers: Iterator[KafkaError | None] | None = None, topics: tuple[str, ...] = ()
-    ) -> None:
-        self.answers = answers or iter(())
-        self.topics = topics
-
-    def list_topics(self, timeout: float) -> SimpleNamespace:
-        del timeout
-        return SimpleNamespace(topics=dict.fromkeys(self.topics))
-
-    def describe_topics(
-        self, topics: TopicCollection, **options: object
-    ) -> dict[str, Future[SimpleNamespace]]:
-        del topics, options
-        future: Future[SimpleNamespace] = Future()
-        future.set_result(SimpleNamespace(authorized_operations=self.allowed))
-        return dict.fromkeys(self.topics, future)
-
-    def cluster(self) -> HomeCluster:
-        return HomeCluster(self, HomeSettings())  # type: ignore[arg-type]  # all that is used
-
-    def describe_cluster(self, request_timeout: float) -> Future[None]:
-        del request_timeout
-        future: Future[None] = Future()
-        if error := next(self.answers):
-            future.set_exception(KafkaException(error))
-        else:
-            future.set_result(None)
-        return future
+from warren_api.home import cluster as home_cluster
+from warren_api.home import feed as feed_module
+from warren_api.home.feed import LOOK_AGAIN_SECONDS, QUIET_SECONDS, Feed
+from warren_api.model.feed_state import FeedState
+from warren_api.model.read_model import ReadModel
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from support.waiting import eventually
 from warren.clock import SystemClock
 from warren.contracts import OffsetEvent
 from warren.settings import HomeSettings, Settings
-from warren_api.feed import Feed
-from warren_api.requests import Requests
+from warren_api.home.feed import Feed
+from warren_api.home.forgetting import ForgetRequests
 
 pytestmark = pytest.mark.integration
 
@@ -31,7 +31,7 @@ def home(broker: Any, unique: str, tmp_path: Path) -> Home:
 @pytest.fixture
 def api(home: Home) -> Iterator[Api]:
     settings = Settings(home=HomeSettings(bootstrap=home.bootstrap, topic_prefix=home.prefix))
-    served = Api(settings=settings, requests=Requests(settings.home))
+    served = Api(settings=settings, requests=ForgetRequests(settings.home))
     failures: list[Exception] = []
     feed = Feed(settings.home, served.model, SystemClock(), failures.append)
     feed.start()

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from api.served_api import CAUGHT_UP, NOW, freshness_event, late
-from warren_api.group_freshness import FreshnessRow, GroupFreshness
+from warren_api.model.freshness import FreshnessRow, GroupFreshness
 
 INTERVAL = 10_000
 NO_COMMIT = late(None, reason="no_commit", bound_ms=None, committed=-1)

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 from api.served_api import CAUGHT_UP, freshness_event, lag_event, late, topic
-from warren_api.group_freshness import GroupFreshness
-from warren_api.group_view import Edge, GroupView, PartitionRow, StatusSince
+from warren_api.model.freshness import GroupFreshness
+from warren_api.model.group import Edge, GroupView, PartitionRow, StatusSince
 
 
 def test_columns_become_rows_by_topic_and_number() -> None:

@@ -13,9 +13,10 @@ from jsonschema import Draft202012Validator
 from pydantic import BaseModel
 from warren.contracts import StatusChangeEvent
 from warren.reference.__main__ import outdated
-from warren_api import reference, v1_models
-from warren_api.problem import ProblemType, ProblemTypes
-from warren_api.v1_examples import BY_MODEL, EVENTS
+from warren_api import reference
+from warren_api.http.problem import ProblemType, ProblemTypes
+from warren_api.v1 import models as v1_models
+from warren_api.v1.examples import BY_MODEL, EVENTS
 
 DOCS = Path(__file__).parents[2] / "docs"
 NO_JSON = {"/api/v1/events"}

@@ -7,7 +7,7 @@ import pytest
 from api.served_api import NOW, freshness_event, lag_event, late
 from warren.contracts import StatusChange, StatusChangeEvent, group_key
 from warren.errors import ContractViolation
-from warren_api.read_model import ReadModel, ReadModelSize
+from warren_api.model.read_model import ReadModel, ReadModelSize
 
 KEY = group_key("demo", "billing")
 

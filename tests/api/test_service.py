@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import socket
-import ssl
-import subprocess
-import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import httpx
 import pytest
+from api.api_process import Service, Start
 from api.served_api import (
     CAUGHT_UP,
     freshness_event,
@@ -32,78 +25,10 @@ from support.waiting import eventually
 from warren.clock import SystemClock
 from warren.contracts import group_key
 from warren.contracts.topics import FRESHNESS, GROUPS, LAG, LAG_STATUS, Topic
-from warren.errors import SettingsError
 from warren.kafka.connection import connect
 from warren.kafka.producer import EventProducer
 from warren.kafka.topics import ensure_topics
-from warren.settings import ApiSettings, HomeSettings
-from warren_api.server import check_tls
-from warren_api.tokens import hash_of, new_token
-
-NOBODY = HomeSettings(bootstrap="127.0.0.1:1", topic_prefix="nobody.")
-
-
-@dataclass
-class Service:
-    """A running warren-api."""
-
-    process: subprocess.Popen[bytes]
-    log: Path
-
-    def lines(self) -> list[dict[str, Any]]:
-        text = self.log.read_text().splitlines()
-        return [json.loads(line) for line in text if line.startswith("{")]
-
-    def address(self) -> str:
-        def listening() -> str:
-            found = [line["address"] for line in self.lines() if line["event"] == "listening"]
-            return str(found[0]) if found else ""
-
-        return eventually(listening, message="the API listens")
-
-    def get(self, path: str) -> httpx.Response:
-        return httpx.get(self.address() + path, timeout=30)
-
-    def ready(self) -> bool:
-        return self.get("/burrow/admin/ready").text == "READY"
-
-    def end(self, number: int = signal.SIGTERM) -> int:
-        self.process.send_signal(number)
-        return self.process.wait(30)
-
-
-class Start(Protocol):
-    """Starts a service; `variables` are more of its environment."""
-
-    def __call__(self, home: HomeSettings, **variables: str) -> Service: ...
-
-
-@pytest.fixture
-def start(tmp_path: Path) -> Iterator[Start]:
-    started: list[Service] = []
-
-    def start_service(home: HomeSettings, **variables: str) -> Service:
-        log = tmp_path / f"api-{len(started)}.log"
-        environ = {
-            **os.environ,
-            "WARREN_HOME__BOOTSTRAP": home.bootstrap,
-            "WARREN_HOME__TOPIC_PREFIX": home.topic_prefix,
-            "WARREN_HOME__PARTITIONS": str(home.partitions),
-            "WARREN_HOME__CREATE_TOPICS": str(home.create_topics).lower(),
-            "WARREN_API__PORT": "0",
-            **variables,
-        }
-        with log.open("wb") as output:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "warren_api"], env=environ, stderr=output, cwd=tmp_path
-            )
-        started.append(Service(process, log))
-        return started[-1]
-
-    yield start_service
-    for service in started:
-        service.process.kill()
-        service.process.wait()
+from warren.settings import HomeSettings
 
 
 def publish(home: HomeSettings, events: list[tuple[str, bytes | None]], to: Topic = LAG) -> None:
@@ -118,109 +43,6 @@ def home(broker: Any, unique: str) -> HomeSettings:
     settings = HomeSettings(bootstrap=broker.bootstrap, topic_prefix=f"{unique}.", partitions=2)
     ensure_topics(connect("home", "home", settings), settings)
     return settings
-
-
-def test_a_taken_port_is_one_line_that_names_the_setting(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        done = subprocess.run(
-            [sys.executable, "-m", "warren_api"],
-            env={**os.environ, "WARREN_API__PORT": str(port)},
-            capture_output=True,
-            text=True,
-            cwd=tmp_path,
-            check=False,
-        )
-    assert done.returncode == 2
-    assert done.stderr == (
-        f"warren-api: api.port: cannot listen on 127.0.0.1:{port}: Address already in use; "
-        "choose another with WARREN_API__PORT\n"
-    )
-
-
-@pytest.mark.parametrize(
-    ("variable", "value", "name"),
-    [
-        ("WARREN_API__PROT", "1", "api.prot"),
-        ("WARREN_API__HOST", "no.such.host.invalid", "api.host"),
-        ("WARREN_API__HOST", "0.0.0.0", "api.tokens"),
-        ("WARREN_API__TOKENS", '[{"name":"a","role":"root","hash":""}]', "api.tokens.0.role"),
-        ("WARREN_API__CORS_ORIGINS", '["evil"]', "api.cors_origins"),
-        ("WARREN_API__TLS_KEY", "key.pem", "api"),
-        ("WARREN_HOME__KAFKA", '{"no.such.property":"1"}', "home.kafka"),
-    ],
-)
-def test_a_wrong_setting_is_one_line(tmp_path: Path, variable: str, value: str, name: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "warren_api"],
-        env={**os.environ, "WARREN_API__PORT": "0", variable: value},
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 2
-    lines = [line for line in done.stderr.splitlines() if not line.startswith("{")]
-    assert len(lines) == 1
-    assert lines[0].startswith(f"warren-api: {name}: ")
-
-
-@pytest.fixture
-def certificate(tmp_path: Path) -> Path:
-    """A certificate for 127.0.0.1, its key beside it."""
-    file = tmp_path / "certificate.pem"
-    subject = ["-subj", "/CN=warren", "-addext", "subjectAltName=IP:127.0.0.1"]
-    made = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
-    files = ["-keyout", str(tmp_path / "key.pem"), "-out", str(file)]
-    subprocess.run([*made, "-nodes", "-days", "1", *subject, *files], check=True, timeout=60)
-    return file
-
-
-def test_it_speaks_tls_and_wants_tokens_beyond_loopback(
-    start: Start, certificate: Path, tmp_path: Path
-) -> None:
-    token = new_token()
-    tokens = [{"name": "a", "role": "read", "hash": hash_of(token)}]
-    service = start(
-        NOBODY,
-        WARREN_API__HOST="0.0.0.0",
-        WARREN_API__TOKENS=json.dumps(tokens),
-        WARREN_API__TLS_CERTIFICATE=str(certificate),
-        WARREN_API__TLS_KEY=str(tmp_path / "key.pem"),
-    )
-    port = service.address().rpartition(":")[2]
-    address = f"https://127.0.0.1:{port}"
-    trust = ssl.create_default_context(cafile=certificate)
-    assert httpx.get(f"{address}/burrow/admin", verify=trust, timeout=30).text == "GOOD"
-    assert httpx.get(f"{address}/", verify=trust, timeout=30).status_code == 401
-    headers = {"Authorization": f"Bearer {token}"}
-    assert httpx.get(f"{address}/", verify=trust, headers=headers, timeout=30).status_code == 200
-    assert service.end() == 0
-
-
-@pytest.mark.parametrize("key", ["missing.pem", "certificate.pem"])
-def test_a_certificate_that_cannot_be_used_is_one_line(
-    certificate: Path, tmp_path: Path, key: str
-) -> None:
-    settings = ApiSettings(tls_certificate=str(certificate), tls_key=str(tmp_path / key))
-    with pytest.raises(SettingsError) as caught:
-        check_tls(settings)
-    assert caught.value.setting == "api.tls_certificate"
-    assert str(caught.value).count("\n") == 0
-
-
-def test_it_serves_and_stops_without_a_home_cluster(start: Start) -> None:
-    service = start(NOBODY)
-    answer = service.get("/burrow/admin/ready")
-    assert (answer.status_code, answer.text) == (503, "STARTING")
-    assert service.get("/burrow/admin").text == "GOOD"
-    eventually(
-        lambda: "no broker answers at 127.0.0.1:1" in service.get("/").text,
-        message="the page says what is wrong",
-    )
-    assert "warren_api_feed_working 0\n" in service.get("/metrics").text
-    assert service.end(signal.SIGINT) == 0
 
 
 @pytest.mark.integration
@@ -323,7 +145,7 @@ def test_freshness_goes_from_its_topic_to_the_api_the_metrics_and_the_page(
     assert freshness() == 90_000
     detail = service.get("/api/v1/groups/demo/g").json()
     assert (detail["lost_records"], detail["partitions"][0]["reason"]) == (1_204, "expired")
-    assert "lost 1\u202f204" in service.get("/").text
+    assert "lost 1,204" in service.get("/").text
     shown = samples(service)
     assert shown["warren_group_freshness_seconds"] == 90
     assert shown["warren_group_time_to_loss_seconds"] == 60

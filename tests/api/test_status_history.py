@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from api.served_api import status_change
 from warren.errors import ContractViolation
-from warren_api.status_history import StatusHistory
+from warren_api.model.status_history import StatusHistory
 
 
 def change(at: int, group: str = "g", **fields: object) -> bytes:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from api.served_api import NOW, lag_event, topic
 from warren.contracts import TopicsEvent
-from warren_api.topic_index import TopicIndex
+from warren_api.model.topics import TopicIndex
 
 SECOND = 1_000
 
@@ -113,7 +113,7 @@ def test_a_topic_that_no_group_consumes_has_a_rate_too() -> None:
     index.apply(lag_event("g", evaluated_at=NOW, topics={"t": topic({"log_end": 4})}))
     view = index.topic("demo", "t")
     assert view is not None
-    assert (view.produce_rate, index.count("demo")) == (1.0, 1)
+    assert (view.produce_rate, index.names("demo")) == (1.0, ["t"])
     assert [tuple(log) for log in view.partitions()] == [(0, 0, 30)], "the list is newer"
     index.unlist("demo")
     index.forget("demo", "g")

@@ -4,8 +4,9 @@ from http import HTTPStatus
 
 import pytest
 from api.served_api import CAUGHT_UP, NOW, Api, late, topic
+from structlog.testing import capture_logs
 from warren.settings import Settings
-from warren_api.feed import FeedState
+from warren_api.model.feed_state import FeedState
 
 INCIDENT = {"id": "5b6a", "opened_at": NOW - 60_000}
 WHY = "t/1: 5 commits, all of offset 100; 7 records behind"
@@ -150,11 +151,13 @@ def test_a_failure_is_a_problem_that_tells_no_secrets(
         raise RuntimeError("password=hunter2")
 
     monkeypatch.setattr(api.model, "groups", fail)
-    answer = api.get("/api/v1/groups")
+    with capture_logs() as logs:
+        answer = api.get("/api/v1/groups")
+        burrow = api.get("/v3/kafka")
+    assert [entry["path"] for entry in logs] == ["/api/v1/groups", "/v3/kafka"]
     assert answer.status_code == 500
     assert answer.headers["content-type"] == "application/problem+json"
     assert "hunter2" not in answer.text
-    burrow = api.get("/v3/kafka")
     assert (burrow.status_code, burrow.json()["error"]) == (500, True)
     assert "hunter2" not in burrow.text
 

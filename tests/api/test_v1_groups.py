@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from api.served_api import NOW, Api, late, topic
-from warren_api.feed import FeedState
-from warren_api.v1_models import Groups
+from warren_api.model.feed_state import FeedState
+from warren_api.v1.models import Groups
 
 MINUTE = 60_000
 

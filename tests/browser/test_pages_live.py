@@ -42,7 +42,7 @@ def test_a_group_that_stops_is_seen_without_a_reload(site: Site, page: Page) -> 
         worst = page.locator("tbody tr").first
         expect(worst).to_contain_text("billing")
         expect(worst).to_contain_text(SAYS)
-        expect(worst.locator("[data-label=Lag]")).to_have_text("12 345")
+        expect(worst.locator("[data-label=Lag]")).to_have_text("12,345")
         expect(page).to_have_title("1 ERR, 0 WARN · Warren")
         expect(page.get_by_role("status")).to_have_text(
             "1 groups with errors, 0 with warnings, 1 OK"

@@ -9,7 +9,7 @@ import typer
 from typer.testing import CliRunner, Result
 from warren.errors import SettingsError
 from warren.settings_file import load_settings
-from warren_api.access import Access
+from warren_api.http.access import Access
 from warren_cli.commands.token import token
 
 app = typer.Typer()

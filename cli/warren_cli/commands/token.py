@@ -10,7 +10,7 @@ import typer
 from warren.errors import SettingsError
 from warren.settings import ApiToken
 from warren.settings.api import Role
-from warren_api.tokens import SHORTEST, hash_of, new_token
+from warren_api.http.tokens import SHORTEST, hash_of, new_token
 
 
 def token(

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
 from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
 
-from warren_api import errors, openapi
-from warren_api.access import Access, AccessControl
+from warren_api.burrow import errors as burrow_errors
+from warren_api.burrow import routes as burrow
 from warren_api.context import ApiContext
-from warren_api.raw_path import RawPathRouting
-from warren_api.request_limits import RequestLimits
-from warren_api.request_metrics import RequestMetrics
-from warren_api.response_headers import ResponseHeaders
-from warren_api.routes import (
-    burrow_admin,
-    burrow_config,
-    burrow_deletion,
-    burrow_v3,
-    metrics,
-    pages,
-    v1,
-)
-
-STATIC = Path(__file__).parent / "static"
+from warren_api.http.access import Access, AccessControl
+from warren_api.http.errors import Errors
+from warren_api.http.headers import ResponseHeaders
+from warren_api.http.limits import RequestLimits
+from warren_api.http.raw_path import RawPathRouting
+from warren_api.http.request_metrics import RequestMetrics
+from warren_api.metrics import routes as metrics
+from warren_api.pages import routes as pages
+from warren_api.v1 import errors as v1_errors
+from warren_api.v1 import openapi
+from warren_api.v1 import routes as v1
 
 
 def create_app(context: ApiContext, access: Access) -> FastAPI:
@@ -38,15 +32,19 @@ def create_app(context: ApiContext, access: Access) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
     )
-    for module in (burrow_v3, burrow_config, burrow_admin, burrow_deletion, v1, metrics, pages):
+    for module in (burrow, v1, metrics, pages):
         app.include_router(module.router(context))
-    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    app.mount("/static", StaticFiles(directory=pages.STATIC), name="static")
+    errors = Errors(
+        {v1_errors.PREFIX: v1_errors, burrow_errors.PREFIX: burrow_errors}, elsewhere=burrow_errors
+    )
     errors.install(app)
+    v1_errors.install(app)
     openapi.install(app)
     # The last one added is the first to see a request.
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)
-    app.add_middleware(AccessControl, access=access)
-    app.add_middleware(RequestLimits)
+    app.add_middleware(AccessControl, access=access, refusal=errors.refusal)
+    app.add_middleware(RequestLimits, refusal=errors.refusal)
     if context.settings.api.cors_origins:
         app.add_middleware(
             CORSMiddleware,

@@ -1,18 +1,28 @@
-"""What every route is given: settings, the read model, the feed's state, the clock, requests."""
+"""What every route is given: settings, the read model, the feed's state, the clock, forgetting."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from warren.clock import Clock
 from warren.settings import Settings
 
-from warren_api.doubts import doubts, group_doubts
-from warren_api.feed import FeedState
-from warren_api.group_view import GroupView
-from warren_api.read_model import ReadModel
-from warren_api.requests import Requests
+from warren_api.model.doubts import doubts, group_doubts
+from warren_api.model.feed_state import FeedState
+from warren_api.model.group import GroupView
+from warren_api.model.read_model import ReadModel
+
+
+class Forget(Protocol):
+    """Asks the evaluators to forget a group, or topics of it."""
+
+    def __call__(self, cluster: str, group: str, topics: list[str], until: int) -> None:
+        """What was committed up to `until` (Unix milliseconds); no topics are all of them.
+
+        Raises KafkaError when the request did not get through.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +33,7 @@ class ApiContext:
     model: ReadModel
     feed_state: Callable[[], FeedState]
     clock: Clock
-    requests: Requests
+    forget: Forget
 
     @property
     def clusters(self) -> list[str]:

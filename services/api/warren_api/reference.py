@@ -10,12 +10,12 @@ from warren.reference.__main__ import main
 from warren.reference.schemas import render
 from warren.settings import Settings
 
-from warren_api.access import Access
 from warren_api.app import create_app
 from warren_api.context import ApiContext
-from warren_api.feed import FeedState
-from warren_api.read_model import ReadModel
-from warren_api.requests import Requests
+from warren_api.home.forgetting import ForgetRequests
+from warren_api.http.access import Access
+from warren_api.model.feed_state import FeedState
+from warren_api.model.read_model import ReadModel
 
 
 def pages() -> dict[str, str]:
@@ -26,7 +26,7 @@ def pages() -> dict[str, str]:
         ReadModel(),
         lambda: FeedState(ready=False, problem=None),
         SystemClock(),
-        Requests(settings.home),
+        ForgetRequests(settings.home).forget,
     )
     access = Access(context.settings.api, is_loopback=True)
     return {"openapi.json": render(create_app(context, access).openapi())}

@@ -16,12 +16,12 @@ from warren.clock import SystemClock
 from warren.errors import SettingsError
 from warren.settings import ApiSettings, Settings
 
-from warren_api.access import Access
 from warren_api.app import create_app
 from warren_api.context import ApiContext
-from warren_api.feed import Feed
-from warren_api.read_model import ReadModel
-from warren_api.requests import Requests
+from warren_api.home.feed import Feed
+from warren_api.home.forgetting import ForgetRequests
+from warren_api.http.access import Access
+from warren_api.model.read_model import ReadModel
 
 log = structlog.get_logger(__name__)
 
@@ -102,7 +102,9 @@ async def _serve(settings: Settings, access: Access, listener: socket.socket) ->
 
     model, clock = ReadModel(settings.api.history), SystemClock()
     feed = Feed(settings.home, model, clock, end_with)
-    context = ApiContext(settings, model, lambda: feed.state, clock, Requests(settings.home))
+    context = ApiContext(
+        settings, model, lambda: feed.state, clock, ForgetRequests(settings.home).forget
+    )
     app = create_app(context, access)
     server = _Server(
         uvicorn.Config(

@@ -1,0 +1,1 @@
+"""Burrow's API, as Burrow 1.9.5 answers."""

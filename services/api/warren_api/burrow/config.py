@@ -1,0 +1,202 @@
+"""Warren's settings as Burrow's `/v3/config` shows its own.
+
+Field names, types and key order: linkedin/Burrow 1.9.5, core/internal/httpserver/structs.go. What
+has no counterpart here is empty, 0 or false. Secrets are not shown: of a webhook only the host, of
+a login only the name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from pydantic import SecretStr
+from warren.contracts import Status
+from warren.settings import ClusterSettings, KafkaConnection, Settings
+
+from warren_api.burrow.envelope import Body
+
+DEFAULT = "default"
+"""Burrow's name for the only module of a kind."""
+TOPIC_REFRESH = 30
+"""Seconds after which the collector asks anew which partitions a topic has."""
+
+
+def main(settings: Settings) -> Body:
+    """General, logging, zookeeper and httpserver, in the order of Burrow's answer."""
+    return {
+        "general": {
+            "pidfile": "",
+            "stdout-logfile": "",
+            "access-control-allow-origin": ",".join(settings.api.cors_origins),
+        },
+        "logging": {
+            "filename": "",
+            "max-size": 0,
+            "max-backups": 0,
+            "max-age": 0,
+            "use-local-time": False,
+            "use-compression": False,
+            "level": settings.log.level,
+        },
+        "zookeeper": {"servers": None, "timeout": 0, "root-path": ""},
+        "httpserver": {
+            DEFAULT: {
+                "address": f"{settings.api.host}:{settings.api.port}",
+                "tls": DEFAULT if settings.api.tls_certificate else "",
+                "timeout": 0,
+            }
+        },
+    }
+
+
+def storage(settings: Settings) -> Body:
+    rules = settings.evaluation
+    return {
+        "class-name": "inmemory",
+        "intervals": rules.intervals,
+        "min-distance": round(rules.min_distance),
+        "group-allowlist": "",
+        "expire-group": round(rules.expire_group),
+    }
+
+
+def evaluator() -> Body:
+    """Statuses are worked out when something is observed, not kept for a time."""
+    return {"class-name": "caching", "expire-cache": 0}
+
+
+def cluster(name: str, settings: Settings) -> Body:
+    """Of a cluster that only events have come from nothing is known here."""
+    configured = settings.clusters.get(name)
+    return {
+        "class-name": "kafka",
+        "servers": _servers(configured.bootstrap) if configured else [],
+        "client-profile": _client_profile(name, configured),
+        "topic-refresh": TOPIC_REFRESH,
+        "offset-refresh": max(round(settings.collector.interval), 1),
+    }
+
+
+def consumers(settings: Settings) -> dict[str, Body]:
+    """One per cluster that is asked for commits, and another where ZooKeeper is."""
+    found: dict[str, Body] = {}
+    for name, configured in settings.clusters.items():
+        for source in configured.sources:
+            if source == "zookeeper":
+                found[f"{name}_zk"] = _zookeeper_consumer(name, configured)
+            else:
+                found[name] = _kafka_consumer(name, configured)
+    return dict(sorted(found.items()))
+
+
+def _kafka_consumer(name: str, configured: ClusterSettings) -> Body:
+    return {
+        "class-name": "kafka",
+        "cluster": name,
+        "servers": _servers(configured.bootstrap),
+        "group-allowlist": _any_of(configured.groups_allow),
+        "zookeeper-path": "",
+        "zookeeper-timeout": 0,
+        "client-profile": _client_profile(name, configured),
+        "offsets-topic": configured.offsets_topic,
+        "start-latest": False,
+    }
+
+
+def _zookeeper_consumer(name: str, configured: ClusterSettings) -> Body:
+    servers, slash, path = configured.zookeeper.partition("/")
+    return {
+        **_kafka_consumer(name, configured),
+        "class-name": "kafka_zk",
+        "servers": _servers(servers),
+        "zookeeper-path": slash + path,
+        "offsets-topic": "",
+    }
+
+
+def notifier(name: str, settings: Settings) -> Body:
+    """A channel; what Burrow keeps with it, Warren keeps with the route that leads there."""
+    channel: Any = settings.notifier.channels[name]
+    route = next((route for route in settings.notifier.routes if name in route.channels), None)
+    sends_close = route is not None and route.send_resolved
+    shared: Body = {
+        "class-name": {"webhook": "http"}.get(channel.type, channel.type),
+        "group-allowlist": _any_of(route.groups_allow) if route else "",
+        "interval": round(route.repeat_interval) if route else 0,
+        "threshold": int(Status[route.minimum_severity]) if route else 0,
+    }
+    templates: Body = {"template-open": "", "template-close": "", "extra": {}}
+    templates["send-close"] = sends_close
+    timing: Body = {"timeout": round(channel.timeout), "keepalive": 0}
+    trust: Body = {"extra-ca": channel.ca, "noverify": ""}
+    match channel.type:
+        case "email":
+            return {**shared, **templates, **_mail(channel), **trust}
+        case "slack":
+            return {**shared, **timing, **templates, **_SLACK}
+    url = _without_secrets(getattr(channel, "url", ""))
+    requests = {
+        "url-open": url,
+        "url-close": url if sends_close else "",
+        "method-open": "POST",
+        "method-close": "POST" if sends_close else "",
+    }
+    return {**shared, **timing, **requests, **templates, **trust}
+
+
+_SLACK: Body = {"channel": "", "username": "", "icon-url": "", "icon-emoji": ""}
+
+
+def _mail(channel: Any) -> Body:
+    return {
+        "server": channel.host,
+        "port": channel.port,
+        "auth-type": "plain" if channel.username else "",
+        "username": channel.username,
+        "from": channel.sender,
+        "to": ",".join(channel.to),
+    }
+
+
+def _client_profile(name: str, connection: KafkaConnection | None) -> Body:
+    kafka = connection.librdkafka() if connection else {}
+    protocol = kafka.get("security.protocol", "").upper()
+    return {
+        "name": name,
+        "client-id": kafka.get("client.id", "warren"),
+        "kafka-version": "",  # negotiated with each broker
+        "tls": _tls(name, kafka) if protocol.endswith("SSL") else None,
+        "sasl": _sasl(name, kafka) if protocol.startswith("SASL") else None,
+    }
+
+
+def _tls(name: str, kafka: Mapping[str, str]) -> Body:
+    return {
+        "name": name,
+        "noverify": kafka.get("enable.ssl.certificate.verification") == "false",
+        "certfile": kafka.get("ssl.certificate.location", ""),
+        "keyfile": kafka.get("ssl.key.location", ""),
+        "cafile": kafka.get("ssl.ca.location", ""),
+    }
+
+
+def _sasl(name: str, kafka: Mapping[str, str]) -> Body:
+    return {"name": name, "handshake-first": True, "username": kafka.get("sasl.username", "")}
+
+
+def _servers(listed: str) -> list[str]:
+    return [server.strip() for server in listed.split(",")]
+
+
+def _any_of(patterns: Sequence[str]) -> str:
+    """One regular expression for several."""
+    return patterns[0] if len(patterns) == 1 else "|".join(f"({pattern})" for pattern in patterns)
+
+
+def _without_secrets(url: SecretStr | str) -> str:
+    """Scheme, host and port: paths and queries of webhooks are often keys."""
+    parts = urlsplit(url.get_secret_value() if isinstance(url, SecretStr) else url)
+    host = parts.netloc.rpartition("@")[2]
+    return f"{parts.scheme}://{host}/" if host else ""

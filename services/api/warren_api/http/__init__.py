@@ -1,0 +1,1 @@
+"""What every request goes through, whatever interface it is for."""

@@ -1,0 +1,122 @@
+"""What a client gets when no route answers, or one fails: said by the interface of its path."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from posixpath import normpath
+from typing import Protocol
+
+import structlog
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import RedirectResponse
+from starlette.exceptions import HTTPException
+from starlette.routing import Match
+from starlette.types import Scope
+
+from warren_api.http.problem import ProblemKind, problem
+from warren_api.http.raw_path import decoded_path
+
+log = structlog.get_logger(__name__)
+
+_METHODS = ("GET", "POST", "PUT", "DELETE")
+
+
+class Refusal(Protocol):
+    """Answers a request that reaches no route, in the shape that clients of its path expect."""
+
+    def __call__(
+        self,
+        scope: Scope,
+        kind: ProblemKind,
+        detail: str,
+        headers: Mapping[str, str] | None = None,
+        /,
+    ) -> Response: ...
+
+
+class ErrorAnswers(Protocol):
+    """How an interface says what is wrong."""
+
+    @property
+    def refusal(self) -> Refusal: ...
+
+    def unanswered(
+        self,
+        request: Request,
+        status_code: int,
+        headers: Mapping[str, str] | None,
+        methods: Sequence[str],
+        /,
+    ) -> Response:
+        """No such route (404), or not with this method (405): `methods` are those it knows."""
+
+    def failed(self, request: Request, /) -> Response:
+        """A route has failed; the log says why."""
+
+
+class Errors:
+    """The error answers of all interfaces, by the prefix of their paths."""
+
+    def __init__(self, by_prefix: Mapping[str, ErrorAnswers], elsewhere: ErrorAnswers) -> None:
+        self._by_prefix = by_prefix
+        self._elsewhere = elsewhere
+
+    def _answers(self, scope: Scope) -> ErrorAnswers:
+        path: str = scope["path"]
+        found = (own for prefix, own in self._by_prefix.items() if path.startswith(prefix))
+        return next(found, self._elsewhere)
+
+    def refusal(
+        self,
+        scope: Scope,
+        kind: ProblemKind,
+        detail: str,
+        headers: Mapping[str, str] | None = None,
+        /,
+    ) -> Response:
+        return self._answers(scope).refusal(scope, kind, detail, headers)
+
+    def install(self, app: FastAPI) -> None:
+        @app.exception_handler(HTTPException)
+        async def unanswered(request: Request, refused: HTTPException) -> Response:
+            """No such route (404) or not with this method (405)."""
+            status_code = refused.status_code
+            if status_code == 404 and (elsewhere := _cleaned(app, request)):
+                return RedirectResponse(elsewhere, HTTPStatus.MOVED_PERMANENTLY)
+            methods = _methods(app, request) if status_code == 405 else ()
+            answers = self._answers(request.scope)
+            return answers.unanswered(request, status_code, refused.headers, methods)
+
+        @app.exception_handler(RequestValidationError)
+        async def invalid(_: Request, refused: RequestValidationError) -> Response:
+            first = refused.errors()[0]
+            where = ".".join(str(part) for part in first["loc"])
+            said = first["msg"].removeprefix("Value error, ")
+            return problem(ProblemKind.INVALID_REQUEST, f"{where}: {said}")
+
+        @app.exception_handler(Exception)
+        async def failed(request: Request, failure: Exception) -> Response:
+            log.error("request failed", path=decoded_path(request.scope), exc_info=failure)
+            return self._answers(request.scope).failed(request)
+
+
+def _methods(app: FastAPI, request: Request) -> list[str]:
+    """Those that the path knows."""
+    return [method for method in _METHODS if _is_answered(app, {**request.scope, "method": method})]
+
+
+def _cleaned(app: FastAPI, request: Request) -> str | None:
+    """Burrow's router sends `//v3/kafka/` to `/v3/kafka`; None when nothing is there either."""
+    path: str = request.scope["path"]
+    cleaned = normpath("/" + path.lstrip("/"))  # never begins with two: that would be a host
+    if cleaned in (path, "/") or request.method != "GET":
+        return None
+    if not _is_answered(app, {**request.scope, "path": cleaned}):
+        return None
+    return cleaned + (f"?{request.url.query}" if request.url.query else "")
+
+
+def _is_answered(app: FastAPI, scope: Scope) -> bool:
+    return any(route.matches(scope)[0] is Match.FULL for route in app.router.routes)

@@ -1,0 +1,87 @@
+"""How late groups are, as series: ours, and Tesla's for dashboards that are there already.
+
+What is unknown has no sample. What was measured long ago keeps its last one: see
+`warren_group_freshness_measured_timestamp_seconds`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from warren.contracts import FreshnessEvent, TopicFreshness
+from warren.metrics import adopted_families
+from warren.metrics import api_families as families
+
+from warren_api.metrics.exposition import Value
+from warren_api.metrics.series import (
+    MeasuredTopic,
+    Series,
+    Snapshot,
+    Writer,
+    group_blocks,
+    partition_blocks,
+    topic_blocks,
+)
+from warren_api.model.group import GroupView
+
+
+def freshness_series(writer: Writer, snapshot: Snapshot) -> Iterator[bytes]:
+    yield from writer.write(_GROUPS, group_blocks(snapshot.views))
+    yield from writer.write(_TOPICS, topic_blocks(snapshot.measured))
+    yield from writer.write(_PARTITIONS, partition_blocks(snapshot.measured))
+
+
+def tesla_series(writer: Writer, snapshot: Snapshot) -> Iterator[bytes]:
+    yield from writer.write(_TESLA, partition_blocks(snapshot.measured))
+
+
+def _of_event(
+    value: Callable[[FreshnessEvent], int | None],
+) -> Callable[[Sequence[GroupView]], list[Value | None]]:
+    """Seconds, of groups that were measured."""
+    return lambda views: _seconds(
+        [value(view.freshness.event) if view.freshness else None for view in views]
+    )
+
+
+def _of_columns(
+    column: Callable[[TopicFreshness], list[int | None]],
+) -> Callable[[Sequence[MeasuredTopic]], list[Value | None]]:
+    """Seconds."""
+    return lambda topics: _seconds([value for t in topics for value in column(t.columns)])
+
+
+def _seconds(milliseconds: Sequence[int | None]) -> list[Value | None]:
+    return [None if value is None else value / 1000 for value in milliseconds]
+
+
+def _latest(topic: MeasuredTopic) -> int | None:
+    known = (late for late in topic.columns.freshness_ms if late is not None)
+    return max(known, default=None)
+
+
+_GROUPS: tuple[Series[GroupView], ...] = (
+    Series(families.GROUP_FRESHNESS, _of_event(lambda event: event.freshness_ms)),
+    Series(families.GROUP_TIME_TO_LOSS, _of_event(lambda event: event.time_to_loss_ms)),
+    Series(families.GROUP_FRESHNESS_MEASURED, _of_event(lambda event: event.measured_at)),
+    Series(
+        families.GROUP_FRESHNESS_UNKNOWN,
+        lambda views: [v.freshness.unknown_partitions if v.freshness else None for v in views],
+    ),
+    Series(families.GROUP_LOST_RECORDS, lambda views: [v.lost_records for v in views]),
+)
+_TOPICS: tuple[Series[MeasuredTopic], ...] = (
+    Series(families.TOPIC_FRESHNESS, lambda topics: _seconds([_latest(t) for t in topics])),
+)
+_PARTITIONS: tuple[Series[MeasuredTopic], ...] = (
+    Series(families.PARTITION_FRESHNESS, _of_columns(lambda columns: columns.freshness_ms)),
+    Series(families.PARTITION_TIME_TO_LOSS, _of_columns(lambda columns: columns.time_to_loss_ms)),
+    Series(families.PARTITION_COMMIT_LAG, _of_columns(lambda columns: columns.commit_lag_ms)),
+    Series(families.PARTITION_APPEND_LAG, _of_columns(lambda columns: columns.append_lag_ms)),
+)
+_TESLA: tuple[Series[MeasuredTopic], ...] = (
+    Series(
+        adopted_families.TESLA_FRESHNESS,
+        lambda topics: [late for topic in topics for late in topic.columns.freshness_ms],
+    ),
+)

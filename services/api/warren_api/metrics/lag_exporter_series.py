@@ -1,0 +1,105 @@
+"""The series of Kafka Lag Exporter: its names and labels; its figures, but time lags are measured.
+
+Facts from seglo/kafka-lag-exporter 0.8.2, Metrics.scala and ConsumerGroupCollector.scala.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from warren.metrics import adopted_families as families
+
+from warren_api.metrics.exposition import Value, partition_lines
+from warren_api.metrics.series import (
+    JudgedTopic,
+    MeasuredTopic,
+    Series,
+    Snapshot,
+    Writer,
+    group_blocks,
+    log_blocks,
+    partition_blocks,
+    topic_blocks,
+)
+from warren_api.model.group import GroupView
+from warren_api.model.log_ends import LogEnds
+
+# member_host, consumer_id and client_id where no member is known: the exporter's own word.
+_NO_MEMBER = ("unknown", "unknown", "unknown")
+
+
+def lag_exporter_series(writer: Writer, snapshot: Snapshot) -> Iterator[bytes]:
+    yield from writer.write(_GROUPS, group_blocks(snapshot.views))
+    yield from writer.write(_TOPICS, topic_blocks(snapshot.judged))
+    yield from writer.write(_JUDGED, partition_blocks(snapshot.judged, _member_lines))
+    yield from writer.write(_MEASURED, partition_blocks(snapshot.measured, _member_lines))
+    yield from writer.write(_LOGS, log_blocks(snapshot.logs))
+
+
+def _member_lines(labels: Sequence[str], topic: JudgedTopic | MeasuredTopic) -> list[str]:
+    """With the member that owns each partition."""
+    partitions = topic.columns.partition
+    owners = topic.membership.owners if topic.membership else {}
+    lines: list[str] = []
+    for owner, run in groupby(partitions, lambda partition: owners.get((topic.topic, partition))):
+        member = (owner.host, owner.member_id, owner.client_id) if owner else _NO_MEMBER
+        lines += partition_lines(labels, (*topic[:3], *member), run)
+    return lines
+
+
+def _max_lag(view: GroupView) -> Value | None:
+    columns = view.event.topics.values()
+    return max((lag for topic in columns for lag in topic.lag if lag is not None), default=None)
+
+
+def _max_lag_seconds(view: GroupView) -> Value | None:
+    latest = view.freshness.event.freshness_ms if view.freshness else None
+    return None if latest is None else latest / 1000
+
+
+def _offsets(topics: Sequence[JudgedTopic]) -> list[Value | None]:
+    return [
+        committed if committed >= 0 else None
+        for topic in topics
+        for committed in topic.columns.committed
+    ]
+
+
+def _lags(topics: Sequence[JudgedTopic]) -> list[Value | None]:
+    return [lag for topic in topics for lag in topic.columns.lag]
+
+
+def _lag_seconds(topics: Sequence[MeasuredTopic]) -> list[Value | None]:
+    return [
+        None if late is None else late / 1000
+        for topic in topics
+        for late in topic.columns.freshness_ms
+    ]
+
+
+_GROUPS: tuple[Series[GroupView], ...] = (
+    Series(families.EXPORTER_SUM_LAG, lambda views: [v.event.total_lag for v in views]),
+    Series(families.EXPORTER_MAX_LAG, lambda views: [_max_lag(v) for v in views]),
+    Series(families.EXPORTER_MAX_LAG_SECONDS, lambda views: [_max_lag_seconds(v) for v in views]),
+)
+_TOPICS: tuple[Series[JudgedTopic], ...] = (
+    Series(
+        families.EXPORTER_TOPIC_SUM_LAG,
+        lambda topics: [sum(lag or 0 for lag in topic.columns.lag) for topic in topics],
+    ),
+)
+_JUDGED: tuple[Series[JudgedTopic], ...] = (
+    Series(families.EXPORTER_OFFSET, _offsets),
+    Series(families.EXPORTER_LAG, _lags),
+)
+_MEASURED: tuple[Series[MeasuredTopic], ...] = (
+    Series(families.EXPORTER_LAG_SECONDS, _lag_seconds),
+)
+_LOGS: tuple[Series[LogEnds], ...] = (
+    Series(families.EXPORTER_LATEST_OFFSET, lambda logs: [end for log in logs for end in log.ends]),
+    Series(
+        families.EXPORTER_EARLIEST_OFFSET,
+        lambda logs: [start for log in logs for start in log.starts],
+    ),
+)

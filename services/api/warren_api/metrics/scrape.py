@@ -1,0 +1,77 @@
+"""All series of one scrape, made from the read model: what is gone there is gone here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence, Set
+
+from warren.metrics import api_families as families
+from warren.metrics.family import Family
+from warren.settings import ApiSettings
+
+from warren_api.context import ApiContext
+from warren_api.metrics.burrow_series import burrow_series
+from warren_api.metrics.exposition import SampleLines, row_lines
+from warren_api.metrics.freshness_series import freshness_series, tesla_series
+from warren_api.metrics.group_series import group_series
+from warren_api.metrics.lag_exporter_series import lag_exporter_series
+from warren_api.metrics.series import Block, Blocks, Series, Snapshot, Writer
+from warren_api.model.cluster import STATES, ClusterView
+
+
+def scrape(
+    context: ApiContext, names: Set[str] = frozenset(), *, openmetrics: bool = False
+) -> Iterator[bytes]:
+    """All families that the settings and, unless empty, `names` ask for; piece by piece, from one
+    consistent state of the groups.
+    """
+    api = context.settings.api
+    writer = Writer(lambda family: _is_wanted(family, api, names), openmetrics)
+    snapshot = Snapshot(context.model.groups())
+    yield from _of_this_service(writer, context)
+    yield from writer.write(_CLUSTERS, _cluster_states(context))
+    yield from group_series(writer, snapshot, context.clock.now_ms())
+    yield from freshness_series(writer, snapshot)
+    yield from burrow_series(writer, snapshot, context.model.listed_topics())
+    yield from lag_exporter_series(writer, snapshot)
+    yield from tesla_series(writer, snapshot)
+
+
+def _is_wanted(family: Family, api: ApiSettings, names: Set[str]) -> bool:
+    if names and family.name not in names:
+        return False
+    if not family.labels:  # of this service itself
+        return True
+    return family.origin in api.metrics_origins and family.is_within(api.metrics_detail)
+
+
+def _of_this_service(writer: Writer, context: ApiContext) -> Iterator[bytes]:
+    state, size = context.feed_state(), context.model.size()
+    for family, value in (
+        (families.API_READY, int(state.ready)),
+        (families.API_FRESHNESS_TOPIC, int(state.freshness)),
+        (families.API_FEED_WORKING, int(state.problem is None)),
+        (families.API_GROUPS, size.groups),
+        (families.API_PARTITIONS, size.partitions),
+    ):
+        yield from writer.write_one(family, value)
+
+
+def _cluster_states(context: ApiContext) -> Blocks[tuple[ClusterView, str]]:
+    """One series per cluster and state."""
+    now = context.clock.now_ms()
+    views = [context.model.cluster(cluster, now) for cluster in context.clusters]
+    items = [(view, state) for view in views for state in STATES]
+
+    def blocks(labels: Sequence[str]) -> list[Block[tuple[ClusterView, str]]]:
+        rows = [(view.cluster, state) for view, state in items]
+        return [Block(items, SampleLines(row_lines(labels, rows)))]
+
+    return blocks
+
+
+_CLUSTERS: list[Series[tuple[ClusterView, str]]] = [
+    Series(
+        families.CLUSTER_STATE,
+        lambda items: [int(view.state == state) for view, state in items],
+    )
+]

@@ -1,0 +1,200 @@
+"""Families whose samples come from many things alike: groups, topics of groups, their partitions.
+
+A family is declared with the function that gets its values out of such things. Families with the
+same labels share their lines, which are made once per scrape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from typing import Generic, NamedTuple, TypeVar
+
+from warren.contracts import TopicFreshness, TopicLag
+from warren.metrics.family import Family
+
+from warren_api.metrics.exposition import SampleLines, Value, head, partition_lines, row_lines
+from warren_api.model.group import GroupView
+from warren_api.model.log_ends import LogEnds, log_ends
+from warren_api.model.membership import Membership
+
+_AT_ONCE = 1000  # series that are written in one go: a tenth of a millisecond
+
+
+class JudgedTopic(NamedTuple):
+    """A topic of a group as the evaluation has it."""
+
+    cluster: str
+    group: str
+    topic: str
+    columns: TopicLag
+    membership: Membership | None
+
+
+class MeasuredTopic(NamedTuple):
+    """A topic of a group as the freshness service measured it."""
+
+    cluster: str
+    group: str
+    topic: str
+    columns: TopicFreshness
+    membership: Membership | None
+
+
+GroupTopic = TypeVar("GroupTopic", JudgedTopic, MeasuredTopic)
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class Series(Generic[Item]):
+    """A family and its values for some items, in the order of their lines; None gives no sample."""
+
+    family: Family
+    values: Callable[[Sequence[Item]], Sequence[Value | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Block(Generic[Item]):
+    """Some items and the lines of their series."""
+
+    items: Sequence[Item]
+    lines: SampleLines
+
+
+Blocks = Callable[[Sequence[str]], list[Block[Item]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Writes the families that are wanted; of the others it costs nothing."""
+
+    wanted: Callable[[Family], bool]
+    openmetrics: bool = False
+
+    def write(self, declared: Iterable[Series[Item]], blocks: Blocks[Item]) -> Iterator[bytes]:
+        """`blocks` gives all items with lines for the label names that it is called with."""
+        kept = [series for series in declared if self.wanted(series.family)]
+        for labels, alike in groupby(kept, key=lambda series: series.family.labels):
+            of_labels = blocks(labels)
+            for series in alike:
+                yield head(series.family, openmetrics=self.openmetrics)
+                for block in of_labels:
+                    yield block.lines.written(series.family.name, series.values(block.items))
+
+    def write_one(self, family: Family, value: Value) -> Iterator[bytes]:
+        """A family without labels."""
+        if self.wanted(family):
+            yield head(family, openmetrics=self.openmetrics)
+            yield SampleLines(row_lines((), [()])).written(family.name, [value])
+
+
+def group_blocks(views: Sequence[GroupView]) -> Blocks[GroupView]:
+    """One series per group."""
+
+    def blocks(labels: Sequence[str]) -> list[Block[GroupView]]:
+        return [
+            Block(some, SampleLines(row_lines(labels, [(v.cluster, v.group) for v in some])))
+            for some in _in_parts(views)
+        ]
+
+    return blocks
+
+
+def topic_blocks(topics: Sequence[GroupTopic]) -> Blocks[GroupTopic]:
+    """One series per topic of a group."""
+
+    def blocks(labels: Sequence[str]) -> list[Block[GroupTopic]]:
+        return [
+            Block(some, SampleLines(row_lines(labels, [topic[:3] for topic in some])))
+            for some in _in_parts(topics)
+        ]
+
+    return blocks
+
+
+def partition_blocks(
+    topics: Sequence[GroupTopic],
+    lines_of: Callable[[Sequence[str], JudgedTopic | MeasuredTopic], list[str]] | None = None,
+) -> Blocks[GroupTopic]:
+    """One series per partition of a group; `lines_of` makes a topic's lines where they have labels
+    after `partition`.
+    """
+
+    def lines(labels: Sequence[str], some: Iterable[JudgedTopic | MeasuredTopic]) -> SampleLines:
+        found: list[str] = []
+        for topic in some:
+            found += (lines_of or _plain_lines)(labels, topic)
+        return SampleLines(found)
+
+    def blocks(labels: Sequence[str]) -> list[Block[GroupTopic]]:
+        parts = _in_parts(topics, _partition_count)
+        return [Block(some, lines(labels, some)) for some in parts]
+
+    return blocks
+
+
+def _plain_lines(labels: Sequence[str], topic: JudgedTopic | MeasuredTopic) -> list[str]:
+    return partition_lines(labels, topic[:3], topic.columns.partition)
+
+
+def log_blocks(logs: Sequence[LogEnds]) -> Blocks[LogEnds]:
+    """One series per partition of a topic."""
+
+    def lines(labels: Sequence[str], some: Sequence[LogEnds]) -> SampleLines:
+        found: list[str] = []
+        for log in some:
+            found += partition_lines(labels, (log.cluster, log.topic), log.partitions)
+        return SampleLines(found)
+
+    def blocks(labels: Sequence[str]) -> list[Block[LogEnds]]:
+        parts = _in_parts(logs, lambda log: len(log.partitions))
+        return [Block(some, lines(labels, some)) for some in parts]
+
+    return blocks
+
+
+def _partition_count(topic: JudgedTopic | MeasuredTopic) -> int:
+    return len(topic.columns.partition)
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The groups of one scrape, and what they consist of."""
+
+    views: Sequence[GroupView]
+
+    @cached_property
+    def judged(self) -> list[JudgedTopic]:
+        return [
+            JudgedTopic(view.cluster, view.group, topic, columns, view.membership)
+            for view in self.views
+            for topic, columns in view.event.topics.items()
+        ]
+
+    @cached_property
+    def measured(self) -> list[MeasuredTopic]:
+        return [
+            MeasuredTopic(view.cluster, view.group, topic, columns, view.membership)
+            for view in self.views
+            if view.freshness
+            for topic, columns in view.freshness.event.topics.items()
+        ]
+
+    @cached_property
+    def logs(self) -> list[LogEnds]:
+        return log_ends(self.views)
+
+
+def _in_parts(items: Sequence[Item], size: Callable[[Item], int] = lambda _: 1) -> list[list[Item]]:
+    """The items in parts of a thousand series or so, so that no step holds Python's lock long."""
+    parts: list[list[Item]] = []
+    room = 0
+    for item in items:
+        if room <= 0:
+            parts.append([])
+            room = _AT_ONCE
+        parts[-1].append(item)
+        room -= size(item)
+    return parts

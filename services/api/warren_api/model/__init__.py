@@ -1,0 +1,1 @@
+"""What is known: the newest of every group, topic and cluster, in memory."""

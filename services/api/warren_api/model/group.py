@@ -1,0 +1,251 @@
+"""One consumer group as it was last judged, with what readers ask for worked out once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from warren.contracts import (
+    GroupMember,
+    GroupStatusName,
+    LagEvent,
+    PartitionStatusName,
+    Status,
+    TopicLag,
+    WindowEdge,
+)
+
+from warren_api.model.freshness import AT_RISK_MS, FreshnessRow, GroupFreshness
+from warren_api.model.membership import Membership
+
+_SEVERITY = {name: int(status) for name, status in Status.__members__.items()}
+
+
+class Edge(NamedTuple):
+    """Oldest or newest commit of a window. Times in Unix milliseconds, lag in records."""
+
+    offset: int
+    at: int
+    observed_at: int
+    lag: int | None
+
+
+class PartitionRow(NamedTuple):
+    """One partition: the columns of a LagEvent turned into a row."""
+
+    topic: str
+    partition: int
+    status: PartitionStatusName
+    committed: int
+    committed_at: int
+    log_start: int
+    log_end: int
+    lag: int | None
+    complete: float
+    start: Edge | None
+    end: Edge | None
+    freshness: FreshnessRow | None = None
+    owner: GroupMember | None = None
+    reason: str | None = None
+    explanation: str | None = None
+
+    @property
+    def lost_records(self) -> int:
+        """Offsets deleted before they were consumed."""
+        if self.freshness:
+            return self.freshness.lost_records
+        return _lost(self.committed, self.log_start)
+
+    @property
+    def is_at_risk(self) -> bool:
+        """Records are lost, or may be within the hour."""
+        to_loss = self.freshness.time_to_loss_ms if self.freshness else None
+        return _at_risk(self.lost_records, to_loss)
+
+    @property
+    def known_lag(self) -> int:
+        """Lag in records, 0 when it is unknown (as Burrow reports it)."""
+        return self.lag or 0
+
+    @property
+    def badness(self) -> tuple[int, int]:
+        """Sorts partitions: the more severe status first, then the larger lag."""
+        return _SEVERITY[self.status], self.known_lag
+
+
+class StatusSince(NamedTuple):
+    """The newest status-change event of a group; `at` in Unix milliseconds."""
+
+    status: GroupStatusName
+    at: int
+
+
+@dataclass(frozen=True)
+class GroupView:
+    """A group's newest evaluation. Immutable: the next evaluation makes a new view."""
+
+    event: LagEvent
+    changed: StatusSince | None = None
+    freshness: GroupFreshness | None = None
+    membership: Membership | None = None
+    # Text made from the view, by what it is for: a list of all groups is asked for again and again,
+    # and most of them have not changed since.
+    rendered: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def cluster(self) -> str:
+        return self.event.cluster
+
+    @property
+    def group(self) -> str:
+        return self.event.group
+
+    @cached_property
+    def partitions(self) -> tuple[PartitionRow, ...]:
+        """All partitions by topic and number."""
+        rows = map(self._owned, _rows(self.event, self.freshness))
+        return tuple(sorted(rows, key=lambda row: (row.topic, row.partition)))
+
+    @property
+    def partition_count(self) -> int:
+        return sum(len(topic.partition) for topic in self.event.topics.values())
+
+    @cached_property
+    def partition_counts(self) -> dict[PartitionStatusName, int]:
+        """How many partitions have which status, worst first; statuses without any are left out."""
+        counts = Counter(name for topic in self.event.topics.values() for name in topic.status)
+        return dict(sorted(counts.items(), key=lambda item: -_SEVERITY[item[0]]))
+
+    @cached_property
+    def worst(self) -> PartitionRow | None:
+        """The partition to look at first: the most severe status, then the largest lag."""
+        found = _foremost(self.event, _badness)
+        return self._owned(found) if found else None
+
+    @cached_property
+    def max_lag(self) -> PartitionRow | None:
+        """The partition with the largest lag; the first of equals, as in Burrow."""
+        found = _foremost(self.event, _known_lags)
+        return self._owned(found) if found else None
+
+    def _owned(self, row: PartitionRow) -> PartitionRow:
+        """The row with the member that owns the partition, if any is known to."""
+        if self.membership is None:
+            return row
+        return row._replace(owner=self.membership.owners.get((row.topic, row.partition)))
+
+    @property
+    def since(self) -> int | None:
+        """Unix milliseconds of the change to the present status; None when no event told it."""
+        opened_at = self.event.incident.opened_at if self.event.incident else None
+        changed_at = (
+            self.changed.at if self.changed and self.changed.status == self.event.status else None
+        )
+        return max((at for at in (opened_at, changed_at) if at is not None), default=None)
+
+    @cached_property
+    def lost_records(self) -> int:
+        """Offsets deleted before they were consumed, as measured; else by what was judged."""
+        if self.freshness:
+            return self.freshness.event.lost_records
+        return sum(
+            _lost(committed, log_start)
+            for topic in self.event.topics.values()
+            for committed, log_start in zip(topic.committed, topic.log_start, strict=True)
+        )
+
+    @property
+    def time_to_loss_ms(self) -> int | None:
+        return self.freshness.event.time_to_loss_ms if self.freshness else None
+
+    @property
+    def is_at_risk(self) -> bool:
+        """Records are lost, or may be within the hour."""
+        return _at_risk(self.lost_records, self.time_to_loss_ms)
+
+    @property
+    def is_losing(self) -> bool:
+        """Records are lost, or are about to be."""
+        running_out = self.freshness is not None and self.freshness.is_running_out
+        return self.lost_records > 0 or running_out
+
+    @property
+    def rank(self) -> tuple[bool, int, int, int, str, str]:
+        """Sorts groups: loss of data, worst status, oldest incident, largest lag; then by name."""
+        incident = self.event.incident
+        opened_at = incident.opened_at if incident else 0
+        severity = _SEVERITY[self.event.status]
+        keeps = not self.is_losing
+        return keeps, -severity, opened_at, -self.event.total_lag, self.cluster, self.group
+
+
+def _at_risk(lost_records: int, time_to_loss_ms: int | None) -> bool:
+    to_loss = AT_RISK_MS if time_to_loss_ms is None else time_to_loss_ms
+    return lost_records > 0 or to_loss < AT_RISK_MS
+
+
+def _lost(committed: int, log_start: int) -> int:
+    """Both -1 where unknown; the log start is then no larger."""
+    return max(log_start - committed, 0) if committed >= 0 else 0
+
+
+def _rows(event: LagEvent, freshness: GroupFreshness | None) -> Iterator[PartitionRow]:
+    for name, columns in event.topics.items():
+        measured = freshness.rows(name) if freshness else {}
+        for index, partition in enumerate(columns.partition):
+            yield _row(name, columns, index)._replace(freshness=measured.get(partition))
+
+
+def _row(topic: str, columns: TopicLag, index: int) -> PartitionRow:
+    return PartitionRow(
+        topic,
+        columns.partition[index],
+        columns.status[index],
+        columns.committed[index],
+        columns.committed_at[index],
+        columns.log_start[index],
+        columns.log_end[index],
+        columns.lag[index],
+        columns.complete[index],
+        edge(columns.window_start, index),
+        edge(columns.window_end, index),
+        reason=columns.reason[index],
+        explanation=columns.explanation[index],
+    )
+
+
+def edge(columns: WindowEdge, index: int) -> Edge | None:
+    """None where the window is empty."""
+    offset, at, observed_at = columns.offset[index], columns.at[index], columns.observed_at[index]
+    if offset is None or at is None:
+        return None
+    return Edge(offset, at, at if observed_at is None else observed_at, columns.lag[index])
+
+
+def _foremost(event: LagEvent, measure: Callable[[TopicLag], Iterable[int]]) -> PartitionRow | None:
+    """The partition with the largest measure, the first of equals; makes no other rows."""
+    largest: int | None = None
+    found: tuple[str, int] | None = None
+    for topic in sorted(event.topics):
+        measures = list(measure(event.topics[topic]))
+        value = max(measures, default=None)
+        if value is not None and (largest is None or value > largest):
+            largest, found = value, (topic, measures.index(value))
+    return _row(found[0], event.topics[found[0]], found[1]) if found else None
+
+
+def _known_lags(columns: TopicLag) -> Iterable[int]:
+    return (lag or 0 for lag in columns.lag)
+
+
+def _badness(columns: TopicLag) -> Iterable[int]:
+    """As PartitionRow.badness in one number, since a lag has 63 bits: a hundred thousand tuples
+    would have the garbage collector look through all that is held.
+    """
+    return (
+        (_SEVERITY[status] << 63) + (lag or 0)
+        for status, lag in zip(columns.status, columns.lag, strict=True)
+    )

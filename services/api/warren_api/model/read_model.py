@@ -1,0 +1,247 @@
+"""What the API serves: what is newest of every group, and the last status changes, in memory.
+
+Fed by one thread, read by many: views are immutable and replaced whole under a lock.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import TypeVar
+
+from warren.contracts import (
+    ClusterEvent,
+    FreshnessEvent,
+    GroupEvent,
+    LagEvent,
+    StatusChangeEvent,
+    TopicsEvent,
+    split_group_key,
+)
+from warren.errors import ContractViolation
+
+from warren_api.model.cluster import ClusterView
+from warren_api.model.freshness import GroupFreshness
+from warren_api.model.group import GroupView, StatusSince
+from warren_api.model.membership import Membership
+from warren_api.model.status_history import StatusHistory
+from warren_api.model.topics import TopicIndex
+
+HISTORY = 10_000
+GroupName = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadModelSize:
+    """How much is held."""
+
+    groups: int
+    partitions: int
+
+
+class ReadModel:
+    """Groups by (cluster, group); `topics` by theirs; `history` of at most so many changes."""
+
+    def __init__(self, history: int = HISTORY) -> None:
+        self.history = StatusHistory(history)
+        self.topics = TopicIndex()
+        self._lock = threading.Lock()
+        self._views: dict[GroupName, GroupView] = {}
+        self._changes: dict[GroupName, StatusSince] = {}
+        self._freshness: dict[GroupName, GroupFreshness] = {}
+        self._clusters: dict[GroupName, ClusterEvent] = {}  # by cluster and collector
+        self._members: dict[GroupName, Membership] = {}
+        self._topics: dict[str, TopicsEvent] = {}
+        self._ranked: tuple[GroupView, ...] | None = ()
+
+    def apply(self, key: bytes | None, value: bytes | None) -> None:
+        """Takes a record of `warren.lag`; a tombstone removes the group.
+
+        Raises ContractViolation, and keeps what it has, when the record is not a LagEvent.
+        """
+        name = split_group_key(key)
+        event = None if value is None else _of(name, LagEvent.from_bytes(value))
+        with self._lock:
+            self._ranked = None
+            if event is None:
+                self._views.pop(name, None)
+                self._changes.pop(name, None)
+                self._freshness.pop(name, None)
+            else:
+                self._views[name] = self._view(name, event)
+        if event is None:
+            self.topics.forget(*name)
+        else:
+            self.topics.apply(event)
+
+    def apply_members(self, key: bytes | None, value: bytes | None) -> None:
+        """Takes a record of `warren.groups`; a tombstone removes what was known of members.
+
+        Raises ContractViolation, and keeps what it has, when the record is not a GroupEvent.
+        """
+        name = split_group_key(key)
+        event = None if value is None else _of(name, GroupEvent.from_bytes(value))
+        with self._lock:
+            if event is None:
+                self._members.pop(name, None)
+            else:
+                self._members[name] = Membership(event)
+            self._refresh(name)
+
+    def apply_freshness(self, key: bytes | None, value: bytes | None) -> None:
+        """Takes a record of `warren.freshness`; a tombstone removes what was measured.
+
+        Raises ContractViolation, and keeps what it has, when the record is not a FreshnessEvent.
+        """
+        name = split_group_key(key)
+        event = None if value is None else _of(name, FreshnessEvent.from_bytes(value))
+        with self._lock:
+            if event is None:
+                self._freshness.pop(name, None)
+            else:
+                last = self._freshness.get(name)
+                self._freshness[name] = last.followed_by(event) if last else GroupFreshness(event)
+            self._refresh(name)
+
+    def apply_status_change(self, key: bytes | None, value: bytes | None) -> None:
+        """Takes a record of `warren.lag-status`: since when a group has its status.
+
+        Raises ContractViolation when the record is not a status-change event.
+        """
+        name = split_group_key(key)
+        if value is None:
+            return
+        change = StatusChangeEvent.from_bytes(value)
+        since = StatusSince(change.data.status, round(change.time.timestamp() * 1000))
+        with self._lock:
+            if since.status == "NOTFOUND":
+                self._changes.pop(name, None)
+                return
+            self._changes[name] = since
+            self._refresh(name)
+
+    def apply_cluster(self, key: bytes | None, value: bytes | None) -> None:
+        """Takes a record of `warren.clusters`; a tombstone: the collector has stopped.
+
+        Raises ContractViolation, and keeps what it has, when the record is not a ClusterEvent.
+        """
+        name = split_group_key(key)
+        event = None if value is None else ClusterEvent.from_bytes(value)
+        if event is not None and (event.cluster, event.collector) != name:
+            raise ContractViolation("key and value name different collectors")
+        with self._lock:
+            if event is None:
+                self._clusters.pop(name, None)
+            else:
+                self._clusters[name] = event
+
+    def cluster(self, cluster: str, now: int) -> ClusterView:
+        """How it stands with a cluster. `now`: Unix milliseconds."""
+        with self._lock:
+            events = [e for (name, _), e in self._clusters.items() if name == cluster]
+        return ClusterView.of(cluster, events, now)
+
+    def apply_topics(self, key: bytes | None, value: bytes | None) -> None:
+        """Takes a record of `warren.topics`; a tombstone removes what is known of the cluster.
+
+        Raises ContractViolation when the record is not a TopicsEvent.
+        """
+        if value is None:
+            gone = (key or b"").decode(errors="replace")
+            self._topics.pop(gone, None)
+            self.topics.unlist(gone)
+            return
+        event = TopicsEvent.from_bytes(value)
+        self._topics[event.cluster] = event
+        self.topics.list_all(event)
+
+    def _refresh(self, name: GroupName) -> None:
+        """Puts what is known beside the evaluation into the group's view. Needs the lock."""
+        if view := self._views.get(name):
+            self._views[name] = self._view(name, view.event)
+            self._ranked = None
+
+    def _view(self, name: GroupName, event: LagEvent) -> GroupView:
+        return GroupView(
+            event,
+            self._changes.get(name),
+            self._freshness.get(name),
+            self._members.get(name),
+        )
+
+    def keep_only(
+        self,
+        judged: Collection[GroupName],
+        measured: Collection[GroupName],
+        described: Collection[GroupName] = (),
+    ) -> None:
+        """Drops what a complete reading of the topics did not show."""
+        with self._lock:
+            self._ranked = None
+            gone = self._views.keys() - set(judged)
+            self._views = {name: view for name, view in self._views.items() if name in judged}
+            for name in self._freshness.keys() - set(measured):
+                del self._freshness[name]
+                self._refresh(name)
+            for name in self._members.keys() - set(described):
+                del self._members[name]
+                self._refresh(name)
+        for name in gone:
+            self.topics.forget(*name)
+
+    def group(self, cluster: str, group: str) -> GroupView | None:
+        return self._views.get((cluster, group))
+
+    def groups(self) -> tuple[GroupView, ...]:
+        """All groups, worst first."""
+        with self._lock:
+            if self._ranked is None:
+                self._ranked = tuple(sorted(self._views.values(), key=lambda view: view.rank))
+            return self._ranked
+
+    def unjudged(self, cluster: str, group: str) -> Membership | None:
+        """A group that is there but has no verdict."""
+        membership = self._members.get((cluster, group))
+        return membership if membership and membership.is_listed else None
+
+    def not_judged(self) -> tuple[Membership, ...]:
+        """Groups that have no verdict but are there, by name: above all share groups."""
+        with self._lock:
+            return tuple(
+                self._members[name]
+                for name in sorted(self._members.keys() - self._views.keys())
+                if self._members[name].is_listed
+            )
+
+    def views_of(self, cluster: str) -> list[GroupView]:
+        """A cluster's groups, worst first."""
+        return [view for view in self.groups() if view.cluster == cluster]
+
+    def groups_of(self, cluster: str) -> list[str]:
+        """Names of a cluster's groups, sorted."""
+        return sorted(view.group for view in self.views_of(cluster))
+
+    def clusters(self) -> set[str]:
+        """Clusters that have a group, topics or a collector."""
+        with self._lock:
+            collected = {cluster for cluster, _ in self._clusters}
+        return collected | {view.cluster for view in self.groups()} | set(self._topics)
+
+    def listed_topics(self) -> list[TopicsEvent]:
+        """Of each cluster the newest list of all its topics."""
+        return list(self._topics.values())
+
+    def size(self) -> ReadModelSize:
+        views = self.groups()
+        return ReadModelSize(len(views), sum(view.partition_count for view in views))
+
+
+NamedEvent = TypeVar("NamedEvent", LagEvent, FreshnessEvent, GroupEvent)
+
+
+def _of(name: GroupName, event: NamedEvent) -> NamedEvent:
+    """The event, if it is the group's that its key names; else raises ContractViolation."""
+    if (event.cluster, event.group) != name:
+        raise ContractViolation("key and value name different groups")
+    return event

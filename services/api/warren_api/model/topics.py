@@ -1,0 +1,185 @@
+"""Topics by cluster: where their logs end, how fast they grow, and the groups that consume them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+from warren.contracts import LagEvent, TopicsEvent
+
+from warren_api.model.topic_progress import Movement, TopicProgress, steps
+
+TopicName = tuple[str, str]
+UNKNOWN = -1
+
+
+class ListedTopic(NamedTuple):
+    """A topic in the list of all topics of a cluster, and how it has grown."""
+
+    log_ends: Sequence[int]
+    movement: Movement
+
+    def followed_by(self, log_ends: Sequence[int], at: int) -> Self:
+        produced = steps(self.log_ends, log_ends)
+        return type(self)(log_ends, self.movement.then(at, produced, 0))
+
+
+class LogRange(NamedTuple):
+    """Of one partition; None where unknown."""
+
+    partition: int
+    log_start: int | None
+    log_end: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class TopicView:
+    """A topic; `groups` by name. `listed`: None when the collector has not listed it."""
+
+    cluster: str
+    topic: str
+    groups: dict[str, TopicProgress]
+    listed: ListedTopic | None
+
+    @property
+    def produce_rate(self) -> float | None:
+        """Records per second: what the group that sees most of it has seen, or the list."""
+        seen = [group.produce_rate for group in self.groups.values()]
+        if self.listed:
+            seen.append(self.listed.movement.produce_rate)
+        return max(_known(seen), default=None)
+
+    @property
+    def consume_rate(self) -> float | None:
+        """Records per second of all groups together."""
+        rates = list(_known(group.consume_rate for group in self.groups.values()))
+        return sum(rates) if rates else None
+
+    @property
+    def partition_count(self) -> int:
+        numbers = {p for group in self.groups.values() for p in group.columns.partition}
+        return len(numbers.union(range(len(self.listed.log_ends) if self.listed else 0)))
+
+    def partitions(self) -> list[LogRange]:
+        """By number, each as it was last seen."""
+        newest: dict[int, LogRange] = {}
+        for _, observed in sorted(self._observations(), key=lambda observation: observation[0]):
+            for number, start, end in observed:
+                before = newest.get(number, LogRange(number, None, None))
+                newest[number] = LogRange(
+                    number,
+                    before.log_start if start < 0 else start,
+                    before.log_end if end < 0 else end,
+                )
+        return [newest[number] for number in sorted(newest)]
+
+    def log_ends(self) -> list[int]:
+        """By partition, UNKNOWN (-1) where nobody knows."""
+        known = {log.partition: log.log_end for log in self.partitions()}
+        ends = (known.get(partition) for partition in range(1 + max(known, default=-1)))
+        return [UNKNOWN if end is None else end for end in ends]
+
+    def _observations(self) -> Iterator[tuple[int, Iterable[tuple[int, int, int]]]]:
+        """When, and of each partition its number, log start and log end, -1 where unknown."""
+        if self.listed:
+            ends = self.listed.log_ends
+            yield self.listed.movement.at, ((number, -1, end) for number, end in enumerate(ends))
+        for group in self.groups.values():
+            columns = group.columns
+            yield (
+                group.at,
+                zip(columns.partition, columns.log_start, columns.log_end, strict=True),
+            )
+
+
+class TopicIndex:
+    """Topics by (cluster, topic). Fed by one thread, read by many."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._topics: dict[TopicName, dict[str, TopicProgress]] = {}
+        self._of_group: dict[tuple[str, str], frozenset[str]] = {}
+        self._listed: dict[TopicName, ListedTopic] = {}
+
+    def apply(self, event: LagEvent) -> None:
+        """Takes the next evaluation of a group, whole."""
+        cluster, group, at = event.cluster, event.group, event.evaluated_at
+        with self._lock:
+            self._drop(cluster, group, self._topics_of(cluster, group) - event.topics.keys())
+            for topic, columns in event.topics.items():
+                groups = self._topics.setdefault((cluster, topic), {})
+                last = groups.get(group)
+                groups[group] = (
+                    last.followed_by(columns, at) if last else TopicProgress.first(columns, at)
+                )
+            self._of_group[cluster, group] = frozenset(event.topics)
+
+    def forget(self, cluster: str, group: str) -> None:
+        """The group is gone."""
+        with self._lock:
+            self._drop(cluster, group, self._topics_of(cluster, group))
+            self._of_group.pop((cluster, group), None)
+
+    def list_all(self, event: TopicsEvent) -> None:
+        """Takes the next list of all topics of a cluster."""
+        at = event.observed_at
+        with self._lock:
+            before = self._unlist(event.cluster)
+            for topic, ends in event.log_ends.items():
+                last = before.get(topic)
+                self._listed[event.cluster, topic] = (
+                    last.followed_by(ends, at) if last else ListedTopic(ends, Movement.first(at))
+                )
+
+    def unlist(self, cluster: str) -> None:
+        """There is no list of a cluster's topics any more."""
+        with self._lock:
+            self._unlist(cluster)
+
+    def _unlist(self, cluster: str) -> dict[str, ListedTopic]:
+        names = [name for name in self._listed if name[0] == cluster]
+        return {name[1]: self._listed.pop(name) for name in names}
+
+    def _topics_of(self, cluster: str, group: str) -> frozenset[str]:
+        return self._of_group.get((cluster, group), frozenset())
+
+    def _drop(self, cluster: str, group: str, topics: Iterable[str]) -> None:
+        for topic in topics:
+            groups = self._topics[cluster, topic]
+            del groups[group]
+            if not groups:
+                del self._topics[cluster, topic]
+
+    def topic(self, cluster: str, topic: str) -> TopicView | None:
+        with self._lock:
+            if (cluster, topic) not in self._names():
+                return None
+            return self._view((cluster, topic))
+
+    def topics(self) -> list[TopicView]:
+        """By cluster and name."""
+        with self._lock:
+            return [self._view(name) for name in sorted(self._names())]
+
+    def names(self, cluster: str) -> list[str]:
+        """Topics of a cluster, sorted; also of those that nobody consumes."""
+        with self._lock:
+            return sorted(topic for name, topic in self._names() if name == cluster)
+
+    def progress(self, cluster: str, group: str) -> dict[str, TopicProgress]:
+        """Of one group, by topic."""
+        with self._lock:
+            topics = sorted(self._topics_of(cluster, group))
+            return {topic: self._topics[cluster, topic][group] for topic in topics}
+
+    def _names(self) -> set[TopicName]:
+        return self._topics.keys() | self._listed.keys()
+
+    def _view(self, name: TopicName) -> TopicView:
+        return TopicView(*name, dict(self._topics.get(name, {})), self._listed.get(name))
+
+
+def _known(rates: Iterable[float | None]) -> Iterator[float]:
+    return (rate for rate in rates if rate is not None)

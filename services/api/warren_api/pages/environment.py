@@ -1,0 +1,60 @@
+"""The Jinja2 environment of the pages: everything escaped, nothing silently undefined."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from urllib.parse import quote
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from warren.words import duration, grouped
+
+# What a status means to somebody who is woken up by it.
+MEANINGS = {
+    "OK": "keeps up",
+    "WARN": "commits, but falls further behind",
+    "ERR": "needs you",
+    "STOP": "stopped committing",
+    "STALL": "commits the same offset again and again",
+    "REWIND": "went back to older records",
+}
+
+# Why a group is as late as it is said to be, or why nobody knows; exact needs no words.
+REASONS = {
+    "exact": "",
+    "caught_up": "nothing left to consume",
+    "control_only": "only transaction markers left",
+    "expired": "deleted before it was consumed",
+    "no_commit": "never committed",
+    "bad_timestamp": "record without a usable time",
+    "timeout": "not measured in time",
+    "not_authorised": "not allowed to read the topic",
+}
+
+
+def environment() -> Environment:
+    templates = Environment(
+        loader=PackageLoader("warren_api.pages"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    templates.filters |= {
+        "duration": duration,
+        "grouped": grouped,
+        "meaning": lambda status: MEANINGS.get(status, ""),
+        "because": lambda reason: REASONS.get(reason or "", ""),
+        "percent": lambda share: f"{int(share * 100)}\u202f%",
+        "segment": lambda name: quote(name, safe=""),
+        "utc": _utc,
+    }
+    return templates
+
+
+def _utc(milliseconds: int) -> str:
+    """ISO 8601 to the second; also as a `datetime` attribute."""
+    try:
+        moment = datetime.fromtimestamp(milliseconds / 1000, UTC)
+    except (ValueError, OverflowError, OSError):  # a clock far off, or a foreign event
+        return str(milliseconds)
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,91 @@
+"""Which groups a list shows and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Literal
+
+from warren.contracts import GroupStatusName
+
+from warren_api.http.patterns import matcher
+from warren_api.model.group import GroupView
+from warren_api.model.membership import Membership
+from warren_api.v1.paging import Entry, Key, largest_first
+
+GroupRow = GroupView | Membership
+GroupSort = Literal["worst", "lag", "time_lag", "status_age", "name"]
+
+
+def wanted(
+    rows: Iterable[GroupRow],
+    *,
+    cluster: str | None = None,
+    status: Iterable[GroupStatusName] = (),
+    regex: str | None = None,
+    topic: str | None = None,
+) -> list[GroupRow]:
+    """Those that match everything that is given.
+
+    Raises ValueError when `regex` is no regular expression.
+    """
+    matches = matcher(regex) if regex else None
+    statuses = set(status)
+    return [
+        row
+        for row in rows
+        if (cluster is None or row.cluster == cluster)
+        and (not statuses or (isinstance(row, GroupView) and row.event.status in statuses))
+        and (matches is None or matches(row.group))
+        and (topic is None or topic in _topics(row))
+    ]
+
+
+def entries(rows: Iterable[GroupRow], sort: GroupSort) -> list[Entry[GroupRow]]:
+    """Ready to be sorted: the largest lag, time lag or status age first, unknown ones last."""
+    key = _KEYS[sort]
+    return [
+        Entry((row.cluster, row.group), (*key(row), row.cluster, row.group), row) for row in rows
+    ]
+
+
+def _topics(row: GroupRow) -> Iterable[str]:
+    return row.event.topics if isinstance(row, GroupView) else row.topics
+
+
+def _worst(row: GroupRow) -> Key:
+    """As the pages show them; what is not judged comes last."""
+    if isinstance(row, Membership):
+        return (1, 0, 0, 0, 0)
+    keeps, severity, opened_at, lag, _, _ = row.rank
+    return (0, int(keeps), severity, opened_at, lag)
+
+
+def _lag(row: GroupRow) -> Key:
+    return largest_first(row.event.total_lag if isinstance(row, GroupView) else None)
+
+
+def _time_lag(row: GroupRow) -> Key:
+    """What the group is late at least, where only that is known."""
+    measured = row.freshness if isinstance(row, GroupView) else None
+    if measured is None:
+        return largest_first(None)
+    known = (measured.event.freshness_ms, measured.at_least_ms)
+    return largest_first(max((each for each in known if each is not None), default=None))
+
+
+def _status_age(row: GroupRow) -> Key:
+    since = row.since if isinstance(row, GroupView) else None
+    return largest_first(None if since is None else -since)
+
+
+def _name(_: GroupRow) -> Key:
+    return ()
+
+
+_KEYS: dict[GroupSort, Callable[[GroupRow], Key]] = {
+    "worst": _worst,
+    "lag": _lag,
+    "time_lag": _time_lag,
+    "status_age": _status_age,
+    "name": _name,
+}

@@ -1,0 +1,42 @@
+"""Bodies of our own API, version 1. Times are Unix milliseconds, unknown is null."""
+
+from warren_api.v1.models.changes import Incidents, IncidentView, RecordedVerdict
+from warren_api.v1.models.clusters import Clusters, ClusterSummary
+from warren_api.v1.models.groups import (
+    GroupDetail,
+    Groups,
+    GroupSummary,
+    GroupTopic,
+    MembershipDetail,
+)
+from warren_api.v1.models.members import Member
+from warren_api.v1.models.partitions import PartitionDetail, WindowCommit, WorstPartition
+from warren_api.v1.models.topics import (
+    TopicDetail,
+    TopicGroup,
+    TopicPartition,
+    Topics,
+    TopicSummary,
+)
+
+__all__ = [
+    "ClusterSummary",
+    "Clusters",
+    "GroupDetail",
+    "GroupSummary",
+    "GroupTopic",
+    "Groups",
+    "IncidentView",
+    "Incidents",
+    "Member",
+    "MembershipDetail",
+    "PartitionDetail",
+    "RecordedVerdict",
+    "TopicDetail",
+    "TopicGroup",
+    "TopicPartition",
+    "TopicSummary",
+    "Topics",
+    "WindowCommit",
+    "WorstPartition",
+]

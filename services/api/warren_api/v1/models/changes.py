@@ -1,0 +1,86 @@
+"""Verdicts that changed, and the incidents that they make up."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from pydantic import BaseModel, Field
+from warren.contracts import GroupStatusName, MaxLag, PartitionStatusName
+
+from warren_api.model.incidents import IncidentRecord
+from warren_api.model.status_history import RecordedChange
+
+
+class RecordedVerdict(BaseModel):
+    """One status change of a group."""
+
+    id: str = Field(description="Of the event: the same wherever it is shown")
+    at: int = Field(description="When the group was judged so")
+    status: GroupStatusName
+    previous: GroupStatusName
+    reason: str | None = Field(
+        description="Why the status is not OK, for machines; group_deleted or group_expired where "
+        "an incident ended without the group being OK"
+    )
+    explanation: str | None = Field(description="Why the status is not OK, in one sentence")
+    incident_id: str
+    total_lag: int
+    max_lag: MaxLag | None
+    partition_counts: dict[PartitionStatusName, int]
+
+    @classmethod
+    def of(cls, recorded: RecordedChange) -> Self:
+        change = recorded.change
+        return cls(
+            id=recorded.id,
+            at=recorded.at,
+            status=change.status,
+            previous=change.previous,
+            reason=change.reason,
+            explanation=change.explanation,
+            incident_id=change.incident_id,
+            total_lag=change.total_lag,
+            max_lag=change.max_lag,
+            partition_counts=change.partition_counts,
+        )
+
+
+class IncidentView(BaseModel):
+    """A time during which a group was not OK."""
+
+    id: str
+    cluster: str
+    group: str
+    open: bool
+    opened_at: int
+    closed_at: int | None = Field(description="null while it is open, or when no event told it")
+    worst: GroupStatusName = Field(description="Worst status that is remembered of it")
+    max_total_lag: int = Field(description="Largest lag at a status change, records")
+    changes: list[RecordedVerdict] = Field(
+        description="Status changes that are remembered, oldest first"
+    )
+
+    @classmethod
+    def of(cls, incident: IncidentRecord) -> Self:
+        return cls(
+            id=incident.id,
+            cluster=incident.cluster,
+            group=incident.group,
+            open=incident.is_open,
+            opened_at=incident.opened_at,
+            closed_at=incident.closed_at,
+            worst=incident.worst,
+            max_total_lag=incident.max_total_lag,
+            changes=[RecordedVerdict.of(recorded) for recorded in incident.changes],
+        )
+
+
+class Incidents(BaseModel):
+    """Incidents, newest first."""
+
+    incidents: list[IncidentView]
+    next: str | None = Field(description="Cursor of the next page; null: this is the last one")
+    total: int = Field(description="Incidents that match, on all pages")
+    remembered_since: int | None = Field(
+        description="Time of the oldest status change that is remembered; null: none is"
+    )

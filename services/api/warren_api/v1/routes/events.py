@@ -1,0 +1,106 @@
+"""Status changes as they happen."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Query, Response
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel, ConfigDict, Field
+from warren.contracts import GroupStatusName
+
+from warren_api.context import ApiContext
+from warren_api.http.patterns import matcher
+from warren_api.http.problem import ProblemKind, documented, problem
+from warren_api.model.status_history import RecordedChange
+from warren_api.v1.event_stream import EventStream
+from warren_api.v1.examples import EVENTS
+from warren_api.v1.routes.answers import Name, Regex, starting
+
+MEDIA_TYPE = "text/event-stream"
+
+
+class EventQuery(BaseModel):
+    """Which status changes."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    cluster: Name | None = Field(None, description="Only of this cluster")
+    regex: Regex | None = Field(
+        None, description="Only of groups in whose name this regular expression matches somewhere"
+    )
+    status: list[GroupStatusName] = Field(
+        [], description="Only changes to these statuses; may be repeated"
+    )
+    last_event_id: str | None = Field(
+        None,
+        max_length=4000,
+        description="As the header Last-Event-ID, for a first request that a browser cannot give "
+        "headers to; the header wins",
+    )
+
+    def wanted(self, recorded: RecordedChange) -> bool:
+        change = recorded.change
+        return self.cluster in (None, change.cluster) and (
+            not self.status or change.status in self.status
+        )
+
+
+def router(context: ApiContext) -> APIRouter:
+    routes = APIRouter(tags=["events"])
+    streams = 0
+
+    @routes.get(
+        "/events",
+        response_class=StreamingResponse,
+        responses={
+            200: {"content": {MEDIA_TYPE: {"schema": {"type": "string"}, "example": EVENTS}}},
+            **documented(
+                ProblemKind.INVALID_REQUEST, ProblemKind.STARTING, ProblemKind.TOO_MANY_STREAMS
+            ),
+        },
+    )
+    async def events(
+        query: Annotated[EventQuery, Query()],
+        last_event_id: Annotated[
+            str | None,
+            Header(max_length=4000, description="`id` of the last event that was received"),
+        ] = None,
+    ) -> Response:
+        """Status changes as Server-Sent Events: `event` is the type, `data` the CloudEvent as it
+        stands on `warren.lag-status`.
+
+        A client that comes back with the last `id` gets what it has missed, whichever copy of the
+        API it comes to. `event: warren.gap` says that some of it is no longer remembered: load the
+        lists again. Without an id the stream begins with what comes next.
+        """
+        nonlocal streams
+        if not_ready := starting(context):
+            return not_ready
+        most = context.settings.api.event_streams
+        if streams >= most:
+            detail = f"{most} clients follow events already (api.event_streams)."
+            return problem(ProblemKind.TOO_MANY_STREAMS, detail, {"Retry-After": "10"})
+        matches = matcher(query.regex or "")
+        stream = EventStream(
+            context.model.history,
+            lambda recorded: query.wanted(recorded) and matches(recorded.change.group),
+            last_event_id or query.last_event_id,
+        )
+
+        async def counted() -> AsyncIterator[str]:
+            nonlocal streams
+            streams += 1
+            try:
+                async for text in stream.text():
+                    yield text
+            finally:
+                streams -= 1
+
+        # X-Accel-Buffering: nginx would else hold events back.
+        return StreamingResponse(
+            counted(), media_type=MEDIA_TYPE, headers={"X-Accel-Buffering": "no"}
+        )
+
+    return routes

@@ -1,0 +1,122 @@
+"""Consumer groups."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+from pydantic import Field
+from warren.contracts import GroupStatusName
+
+from warren_api.context import ApiContext
+from warren_api.http.problem import ProblemKind, documented, problem
+from warren_api.http.raw_path import Segment
+from warren_api.model.group import GroupView
+from warren_api.model.membership import Membership
+from warren_api.v1.group_listing import GroupRow, GroupSort, entries, wanted
+from warren_api.v1.models import (
+    GroupDetail,
+    Groups,
+    GroupSummary,
+    GroupTopic,
+    MembershipDetail,
+    PartitionDetail,
+    RecordedVerdict,
+)
+from warren_api.v1.paging import Paging
+from warren_api.v1.routes.answers import LIST_PROBLEMS, ListQuery, Name, Regex, starting
+
+HISTORY_SHOWN = 100
+
+
+class GroupQuery(ListQuery):
+    """Which groups, in which order."""
+
+    noun = "groups"
+    status: list[GroupStatusName] = Field([], description="Only these statuses; may be repeated")
+    regex: Regex | None = Field(
+        None,
+        description="Only groups in whose name this regular expression matches somewhere; no "
+        "look-around, no backreferences",
+    )
+    topic: Name | None = Field(None, description="Only groups that consume this topic")
+    sort: GroupSort = Field(
+        "worst",
+        description="`worst`: those that lose data, then the worst status; else the largest "
+        "`lag`, `time_lag` or `status_age` first, unknown ones last; or by cluster and `name`",
+    )
+
+
+def router(context: ApiContext, paging: Paging) -> APIRouter:
+    routes = APIRouter(tags=["groups"])
+
+    def summary(row: GroupRow) -> GroupSummary:
+        if isinstance(row, Membership):
+            return GroupSummary.of_not_judged(row)
+        return GroupSummary.of(row, stale=context.is_freshness_stale(row))
+
+    def summary_json(row: GroupRow) -> str:
+        if isinstance(row, Membership):
+            return summary(row).model_dump_json()
+        purpose = "stale summary" if context.is_freshness_stale(row) else "summary"
+        if purpose not in row.rendered:
+            row.rendered[purpose] = summary(row).model_dump_json()
+        return row.rendered[purpose]
+
+    def detail(row: GroupRow) -> GroupDetail:
+        cluster, group = row.cluster, row.group
+        membership = row.membership if isinstance(row, GroupView) else row
+        partitions = row.partitions if isinstance(row, GroupView) else ()
+        topics = context.model.topics.progress(cluster, group)
+        history = context.model.history.of_group(cluster, group)
+        return GroupDetail(
+            **dict(summary(row)),
+            policy=row.event.policy if isinstance(row, GroupView) else None,
+            topics=[GroupTopic.of(topic, progress) for topic, progress in topics.items()],
+            partitions=[PartitionDetail.of(partition) for partition in partitions],
+            membership=MembershipDetail.of(membership) if membership else None,
+            history=[RecordedVerdict.of(recorded) for recorded in history[:HISTORY_SHOWN]],
+            doubts=context.doubts()
+            + (context.group_doubts(row) if isinstance(row, GroupView) else []),
+        )
+
+    @routes.get("/groups", response_model=Groups, responses=LIST_PROBLEMS)
+    def groups(query: Annotated[GroupQuery, Query()]) -> Response:
+        """Consumer groups: unless another order is asked for, first those that lose data, then
+        worst first. Share groups are listed without a verdict.
+        """
+        if not_ready := starting(context):
+            return not_ready
+        rows = wanted(
+            (*context.model.groups(), *context.model.not_judged()),
+            cluster=query.cluster,
+            status=query.status,
+            regex=query.regex,
+            topic=query.topic,
+        )
+        page = query.page(paging, entries(rows, query.sort))
+        # As Groups has it, put together from what is rendered already.
+        rest = {"next": page.next, "total": page.total, "doubts": context.doubts()}
+        listed = ",".join(map(summary_json, page.rows))
+        text = f'{{"groups":[{listed}],{json.dumps(rest, ensure_ascii=False)[1:]}'
+        return Response(text, media_type="application/json")
+
+    @routes.get(
+        "/groups/{cluster}/{group}",
+        response_model=GroupDetail,
+        responses=documented(ProblemKind.GROUP_NOT_FOUND, ProblemKind.STARTING),
+    )
+    def group(cluster: Segment, group: Segment) -> GroupDetail | Response:
+        """One consumer group with its topics, partitions, members and status changes."""
+        if not_ready := starting(context):
+            return not_ready
+        row = context.model.group(cluster, group) or context.model.unjudged(cluster, group)
+        if row is None:
+            return problem(
+                ProblemKind.GROUP_NOT_FOUND,
+                f"Cluster {cluster} has no consumer group {group} that Warren knows.",
+            )
+        return detail(row)
+
+    return routes

@@ -1,0 +1,116 @@
+"""The page of one group: partitions, why it is not OK, members, the past."""
+
+from __future__ import annotations
+
+import pytest
+from api.read_pages import NONE, STOPPED, cells, fact, fill, page, row_of, text
+from api.served_api import NOW, Api, topic
+
+WHY = "orders/1: no commit for 4 m 12 s, usual pause 5 s; 12,345 records behind"
+
+
+@pytest.fixture
+def filled(api: Api) -> Api:
+    return fill(api)
+
+
+def test_one_group_with_its_partitions_worst_first(filled: Api) -> None:
+    soup = page(filled, "/groups/demo/billing")
+    rows = soup.select("tbody tr")
+    assert [cells(row)["Partition"] for row in rows] == ["orders / 1", "orders / 2", "orders / 0"]
+    assert cells(rows[0]) == {
+        "Status": "STOP stopped committing",
+        "Partition": "orders / 1",
+        "Owner": NONE,
+        "Lag": "12,345",
+        "Late": NONE,
+        "Until loss": NONE,
+        "Committed": "100",
+        "Log end": "12,445",
+        "Log start": "0",
+        "Last commit": "4 m 15 s ago",
+        "Complete": "100 %",
+    }
+    assert "5b6a" in soup.get_text()
+
+
+def test_what_is_unknown_is_a_dash(api: Api) -> None:
+    never = {"committed": -1, "committed_at": -1, "log_start": -1, "log_end": -1, "lag": None}
+    api.put("g", topics={"t": topic({**never, "start": None, "end": None})})
+    row = cells(page(api, "/groups/demo/g").select("tbody tr")[0])
+    assert {row[name] for name in ("Lag", "Committed", "Log end", "Last commit")} == {"\u2013"}
+
+
+def test_an_unknown_group_has_a_page_that_explains(api: Api) -> None:
+    soup = page(api, "/groups/demo/nobody", 404)
+    assert "knows no consumer group of this name" in soup.get_text()
+    page(api, "/fragments/groups/demo/nobody", 404)
+
+
+@pytest.fixture
+def explained(filled: Api) -> Api:
+    """billing says why; its members and its past are known."""
+    why = {"reason": [None, "no_commit"], "explanation": [None, "no commit for 4 m 12 s"]}
+    topics = {"orders": {**topic({}, STOPPED), **why}}
+    filled.put("billing", status="ERR", explanation=WHY, topics=topics)
+    idle = {"member_id": "m-2", "client_id": "billing-2", "host": "/10.0.0.2"}
+    owner = {**idle, "member_id": "m-1", "client_id": "billing-1", "assignment": {"orders": [1]}}
+    filled.describe("billing", members=[idle, owner], idle_members=1, unowned={"orders": [0]})
+    filled.change("billing", "ERR", NOW - 252_000, explanation=WHY)
+    filled.change("billing", "NOTFOUND", NOW - 9_000_000, previous="ERR", reason="group_expired")
+    return filled
+
+
+def test_why_is_the_first_thing_on_the_page_of_a_group(explained: Api) -> None:
+    soup = page(explained, "/groups/demo/billing")
+    (why,) = soup.select(".why")
+    assert text(why) == f"Why: {WHY}"
+    assert why.find_next("dl") is not None
+    assert WHY in cells(row_of(explained, "billing"))["Worst partition"]
+    (stopped,) = soup.select(".partitions tbody tr.stop")
+    assert cells(stopped)["Status"] == "STOP no commit for 4 m 12 s"
+    assert not page(explained, "/groups/demo/fine").select(".why")
+
+
+def test_members_the_one_to_look_at_first(explained: Api) -> None:
+    soup = page(explained, "/groups/demo/billing")
+    stuck, idle = [cells(row) for row in soup.select(".members tbody tr")]
+    assert (stuck["Status"], stuck["Client"], stuck["Partitions"]) == ("STOP", "billing-1", "1")
+    assert (stuck["Host"], stuck["Lag"]) == ("/10.0.0.2", "12,345")
+    assert (idle["Status"], idle["Client"], idle["Partitions"]) == (NONE, "billing-2", "0")
+    owners = {
+        cells(row)["Partition"]: cells(row)["Owner"] for row in soup.select(".partitions tr")[1:]
+    }
+    assert owners == {"orders / 1": "billing-1 /10.0.0.2", "orders / 0": "nobody"}
+    assert text(fact(soup, "Owned by nobody")) == "Owned by nobody orders / 0"
+    assert text(fact(soup, "Members")) == "Members 2 1 without a partition"
+
+
+def test_what_happened_to_a_group_newest_first(explained: Api) -> None:
+    items = [text(item) for item in page(explained, "/groups/demo/billing").select(".history li")]
+    assert items == [
+        f"4 m 15 s ago ERR after OK: {WHY}",
+        "2 h 30 m ago NOTFOUND after ERR: group expired",
+    ]
+    assert not page(explained, "/groups/demo/fine").select(".history")
+
+
+def test_a_page_says_whether_to_believe_it(explained: Api) -> None:
+    def said(name: str) -> str:
+        return text(fact(page(explained, f"/groups/{name}"), "To be believed?"))
+
+    assert said("demo/fine").startswith("To be believed? Yes: judged 3 s ago")
+    assert "Only 99 % of its partitions have a full window" in said("eu/mailer")
+    explained.put("fine", topics={"orders": topic({"lag": None, "log_end": -1})})
+    assert "The lag of 1 partition is not known." in said("demo/fine")
+    explained.clock.advance(300)
+    assert "With care. It was judged 5 m 3 s ago." in said("demo/fine")
+
+
+def test_time_to_catch_up_is_told_when_it_will(filled: Api) -> None:
+    for second, lag in ((0, 100), (10, 50)):
+        row = {"committed": second * 10, "log_end": second * 10 + lag, "lag": lag}
+        filled.put("fine", evaluated_at=NOW + second * 1000, topics={"orders": topic(row)})
+    soup = page(filled, "/groups/demo/fine")
+    assert text(fact(soup, "Caught up in")) == "Caught up in 10 s if rates stay as they are"
+    assert "Caught up in" not in page(filled, "/groups/demo/billing").get_text()

@@ -1,0 +1,108 @@
+"""How late groups are and what they lose, on both pages."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+from api.read_pages import NONE, cells, fact, fill, page, row_of, text
+from api.served_api import CAUGHT_UP, Api, late
+from warren.contracts import FreshnessReason
+from warren_api.pages.environment import REASONS
+
+HOUR = 3_600_000
+
+
+@pytest.fixture
+def filled(api: Api) -> Api:
+    return fill(api)
+
+
+@pytest.fixture
+def measured(filled: Api) -> Api:
+    expired = late(HOUR, reason="expired", lost_records=1_204, time_to_loss_ms=60_000)
+    filled.measure("billing", late(42_000, time_to_loss_ms=9 * HOUR), expired, CAUGHT_UP)
+    filled.measure("fine", CAUGHT_UP)
+    return filled
+
+
+def test_how_late_and_what_is_lost_is_on_both_pages(measured: Api) -> None:
+    row = row_of(measured, "billing")
+    assert (cells(row)["Late"], cells(row)["Until loss"]) == ("1 h", "lost 1,204")
+    soup = page(measured, "/groups/demo/billing")
+    assert text(fact(soup, "Late")) == "Late 1 h orders / 1"
+    assert text(fact(soup, "Until loss")) == "Until loss lost 1,204"
+    assert text(fact(soup, "Freshness measured")) == "Freshness measured 3 s ago"
+    by_partition = {
+        cells(row)["Partition"]: (cells(row)["Late"], cells(row)["Until loss"])
+        for row in soup.select("tbody tr")
+    }
+    assert by_partition == {
+        "orders / 0": ("42 s", "9 h"),
+        "orders / 1": ("1 h", "lost 1,204"),
+        "orders / 2": ("0 s", NONE),
+    }
+
+
+@pytest.mark.parametrize(
+    ("partition", "shown", "red"),
+    [
+        (CAUGHT_UP, NONE, False),
+        (late(9, time_to_loss_ms=HOUR), "1 h", False),
+        (late(9, time_to_loss_ms=HOUR - 1), "59 m 59 s", True),
+        (late(9, lost_records=3), "lost 3", True),
+    ],
+)
+def test_what_will_be_lost_within_the_hour_is_red(
+    filled: Api, partition: dict[str, object], shown: str, red: bool
+) -> None:
+    filled.measure("billing", CAUGHT_UP, CAUGHT_UP, partition)
+    (cell,) = row_of(filled, "billing").select('[data-label="Until loss"]')
+    assert (text(cell), "loss" in cell["class"]) == (shown, red)
+    soup = page(filled, "/groups/demo/billing")
+    assert ("loss" in fact(soup, "Until loss").get_attribute_list("class")) == red
+    detail = [row for row in soup.select("tbody tr") if cells(row)["Partition"] == "orders / 2"]
+    (cell,) = detail[0].select('[data-label="Until loss"]')
+    assert (text(cell), "loss" in cell["class"]) == (shown, red)
+
+
+def test_groups_that_lose_data_are_counted_and_found(measured: Api) -> None:
+    (tile,) = page(measured, "/").select(".totals a[href='/?status=losing']")
+    assert text(tile) == "1 losing data"
+    soup = page(measured, "/?status=losing")
+    assert [a.get_text() for a in soup.select("tbody th a")] == ["billing"]
+    measured.measure("billing", CAUGHT_UP)
+    assert not page(measured, "/").select(".totals a[href='/?status=losing']")
+
+
+def test_an_unknown_part_is_said_with_the_reason(filled: Api) -> None:
+    unreadable = late(None, reason="not_authorised", bound_ms=2 * HOUR)
+    filled.measure("billing", late(42_000), unreadable, CAUGHT_UP)
+    assert cells(row_of(filled, "billing"))["Late"] == "> 2 h not allowed to read the topic"
+    soup = page(filled, "/groups/demo/billing")
+    assert text(fact(soup, "Late")) == "Late > 2 h not allowed to read the topic"
+    assert "> 2 h not allowed to read the topic" in [
+        cells(row)["Late"] for row in soup.select("tbody tr")
+    ]
+    filled.measure("billing", late(None, reason="no_commit", bound_ms=None, committed=-1))
+    assert cells(row_of(filled, "billing"))["Late"] == f"{NONE} never committed"
+
+
+def test_every_reason_has_words() -> None:
+    assert set(REASONS) == set(get_args(FreshnessReason))
+
+
+def test_freshness_that_was_measured_long_ago_is_marked(measured: Api) -> None:
+    (cell,) = row_of(measured, "fine").select('[data-label="Late"]')
+    assert "stale" not in cell["class"]
+    measured.clock.advance(28)
+    row = row_of(measured, "fine")
+    (cell,) = row.select('[data-label="Late"]')
+    assert "stale" in cell["class"]
+    assert text(cell) == "0 s old"
+    (mark,) = cell.select("em")
+    assert str(mark["title"]).startswith("Measured 31 s ago")
+    assert cells(row_of(measured, "billing"))["Until loss"] == "lost 1,204 old"
+    soup = page(measured, "/groups/demo/billing")
+    assert text(fact(soup, "Late")) == "Late 1 h old orders / 1"
+    assert "stale" in fact(soup, "Until loss")["class"]
