@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 
 import pytest
 from hypothesis import given
@@ -24,7 +24,7 @@ from warren.kafka.record_batches import (
 TEN = {offset: 1000 + offset for offset in range(10)}
 
 
-def read_committed(log: bytes, aborted: Iterable[tuple[int, int]] = ()) -> dict[int, int | None]:
+def read_committed(log: bytes, aborted: Collection[tuple[int, int]] = ()) -> dict[int, int | None]:
     """{offset: timestamp} of the records that a read_committed consumer gets."""
     committed = ReadCommitted(aborted)
     return {

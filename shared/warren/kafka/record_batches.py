@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from operator import itemgetter
 from typing import Any, Literal, Protocol
 
@@ -100,9 +100,9 @@ class RecordBatch:
 class ReadCommitted:
     """What isolation level read_committed shows of batches, taken in the order of the log."""
 
-    def __init__(self, aborted: Iterable[tuple[int, int]]) -> None:
+    def __init__(self, aborted: Collection[tuple[int, int]]) -> None:
         """`aborted`: (producer id, first offset) of transactions, as fetch responses have them."""
-        self._to_come = sorted(aborted, key=_FIRST_OFFSET, reverse=True)
+        self._to_come = sorted(aborted, key=_FIRST_OFFSET, reverse=True) if aborted else []
         self._aborting: set[int] = set()
 
     def shows(self, batch: RecordBatch) -> bool:

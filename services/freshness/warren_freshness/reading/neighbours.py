@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import NamedTuple
 
 from warren.kafka.record_batches import ReadCommitted, Record, decoded_batches
@@ -22,7 +22,7 @@ class Neighbours(NamedTuple):
 
 
 def neighbours(
-    fetched: bytes, fetch_offset: int, offset: int, aborted: Iterable[tuple[int, int]]
+    fetched: bytes, fetch_offset: int, offset: int, aborted: Collection[tuple[int, int]]
 ) -> Neighbours:
     """Looks through what was fetched from `fetch_offset` (<= `offset` when records before matter).
 
