@@ -19,7 +19,7 @@ from warren.evaluation.predicates import NO_REWIND, first_rewind
 from warren.evaluation.replay import tracked
 from warren.evaluation.windows import UNKNOWN, Bools, Column, Int64, Windows
 from warren.settings import PolicyName
-from warren.words import duration, rate, records
+from warren.words import duration, grouped, rate, records
 
 _REASONS: Mapping[Status, ReasonName] = {
     Status.STOP: "no_commit",
@@ -138,7 +138,7 @@ def _stalled(part: _Part, i: int) -> str:
 
 
 def _no_progress(offset: int, since: float, behind: str) -> str:
-    return f"commits go on, but at offset {offset:,} for {duration(since)}; {behind}"
+    return f"commits go on, but at offset {grouped(offset)} for {duration(since)}; {behind}"
 
 
 def _rewound(part: _Part, i: int) -> str:
@@ -152,13 +152,13 @@ def _rewound(part: _Part, i: int) -> str:
 
 
 def _went_back(before: int | None, ago: float, offset: int, behind: str) -> str:
-    origin = "" if before is None else f" from {before:,} {duration(ago)} ago"
-    return f"committed offset went back{origin} and is at {offset:,}; {behind}"
+    origin = "" if before is None else f" from {grouped(before)} {duration(ago)} ago"
+    return f"committed offset went back{origin} and is at {grouped(offset)}; {behind}"
 
 
 def _slow(part: _Part, i: int) -> str:
     known = [lag for lag in part.lags[i] if lag >= 0]
-    moved = f": from {known[0]:,} to {known[-1]:,}" if known else ""
+    moved = f": from {grouped(known[0])} to {grouped(known[-1])}" if known else ""
     return (
         f"lag has not shrunk over {part.filled[i]} commits in {duration(part.span(i))}{moved}; "
         f"{part.behind(i)}"

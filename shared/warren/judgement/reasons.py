@@ -11,6 +11,7 @@ from warren.evaluation import Explanation, Int64
 from warren.evaluation.policies import Statuses
 from warren.judgement.layout import Layout
 from warren.judgement.status_names import partition_name
+from warren.words import grouped
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ def reasons(
     worst = worst_first[0]
     topic, partition = layout.name(worst)
     more = len(worst_first) - 1
-    others = f"; {more:,} more {'is' if more == 1 else 'are'} not OK" if more else ""
+    others = f"; {grouped(more)} more {'is' if more == 1 else 'are'} not OK" if more else ""
     said = f"{topic}/{partition} {partition_name(int(status[worst]))}: {by_row[worst].sentence}"
     return Reasons(by_row, worst_first, said + others)
 

@@ -1,0 +1,35 @@
+"""Lags of the partitions: now, of the commits in the windows, and what they are judged by."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warren.evaluation import UNKNOWN, Int64
+from warren.judgement.state import GroupState, Latest
+
+
+def lag_of(latest: Int64) -> Int64:
+    """Log end - committed offset, at least 0; UNKNOWN when either is."""
+    committed, log_end = latest[Latest.COMMITTED], latest[Latest.LOG_END]
+    known = (committed >= 0) & (log_end >= 0)
+    return np.where(known, np.maximum(log_end - committed, 0), UNKNOWN)
+
+
+def lag_of_commits(latest: Int64, log_end_before: Int64) -> Int64:
+    """The lag, but 0 where a commit reached the log end of the observation before it.
+
+    What was written since then came after the commit, or hardly before it: a consumer that keeps up
+    with a steady producer is not behind, although there always is something new when one looks.
+    """
+    lag, committed = lag_of(latest), latest[Latest.COMMITTED]
+    caught_up = (log_end_before != UNKNOWN) & (committed >= log_end_before) & (lag != UNKNOWN)
+    return np.where(caught_up, 0, lag)
+
+
+def least_lag_of(state: GroupState, lag: Int64) -> Int64:
+    """The lag that a partition is judged by: that of now or, while no broker says where the log
+    ends, the one that follows from where it last ended. Logs only grow, so it is at least that.
+    """
+    then = state.latest.copy()
+    then[Latest.LOG_END] = state.windows.log_ends[:, -1]
+    return np.where(lag == UNKNOWN, lag_of(then), lag)

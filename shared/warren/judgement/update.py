@@ -1,0 +1,100 @@
+"""The update of a group's state by what an event observed: partitions, windows, track."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from warren.contracts import OffsetEvent
+from warren.evaluation import (
+    UNKNOWN,
+    Column,
+    GroupRules,
+    Int64,
+    PartitionRules,
+    Sighting,
+    Track,
+    Windows,
+)
+from warren.judgement.lags import lag_of_commits
+from warren.judgement.observation import Observation, observe
+from warren.judgement.state import Applied, GroupState, Latest
+
+
+def updated_state(
+    event: OffsetEvent, known: GroupState | None, rules: GroupRules
+) -> tuple[GroupState, PartitionRules]:
+    """The state with the event's observation in it; partitions it does not name stay."""
+    old = known or GroupState.new(Applied.by(event), rules.group.intervals)
+    named = {topic: positions.partition for topic, positions in event.topics.items()}
+    layout = old.layout.without_topics(event.removed).with_topics(named)
+    applied = PartitionRules.of(rules, layout.counts())
+    rows = old.layout.rows_of(layout)
+    windows = old.windows.resized(applied.slots).take(rows)
+    if not old.applied.shares_order_with(event):
+        windows.forget_orders()
+    latest = np.full((len(Latest), len(rows)), UNKNOWN, np.int64)
+    latest[:, rows >= 0] = old.latest[:, rows[rows >= 0]]
+    observation = observe(event, layout)
+    latest[:, observation.rows] = observation.latest
+    _insert(windows, observation, event, applied)
+    state = replace(
+        old,
+        applied=Applied.by(event),
+        layout=layout,
+        latest=latest,
+        windows=windows,
+        track=_tracked(old, rows, observation, event, applied),
+    )
+    return state, applied
+
+
+def _insert(
+    windows: Windows, observation: Observation, event: OffsetEvent, rules: PartitionRules
+) -> None:
+    rows, latest = observation.rows, observation.latest
+    committed, committed_at = latest[Latest.COMMITTED], latest[Latest.COMMITTED_AT]
+    windows.clear(rows[committed < 0])  # its committed offset is gone
+    lag = lag_of_commits(latest, windows.log_ends[rows, -1])
+    windows.remember_log_ends(rows, latest[Latest.LOG_END])
+    differs = (committed != windows.newest(Column.OFFSET)[rows]) | (
+        committed_at != windows.newest(Column.COMMITTED_AT)[rows]
+    )
+    is_first = windows.filled[rows] == 0
+    moved = (committed >= 0) & (is_first | ((observation.commits > 0) & differs))
+    order = event.observed_at if event.position < 0 else event.position
+    commits = np.empty((len(Column), int(moved.sum())), np.int64)
+    commits[Column.OFFSET] = committed[moved]
+    commits[Column.COMMITTED_AT] = committed_at[moved]
+    commits[Column.OBSERVED_AT] = event.observed_at
+    commits[Column.LAG] = lag[moved]
+    commits[Column.ORDER] = order
+    into = rows[moved]
+    windows.insert(into, commits, rules.min_distance_of(into), rules.capacity_of(into))
+    if not isinstance(rules.intervals, int):
+        windows.limit(rules.intervals)
+
+
+def _tracked(
+    old: GroupState,
+    rows: Int64,
+    observation: Observation,
+    event: OffsetEvent,
+    rules: PartitionRules,
+) -> Track | None:
+    """What `progress` knows after this event; nothing where no partition is judged by it."""
+    if "progress" not in rules.policies:
+        return None
+    track = Track.empty(len(rows)) if old.track is None else old.track.take(rows)
+    latest = observation.latest
+    sighting = Sighting(
+        at=event.observed_at,
+        committed=latest[Latest.COMMITTED],
+        committed_at=latest[Latest.COMMITTED_AT],
+        commits=observation.commits,
+        log_end=latest[Latest.LOG_END],
+        allowed_lag=rules.allowed_lag_of(observation.rows),
+    )
+    track.observe(observation.rows, sighting)
+    return track
