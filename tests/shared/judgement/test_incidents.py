@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from support.offset_events import MINUTE, NOW, At, Judge, commits, offset_event
-from warren.contracts import OffsetEvent, StatusChangeEvent
+from support.offset_events import MINUTE, NOW, At, Judge, commits, heartbeat, offset_event
+from warren.contracts import StatusChangeEvent
 from warren.evaluation import Rules
 from warren.judgement.judge import Duplicate, Ended, Nothing
 from warren.judgement.state import GroupGone, GroupState
-
-
-def heartbeat(minute: float, lag: int, **more: int) -> OffsetEvent:
-    """orders/0 as it was after `commits(…, …, …)`, without a new commit."""
-    at = At(120, NOW + 2 * MINUTE, lag, commits=0)
-    return offset_event(NOW + round(minute * MINUTE), {"orders": {0: at}}, **more)
 
 
 def test_an_incident_stays_from_its_opening_until_the_group_is_ok() -> None:
