@@ -16,7 +16,6 @@ from warren_local.demo.topics import TOPICS
 
 ROOT = Path(__file__).parents[2]
 NOW = 1_800_000_000_000
-DAY = 86_400_000
 
 
 def group(
@@ -41,33 +40,44 @@ def worst(topic: str, partition: int, status: str, lag: int) -> dict[str, Any]:
     return {"topic": topic, "partition": partition, "status": status, "lag": lag}
 
 
+# As the demo's groups were after 80 s of a `make run`.
 SAMPLE = [
+    group(
+        "demo-losing",
+        "ERR",
+        210,
+        since=73_503,
+        late=71_312,
+        time_to_loss_ms=0,
+        lost_records=64,
+        worst=worst("demo.sensors", 0, "STALL", 210),
+    ),
     group(
         "demo-stalled",
         "ERR",
-        612,
-        since=100_000,
-        late=161_000,
-        time_to_loss_ms=7 * DAY - 161_000,
-        worst=worst("demo.invoices", 0, "STALL", 612),
+        460,
+        since=73_503,
+        late=83_472,
+        time_to_loss_ms=604_716_528,
+        worst=worst("demo.invoices", 0, "STALL", 460),
     ),
     group(
         "demo-stopped",
         "ERR",
-        1_431,
-        since=72_000,
-        late=84_000,
-        time_to_loss_ms=3_516_000,
-        worst=worst("demo.orders", 0, "STOP", 362),
+        1_520,
+        since=46_503,
+        late=53_851,
+        time_to_loss_ms=3_546_149,
+        worst=worst("demo.orders", 0, "STOP", 380),
     ),
     group(
         "demo-slow",
         "WARN",
-        2_904,
-        since=58_000,
-        late=145_000,
-        time_to_loss_ms=7 * DAY - 145_000,
-        worst=worst("demo.payments", 0, "WARN", 2_904),
+        1_740,
+        since=71_504,
+        late=83_473,
+        time_to_loss_ms=604_716_527,
+        worst=worst("demo.payments", 0, "WARN", 1_740),
     ),
     group("demo-healthy", "OK", 0, since=None, late=0),
 ]
