@@ -22,17 +22,18 @@ from support.burrow_process import run_burrow
 from support.commit_load import CommitLoad
 from support.group_load import TOPIC_ID
 from support.measuring import kafka, usage
-from support.quiet_coordinator import QuietCoordinator
 from warren.clock import SystemClock
 from warren.log import configure
 from warren.settings import ClusterSettings, CollectorSettings, LogSettings
 from warren_collector.cluster.filters import NameFilter
+from warren_collector.groups.live.groups import LiveGroups
 from warren_collector.groups.recorded.records import Findings
 from warren_collector.groups.recorded.states import GroupStates
 from warren_collector.groups.reports import GroupReports
 from warren_collector.groups.topic_ids import TopicIds
 from warren_collector.positions.recorded import RecordedPositions
 from warren_collector.sources.offsets_topic import OffsetsTopicSource
+from warren_collector.sources.shards import OffsetsTopicShards
 from warren_local.ports import free_port
 
 
@@ -71,7 +72,8 @@ def ingest(load: CommitLoad, bootstrap: str, ends: list[int]) -> dict[str, Any]:
     states = GroupStates(accepts)
     positions = RecordedPositions(states, accepts)
     source = OffsetsTopicSource("bench", "clusters.bench", settings, group, positions.release)
-    reports = _reports(states, positions)
+    shards = OffsetsTopicShards(source.partitions, lambda: source.partition_count)
+    reports = _reports(states, positions, LiveGroups([], shards, lambda: None))
     commits = group_records = events = 0
     while not len(batch := source.poll(0.2)):
         pass
@@ -106,10 +108,10 @@ def ingest(load: CommitLoad, bootstrap: str, ends: list[int]) -> dict[str, Any]:
     }
 
 
-def _reports(states: GroupStates, positions: RecordedPositions) -> GroupReports:
+def _reports(states: GroupStates, positions: RecordedPositions, live: LiveGroups) -> GroupReports:
     topic_ids = TopicIds(lambda _: {}, SystemClock())
     topic_ids.learn(TOPIC_ID, "warren-bench-data-0")
-    return GroupReports("bench", states, positions.groups, topic_ids, QuietCoordinator())
+    return GroupReports("bench", states, positions.groups, topic_ids, live)
 
 
 def _tick(reports: GroupReports, source: OffsetsTopicSource) -> int:
