@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import structlog
 from hypothesis import HealthCheck, settings
 from support.providers import Provider, choose_provider, docker_is_reachable
 from support.servers import container_kafka, container_valkey, embedded_kafka, embedded_valkey
@@ -26,6 +27,9 @@ def pytest_configure() -> None:
     A shell starts background commands with SIGINT ignored, and that is inherited.
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    # What code under test logs as nobody configured it: rich tracebacks take seconds each.
+    plain = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+    structlog.configure(processors=[structlog.stdlib.add_log_level, plain])
 
 
 # The same examples in every run, however slow the machine is: a failure can be had again.

@@ -27,7 +27,9 @@ def _shared_processors(service: str) -> list[Processor]:
 def _renderer(settings: LogSettings) -> list[Processor]:
     terminal = sys.stderr.isatty()
     if settings.format == "console" or (settings.format == "auto" and terminal):
-        return [structlog.dev.ConsoleRenderer(colors=terminal)]
+        # Rich tracebacks would show local variables, and with them passwords.
+        plain = structlog.dev.plain_traceback
+        return [structlog.dev.ConsoleRenderer(colors=terminal, exception_formatter=plain)]
     return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
 
 

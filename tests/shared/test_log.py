@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator
+from typing import Literal
 
 import pytest
 import structlog
@@ -41,3 +42,19 @@ def test_console_lines_and_level(capsys: pytest.CaptureFixture[str]) -> None:
     assert "hidden" not in text
     assert "shown" in text
     assert "port=8000" in text
+
+
+@pytest.mark.parametrize("form", ["console", "json"])
+def test_tracebacks_show_no_local_variables(
+    form: Literal["console", "json"], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They may be passwords."""
+    configure(LogSettings(format=form), "notifier")
+    password = "".join(("sw", "ordfish"))
+    try:
+        raise RuntimeError(f"refused after {len(password)} characters")
+    except RuntimeError:
+        structlog.get_logger("x").exception("no mail")
+    text = capsys.readouterr().err
+    assert "refused after 9 characters" in text
+    assert password not in text
