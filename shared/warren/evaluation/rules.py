@@ -11,6 +11,7 @@ from typing import Any, Self
 from warren.settings import EvaluationOverride, EvaluationSettings, PolicyName
 
 MOST_GROUPS = 100_000  # whose rules are kept at hand
+GRACE_MS = 15_000  # an interval and a heartbeat of the collector
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,8 @@ class Rules:
     allowed_lag: int = 0
     minimum_complete: float = 0.0
     expire_group_ms: int = 7 * 86_400_000
+    grace_ms: int = GRACE_MS
+    """So long, a window that has begun to fill is not taken for a group that has stopped."""
 
     @classmethod
     def from_settings(cls, settings: EvaluationSettings) -> Self:
@@ -81,8 +84,9 @@ class GroupRules:
 class RuleBook:
     """Which rules a group has. Groups that the same overrides match share theirs."""
 
-    def __init__(self, settings: EvaluationSettings) -> None:
-        base = Rules.from_settings(settings)
+    def __init__(self, settings: EvaluationSettings, grace: float = GRACE_MS / 1000) -> None:
+        """`grace`: seconds within which every group that is well is seen to commit."""
+        base = replace(Rules.from_settings(settings), grace_ms=round(grace * 1000))
         overrides = [Override(each) for each in settings.overrides]
 
         @functools.cache

@@ -55,9 +55,9 @@ def _insert(
 ) -> None:
     rows, latest = observation.rows, observation.latest
     committed, committed_at = latest[Latest.COMMITTED], latest[Latest.COMMITTED_AT]
-    windows.clear(rows[committed < 0])  # its committed offset is gone
-    lag = lag_of_commits(latest, windows.log_ends[rows, -1])
-    windows.remember_log_ends(rows, latest[Latest.LOG_END])
+    windows.clear_commits(rows[committed < 0])  # its committed offset is gone
+    windows.remember_log_ends(rows, latest[Latest.LOG_END], event.observed_at)
+    lag = lag_of_commits(latest, windows.log_ends[rows, -2])
     differs = (committed != windows.newest(Column.OFFSET)[rows]) | (
         committed_at != windows.newest(Column.COMMITTED_AT)[rows]
     )
