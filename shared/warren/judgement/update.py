@@ -17,6 +17,7 @@ from warren.evaluation import (
     Track,
     Windows,
 )
+from warren.judgement.earlier import recall
 from warren.judgement.lags import lag_of_commits
 from warren.judgement.observation import Observation, observe
 from warren.judgement.state import Applied, GroupState, Latest
@@ -38,6 +39,8 @@ def updated_state(
     latest[:, rows >= 0] = old.latest[:, rows[rows >= 0]]
     observation = observe(event, layout)
     latest[:, observation.rows] = observation.latest
+    if event.earlier:
+        recall(windows, layout, latest, event)
     _insert(windows, observation, event, applied)
     state = replace(
         old,
