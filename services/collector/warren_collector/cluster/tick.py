@@ -70,7 +70,7 @@ class Ticker:
         self._meters = meters
         self._clock = clock
         self._heartbeat = heartbeat
-        self._history = history or LogHistory()
+        self._history = LogHistory() if history is None else history
         self._trouble = Trouble(origin.cluster, clock)
         self.problem: TickError | None = None
         """Why the last tick failed."""

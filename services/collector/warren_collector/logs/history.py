@@ -70,5 +70,5 @@ class LogHistory:
         there = partitions < ring.ends.shape[1]
         known[there] = ring.ends[:, partitions[there]].T
         if (known != UNKNOWN).all():
-            return known.tolist()  # type: ignore[no-any-return]  # NumPy does not say of what
+            return known.tolist()
         return [[end for end in ends if end != UNKNOWN] for ends in known.tolist()]
