@@ -21,8 +21,8 @@ Bools = NDArray[np.bool_]
 UNKNOWN = -1
 # Two times within +-MAX_TIME differ by less than 2^63, so that no difference of them wraps around.
 MAX_TIME = 2**62 - 1
-# Of log ends, the newest in each stretch of this length is remembered: ten of them are 100 s, as by
-# default Burrow's ten refreshes are.
+# By default. Of log ends, the newest in each stretch of this length is remembered: ten of them are
+# 100 s, as Burrow's ten refreshes are.
 LOG_ENDS_APART_MS = 11_000
 
 
@@ -123,7 +123,9 @@ class Windows:
         """Any commit is newer than those that are here: what orders them is about to change."""
         self.columns[Column.ORDER] = np.arange(-self.intervals, 0)
 
-    def remember_log_ends(self, rows: Int64, log_ends: Int64, at: int) -> None:
+    def remember_log_ends(
+        self, rows: Int64, log_ends: Int64, at: int, apart_ms: int = LOG_ENDS_APART_MS
+    ) -> None:
         """Adds one observation for each of these (distinct) partitions; UNKNOWN ones are not.
 
         It replaces the newest where that is of the same stretch of time: how long ends are
@@ -131,7 +133,7 @@ class Windows:
         """
         known = log_ends >= 0
         rows, log_ends = rows[known], log_ends[known]
-        later = rows[self.log_ends_at[rows] // LOG_ENDS_APART_MS != at // LOG_ENDS_APART_MS]
+        later = rows[self.log_ends_at[rows] // apart_ms != at // apart_ms]
         if len(later):
             self.log_ends[later, :-1] = self.log_ends[later, 1:]
         self.log_ends[rows, -1] = log_ends

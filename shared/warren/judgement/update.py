@@ -41,7 +41,7 @@ def updated_state(
     latest[:, observation.rows] = observation.latest
     if event.earlier:
         recall(windows, layout, latest, event)
-    _insert(windows, observation, event, applied)
+    _insert(windows, observation, event, applied, rules.group.log_ends_apart_ms)
     state = replace(
         old,
         applied=Applied.by(event),
@@ -54,12 +54,16 @@ def updated_state(
 
 
 def _insert(
-    windows: Windows, observation: Observation, event: OffsetEvent, rules: PartitionRules
+    windows: Windows,
+    observation: Observation,
+    event: OffsetEvent,
+    rules: PartitionRules,
+    apart_ms: int,
 ) -> None:
     rows, latest = observation.rows, observation.latest
     committed, committed_at = latest[Latest.COMMITTED], latest[Latest.COMMITTED_AT]
     windows.clear_commits(rows[committed < 0])  # its committed offset is gone
-    windows.remember_log_ends(rows, latest[Latest.LOG_END], event.observed_at)
+    windows.remember_log_ends(rows, latest[Latest.LOG_END], event.observed_at, apart_ms)
     lag = lag_of_commits(latest, windows.log_ends[rows, -2])
     differs = (committed != windows.newest(Column.OFFSET)[rows]) | (
         committed_at != windows.newest(Column.COMMITTED_AT)[rows]
