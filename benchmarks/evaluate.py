@@ -115,7 +115,7 @@ def _evidence(partitions: int) -> tuple[Evidence, Sighting]:
         commits[Column.LAG] = lag
         commits[Column.ORDER] = slot
         windows.insert(rows, commits, 1000)
-        windows.remember_log_ends(rows, committed + lag)
+        windows.remember_log_ends(rows, committed + lag, now)
         at = np.full(partitions, now)
         sighting = Sighting(now, committed, at, np.ones(partitions, np.int64), committed + lag)
         track.observe(rows, sighting)

@@ -219,7 +219,7 @@ def test_a_committed_offset_that_retention_has_passed_is_judged_and_shown() -> N
     seen = Judge()
     for second in range(8):
         seen.see(NOW + second * SECOND, 1000, 10)
-    passed = seen.see(NOW + 20 * SECOND, 1000, start=500)
+    passed = seen.see(NOW + 40 * SECOND, 1000, start=500)
     columns = passed.lag.topics["orders"]
     assert (columns.committed, columns.log_start) == ([10], [500])
     assert seen.status(passed) == "STOP"

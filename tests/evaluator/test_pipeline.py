@@ -74,10 +74,10 @@ def batch(*events: OffsetEvent, first: int = 0) -> list[SourceRecord]:
 
 
 def test_outputs_are_acknowledged_before_the_table_is_touched(broker: Broker) -> None:
-    asyncio.run(pipeline(broker).run(batch(*commits(5, 6))))
+    asyncio.run(pipeline(broker).run(batch(*commits(105, 106))))
     assert broker.log == [
-        *["send w.lag", "send w.lag-status"] * 2,
-        *["acknowledge w.lag", "acknowledge w.lag-status"] * 2,
+        *["send w.lag", "send w.lag", "send w.lag-status"],
+        *["acknowledge w.lag", "acknowledge w.lag", "acknowledge w.lag-status"],
         "send table",
         "acknowledge table",
     ]
@@ -87,7 +87,7 @@ def test_outputs_are_acknowledged_before_the_table_is_touched(broker: Broker) ->
 def test_what_is_not_acknowledged_is_raised(broker: Broker, what: str) -> None:
     broker.fails_on = what
     with pytest.raises(ConnectionError, match=what):
-        asyncio.run(pipeline(broker).run(batch(*commits(5))))
+        asyncio.run(pipeline(broker).run(batch(*commits(105, 106))))
     assert ("send table" in broker.log) == (what == "table")
 
 

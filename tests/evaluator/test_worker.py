@@ -131,7 +131,7 @@ def test_events_that_retention_deleted_unread_are_told(home: Home) -> None:
 
 def test_bad_events_are_dead_lettered_and_later_ones_judged(home: Home) -> None:
     key = group_key("prod", "billing")
-    first, second, third = commits(15, 16, 17)
+    first, second, third = commits(115, 116, 117)
     value = first.to_bytes()
     bad = {
         "nonsense": (key, b"\x00\xffnonsense"),
@@ -163,7 +163,7 @@ def test_bad_events_are_dead_lettered_and_later_ones_judged(home: Home) -> None:
 
 def test_windows_survive_a_kill_and_duplicates_are_ignored(home: Home) -> None:
     """A group in trouble stays in its incident: no change through OK, nothing said twice."""
-    events = commits(15, 15, 15)
+    events = commits(115, 115, 115)
     with home.worker() as worker:
         worker.start().await_ready()
         sender = home.events()
@@ -174,7 +174,7 @@ def test_windows_survive_a_kill_and_duplicates_are_ignored(home: Home) -> None:
         worker.kill()
         worker.start()
         sender.send(*events)
-        later = At(120, NOW + 2 * MINUTE, lag=16, commits=0)
+        later = At(120, NOW + 2 * MINUTE, lag=116, commits=0)
         sender.send(offset_event(NOW + 3 * MINUTE, {"orders": {0: later}}))
         sender.flush()
         home.await_caught_up()

@@ -24,9 +24,8 @@ from warren_local.plan import DemoPorts, Options, make_plan
 STEP = 0.01  # seconds
 TICK = 1.0
 BEGINNING_MS = 1_800_000_000_000
-RULES = Rules.from_settings(
-    make_plan(Settings(), Options(), demo_ports=DemoPorts(1, 2, 3)).settings.evaluation
-)
+SETTINGS = make_plan(Settings(), Options(), demo_ports=DemoPorts(1, 2, 3)).settings
+RULES = Rules.from_settings(SETTINGS.evaluation, SETTINGS.collector)
 
 
 class SimulatedMember:

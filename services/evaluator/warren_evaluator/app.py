@@ -57,7 +57,7 @@ def create_evaluator(settings: Settings, partitions: int, clock: Clock) -> Evalu
         app.Table(TABLE, partitions=partitions, key_type=bytes, value_type=bytes),
     )
     source = app.topic(OFFSETS.full_name(settings.home.topic_prefix), **raw)
-    rules = RuleBook(settings.evaluation)
+    rules = RuleBook(settings.evaluation, settings.collector)
     pipeline = Pipeline(
         BatchEvaluator(rules.rules_for, settings.home.topic_prefix, clock),
         table,

@@ -23,7 +23,7 @@ from warren.contracts.notifier_state import (
     PendingDelivery,
     RouteProgress,
 )
-from warren.contracts.offset_event import OffsetEvent, TopicPositions
+from warren.contracts.offset_event import EarlierPositions, OffsetEvent, TopicPositions
 from warren.contracts.reason import REASONS, EndReasonName, ReasonName
 from warren.contracts.status import GroupStatusName, PartitionStatusName, Status
 from warren.contracts.status_change import (
@@ -44,6 +44,7 @@ __all__ = [
     "DeadLetter",
     "DeliveryKind",
     "DeliveryOutcome",
+    "EarlierPositions",
     "EndReasonName",
     "Event",
     "FreshnessEvent",

@@ -36,6 +36,34 @@ class TopicPositions(BaseModel):
         return self
 
 
+class EarlierPositions(BaseModel):
+    """What was before an event, of partitions that a collector tells of for the first time.
+
+    Columns, one entry per partition; each is a list, oldest first, that may be empty.
+    """
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    partition: list[Partition]
+    log_end: list[list[Offset]] = Field(description="Ends of the log before, about 10 s apart")
+    committed: list[list[Offset]] = Field(
+        description="Offsets committed before, as far as the offsets topic still has them; only "
+        "when no collector has read it before"
+    )
+    committed_at: list[list[Milliseconds]] = Field(description="Their commit times")
+
+    @model_validator(mode="after")
+    def _columns(self) -> Self:
+        require_equal_lengths(self)
+        if any(len(c) != len(t) for c, t in zip(self.committed, self.committed_at, strict=True)):
+            raise ValueError("committed and committed_at differ in length")
+        return self
+
+
+def _is_none(value: object) -> bool:
+    return value is None
+
+
 class OffsetEvent(Event):
     """Positions as observed at one moment; all that the evaluator needs to judge the group.
 
@@ -59,6 +87,11 @@ class OffsetEvent(Event):
     topics: dict[str, TopicPositions] = Field(default_factory=dict)
     removed: dict[str, list[Partition]] = Field(
         default_factory=dict, description="Partitions whose committed offsets were deleted"
+    )
+    earlier: dict[str, EarlierPositions] | None = Field(
+        default=None,
+        exclude_if=_is_none,
+        description="By topic, what was before; absent but for positions told for the first time",
     )
     deleted: bool = Field(default=False, description="The whole group is gone")
     forget: list[str] | None = Field(

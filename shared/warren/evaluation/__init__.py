@@ -3,7 +3,7 @@
 The same windows at the same moment always give the same statuses: live, replayed, or in a batch.
 """
 
-from warren.evaluation.evidence import Evidence
+from warren.evaluation.evidence import Evidence, Following
 from warren.evaluation.explanations import Explanation, explain
 from warren.evaluation.group import GroupVerdict, is_expired, judge_group
 from warren.evaluation.learning import Sighting, Track
@@ -20,6 +20,7 @@ __all__ = [
     "Column",
     "Evidence",
     "Explanation",
+    "Following",
     "GroupRules",
     "GroupVerdict",
     "Int64",

@@ -5,7 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from warren.evaluation.learning import Track
-from warren.evaluation.windows import Int64, Windows
+from warren.evaluation.windows import Bools, Int64, Windows
+
+
+@dataclass(frozen=True, slots=True)
+class Following:
+    """What is known of windows that are followed while they fill."""
+
+    is_filling: Bools  # [partition] not full yet
+    grace_ms: int  # so long, every healthy group may need to be seen to commit
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,10 +22,12 @@ class Evidence:
 
     A current lag is UNKNOWN when no log end was ever seen. A policy does not look at partitions
     without commits: `judge_partitions` keeps them OK whatever it says. Where observations were not
-    followed there is no track; `progress` then learns from the windows.
+    followed there is no track; `progress` then learns from the windows. Plain windows, of which
+    nobody says how they came about, are not `followed`: the rules hold for them to the letter.
     """
 
     windows: Windows
     current_lag: Int64  # [partition]
     now_ms: int | Int64  # for all, or [partition]
     track: Track | None = None
+    following: Following | None = None

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warren.contracts.status import Status
-from warren.evaluation import predicates
+from warren.evaluation import doubt, predicates
 from warren.evaluation.evidence import Evidence
 from warren.evaluation.progress import judge
 from warren.evaluation.replay import tracked
@@ -35,13 +35,18 @@ def burrow(evidence: Evidence, allowed_lag: int | Int64) -> Statuses:
     return _first_that_holds(
         (evidence.current_lag <= allowed_lag, Status.OK),
         (
-            predicates.stopped(windows, evidence.now_ms) & ~predicates.log_end_reached(windows),
+            predicates.stopped(windows, evidence.now_ms)
+            & ~predicates.log_end_reached(windows)
+            & ~doubt.stop_is_doubtful(evidence),
             Status.STOP,
         ),
         (predicates.rewound(windows), Status.REWIND),
         (~in_trouble, Status.OK),
-        (predicates.stalled(windows), Status.STALL),
-        (predicates.lag_never_decreasing(windows), Status.WARN),
+        (predicates.stalled(windows) & ~doubt.stall_is_doubtful(evidence), Status.STALL),
+        (
+            predicates.lag_never_decreasing(windows) & ~doubt.warning_is_doubtful(evidence),
+            Status.WARN,
+        ),
     )
 
 
@@ -59,9 +64,20 @@ def wiki(evidence: Evidence, allowed_lag: int | Int64) -> Statuses:
     behind = evidence.current_lag > allowed_lag
     return _first_that_holds(
         (~predicates.lag_always_above(windows, allowed_lag), Status.OK),
-        (predicates.stalled(windows) & fixed_or_growing, Status.STALL),
-        (predicates.advanced(windows) & fixed_or_growing, Status.WARN),
-        (predicates.stopped(windows, evidence.now_ms) & behind, Status.STOP),
+        (
+            predicates.stalled(windows) & fixed_or_growing & ~doubt.stall_is_doubtful(evidence),
+            Status.STALL,
+        ),
+        (
+            predicates.advanced(windows) & fixed_or_growing & ~doubt.warning_is_doubtful(evidence),
+            Status.WARN,
+        ),
+        (
+            predicates.stopped(windows, evidence.now_ms)
+            & behind
+            & ~doubt.stop_is_doubtful(evidence),
+            Status.STOP,
+        ),
     )
 
 

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from warren.settings import EvaluationOverride, EvaluationSettings, PolicyName
+from warren.evaluation.windows import LOG_ENDS_APART_MS
+from warren.settings import CollectorSettings, EvaluationOverride, EvaluationSettings, PolicyName
 
 MOST_GROUPS = 100_000  # whose rules are kept at hand
 
@@ -23,11 +24,22 @@ class Rules:
     allowed_lag: int = 0
     minimum_complete: float = 0.0
     expire_group_ms: int = 7 * 86_400_000
+    grace_ms: int = 15_000
+    """So long, a window that has begun to fill is not taken for a group that has stopped."""
+    log_ends_apart_ms: int = LOG_ENDS_APART_MS
 
     @classmethod
-    def from_settings(cls, settings: EvaluationSettings) -> Self:
-        """What holds where nothing is overridden."""
-        return cls(**_in_milliseconds(settings.model_dump(exclude={"overrides"})))
+    def from_settings(
+        cls, settings: EvaluationSettings, collector: CollectorSettings | None = None
+    ) -> Self:
+        """What holds where nothing is overridden. `collector`: how often groups are observed."""
+        pace = collector or CollectorSettings()
+        return cls(
+            **_in_milliseconds(settings.model_dump(exclude={"overrides"})),
+            grace_ms=round((pace.interval + pace.heartbeat) * 1000),
+            # A tenth more: a tick may come early, and ten of them are to be ten heartbeats at least.
+            log_ends_apart_ms=round(pace.heartbeat * 1100),
+        )
 
 
 def _in_milliseconds(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -81,8 +93,11 @@ class GroupRules:
 class RuleBook:
     """Which rules a group has. Groups that the same overrides match share theirs."""
 
-    def __init__(self, settings: EvaluationSettings) -> None:
-        base = Rules.from_settings(settings)
+    def __init__(
+        self, settings: EvaluationSettings, collector: CollectorSettings | None = None
+    ) -> None:
+        """`collector`: how often groups are observed; None for by default."""
+        base = Rules.from_settings(settings, collector)
         overrides = [Override(each) for each in settings.overrides]
 
         @functools.cache

@@ -21,6 +21,9 @@ Bools = NDArray[np.bool_]
 UNKNOWN = -1
 # Two times within +-MAX_TIME differ by less than 2^63, so that no difference of them wraps around.
 MAX_TIME = 2**62 - 1
+# By default. Of log ends, the newest in each stretch of this length is remembered: ten of them are
+# 100 s, as Burrow's ten refreshes are.
+LOG_ENDS_APART_MS = 11_000
 
 
 class Column(IntEnum):
@@ -35,18 +38,22 @@ class Column(IntEnum):
 
 @dataclass(slots=True)
 class Windows:
-    """The windows of P partitions, W slots each. `insert` and `remember_log_ends` change them."""
+    """The windows of P partitions, W slots each. `insert`, `fill` and those about log ends change
+    them.
+    """
 
     columns: Int64  # [column, partition, slot]
     filled: Int64  # [partition] occupied slots
     log_ends: Int64  # [partition, slot] log ends seen lately, newest last, UNKNOWN where none
+    log_ends_at: Int64  # [partition] when the newest of them was seen, UNKNOWN where none
 
     @classmethod
     def empty(cls, partitions: int, intervals: int) -> Windows:
         columns = np.zeros((len(Column), partitions, intervals), np.int64)
         columns[Column.LAG] = UNKNOWN
         log_ends = np.full((partitions, intervals), UNKNOWN, np.int64)
-        return cls(columns, np.zeros(partitions, np.int64), log_ends)
+        at = np.full(partitions, UNKNOWN, np.int64)
+        return cls(columns, np.zeros(partitions, np.int64), log_ends, at)
 
     @property
     def intervals(self) -> int:
@@ -77,20 +84,28 @@ class Windows:
     def take(self, rows: Int64) -> Windows:
         """A copy with these partitions; a negative row gives an empty window."""
         if np.array_equal(rows, np.arange(len(self.filled))):  # as nearly always
-            return Windows(self.columns.copy(), self.filled.copy(), self.log_ends.copy())
+            copies = (self.columns.copy(), self.filled.copy(), self.log_ends.copy())
+            return Windows(*copies, self.log_ends_at.copy())
         missing = rows < 0
         if len(self.filled) == 0:
             return Windows.empty(len(rows), self.intervals)
-        taken = Windows(self.columns[:, rows], self.filled[rows], self.log_ends[rows])
+        taken = Windows(
+            self.columns[:, rows], self.filled[rows], self.log_ends[rows], self.log_ends_at[rows]
+        )
         taken.clear(missing)
         return taken
 
-    def clear(self, rows: Int64 | Bools) -> None:
-        """Forgets everything about these partitions."""
+    def clear_commits(self, rows: Int64 | Bools) -> None:
+        """Forgets what was committed. Where the log ended is not the group's."""
         self.columns[:, rows] = 0
         self.columns[Column.LAG, rows] = UNKNOWN
         self.filled[rows] = 0
+
+    def clear(self, rows: Int64 | Bools) -> None:
+        """Forgets everything about these partitions."""
+        self.clear_commits(rows)
         self.log_ends[rows] = UNKNOWN
+        self.log_ends_at[rows] = UNKNOWN
 
     def resized(self, intervals: int) -> Windows:
         """The same windows with another number of slots; the oldest commits go first."""
@@ -101,18 +116,39 @@ class Windows:
         resized.columns[:, :, -kept:] = self.columns[:, :, -kept:]
         resized.filled[:] = np.minimum(self.filled, intervals)
         resized.log_ends[:, -kept:] = self.log_ends[:, -kept:]
+        resized.log_ends_at[:] = self.log_ends_at
         return resized
 
     def forget_orders(self) -> None:
         """Any commit is newer than those that are here: what orders them is about to change."""
         self.columns[Column.ORDER] = np.arange(-self.intervals, 0)
 
-    def remember_log_ends(self, rows: Int64, log_ends: Int64) -> None:
-        """Adds one observation for each of these (distinct) partitions; UNKNOWN ones are not."""
+    def remember_log_ends(
+        self, rows: Int64, log_ends: Int64, at: int, apart_ms: int = LOG_ENDS_APART_MS
+    ) -> None:
+        """Adds one observation for each of these (distinct) partitions; UNKNOWN ones are not.
+
+        It replaces the newest where that is of the same stretch of time: how long ends are
+        remembered does not depend on how often a group is looked at.
+        """
         known = log_ends >= 0
         rows, log_ends = rows[known], log_ends[known]
-        self.log_ends[rows, :-1] = self.log_ends[rows, 1:]
+        later = rows[self.log_ends_at[rows] // apart_ms != at // apart_ms]
+        if len(later):
+            self.log_ends[later, :-1] = self.log_ends[later, 1:]
         self.log_ends[rows, -1] = log_ends
+        self.log_ends_at[rows] = at
+
+    def recall_log_ends(self, row: int, log_ends: Int64) -> None:
+        """Ends that were seen before any that is known here, oldest first."""
+        kept = log_ends[-self.log_ends.shape[1] :]
+        self.log_ends[row, self.log_ends.shape[1] - len(kept) :] = kept
+
+    def fill(self, row: int, commits: Int64) -> None:
+        """An empty window gets commits, [column, N], oldest first; it takes what it can hold."""
+        kept = commits[:, -self.intervals :]
+        self.columns[:, row, self.intervals - kept.shape[1] :] = kept
+        self.filled[row] = kept.shape[1]
 
     def limit(self, intervals: Int64) -> None:
         """Keeps only the newest `intervals`, [partition], commits and log ends of each window."""

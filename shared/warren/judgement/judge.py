@@ -11,6 +11,7 @@ from warren.contracts import EndReasonName, LagEvent, OffsetEvent, Status, Statu
 from warren.evaluation import (
     UNKNOWN,
     Evidence,
+    Following,
     GroupRules,
     PartitionRules,
     by_partition,
@@ -122,7 +123,11 @@ def _judged(
 ) -> Judged:
     lag = lag_of(updated.latest)
     evidence = Evidence(
-        updated.windows, least_lag_of(updated, lag), event.observed_at, updated.track
+        updated.windows,
+        least_lag_of(updated, lag),
+        event.observed_at,
+        updated.track,
+        Following(updated.windows.filled < rules.intervals, group_rules.group.grace_ms),
     )
     partitions = judge_partitions(
         evidence,

@@ -16,10 +16,11 @@ def lag_of(latest: Int64) -> Int64:
 
 
 def lag_of_commits(latest: Int64, log_end_before: Int64) -> Int64:
-    """The lag, but 0 where a commit reached the log end of the observation before it.
+    """The lag, but 0 where a commit reached the log end remembered before the newest.
 
-    What was written since then came after the commit, or hardly before it: a consumer that keeps up
-    with a steady producer is not behind, although there always is something new when one looks.
+    That is 5 or 10 s old by default, as Burrow's is 10 s at most when it takes a commit in: a
+    consumer that keeps up with a steady producer is not behind, although there always is something
+    new when one looks.
     """
     lag, committed = lag_of(latest), latest[Latest.COMMITTED]
     caught_up = (log_end_before != UNKNOWN) & (committed >= log_end_before) & (lag != UNKNOWN)

@@ -4,9 +4,11 @@ Layout, little-endian: version, kind, then what `_GROUP` or `_GONE` names, the p
 the columns. A column of windows is stored as the newest value (64 bits) and the distances of the
 others from it, in 32 bits when they all fit. About 300 bytes a partition with ten intervals. Where
 policy `progress` judges, its track follows, 185 bytes a partition: how many marks and figures there
-are (a version that has others learns anew), then those.
+are (a version that has others learns anew), then those. At the end, when the log ends were seen:
+one time where it is the same for all partitions.
 
-Version 1 had no track; it is read as a group without one.
+Version 1 had no track; it is read as a group without one. Until version 2 nobody knew when log ends
+were seen: when the state was stored.
 """
 
 from __future__ import annotations
@@ -28,8 +30,8 @@ from warren.evaluation.learning import Figure, Mark
 from warren.judgement.layout import Layout
 from warren.judgement.state import Applied, Forgotten, GroupGone, GroupState, Latest
 
-VERSION = 2
-READABLE = (1, 2)
+VERSION = 3
+READABLE = (1, 2, 3)
 _KIND_GROUP, _KIND_GONE = 1, 2
 _SOURCES: tuple[SourceName, ...] = get_args(SourceName)
 _NONE = -(2**63)  # for an incident that is not open
@@ -67,6 +69,7 @@ def encode(state: GroupState | GroupGone) -> bytes:
         parts += _encode_column(column)
     parts += _encode_column(windows.log_ends)
     parts += _encode_track(state.track)
+    parts += _encode_times(windows.log_ends_at)
     return b"".join(parts)
 
 
@@ -79,7 +82,7 @@ def decode(value: bytes) -> GroupState | GroupGone:
         source, position, observed_at = _APPLIED.unpack_from(value, _PREFIX.size)
         applied = Applied(_SOURCES[source], position, observed_at)
         if kind == _KIND_GROUP:
-            return _decode_group(applied, value, has_track=version > 1)
+            return _decode_group(applied, value, version)
         if kind == _KIND_GONE:
             return GroupGone(applied, *_GONE.unpack_from(value, _HEAD))
     except (struct.error, ValueError, IndexError, TypeError) as error:
@@ -99,7 +102,7 @@ def peek_status(value: bytes) -> Status:
     return Status(value[_HEAD])
 
 
-def _decode_group(applied: Applied, value: bytes, *, has_track: bool) -> GroupState:
+def _decode_group(applied: Applied, value: bytes, version: int) -> GroupState:
     status, opened_at, intervals, partitions, layout_size = _GROUP.unpack_from(value, _HEAD)
     reader = _Reader(value, _HEAD + _GROUP.size)
     layout, forgotten = _decode_layout(bytes(reader.take(layout_size)), partitions)
@@ -114,7 +117,10 @@ def _decode_group(applied: Applied, value: bytes, *, has_track: bool) -> GroupSt
         reader.column(into=column)
     log_ends = np.empty((partitions, intervals), np.int64)
     reader.column(into=log_ends)
-    track = reader.track(partitions) if has_track else None
+    track = reader.track(partitions) if version > 1 else None
+    log_ends_at = np.full(partitions, applied.observed_at, np.int64)
+    if version > 2:
+        reader.times(into=log_ends_at)
     reader.expect_end()
     return GroupState(
         applied=applied,
@@ -122,7 +128,7 @@ def _decode_group(applied: Applied, value: bytes, *, has_track: bool) -> GroupSt
         opened_at=None if opened_at == _NONE else opened_at,
         layout=layout,
         latest=latest,
-        windows=Windows(columns, filled, log_ends),
+        windows=Windows(columns, filled, log_ends, log_ends_at),
         forgotten=forgotten,
         track=track,
     )
@@ -136,6 +142,12 @@ def _encode_column(column: Int64) -> list[bytes]:
     fits = bool((narrow == distances).all())
     body = narrow if fits else distances.astype("<i8")
     return [bytes([4 if fits else 8]), newest.astype("<i8").tobytes(), body.tobytes()]
+
+
+def _encode_times(times: Int64) -> list[bytes]:
+    """All, or one that stands for all."""
+    stored = times[:1] if len(times) and bool((times == times[0]).all()) else times
+    return [bytes([len(stored) == len(times)]), stored.astype("<i8").tobytes()]
 
 
 def _encode_track(track: Track | None) -> list[bytes]:
@@ -173,6 +185,10 @@ class _Reader:
         into[:, -1:] = newest
         distances = self.numbers(f"<i{width}", (partitions, intervals - 1))
         np.subtract(newest, distances, out=into[:, :-1])
+
+    def times(self, into: Int64) -> None:
+        is_each = self.take(1)[0]
+        into[:] = self.numbers("<i8", (len(into) if is_each else 1,))
 
     def track(self, partitions: int) -> Track | None:
         """None where none was kept, or one that another version of Warren has learnt."""

@@ -17,6 +17,7 @@ from warren.evaluation import (
     Track,
     Windows,
 )
+from warren.judgement.earlier import recall
 from warren.judgement.lags import lag_of_commits
 from warren.judgement.observation import Observation, observe
 from warren.judgement.state import Applied, GroupState, Latest
@@ -38,7 +39,9 @@ def updated_state(
     latest[:, rows >= 0] = old.latest[:, rows[rows >= 0]]
     observation = observe(event, layout)
     latest[:, observation.rows] = observation.latest
-    _insert(windows, observation, event, applied)
+    if event.earlier:
+        recall(windows, layout, latest, event)
+    _insert(windows, observation, event, applied, rules.group.log_ends_apart_ms)
     state = replace(
         old,
         applied=Applied.by(event),
@@ -51,13 +54,17 @@ def updated_state(
 
 
 def _insert(
-    windows: Windows, observation: Observation, event: OffsetEvent, rules: PartitionRules
+    windows: Windows,
+    observation: Observation,
+    event: OffsetEvent,
+    rules: PartitionRules,
+    apart_ms: int,
 ) -> None:
     rows, latest = observation.rows, observation.latest
     committed, committed_at = latest[Latest.COMMITTED], latest[Latest.COMMITTED_AT]
-    windows.clear(rows[committed < 0])  # its committed offset is gone
-    lag = lag_of_commits(latest, windows.log_ends[rows, -1])
-    windows.remember_log_ends(rows, latest[Latest.LOG_END])
+    windows.clear_commits(rows[committed < 0])  # its committed offset is gone
+    windows.remember_log_ends(rows, latest[Latest.LOG_END], event.observed_at, apart_ms)
+    lag = lag_of_commits(latest, windows.log_ends[rows, -2])
     differs = (committed != windows.newest(Column.OFFSET)[rows]) | (
         committed_at != windows.newest(Column.COMMITTED_AT)[rows]
     )

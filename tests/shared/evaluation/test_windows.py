@@ -95,7 +95,7 @@ def test_resizing_keeps_the_newest(intervals: int, wanted: int, inserted: list[C
     windows = Windows.empty(1, intervals)
     for commit in inserted:
         windows.insert(rows(0), np.array([commit], np.int64).T, 0)
-    windows.remember_log_ends(rows(0), rows(7))
+    windows.remember_log_ends(rows(0), rows(7), 0)
     resized = windows.resized(wanted)
     assert slots_of(resized, 0) == slots_of(windows, 0)[-wanted:]
     assert resized.intervals == wanted
@@ -104,9 +104,20 @@ def test_resizing_keeps_the_newest(intervals: int, wanted: int, inserted: list[C
 
 def test_remembers_known_log_ends_newest_last() -> None:
     windows = Windows.empty(2, 3)
-    for end in (5, UNKNOWN, 6, 7, 8):
-        windows.remember_log_ends(rows(1), rows(end))
+    for second, end in enumerate((5, UNKNOWN, 6, 7, 8)):
+        windows.remember_log_ends(rows(1), rows(end), second * 11_000)
     assert windows.log_ends.tolist() == [[-1, -1, -1], [6, 7, 8]]
+
+
+def test_log_ends_are_remembered_for_a_time_however_often_they_are_seen() -> None:
+    often, rarely = Windows.empty(1, 10), Windows.empty(1, 10)
+    for second in range(1000):
+        often.remember_log_ends(rows(0), rows(second), second * 1000)
+        if second % 10 == 0:
+            rarely.remember_log_ends(rows(0), rows(second), second * 1000)
+    for windows in (often, rarely):
+        assert 88 <= 1000 - windows.log_ends[0, 0] <= 110
+        assert (np.diff(windows.log_ends[0]) > 0).all()
 
 
 def test_taken_rows_are_copies_and_missing_ones_empty() -> None:

@@ -11,7 +11,7 @@ from warren.evaluation.packed_windows import unpack
 
 def test_what_is_published_is_what_the_contracts_allow() -> None:
     """Events are built without validation, so they are validated here."""
-    for judged in Judge().all(commits(5, 6, 7, 0)):
+    for judged in Judge().all(commits(105, 106, 107, 0)):
         assert LagEvent.from_bytes(judged.lag.to_bytes()) == judged.lag
         if judged.change is not None:
             raw = judged.change.to_bytes()
@@ -59,14 +59,14 @@ def test_who_is_not_ok_says_why() -> None:
     group = Judge()
     for minute in range(4):
         now = NOW + minute * MINUTE
-        rising = At(100 + minute, now, 60 * minute + 2)
+        rising = At(100 + minute, now, 60 * minute + 20)
         topics = {"a": {0: At(100 + minute, now), 1: rising}, "b": {0: rising}}
         judged = group.judged(offset_event(now, topics))
-        if minute == 0:
+        if minute == 1:
             first = judged
     sentence = (
-        "lag has not shrunk over 4 commits in 3 m: from 2 to 182; "
-        "182 records behind, log still growing by 1/s"
+        "lag has not shrunk over 4 commits in 3 m: from 20 to 200; "
+        "200 records behind, log still growing by 1/s"
     )
     lag = judged.lag
     assert lag.topics["a"].reason == [None, "lag_not_shrinking"]
@@ -83,7 +83,7 @@ def test_who_is_not_ok_says_why() -> None:
 
 
 def test_a_group_that_is_ok_again_has_no_reason() -> None:
-    judged = Judge().all(commits(11, 12, 13, 12))[-1]
+    judged = Judge().all(commits(111, 112, 113, 112))[-1]
     assert judged.change is not None
     assert (judged.change.data.reason, judged.change.data.explanation) == (None, None)
     assert (judged.lag.reason, judged.lag.explanation) == (None, None)

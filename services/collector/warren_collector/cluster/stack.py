@@ -28,6 +28,7 @@ from warren_collector.groups.topic_ids import TopicIds, asking
 from warren_collector.logs.ends import LogEndsReader
 from warren_collector.logs.listing import TopicListing
 from warren_collector.logs.metadata import TopicMetadata
+from warren_collector.logs.watch import LogWatch
 from warren_collector.positions.base import Positions
 from warren_collector.positions.events import Origin
 from warren_collector.sources.source import Source
@@ -114,6 +115,7 @@ class ClusterStack:
             metadata = TopicMetadata(self.cluster, self._setting, self._clock)
             ends = LogEndsReader(brokers, metadata, self._clock)
             closing.callback(ends.close)
+            logs = LogWatch(ends, watched.topic, self._clock)
             opened = Sources(
                 self.cluster,
                 self._settings,
@@ -143,6 +145,7 @@ class ClusterStack:
                 self._clock,
                 # A tick early rather than one late, though ticks are not quite regular.
                 max(settings.heartbeat - 1.5 * settings.interval, 0),
+                logs.history,
             )
             self._meters.log_ends_age.set_function(lambda: self._age_s(ticker.log_ends_at))
             listing = TopicListing(
@@ -153,7 +156,7 @@ class ClusterStack:
                 watched.topic,
                 self._clock,
             )
-            self._loop(source, positions, publisher, ticker, listing)
+            self._loop(source, positions, publisher, ticker, listing, logs)
             ticker.tick()
 
     def _loop(
@@ -163,6 +166,7 @@ class ClusterStack:
         publisher: Publisher,
         ticker: Ticker,
         listing: TopicListing,
+        logs: LogWatch,
     ) -> None:
         interval = self._settings.collector.interval
         progress = Progress(self.cluster, self._clock)
@@ -183,6 +187,7 @@ class ClusterStack:
             now = self._clock.monotonic()
             is_crowded = publisher.waiting >= MOST_DEAD_LETTERS
             if now >= next_tick or is_crowded or (self.is_ready and not was_ready):
+                logs.look()
                 ticker.tick()
                 if rereads and self.is_ready and not positions.groups.dirty.any():
                     source.reread()

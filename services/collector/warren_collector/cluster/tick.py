@@ -17,8 +17,9 @@ from warren_collector.cluster.publisher import Publisher
 from warren_collector.groups.recorded.records import Findings
 from warren_collector.groups.reports import GroupReport, GroupReports
 from warren_collector.logs.ends import LogEnds
+from warren_collector.logs.history import LogHistory
 from warren_collector.positions.base import Positions
-from warren_collector.positions.events import GroupEvents, Origin, group_events
+from warren_collector.positions.events import GroupEvents, Origin, Past, group_events
 from warren_collector.positions.group import Group
 from warren_collector.sources.source_partitions import SourcePartitions
 from warren_collector.trouble import Trouble
@@ -55,8 +56,11 @@ class Ticker:
         meters: Meters,
         clock: Clock,
         heartbeat: float,
+        history: LogHistory | None = None,
     ) -> None:
-        """`heartbeat`: seconds after which also a silent group is due."""
+        """`heartbeat`: seconds after which also a silent group is due. `history` gets what is read
+        here, too.
+        """
         self._origin = origin
         self._positions = positions
         self._source = source
@@ -66,6 +70,7 @@ class Ticker:
         self._meters = meters
         self._clock = clock
         self._heartbeat = heartbeat
+        self._history = LogHistory() if history is None else history
         self._trouble = Trouble(origin.cluster, clock)
         self.problem: TickError | None = None
         """Why the last tick failed."""
@@ -107,6 +112,7 @@ class Ticker:
         self.log_ends_at = self._clock.now_ms()
         self._meters.unknown_ends.set(ends.unknown_partitions)
         observed_at = self._publisher.observe()
+        past = Past(self._history, self._positions.earlier)
         results = [
             group_events(
                 group,
@@ -115,10 +121,12 @@ class Ticker:
                 self._origin,
                 live[group.source_partition],
                 observed_at,
+                past,
             )
             for group in groups
             if ends.suspected.isdisjoint(group.topics)
         ]
+        self._history.add(ends, observed_at)
         events = [event for result in results for event in result.events]
         bytes_before = self._publisher.published_bytes
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -71,13 +71,36 @@ class LogEndsReader:
         """Of every accepted topic that may be described. Raises what `read` raises."""
         return self._runner.run(self._read_all(accepts))
 
+    def read_past(
+        self, accepts: Callable[[str], bool], times: Sequence[int]
+    ) -> list[dict[str, Int64s]]:
+        """Where the accepted topics' logs ended at these times, Unix ms: before the first record
+        that is not older. UNKNOWN where there is none, or nobody says. Raises what `read` raises.
+        """
+        return self._runner.run(self._read_past(accepts, times))
+
     def close(self) -> None:
         self._runner.run(self._brokers.close())
         self._runner.close()
 
     async def _read_all(self, accepts: Callable[[str], bool]) -> LogEnds:
+        return await self._read(await self._all(accepts))
+
+    async def _read_past(
+        self, accepts: Callable[[str], bool], times: Sequence[int]
+    ) -> list[dict[str, Int64s]]:
+        topics = await self._all(accepts)
+        if topics:
+            await self._metadata.refresh(self._brokers, topics)
+        past: list[_Offsets] = [{} for _ in times]
+        for ends, time in zip(past, times, strict=True):
+            self._make_room(ends, topics)
+            await self._fill(ends, time)
+        return past
+
+    async def _all(self, accepts: Callable[[str], bool]) -> list[str]:
         names = [description[1] for description in (await self._brokers.metadata(None)).topics]
-        return await self._read(sorted(filter(accepts, names)))
+        return sorted(filter(accepts, names))
 
     async def _read(self, topics: list[str]) -> LogEnds:
         if not topics:

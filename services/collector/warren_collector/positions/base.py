@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from warren_collector.positions.columns import Int64s, PositionColumns
+from warren_collector.positions.earlier_commits import EarlierCommits
 from warren_collector.positions.group import Group
 from warren_collector.positions.index import GroupIndex
 from warren_collector.sources.batch import Batch, Folded
@@ -19,6 +20,7 @@ class Positions(ABC):
     def __init__(self) -> None:
         self.columns = PositionColumns()
         self.groups = GroupIndex()
+        self.earlier = EarlierCommits()
 
     def __len__(self) -> int:
         """Committed positions."""
@@ -47,7 +49,10 @@ class Positions(ABC):
     def published(self, groups: Sequence[Group], rows: Sequence[Int64s], at: float) -> None:
         """These rows of these groups are on the bus. `at`: monotonic seconds."""
         if rows:
-            self.columns.commits[np.concatenate(rows)] = 0
+            published = np.concatenate(rows)
+            self.columns.commits[published] = 0
+            self.columns.told[published] = True
+            self.earlier.drop(self.columns.told)
         self.groups.published(groups, at)
         for group in groups:
             group.removed.clear()
@@ -70,3 +75,4 @@ class Positions(ABC):
     def _give_back(self, row: int) -> None:
         """Nothing is committed under this row any more."""
         self.columns.give_back(row)
+        self.earlier.forget(row)

@@ -43,7 +43,8 @@ class FreeRows:
 class PositionColumns:
     """One row per committed position; row NEVER_COMMITTED stands for all that have none.
 
-    `commits` counts what was folded in since the row was last published; `group` is a group slot.
+    `commits` counts what was folded in since the row was last published; `group` is a group slot;
+    `told`: the row was published, if only once.
     """
 
     def __init__(self) -> None:
@@ -52,6 +53,8 @@ class PositionColumns:
         self.committed_at = np.full(self._free.capacity, NO_OFFSET, np.int64)
         self.commits = np.zeros(self._free.capacity, np.int64)
         self.group = np.zeros(self._free.capacity, np.int32)
+        self.told = np.zeros(self._free.capacity, np.bool_)
+        self.told[NEVER_COMMITTED] = True
         self.key: list[bytes] = [b""]
 
     @property
@@ -73,6 +76,7 @@ class PositionColumns:
         if row >= len(self.offset):
             self._grow()
         self.group[row] = group
+        self.told[row] = False
         return row
 
     def give_back(self, row: int) -> None:
@@ -97,3 +101,4 @@ class PositionColumns:
         self.committed_at = np.concatenate([self.committed_at, unused])
         self.commits = np.concatenate([self.commits, np.zeros(more, np.int64)])
         self.group = np.concatenate([self.group, np.zeros(more, np.int32)])
+        self.told = np.concatenate([self.told, np.zeros(more, np.bool_)])

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
-from warren.contracts import OffsetEvent, TopicPositions
+from warren.contracts import EarlierPositions, OffsetEvent, TopicPositions
 from warren.contracts.offset_event import SourceName
 
 from warren_collector.logs.ends import UNKNOWN, LogEnds, TopicLog
+from warren_collector.logs.history import LogHistory
 from warren_collector.positions.columns import NO_OFFSET, Int64s, PositionColumns
+from warren_collector.positions.earlier_commits import EarlierCommits
 from warren_collector.positions.group import Group, TopicRows
 
 NO_POSITION = -1
@@ -28,8 +30,9 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """A topic's positions, or some of them; one entry per partition."""
+    """A topic's positions, or some of them; one entry per partition. `row`: of PositionColumns."""
 
+    row: Int64s
     partition: Int64s
     committed: Int64s
     committed_at: Int64s
@@ -43,6 +46,7 @@ class Columns:
     def part(self, start: int, end: int) -> Columns:
         cut = slice(start, end)
         return Columns(
+            self.row[cut],
             self.partition[cut],
             self.committed[cut],
             self.committed_at[cut],
@@ -63,6 +67,33 @@ class Columns:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What is told of positions with their first event."""
+
+    ends: LogHistory
+    commits: EarlierCommits
+
+    def of(
+        self, topics: dict[str, Columns], columns: PositionColumns
+    ) -> dict[str, EarlierPositions] | None:
+        """None when all were told before, as nearly always."""
+        found: dict[str, EarlierPositions] = {}
+        for topic, listed in topics.items():
+            told = columns.told[listed.row]
+            if not told.all():
+                new = (~told).nonzero()[0]
+                partition = listed.partition[new]
+                offset, committed_at = self.commits.of(listed.row[new], listed.committed[new])
+                found[topic] = EarlierPositions.model_construct(
+                    partition=partition.tolist(),
+                    log_end=self.ends.of(topic, partition),
+                    committed=offset,
+                    committed_at=committed_at,
+                )
+        return found or None
+
+
 @dataclass(slots=True)
 class GroupEvents:
     """What is to be published about a group, and what to remember once it is."""
@@ -80,6 +111,7 @@ def group_events(
     origin: Origin,
     position: int,
     observed_at: int,
+    past: Past | None = None,
 ) -> GroupEvents:
     """One event, or several for a group that is too big for one.
 
@@ -110,6 +142,7 @@ def group_events(
                 observed_at=observed_at + number,
                 position=position,
                 topics={topic: some.to_contract() for topic, some in part.items()},
+                earlier=past.of(part, columns) if past else None,
                 removed={} if number else removed,
                 deleted=not topics,
             )
@@ -142,6 +175,7 @@ def _columns(partitions: Int64s, rows: Int64s, columns: PositionColumns, log: To
     # Kafka takes a negative offset for "none", whoever commits it.
     is_none = committed < 0
     return Columns(
+        row=rows,
         partition=partitions,
         committed=np.where(is_none, NO_OFFSET, committed),
         committed_at=np.where(is_none, NO_OFFSET, columns.committed_at[rows]),

@@ -170,6 +170,9 @@ class RecordedPositions(Positions):
             indexes, rows = indexes[kept], rows[kept]
             offset, committed_at = offset[kept], committed_at[kept]
         self.columns.fold(rows, offset, committed_at)
+        if batch.first is not None:
+            first = batch.first[indexes]
+            self.earlier.take(rows[first], offset[first], committed_at[first])
         self._count(batch, indexes, rows, folded)
         self._drop_unset(unusable)
 

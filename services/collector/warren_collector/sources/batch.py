@@ -21,7 +21,8 @@ class Batch:
     """Records in the order of the log (within each partition); one entry per record.
 
     `counted` says which ones are commits to publish: the others, older than what the collectors
-    have published already, only rebuild state. None: all are counted.
+    have published already, only rebuild state. None: all are counted. Of those others, `first` are
+    older than any collector; None: there are none.
     """
 
     keys: list[bytes | None]
@@ -29,6 +30,7 @@ class Batch:
     partitions: NDArray[np.int32]
     offsets: NDArray[np.int64]
     counted: NDArray[np.bool_] | None = None
+    first: NDArray[np.bool_] | None = None
     time: Callable[[int], int] = _unknown_time
     """When the record of an index was written, Unix ms; -1 unknown."""
 

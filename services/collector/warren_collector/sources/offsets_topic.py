@@ -155,6 +155,7 @@ class OffsetsTopicSource:
             messages = [m for m, is_owned in zip(messages, owned, strict=True) if is_owned]
             partitions, offsets = partitions[owned], offsets[owned]
         counted = self.partitions.counted(partitions, offsets)
+        first = self.partitions.first(partitions, counted)
         self.partitions.advance(partitions, offsets)
         return Batch(
             keys=list(map(Message.key, messages)),
@@ -162,6 +163,7 @@ class OffsetsTopicSource:
             partitions=partitions,
             offsets=offsets,
             counted=counted,
+            first=first,
             time=lambda index: _time(messages[index]),
         )
 

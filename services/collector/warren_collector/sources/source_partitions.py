@@ -99,6 +99,20 @@ class SourcePartitions:
         counted: NDArray[np.bool_] = offsets >= thresholds[partitions]
         return counted
 
+    def first(
+        self, partitions: NDArray[np.int32], counted: NDArray[np.bool_] | None
+    ) -> NDArray[np.bool_] | None:
+        """Which of the records that do not count are of partitions that no collector has read
+        before; None when none are. Call before `advance`.
+        """
+        if counted is None:
+            return None
+        never_read = self._by_number(0, partitions)
+        for partition in self:
+            never_read[partition.number] = partition.stored is None
+        first: NDArray[np.bool_] = (never_read[partitions] == 1) & ~counted
+        return first if first.any() else None
+
     def advance(self, partitions: NDArray[np.int32], offsets: NDArray[np.int64]) -> None:
         """Records were read; of each partition the last one counts."""
         last = self._by_number(-1, partitions)

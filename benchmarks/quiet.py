@@ -1,0 +1,179 @@
+"""Whether Warren is silent beside groups that are well: its first start with default settings.
+
+50 healthy groups of real clients are at work (fast, slow, batches, transactions), new ones come
+every few seconds and old ones go; then Warren starts. Every status change and every notification
+of the next ten minutes is one too many. Prints one JSON line, and the changes on standard error;
+exit 1 when there were any. With --kill, collector, evaluator and notifier are killed now and then.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+
+from confluent_kafka import OFFSET_BEGINNING, Consumer
+from confluent_kafka import TopicPartition as Partition
+from support.healthy_groups import HABITS, HealthyGroups
+from support.measuring import kafka
+from support.service_process import ServiceProcess, running_service
+
+NEW_EVERY = 5.0  # seconds
+MOST_NEW = 15  # at a time
+SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+SERVICES = ("collector", "evaluator", "notifier")
+
+
+def main() -> None:
+    arguments = _arguments()
+    with kafka(arguments.bootstrap) as bootstrap, ExitStack() as closing:
+        groups = HealthyGroups(bootstrap)
+        closing.callback(groups.close)
+        for number in range(arguments.groups):
+            groups.start(HABITS[number % len(HABITS)])
+        print(f"{arguments.groups} groups work for {arguments.before:g} s", file=sys.stderr)
+        time.sleep(arguments.before)
+        config = closing.enter_context(_settings(bootstrap))
+        services = Services(config, closing)
+        watch(groups, services, arguments)
+        result = {
+            "benchmark": "quiet",
+            "seconds": round(arguments.seconds),
+            "groups": groups.started,
+            "kills": services.kills,
+            **told(bootstrap),
+        }
+    print(json.dumps(result))
+    sys.exit(1 if result["status_changes"] or result["notifications"] else 0)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--bootstrap", help="a running, empty cluster; default: an embedded broker")
+    parser.add_argument("--groups", type=int, default=50, help="that are there before Warren")
+    parser.add_argument("--before", type=float, default=30, help="seconds before Warren starts")
+    parser.add_argument("--seconds", type=float, default=600, help="how long to listen")
+    parser.add_argument("--kill", type=float, help="seconds after which a service is killed")
+    return parser.parse_args()
+
+
+class Services:
+    """Collector, evaluator and notifier with default settings."""
+
+    def __init__(self, config: str, closing: ExitStack) -> None:
+        self.kills = 0
+        self._config = config
+        self._closing = closing
+        self._running: dict[str, ServiceProcess] = {name: self._start(name) for name in SERVICES}
+
+    def kill(self) -> None:
+        """The next one in turn; another one takes its place."""
+        name = SERVICES[self.kills % len(SERVICES)]
+        os.kill(self._running[name].pid, signal.SIGKILL)
+        self._running[name] = self._start(name)
+        self.kills += 1
+
+    def check(self) -> None:
+        for name, service in self._running.items():
+            service.until(service.is_ready, f"the {name} is ready")
+
+    def _start(self, name: str) -> ServiceProcess:
+        return self._closing.enter_context(running_service(name, self._config))
+
+
+def watch(groups: HealthyGroups, services: Services, arguments: argparse.Namespace) -> None:
+    """Lets groups come and go, and services die, for as long as is wanted."""
+    start = time.monotonic()
+    until, new_at = start + arguments.seconds, start
+    kill_at = start + arguments.kill if arguments.kill else until
+    while (now := time.monotonic()) < until:
+        if now >= new_at:
+            groups.start(HABITS[groups.started % len(HABITS)])
+            new_at += NEW_EVERY
+        if len(groups.names) > arguments.groups + MOST_NEW:
+            groups.end(groups.names[arguments.groups])
+        if now >= kill_at:
+            services.kill()
+            kill_at += arguments.kill
+        time.sleep(0.2)
+    services.check()
+
+
+def told(bootstrap: str) -> dict[str, Any]:
+    """What stands on Warren's topics."""
+    judged = {record["group"] for record in _records(bootstrap, "warren.lag")}
+    changes = [record["data"] for record in _records(bootstrap, "warren.lag-status")]
+    notifications = _records(bootstrap, "warren.notifications")
+    for change in changes:
+        said = [change[name] for name in ("group", "previous", "status", "explanation")]
+        print(*said, sep=" | ", file=sys.stderr)
+    return {
+        "judged": len(judged),
+        "status_changes": len(changes),
+        "in_trouble": len({change["group"] for change in changes}),
+        "notifications": len(notifications),
+    }
+
+
+def _records(bootstrap: str, topic: str) -> list[dict[str, Any]]:
+    """All values of a topic, but for tombstones."""
+    options = {"bootstrap.servers": bootstrap, "group.id": "warren-quiet"}
+    consumer = Consumer({**options, "enable.partition.eof": True, "enable.auto.commit": False})
+    behind = set(consumer.list_topics(topic, timeout=30).topics[topic].partitions)
+    consumer.assign([Partition(topic, number, OFFSET_BEGINNING) for number in behind])
+    values: list[dict[str, Any]] = []
+    while behind:
+        for message in consumer.consume(1000, 1.0):
+            if message.error() is not None:
+                behind.discard(message.partition())
+            elif value := message.value():
+                values.append(json.loads(value))
+    consumer.close()
+    return values
+
+
+class _Receiver(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["content-length"]))
+        self.send_response(204)
+        self.end_headers()
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+        """Nothing: the audit counts."""
+
+
+@contextmanager
+def _settings(bootstrap: str) -> Iterator[str]:
+    """Default settings, and a webhook for whatever there is to tell."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Receiver) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"""
+[home]
+bootstrap = "{bootstrap}"
+[clusters.quiet]
+bootstrap = "{bootstrap}"
+[evaluator]
+data_dir = "evaluator"
+[[notifier.routes]]
+name = "all"
+channels = ["hook"]
+[notifier.channels.hook]
+type = "webhook"
+url = "http://127.0.0.1:{server.server_port}/"
+secret = "{SECRET}"
+"""
+        finally:
+            server.shutdown()
+
+
+if __name__ == "__main__":
+    main()

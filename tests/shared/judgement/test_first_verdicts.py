@@ -1,0 +1,107 @@
+"""First verdicts: nobody is told anything of a group that is well, and of trouble soon enough."""
+
+from __future__ import annotations
+
+import pytest
+from support.offset_events import NOW, At, Judge, offset_event
+
+TICK = 5_000
+GRACE = 15_000
+RATE = 100  # records per second
+
+
+def end_at(ms: int) -> int:
+    """Where the log ends so many milliseconds after NOW."""
+    return 1_000_000 + RATE * ms // 1000
+
+
+def follow(
+    every: float, behind: float, *, start: float = 0, last: float = 1e9, seconds: int = 300
+) -> list[str]:
+    """Statuses, tick by tick, of a group that commits every so many seconds from `start` on what
+    was there `behind` seconds before; the log is looked at from NOW on.
+    """
+    group, statuses, counted = Judge(), [], 0
+    for tick in range(seconds * 1000 // TICK):
+        now = tick * TICK
+        commits = (
+            0
+            if now < start * 1000
+            else int((min(now, last * 1000) - start * 1000) // (every * 1000)) + 1
+        )
+        if not commits:
+            at = At(-1, -1, commits=0, log_end=end_at(now))
+        else:
+            committed_at = round((start + (commits - 1) * every) * 1000)
+            offset = end_at(round(committed_at - behind * 1000))
+            at = At(offset, NOW + committed_at, commits=commits - counted, log_end=end_at(now))
+        counted = commits
+        judged = group.judged(offset_event(NOW + now, {"orders": {0: at}}))
+        statuses.append(judged.lag.topics["orders"].status[0])
+    return statuses
+
+
+@pytest.mark.parametrize(
+    ("every", "behind"), [(0.1, 0), (1, 0.3), (5, 0), (5, 3), (30, 6), (60, 15), (60, 25)]
+)
+def test_a_new_group_that_is_well_is_ok_from_its_first_commit_on(
+    every: float, behind: float
+) -> None:
+    assert set(follow(every, behind, start=60.7)) == {"OK"}
+
+
+@pytest.mark.parametrize("every", [0.1, 1, 5])
+def test_a_group_that_works_on_a_backlog_is_ok(every: float) -> None:
+    group = Judge()
+    for tick in range(40):
+        now = tick * TICK
+        count = int(now / (every * 1000)) + 1
+        at = round((count - 1) * every * 1000)
+        done = At(2 * RATE * at // 1000, NOW + at, commits=1, log_end=end_at(now))
+        judged = group.judged(offset_event(NOW + now, {"orders": {0: done}}))
+        assert judged.lag.status == "OK", now
+
+
+def test_a_lone_commit_is_no_stop_within_an_interval_and_a_heartbeat() -> None:
+    group = Judge()
+    at = At(5, NOW - 3_600_000, log_end=900)
+    times = [0, 5_000, 15_000, 15_001]
+    judged = [group.judged(offset_event(NOW + t, {"orders": {0: at}})) for t in times]
+    assert [one.lag.topics["orders"].status for one in judged] == [["OK"]] * 3 + [["STOP"]]
+
+
+def test_a_lone_commit_that_reached_the_log_end_lately_is_no_stop_for_100_s() -> None:
+    statuses = follow(3600, 6, start=60, seconds=300)
+    first = statuses.index("STOP") * TICK / 1000
+    assert set(statuses) == {"OK", "STOP"}
+    assert 60 + 80 <= first <= 60 + 105
+
+
+def test_a_stop_is_found_as_soon_as_burrow_finds_it_but_for_the_grace() -> None:
+    """Two commits 20 s apart, far behind, and then none."""
+    group = Judge()
+    found = None
+    for tick in range(20):
+        now = tick * TICK
+        newest = min(now // 20_000, 1)
+        at = At(10 + newest, NOW + newest * 20_000, int(now in (0, 20_000)), log_end=end_at(now))
+        judged = group.judged(offset_event(NOW + now, {"orders": {0: at}}))
+        if found is None and judged.lag.topics["orders"].status == ["STOP"]:
+            found = now
+    assert found is not None
+    assert 20_000 + 20_000 < found <= 20_000 + 20_000 + GRACE + TICK
+
+
+def test_one_commit_does_not_stand_still_and_one_lag_does_not_grow() -> None:
+    """A batch that was read some seconds ago: neither STALL nor WARN from its only commit."""
+    assert "STALL" not in follow(3600, 6, start=60)
+    assert "WARN" not in follow(3600, 6, start=60)
+
+
+def test_a_group_that_stands_still_is_found_by_two_commits() -> None:
+    group = Judge()
+    for tick in range(5):
+        now = tick * TICK
+        at = At(10, NOW + now, commits=1, log_end=end_at(now))
+        judged = group.judged(offset_event(NOW + now, {"orders": {0: at}}))
+    assert judged.lag.topics["orders"].status == ["STALL"]
