@@ -98,7 +98,13 @@ COLLECTOR_SOURCE_FAILURES = Counter(
 )
 COLLECTOR_RESTARTS = Counter(
     "warren_collector_restarts",
-    "Times that a cluster's connections were built anew because the cluster refused something",
+    "Times that a cluster's connections were built anew after a refusal or a fault",
+    _CLUSTER,
+    registry=COLLECTOR,
+)
+COLLECTOR_FAULTS = Counter(
+    "warren_collector_faults",
+    "Faults of Warren that ended the work on one cluster; it begins anew after 5 s",
     _CLUSTER,
     registry=COLLECTOR,
 )

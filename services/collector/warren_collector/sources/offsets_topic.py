@@ -16,8 +16,9 @@ from confluent_kafka import (
     Message,
 )
 from confluent_kafka import TopicPartition as Partition
-from warren.errors import KafkaError, SettingsError
+from warren.errors import SettingsError
 from warren.kafka.connection import ErrorReporter, classify, client_options
+from warren.kafka.rebalances import Rebalances
 from warren.settings import ClusterSettings
 
 from warren_collector.sources.batch import Batch
@@ -76,18 +77,13 @@ class OffsetsTopicSource:
         self._on_released = on_released
         self._on_store_failed = on_store_failed
         self._report = ErrorReporter(cluster, setting)
-        self._failure: KafkaError | None = None
+        self._rebalances = Rebalances(settings.offsets_topic)
         self._was_assigned = False
         try:
             self._consumer = Consumer(self._options(settings, group))
         except (KafkaException, ValueError) as error:
             raise SettingsError(f"{setting}.kafka", str(error)) from None
-        self._consumer.subscribe(
-            [self._topic],
-            on_assign=self._assign,
-            on_revoke=self._revoke,
-            on_lost=self._lose,
-        )
+        self._rebalances.subscribe(self._consumer)
 
     def _options(self, settings: ClusterSettings, group: str) -> dict[str, object]:
         return client_options(
@@ -133,9 +129,13 @@ class OffsetsTopicSource:
         Raises what the broker refuses; a broker that is away only delays.
         """
         messages = self._consumer.consume(BATCH, timeout)
-        if self._failure is not None:
-            failure, self._failure = self._failure, None
-            raise failure
+        assigned = self._released_and_assigned()
+        batch = self._taken(messages)
+        if assigned is not None:  # after the batch: what it has of them was not read from the start
+            self._assign(assigned)
+        return batch
+
+    def _taken(self, messages: list[Message]) -> Batch:
         # Method descriptors mapped over the messages: no Python code runs per record.
         errors = list(map(Message.error, messages))
         if not any(errors):
@@ -208,7 +208,7 @@ class OffsetsTopicSource:
             return
         self._on_released([partition.partition for partition in owned])
         try:
-            for partition in self._resolve(self._consumer, owned):
+            for partition in self._resolve(owned):
                 self.partitions.add(partition)
                 self._consumer.seek(Partition(self._topic, partition.number, OFFSET_BEGINNING))
         except KafkaException as error:
@@ -233,37 +233,52 @@ class OffsetsTopicSource:
             else:
                 self._report(error)
 
-    def _assign(self, consumer: Consumer, partitions: list[Partition]) -> None:
-        """Called from `poll`."""
-        resolved: list[SourcePartition] = []
+    def _released_and_assigned(self) -> list[int] | None:
+        """Gives up what the group took; what is new and still ours, None if it said nothing."""
+        rebalances = self._rebalances.take()
+        if not rebalances:
+            return None
+        assigned: set[int] = set()
+        for rebalance in rebalances:
+            if rebalance.kind == "assigned":
+                assigned.update(rebalance.partitions)
+            else:
+                assigned.difference_update(rebalance.partitions)
+                self._release(rebalance.partitions)
+        # Who owns what is open once the group has given us up.
+        is_told = rebalances[-1].kind != "lost"
+        self._was_assigned = self._was_assigned and is_told
+        return sorted(assigned) if is_told else None
+
+    def _assign(self, numbers: list[int]) -> None:
+        """Raises what the broker refuses; then the source is of no use any more."""
         try:
-            if partitions:
-                resolved = self._resolve(consumer, partitions)
+            resolved = self._resolve([Partition(self._topic, number) for number in numbers])
+            self._rebalances.begin_at(self._consumer, dict.fromkeys(numbers, OFFSET_BEGINNING))
         except KafkaException as error:
-            self._failure = classify(self._cluster, self._setting, error.args[0])
+            raise classify(self._cluster, self._setting, error.args[0]) from None
         for partition in resolved:
             self.partitions.add(partition)
         self._was_assigned = True
-        consumer.incremental_assign(
-            [Partition(self._topic, p.number, OFFSET_BEGINNING) for p in resolved]
-        )
         log.info(
             "partitions assigned",
             cluster=self._cluster,
-            partitions=sorted(p.number for p in resolved),
+            partitions=numbers,
             owned=len(self.partitions),
             records=self.partitions.behind(),
         )
 
-    def _resolve(self, consumer: Consumer, partitions: list[Partition]) -> list[SourcePartition]:
-        """Where the collectors stopped, and where the log ends now."""
-        # Here, for a consumer answers the thread that polls it only.
-        topics = consumer.list_topics(self._topic, timeout=RESOLVE_TIMEOUT).topics
+    def _resolve(self, partitions: list[Partition]) -> list[SourcePartition]:
+        """Where the collectors stopped, and where the log ends now. Raises KafkaException."""
+        if not partitions:
+            return []
+        topics = self._consumer.list_topics(self._topic, timeout=RESOLVE_TIMEOUT).topics
         self.partition_count = len(topics[self._topic].partitions)
         stored = {
-            p.partition: p.offset for p in consumer.committed(partitions, timeout=RESOLVE_TIMEOUT)
+            p.partition: p.offset
+            for p in self._consumer.committed(partitions, timeout=RESOLVE_TIMEOUT)
         }
-        ends = consumer.offsets_for_times(
+        ends = self._consumer.offsets_for_times(
             [Partition(p.topic, p.partition, OFFSET_END) for p in partitions],
             timeout=RESOLVE_TIMEOUT,
         )
@@ -277,18 +292,11 @@ class OffsetsTopicSource:
             for p in ends
         ]
 
-    def _revoke(self, _consumer: Consumer, partitions: list[Partition]) -> None:
-        """Called from `poll` and `close`."""
-        released = [partition.partition for partition in partitions]
-        for number in released:
+    def _release(self, numbers: Sequence[int]) -> None:
+        for number in numbers:
             self.partitions.remove(number)
-        self._on_released(released)
-        log.info("partitions released", cluster=self._cluster, partitions=sorted(released))
-
-    def _lose(self, consumer: Consumer, partitions: list[Partition]) -> None:
-        """Called from `poll` when the group has given us up: who owns what is open."""
-        self._was_assigned = False
-        self._revoke(consumer, partitions)
+        self._on_released(list(numbers))
+        log.info("partitions released", cluster=self._cluster, partitions=sorted(numbers))
 
     def _commit_failed(self, error: confluent_kafka.KafkaError) -> None:
         self._on_store_failed()
