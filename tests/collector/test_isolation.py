@@ -26,22 +26,20 @@ import sys
 from warren.settings import ClusterSettings
 from warren_collector.sources.offsets_topic import OffsetsTopicSource
 
-settings = ClusterSettings(bootstrap=sys.argv[1])
-for number in range(int(sys.argv[3])):
-    group = f"{sys.argv[2]}-{number}"
-    source = OffsetsTopicSource("prod", "clusters.prod", settings, group, lambda _: None)
-    while not source.is_ready:
-        source.poll(0.2)
-    source.close()
+settings = ClusterSettings(bootstrap=sys.argv[1], kafka={"debug": "cgrp,topic,fetch"})
+source = OffsetsTopicSource("prod", "clusters.prod", settings, sys.argv[2], lambda _: None)
+while not source.is_ready:
+    source.poll(1.0)
+source.close()
 print("followed")
 """
 
 
-def test_errors_that_are_told_during_a_rebalance_do_not_end_the_process(lab: Lab) -> None:
+def test_what_librdkafka_tells_during_a_rebalance_does_not_end_the_process(lab: Lab) -> None:
+    """Its lines for debugging come by a callback, too, and some at any time."""
     lab.commit(f"{lab.name}-group", [Partition(lab.create_topic("orders"), 0, 1)])
-    nobody = ",".join(f"127.0.0.1:{port}" for port in range(1, 9))
     child = subprocess.run(
-        [sys.executable, "-c", FOLLOW, f"{nobody},{lab.bootstrap}", f"warren-{lab.name}", "3"],
+        [sys.executable, "-c", FOLLOW, lab.bootstrap, f"warren-{lab.name}"],
         capture_output=True,
         text=True,
         timeout=120,

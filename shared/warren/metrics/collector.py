@@ -145,6 +145,12 @@ COLLECTOR_BEHIND = Gauge(
     _CLUSTER,
     registry=COLLECTOR,
 )
+COLLECTOR_PENDING = Gauge(
+    "warren_collector_pending_commits",
+    "Transactional commits that wait for the end of their transaction; they are not published",
+    _CLUSTER,
+    registry=COLLECTOR,
+)
 COLLECTOR_BACKLOG = Gauge(
     "warren_collector_backlog_records",
     "Offsets between what was read of the owned partitions of the offsets topic and their ends",

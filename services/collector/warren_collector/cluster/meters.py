@@ -43,6 +43,7 @@ class Meters:
         self._partitions = metrics.COLLECTOR_PARTITIONS.labels(cluster)
         self._behind = metrics.COLLECTOR_BEHIND.labels(cluster)
         self._backlog = metrics.COLLECTOR_BACKLOG.labels(cluster)
+        self.pending = metrics.COLLECTOR_PENDING.labels(cluster)
         self._ready = metrics.COLLECTOR_READY.labels(cluster)
 
     def folded(self, folded: Folded) -> None:

@@ -228,5 +228,6 @@ class ClusterStack:
             self.state.trouble(problem, figures)
         else:
             self.state.note("ok" if self.is_ready else "rebuilding", figures)
+        self._meters.pending.set(source.pending)
         self._meters.state(positions, source.partitions, backlog, self.is_ready)
         self._meters.cluster_state(self.state.name)
