@@ -22,10 +22,11 @@ from support.burrow_process import run_burrow
 from support.commit_load import CommitLoad
 from support.group_load import TOPIC_ID
 from support.measuring import kafka, usage
-from support.quiet_coordinator import QuietCoordinator
+from support.nobody_asked import NobodyAsked
 from warren.clock import SystemClock
 from warren.log import configure
 from warren.settings import ClusterSettings, CollectorSettings, LogSettings
+from warren_collector.cluster import garbage
 from warren_collector.cluster.filters import NameFilter
 from warren_collector.groups.recorded.records import Findings
 from warren_collector.groups.recorded.states import GroupStates
@@ -75,6 +76,8 @@ def ingest(load: CommitLoad, bootstrap: str, ends: list[int]) -> dict[str, Any]:
     commits = group_records = events = 0
     while not len(batch := source.poll(0.2)):
         pass
+    garbage.collect_seldom()
+    garbage.settle()
     started, cpu = time.perf_counter(), usage().cpu_s
     next_tick = started + CollectorSettings().interval
     while commits + group_records < sum(ends):
@@ -109,7 +112,7 @@ def ingest(load: CommitLoad, bootstrap: str, ends: list[int]) -> dict[str, Any]:
 def _reports(states: GroupStates, positions: RecordedPositions) -> GroupReports:
     topic_ids = TopicIds(lambda _: {}, SystemClock())
     topic_ids.learn(TOPIC_ID, "warren-bench-data-0")
-    return GroupReports("bench", states, positions.groups, topic_ids, QuietCoordinator())
+    return GroupReports("bench", states, positions.groups, topic_ids, NobodyAsked())
 
 
 def _tick(reports: GroupReports, source: OffsetsTopicSource) -> int:

@@ -17,6 +17,7 @@ from warren.kafka.producer import EventProducer
 from warren.kafka.topics import HOME, ensure_topics
 from warren.settings import Settings
 
+from warren_collector.cluster import garbage
 from warren_collector.cluster.filters import ClusterFilters
 from warren_collector.cluster.meters import Meters
 from warren_collector.cluster.opening import Sources, Watched
@@ -94,6 +95,7 @@ class ClusterStack:
 
     def _await_restart(self) -> None:
         self._meters.restarts.inc()
+        garbage.settle()
         self._stop.wait(RESTART_AFTER)
 
     def _connect(self) -> bool:
@@ -193,6 +195,8 @@ class ClusterStack:
                 publisher.bury(batch, folded)
                 self._meters.folded(folded)
             was_ready, self.is_ready = self.is_ready, source.is_ready
+            if self.is_ready and not was_ready:
+                garbage.settle()
             progress.tell(source.partitions.behind(), len(positions.groups), len(positions))
             now = self._clock.monotonic()
             is_crowded = publisher.waiting >= MOST_DEAD_LETTERS
