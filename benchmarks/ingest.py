@@ -25,6 +25,7 @@ from support.measuring import kafka, usage
 from warren.clock import SystemClock
 from warren.log import configure
 from warren.settings import ClusterSettings, CollectorSettings, LogSettings
+from warren_collector.cluster import garbage
 from warren_collector.cluster.filters import NameFilter
 from warren_collector.groups.live.groups import LiveGroups
 from warren_collector.groups.recorded.records import Findings
@@ -77,6 +78,8 @@ def ingest(load: CommitLoad, bootstrap: str, ends: list[int]) -> dict[str, Any]:
     commits = group_records = events = 0
     while not len(batch := source.poll(0.2)):
         pass
+    garbage.collect_seldom()
+    garbage.settle()
     started, cpu = time.perf_counter(), usage().cpu_s
     next_tick = started + CollectorSettings().interval
     while commits + group_records < sum(ends):

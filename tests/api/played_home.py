@@ -67,8 +67,8 @@ class PlayedReader:
 
 
 class PlayedAdmin:
-    """Answers describe_cluster with what comes next, an error or None; has `topics` and may do
-    `allowed` with each, if it tells.
+    """Answers, when asked whether it is there, with what comes next, an error or None; has `topics`
+    and may do `allowed` with each, if it tells.
     """
 
     allowed: ClassVar[list[AclOperation] | None] = None
@@ -86,19 +86,13 @@ class PlayedAdmin:
     def describe_topics(
         self, topics: TopicCollection, **options: object
     ) -> dict[str, Future[SimpleNamespace]]:
-        del topics, options
         future: Future[SimpleNamespace] = Future()
-        future.set_result(SimpleNamespace(authorized_operations=self.allowed))
-        return dict.fromkeys(self.topics, future)
+        asked_for_rights = "include_authorized_operations" in options
+        if not asked_for_rights and (error := next(self.answers)):
+            future.set_exception(KafkaException(error))
+        else:
+            future.set_result(SimpleNamespace(authorized_operations=self.allowed))
+        return dict.fromkeys(topics.topic_names, future)
 
     def cluster(self) -> HomeCluster:
         return HomeCluster(self, HomeSettings())  # type: ignore[arg-type]  # all that is used
-
-    def describe_cluster(self, request_timeout: float) -> Future[None]:
-        del request_timeout
-        future: Future[None] = Future()
-        if error := next(self.answers):
-            future.set_exception(KafkaException(error))
-        else:
-            future.set_result(None)
-        return future

@@ -6,6 +6,8 @@ from warren_collector.sources.source_partitions import (
     SourcePartition,
     SourcePartitions,
     assigned,
+    open_from_of,
+    open_from_text,
 )
 
 
@@ -84,3 +86,18 @@ def test_no_records() -> None:
     partitions.advance(nothing, nothing.astype(np.int64))
     assert SourcePartitions().owned(nothing) is None
     assert SourcePartitions().are_live
+
+
+@pytest.mark.parametrize("open_from", [None, 0, 7])
+def test_what_is_open_is_stored_beside_the_position(open_from: int | None) -> None:
+    assert open_from_of(open_from_text(open_from)) == open_from
+    assert assigned(0, 9, end=10, open_from=open_from).open_from == open_from
+
+
+@pytest.mark.parametrize("metadata", [None, "", "open_from=", "open_from=x", "other=3", "7"])
+def test_other_metadata_says_nothing(metadata: str | None) -> None:
+    assert open_from_of(metadata) is None
+
+
+def test_nothing_is_open_in_a_topic_that_was_created_anew() -> None:
+    assert assigned(0, 500, end=10, open_from=7).open_from is None

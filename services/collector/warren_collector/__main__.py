@@ -15,6 +15,7 @@ from warren.metrics import collector as metrics
 from warren.settings_file import load_settings
 from warren.settings_watch import SettingsWatch
 
+from warren_collector.cluster import garbage
 from warren_collector.service import Collector
 
 
@@ -35,6 +36,7 @@ def main() -> None:
 def _run(config: Path | None) -> None:
     settings = load_settings(config)
     log.configure(settings.log, service="collector")
+    garbage.collect_seldom()
     # What goes wrong on its connections is told once, with the cluster's name, by ourselves.
     logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
     collector = Collector(settings, SystemClock(), SettingsWatch(config, settings))

@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx
 from aiokafka.abc import AbstractTokenProvider
+from aiokafka.errors import SaslAuthenticationFailed
 
 from warren.errors import SettingsError
 from warren.kafka.login_properties import LOGIN_PROPERTIES, needed, sasl_mechanism, unsupported
@@ -26,11 +27,26 @@ class ClientCredentialsToken(AbstractTokenProvider):  # type: ignore[misc]  # un
         self._lock = asyncio.Lock()
 
     async def token(self) -> str:
-        """A fresh access token; asked for at each (re-)authentication."""
+        """A fresh access token; asked for at each (re-)authentication.
+
+        Raises httpx.HTTPError, SaslAuthenticationFailed.
+        """
         async with self._lock, httpx.AsyncClient(timeout=10) as client:
             response = await client.post(self._url, data=self._form, headers=self._headers)
             response.raise_for_status()
-            return str(response.json()["access_token"])
+            return _access_token(response)
+
+
+def _access_token(response: httpx.Response) -> str:
+    """Raises SaslAuthenticationFailed for what is no token: a proxy's page, say."""
+    try:
+        token = response.json()["access_token"]
+    except (ValueError, KeyError, TypeError):
+        token = None
+    if not isinstance(token, str):
+        kind = response.headers.get("content-type", "no content type")
+        raise SaslAuthenticationFailed(f"the token endpoint answers without a token ({kind})")
+    return token
 
 
 def aiokafka_options(setting: str, connection: KafkaConnection) -> dict[str, Any]:

@@ -6,12 +6,13 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from typing import Any
 
 import confluent_kafka
 import structlog
-from confluent_kafka import KafkaException
-from confluent_kafka.admin import AdminClient
+from confluent_kafka import KafkaException, TopicCollection
+from confluent_kafka.admin import AdminClient, TopicDescription
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_when_event_set
 from tenacity.wait import wait_random_exponential
 
@@ -31,6 +32,7 @@ librdkafka_log = logging.getLogger("librdkafka")
 librdkafka_log.setLevel(logging.CRITICAL)
 REPORT_EVERY = 30.0
 
+_ASKED_FOR = "__consumer_offsets"
 Code = confluent_kafka.KafkaError
 _AUTHENTICATION = {
     Code._AUTHENTICATION,
@@ -109,16 +111,36 @@ def connect(
         admin = AdminClient(client_options(cluster, setting, connection, seen.append))
     except (KafkaException, ValueError) as error:
         raise SettingsError(f"{setting}.kafka", _text(error)) from None
-    answer = admin.describe_cluster(request_timeout=timeout)
+    answer = ask(admin, timeout)
     while not answer.done():
         admin.poll(0.05)  # delivers errors to `seen`
         if any(error.code() in _AUTHENTICATION for error in seen):
             raise _most_telling(cluster, setting, seen, connection)
+    unanswered = why_unanswered(answer)
+    if unanswered is not None:
+        raise _most_telling(cluster, setting, [*seen, unanswered], connection)
+    return admin
+
+
+def ask(admin: AdminClient, timeout: float) -> Future[TopicDescription]:
+    """Asks whether a broker answers: `why_unanswered` has the outcome. `timeout` in seconds.
+
+    It describes a topic, whether there is one or not. Not the cluster: librdkafka 2.16 ends the
+    process (`rko_result' failed) where a broker that has just started knows of no brokers.
+    """
+    answers = admin.describe_topics(TopicCollection([_ASKED_FOR]), request_timeout=timeout)
+    answer: Future[TopicDescription] = answers[_ASKED_FOR]
+    return answer
+
+
+def why_unanswered(answer: Future[TopicDescription]) -> confluent_kafka.KafkaError | None:
+    """What kept all brokers from answering; waits. A broker's refusal is an answer, too."""
     try:
         answer.result()
     except KafkaException as error:
-        raise _most_telling(cluster, setting, [*seen, error.args[0]], connection) from None
-    return admin
+        problem: confluent_kafka.KafkaError = error.args[0]
+        return problem if problem.code() < 0 or problem.code() in _AUTHENTICATION else None
+    return None
 
 
 def _text(error: Exception) -> str:

@@ -98,7 +98,13 @@ COLLECTOR_SOURCE_FAILURES = Counter(
 )
 COLLECTOR_RESTARTS = Counter(
     "warren_collector_restarts",
-    "Times that a cluster's connections were built anew because the cluster refused something",
+    "Times that a cluster's connections were built anew after a refusal or a fault",
+    _CLUSTER,
+    registry=COLLECTOR,
+)
+COLLECTOR_FAULTS = Counter(
+    "warren_collector_faults",
+    "Faults of Warren that ended the work on one cluster; it begins anew after 5 s",
     _CLUSTER,
     registry=COLLECTOR,
 )
@@ -136,6 +142,12 @@ COLLECTOR_PARTITIONS = Gauge(
 COLLECTOR_BEHIND = Gauge(
     "warren_collector_rebuild_records",
     "Offsets still to read until the state of newly owned partitions is rebuilt",
+    _CLUSTER,
+    registry=COLLECTOR,
+)
+COLLECTOR_PENDING = Gauge(
+    "warren_collector_pending_commits",
+    "Transactional commits that wait for the end of their transaction; they are not published",
     _CLUSTER,
     registry=COLLECTOR,
 )

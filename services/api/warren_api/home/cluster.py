@@ -6,7 +6,7 @@ import structlog
 from confluent_kafka import KafkaException, TopicCollection
 from confluent_kafka.admin import AclOperation, AdminClient
 from warren.errors import AuthorizationFailed, ClusterUnreachable, KafkaError, TopicMisconfigured
-from warren.kafka.connection import classify, connect
+from warren.kafka.connection import ask, classify, connect, why_unanswered
 from warren.kafka.topics import HOME, ensure_topics
 from warren.settings import HomeSettings
 
@@ -67,13 +67,12 @@ class HomeCluster:
 
     def problem(self) -> KafkaError | None:
         """Why it does not answer; None when it does."""
-        try:
-            self._admin.describe_cluster(request_timeout=ANSWER_SECONDS).result()
-        except KafkaException as error:
-            problem = classify(HOME, HOME, error.args[0])
-            if isinstance(problem, ClusterUnreachable):  # librdkafka says only that time was up
-                return ClusterUnreachable(
-                    HOME, problem.setting, f"no broker answers at {self._home.bootstrap}"
-                )
-            return problem
-        return None
+        unanswered = why_unanswered(ask(self._admin, ANSWER_SECONDS))
+        if unanswered is None:
+            return None
+        problem = classify(HOME, HOME, unanswered)
+        if isinstance(problem, ClusterUnreachable):  # librdkafka says only that time was up
+            return ClusterUnreachable(
+                HOME, problem.setting, f"no broker answers at {self._home.bootstrap}"
+            )
+        return problem

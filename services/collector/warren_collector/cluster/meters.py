@@ -32,6 +32,7 @@ class Meters:
         self.unknown_ends = metrics.COLLECTOR_UNKNOWN_ENDS.labels(cluster)
         self.published_at = metrics.COLLECTOR_PUBLISHED_AT.labels(cluster)
         self.restarts = metrics.COLLECTOR_RESTARTS.labels(cluster)
+        self.faults = metrics.COLLECTOR_FAULTS.labels(cluster)
         self.store_failures = metrics.COLLECTOR_STORE_FAILURES.labels(cluster)
         self._commits = metrics.COLLECTOR_COMMITS.labels(cluster)
         self._group_records = metrics.COLLECTOR_GROUP_RECORDS.labels(cluster)
@@ -42,6 +43,7 @@ class Meters:
         self._partitions = metrics.COLLECTOR_PARTITIONS.labels(cluster)
         self._behind = metrics.COLLECTOR_BEHIND.labels(cluster)
         self._backlog = metrics.COLLECTOR_BACKLOG.labels(cluster)
+        self.pending = metrics.COLLECTOR_PENDING.labels(cluster)
         self._ready = metrics.COLLECTOR_READY.labels(cluster)
 
     def folded(self, folded: Folded) -> None:

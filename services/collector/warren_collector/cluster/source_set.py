@@ -68,7 +68,12 @@ class SourceSet:
 
     @property
     def problem(self) -> KafkaError | None:
-        return next((source.problem for source in self._polled if source.problem), None)
+        asked = next((source.problem for source in self._polled if source.problem), None)
+        return self._offsets_topic.problem or asked if self._offsets_topic else asked
+
+    @property
+    def pending(self) -> int:
+        return self._offsets_topic.pending if self._offsets_topic else 0
 
     def poll(self, timeout: float) -> Batch:
         """Raises what the offsets topic, or sharing out the groups, raises."""

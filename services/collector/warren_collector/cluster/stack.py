@@ -6,16 +6,18 @@ import math
 import threading
 from contextlib import ExitStack
 
+import structlog
 from confluent_kafka.admin import AdminClient
 from warren.clock import Clock
 from warren.contracts import ClusterEvent
-from warren.errors import KafkaError
+from warren.errors import KafkaError, SettingsError
 from warren.kafka.brokers import Brokers
 from warren.kafka.connection import await_connection, client_options, log_retry
 from warren.kafka.producer import EventProducer
 from warren.kafka.topics import HOME, ensure_topics
 from warren.settings import Settings
 
+from warren_collector.cluster import garbage
 from warren_collector.cluster.filters import ClusterFilters
 from warren_collector.cluster.meters import Meters
 from warren_collector.cluster.opening import Sources, Watched
@@ -33,13 +35,15 @@ from warren_collector.positions.base import Positions
 from warren_collector.positions.events import Origin
 from warren_collector.sources.source import Source
 
+log = structlog.get_logger(__name__)
+
 POLL = 0.2  # seconds that a poll collects records; ticks and signals wait no longer
 RESTART_AFTER = 5.0  # seconds between a refusal and the next attempt
 MOST_DEAD_LETTERS = 10_000  # in memory; then reading waits until they are published
 
 
 class ClusterStack:
-    """Reads, folds and publishes until `stop` is set; begins anew after a refusal."""
+    """Reads, folds and publishes until `stop` is set; begins anew after a refusal or a fault."""
 
     def __init__(
         self, cluster: str, settings: Settings, clock: Clock, stop: threading.Event
@@ -78,10 +82,22 @@ class ClusterStack:
             except KafkaError as error:
                 log_retry(error)
                 self._trouble(error)
-                self._meters.restarts.inc()
-                self._stop.wait(RESTART_AFTER)
+                self._await_restart()
+            except SettingsError:
+                raise
+            except Exception as fault:  # whatever it is, the other clusters go on
+                log.exception("cluster given up for now: a fault", cluster=self.cluster)
+                self.state.fault(fault)
+                self._meters.cluster_state(self.state.name)
+                self._meters.faults.inc()
+                self._await_restart()
             finally:
                 self.is_ready = False
+
+    def _await_restart(self) -> None:
+        self._meters.restarts.inc()
+        garbage.settle()
+        self._stop.wait(RESTART_AFTER)
 
     def _connect(self) -> bool:
         """Waits for both clusters; False when stopped meanwhile."""
@@ -183,6 +199,8 @@ class ClusterStack:
                 publisher.bury(batch, folded)
                 self._meters.folded(folded)
             was_ready, self.is_ready = self.is_ready, source.is_ready
+            if self.is_ready and not was_ready:
+                garbage.settle()
             progress.tell(source.partitions.behind(), len(positions.groups), len(positions))
             now = self._clock.monotonic()
             is_crowded = publisher.waiting >= MOST_DEAD_LETTERS
@@ -219,5 +237,6 @@ class ClusterStack:
             self.state.trouble(problem, figures)
         else:
             self.state.note("ok" if self.is_ready else "rebuilding", figures)
+        self._meters.pending.set(source.pending)
         self._meters.state(positions, source.partitions, backlog, self.is_ready)
         self._meters.cluster_state(self.state.name)

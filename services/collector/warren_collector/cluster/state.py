@@ -59,6 +59,11 @@ class ClusterState:
         """The cluster, or Warren's own, did not do what was asked."""
         self._enter(_state_of(self.cluster, error), str(error), figures)
 
+    def fault(self, fault: Exception) -> None:
+        """Something that nobody has thought of: its kind; what it says is for the log."""
+        problem = f"cluster {self.cluster}: {type(fault).__name__}, a fault of Warren (see its log)"
+        self._enter("failing", problem, None)
+
     def event(self, collector: str, sources: Sequence[str]) -> ClusterEvent:
         now = self._now
         return ClusterEvent(

@@ -9,15 +9,16 @@ import numpy as np
 import structlog
 from confluent_kafka import (
     OFFSET_BEGINNING,
-    OFFSET_END,
     TIMESTAMP_NOT_AVAILABLE,
     Consumer,
     KafkaException,
     Message,
 )
 from confluent_kafka import TopicPartition as Partition
+from warren.clock import Clock, SystemClock
 from warren.errors import KafkaError, SettingsError
 from warren.kafka.connection import ErrorReporter, classify, client_options
+from warren.kafka.rebalances import Rebalances
 from warren.settings import ClusterSettings
 
 from warren_collector.sources.batch import Batch
@@ -25,12 +26,16 @@ from warren_collector.sources.source_partitions import (
     SourcePartition,
     SourcePartitions,
     assigned,
+    open_from_of,
+    open_from_text,
 )
+from warren_collector.sources.unstable_reader import UnstableReader
+from warren_collector.sources.unstable_tails import UnstableTails
 
 log = structlog.get_logger(__name__)
 
 BATCH = 10_000
-RESOLVE_TIMEOUT = 15.0  # seconds for the positions and ends of newly assigned partitions
+RESOLVE_TIMEOUT = 15.0  # seconds for the positions of newly assigned partitions
 
 Code = confluent_kafka.KafkaError
 # Another collector has taken over, or is about to: it repeats what was not stored.
@@ -52,6 +57,7 @@ class OffsetsTopicSource:
     """Reads the owned partitions from their beginning: compacted, they are the whole state.
 
     `partitions` says how far; a partition is live once the end seen at its assignment is passed.
+    Transactional commits are seen once their transaction is committed; they hold up no others.
     """
 
     def __init__(
@@ -62,6 +68,7 @@ class OffsetsTopicSource:
         group: str,
         on_released: Callable[[list[int]], None],
         on_store_failed: Callable[[], None] = lambda: None,
+        clock: Clock | None = None,
     ) -> None:
         """`on_released` is told which partitions another collector owns from now on.
 
@@ -76,18 +83,17 @@ class OffsetsTopicSource:
         self._on_released = on_released
         self._on_store_failed = on_store_failed
         self._report = ErrorReporter(cluster, setting)
-        self._failure: KafkaError | None = None
+        self._rebalances = Rebalances(settings.offsets_topic)
         self._was_assigned = False
+        self._reader = UnstableReader(cluster, setting, settings, settings.offsets_topic)
+        self._tails = UnstableTails(
+            self.partitions, self._reader, self._high_watermark, clock or SystemClock()
+        )
         try:
             self._consumer = Consumer(self._options(settings, group))
         except (KafkaException, ValueError) as error:
             raise SettingsError(f"{setting}.kafka", str(error)) from None
-        self._consumer.subscribe(
-            [self._topic],
-            on_assign=self._assign,
-            on_revoke=self._revoke,
-            on_lost=self._lose,
-        )
+        self._rebalances.subscribe(self._consumer)
 
     def _options(self, settings: ClusterSettings, group: str) -> dict[str, object]:
         return client_options(
@@ -124,18 +130,31 @@ class OffsetsTopicSource:
         return self._was_assigned and self.partitions.are_live
 
     @property
-    def problem(self) -> None:
-        """What the broker refuses is raised by `poll`."""
+    def problem(self) -> KafkaError | None:
+        """Why what open transactions hold up is not read; all else `poll` raises."""
+        return self._tails.problem
+
+    @property
+    def pending(self) -> int:
+        """Records of owned partitions that wait for the end of their transactions."""
+        return self._tails.pending
 
     def poll(self, timeout: float) -> Batch:
         """Records that have arrived, at most 10,000; collects for up to `timeout` seconds.
 
         Raises what the broker refuses; a broker that is away only delays.
         """
-        messages = self._consumer.consume(BATCH, timeout)
-        if self._failure is not None:
-            failure, self._failure = self._failure, None
-            raise failure
+        held_up = self._tails.look()
+        if held_up is not None:
+            return held_up
+        messages = self._consumer.consume(BATCH, 0 if self._tails.has_more else timeout)
+        assigned = self._released_and_assigned()
+        batch = self._taken(messages)
+        if assigned is not None:  # after the batch: what it has of them was not read from the start
+            self._assign(assigned)
+        return batch
+
+    def _taken(self, messages: list[Message]) -> Batch:
         # Method descriptors mapped over the messages: no Python code runs per record.
         errors = list(map(Message.error, messages))
         if not any(errors):
@@ -154,6 +173,10 @@ class OffsetsTopicSource:
         if owned is not None:  # the last records of a partition that was revoked just now
             messages = [m for m, is_owned in zip(messages, owned, strict=True) if is_owned]
             partitions, offsets = partitions[owned], offsets[owned]
+        news = self._tails.news(partitions, offsets)
+        if news is not None:
+            messages = [m for m, is_news in zip(messages, news, strict=True) if is_news]
+            partitions, offsets = partitions[news], offsets[news]
         counted = self.partitions.counted(partitions, offsets)
         first = self.partitions.first(partitions, counted)
         self.partitions.advance(partitions, offsets)
@@ -171,10 +194,8 @@ class OffsetsTopicSource:
         """Offsets between what was read of the owned partitions and their ends, as last heard."""
         behind = 0
         for partition in self.partitions:
-            _, end = self._consumer.get_watermark_offsets(
-                Partition(self._topic, partition.number), cached=True
-            ) or (0, 0)
-            behind += max(max(end, partition.end) - partition.position, 0)
+            end = max(self._high_watermark(partition.number), partition.end)
+            behind += max(end - partition.position, 0)
         return behind
 
     def store(self) -> None:
@@ -187,7 +208,10 @@ class OffsetsTopicSource:
         changed = [p for p in self.partitions if p.is_live and p.stored != p.position]
         if not changed:
             return
-        offsets = [Partition(self._topic, p.number, p.position) for p in changed]
+        offsets = [
+            Partition(self._topic, p.number, p.position, metadata=open_from_text(p.open_from))
+            for p in changed
+        ]
         try:
             answers = self._consumer.commit(offsets=offsets, asynchronous=False) or []
         except KafkaException as error:
@@ -209,9 +233,10 @@ class OffsetsTopicSource:
         if not owned:
             return
         self._on_released([partition.partition for partition in owned])
+        self._tails.end([partition.partition for partition in owned])
         try:
-            for partition in self._resolve(self._consumer, owned):
-                self.partitions.add(partition)
+            for partition in self._resolve(owned):
+                self._add(partition)
                 self._consumer.seek(Partition(self._topic, partition.number, OFFSET_BEGINNING))
         except KafkaException as error:
             raise classify(self._cluster, self._setting, error.args[0]) from None
@@ -219,6 +244,7 @@ class OffsetsTopicSource:
     def close(self) -> None:
         """Leaves the group."""
         self._consumer.close()
+        self._reader.close()
 
     def _handle_errors(
         self, messages: list[Message], errors: Sequence[confluent_kafka.KafkaError | None]
@@ -229,68 +255,98 @@ class OffsetsTopicSource:
             if error.code() == Code._PARTITION_EOF:
                 partition = self.partitions.get(message.partition() or 0)
                 if partition is not None:
-                    partition.reach_end(message.offset() or 0)
+                    self._reach_end(partition, message.offset() or 0)
             elif error.fatal() or error.code() in _FATAL:
                 raise classify(self._cluster, self._setting, error)
             else:
                 self._report(error)
 
-    def _assign(self, consumer: Consumer, partitions: list[Partition]) -> None:
-        """Called from `poll`."""
-        resolved: list[SourcePartition] = []
+    def _reach_end(self, partition: SourcePartition, position: int) -> None:
+        """librdkafka has nothing beyond `position`: the end, or the first open transaction."""
+        partition.waits_at = position
+        self._tails.delivered(partition.number, position)
+        if partition.number in self._tails:
+            return
+        if self._high_watermark(partition.number) <= position:
+            partition.reach_end(position)
+            return
+        partition.advance(position)
+        if not partition.is_live:  # of what was there at assignment, something is open
+            self._tails.begin(partition.number, position, delivered=position)
+
+    def _high_watermark(self, number: int) -> int:
+        """As librdkafka has heard last; 0 before it has heard anything."""
+        at = Partition(self._topic, number)
+        _, end = self._consumer.get_watermark_offsets(at, cached=True) or (0, 0)
+        return max(int(end), 0)
+
+    def _released_and_assigned(self) -> list[int] | None:
+        """Gives up what the group took; what is new and still ours, None if it said nothing."""
+        rebalances = self._rebalances.take()
+        if not rebalances:
+            return None
+        assigned: set[int] = set()
+        for rebalance in rebalances:
+            if rebalance.kind == "assigned":
+                assigned.update(rebalance.partitions)
+            else:
+                assigned.difference_update(rebalance.partitions)
+                self._release(rebalance.partitions)
+        # Who owns what is open once the group has given us up.
+        is_told = rebalances[-1].kind != "lost"
+        self._was_assigned = self._was_assigned and is_told
+        return sorted(assigned) if is_told else None
+
+    def _assign(self, numbers: list[int]) -> None:
+        """Raises what the broker refuses; then the source is of no use any more."""
         try:
-            if partitions:
-                resolved = self._resolve(consumer, partitions)
+            resolved = self._resolve([Partition(self._topic, number) for number in numbers])
+            self._rebalances.begin_at(self._consumer, dict.fromkeys(numbers, OFFSET_BEGINNING))
         except KafkaException as error:
-            self._failure = classify(self._cluster, self._setting, error.args[0])
+            raise classify(self._cluster, self._setting, error.args[0]) from None
         for partition in resolved:
-            self.partitions.add(partition)
+            self._add(partition)
         self._was_assigned = True
-        consumer.incremental_assign(
-            [Partition(self._topic, p.number, OFFSET_BEGINNING) for p in resolved]
-        )
         log.info(
             "partitions assigned",
             cluster=self._cluster,
-            partitions=sorted(p.number for p in resolved),
+            partitions=numbers,
             owned=len(self.partitions),
             records=self.partitions.behind(),
         )
 
-    def _resolve(self, consumer: Consumer, partitions: list[Partition]) -> list[SourcePartition]:
-        """Where the collectors stopped, and where the log ends now."""
-        # Here, for a consumer answers the thread that polls it only.
-        topics = consumer.list_topics(self._topic, timeout=RESOLVE_TIMEOUT).topics
+    def _resolve(self, partitions: list[Partition]) -> list[SourcePartition]:
+        """Where the collectors stopped, and where the log ends now.
+
+        Raises KafkaException, KafkaError.
+        """
+        if not partitions:
+            return []
+        topics = self._consumer.list_topics(self._topic, timeout=RESOLVE_TIMEOUT).topics
         self.partition_count = len(topics[self._topic].partitions)
-        stored = {
-            p.partition: p.offset for p in consumer.committed(partitions, timeout=RESOLVE_TIMEOUT)
-        }
-        ends = consumer.offsets_for_times(
-            [Partition(p.topic, p.partition, OFFSET_END) for p in partitions],
-            timeout=RESOLVE_TIMEOUT,
-        )
-        for partition in ends:
-            if partition.error is not None:
-                raise KafkaException(partition.error)
+        stored = self._consumer.committed(partitions, timeout=RESOLVE_TIMEOUT)
+        ends = self._reader.ends(p.partition for p in partitions)
         return [
             assigned(
-                p.partition, stored[p.partition] if stored[p.partition] >= 0 else None, p.offset
+                p.partition,
+                p.offset if p.offset >= 0 else None,
+                ends[p.partition],
+                open_from_of(p.metadata),
             )
-            for p in ends
+            for p in stored
         ]
 
-    def _revoke(self, _consumer: Consumer, partitions: list[Partition]) -> None:
-        """Called from `poll` and `close`."""
-        released = [partition.partition for partition in partitions]
-        for number in released:
-            self.partitions.remove(number)
-        self._on_released(released)
-        log.info("partitions released", cluster=self._cluster, partitions=sorted(released))
+    def _add(self, partition: SourcePartition) -> None:
+        self.partitions.add(partition)
+        if partition.open_from is not None:  # its markers say what counts since then
+            self._tails.begin(partition.number, partition.open_from, delivered=0)
 
-    def _lose(self, consumer: Consumer, partitions: list[Partition]) -> None:
-        """Called from `poll` when the group has given us up: who owns what is open."""
-        self._was_assigned = False
-        self._revoke(consumer, partitions)
+    def _release(self, numbers: Sequence[int]) -> None:
+        for number in numbers:
+            self.partitions.remove(number)
+        self._tails.end(numbers)
+        self._on_released(list(numbers))
+        log.info("partitions released", cluster=self._cluster, partitions=sorted(numbers))
 
     def _commit_failed(self, error: confluent_kafka.KafkaError) -> None:
         self._on_store_failed()

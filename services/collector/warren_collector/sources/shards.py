@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import structlog
@@ -12,6 +12,7 @@ from confluent_kafka import TopicPartition as Partition
 from warren.contracts.topics import GROUPS
 from warren.errors import KafkaError, SettingsError
 from warren.kafka.connection import ErrorReporter, classify, client_options
+from warren.kafka.rebalances import Rebalance, Rebalances
 from warren.kafka.topics import HOME
 from warren.settings import HomeSettings
 
@@ -61,9 +62,8 @@ class MembershipShards:
         except KafkaError:
             self._consumer.close()
             raise
-        self._consumer.subscribe(
-            [self._topic], on_assign=self._assign, on_revoke=self._revoke, on_lost=self._lose
-        )
+        self._rebalances = Rebalances(self._topic)
+        self._rebalances.subscribe(self._consumer)
 
     @property
     def owned(self) -> frozenset[int] | None:
@@ -74,6 +74,8 @@ class MembershipShards:
 
     def poll(self) -> None:
         message = self._consumer.poll(0)
+        for rebalance in self._rebalances.take():
+            self._follow(rebalance)
         error = message.error() if message is not None else None
         if error is not None:
             if error.fatal() or not error.retriable():
@@ -95,24 +97,23 @@ class MembershipShards:
             raise classify(HOME, HOME, topic.error)
         return len(topic.partitions)
 
-    def _assign(self, consumer: Consumer, partitions: list[Partition]) -> None:
-        """Called from `poll`."""
-        consumer.incremental_assign(partitions)
-        consumer.pause(partitions)
-        self._owned = (self._owned or frozenset()) | {p.partition for p in partitions}
+    def _follow(self, rebalance: Rebalance) -> None:
+        if rebalance.kind != "assigned":
+            self._release(rebalance.partitions)
+            if rebalance.kind == "lost":  # who owns what is open
+                self._owned = None
+            return
+        try:
+            self._consumer.pause([Partition(self._topic, n) for n in rebalance.partitions])
+        except KafkaException as error:
+            raise classify(HOME, HOME, error.args[0]) from None
+        self._owned = (self._owned or frozenset()).union(rebalance.partitions)
         log.info("shards assigned", shards=sorted(self._owned))
 
-    def _revoke(self, _consumer: Consumer, partitions: list[Partition]) -> None:
-        """Called from `poll` and `close`."""
-        released = [partition.partition for partition in partitions]
-        self._owned = (self._owned or frozenset()).difference(released)
-        self._on_released(released)
-        log.info("shards released", shards=sorted(released))
-
-    def _lose(self, consumer: Consumer, partitions: list[Partition]) -> None:
-        """Called from `poll` when the group has given us up: who owns what is open."""
-        self._revoke(consumer, partitions)
-        self._owned = None
+    def _release(self, shards: Sequence[int]) -> None:
+        self._owned = (self._owned or frozenset()).difference(shards)
+        self._on_released(list(shards))
+        log.info("shards released", shards=sorted(shards))
 
 
 class OffsetsTopicShards:

@@ -25,6 +25,10 @@ class Source(Protocol):
     def problem(self) -> KafkaError | None:
         """What keeps one of several sources from telling anything, while the others go on."""
 
+    @property
+    def pending(self) -> int:
+        """Records that wait for the end of their transactions."""
+
     def poll(self, timeout: float) -> Batch:
         """What has arrived within `timeout` seconds. Raises KafkaError."""
 

@@ -15,7 +15,9 @@ class SourcePartition:
 
     `count_from`: records below it were published before, or are older than the first collector;
     they only rebuild state. `end` is the one seen at assignment: from there the partition is live.
-    `stored` is the position that the collectors have committed, None if there is none.
+    `stored` is the position that the collectors have committed, None if there is none; `open_from`
+    the first record of transactions that are open at `position`, None if none is. `waits_at`: where
+    the broker had nothing more that read_committed shows.
     """
 
     number: int
@@ -24,6 +26,8 @@ class SourcePartition:
     stored: int | None
     position: int = 0
     is_live: bool = False
+    open_from: int | None = None
+    waits_at: int = -1
 
     @property
     def rebuilds(self) -> bool:
@@ -35,18 +39,36 @@ class SourcePartition:
         self.is_live = self.is_live or self.position >= self.end
 
     def reach_end(self, position: int) -> None:
-        """The broker has nothing readable beyond `position`."""
+        """The broker has nothing beyond `position`."""
         self.advance(position)
         self.is_live = True
-        # What is read later was not there at assignment, or was of a transaction still open.
+        # What is read later was not there at assignment.
         self.count_from = min(self.count_from, self.position)
 
 
-def assigned(number: int, stored: int | None, end: int) -> SourcePartition:
-    """A partition that has just been assigned; one without records is live at once."""
+def assigned(
+    number: int, stored: int | None, end: int, open_from: int | None = None
+) -> SourcePartition:
+    """A partition that has just been assigned; one without records is live at once.
+
+    `open_from` is what was stored with the position.
+    """
     # A stored position beyond the end is of a topic that has been created anew since.
-    count_from = end if stored is None else min(stored, end)
-    return SourcePartition(number, count_from, end, stored, is_live=end == 0)
+    if stored is not None and stored > end:
+        stored, open_from = end, None
+    count_from = end if stored is None else stored
+    return SourcePartition(number, count_from, end, stored, is_live=end == 0, open_from=open_from)
+
+
+def open_from_text(open_from: int | None) -> str:
+    """What is stored beside a position, for the next owner of the partition."""
+    return "" if open_from is None else f"open_from={open_from}"
+
+
+def open_from_of(metadata: str | None) -> int | None:
+    """What `open_from_text` has written."""
+    name, _, number = (metadata or "").partition("=")
+    return int(number) if name == "open_from" and number.isdecimal() else None
 
 
 class SourcePartitions:

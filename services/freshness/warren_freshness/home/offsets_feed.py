@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import confluent_kafka
 import structlog
-from confluent_kafka import OFFSET_END, Consumer, KafkaException, Message, TopicPartition
+from confluent_kafka import (
+    OFFSET_END,
+    OFFSET_STORED,
+    Consumer,
+    KafkaException,
+    Message,
+    TopicPartition,
+)
 from warren.clock import Clock
 from warren.contracts.topics import OFFSETS
 from warren.kafka.connection import ErrorReporter, classify, client_options
+from warren.kafka.rebalances import Rebalances
 from warren.settings import Settings
 
 log = structlog.get_logger(__name__)
@@ -73,12 +81,8 @@ class OffsetsFeed:
             reconnect_backoff_max_ms=2_000,
         )
         self._consumer = Consumer({**options, "on_commit": self._answered})
-        self._consumer.subscribe(
-            [self._topic],
-            on_assign=self._assigned,
-            on_revoke=self._withdrawn,
-            on_lost=self._withdrawn,
-        )
+        self._rebalances = Rebalances(self._topic)
+        self._rebalances.subscribe(self._consumer)
 
     def poll(self, timeout: float, used: Mapping[int, int]) -> Polled:
         """Messages that came within `timeout` seconds; commits what was used.
@@ -87,7 +91,9 @@ class OffsetsFeed:
         """
         self._commit(used, wait=False)
         messages: list[Message] = []
-        for message in self._consumer.consume(BATCH, timeout):
+        polled = self._consumer.consume(BATCH, timeout)
+        assigned = self._withdrawn_and_assigned()
+        for message in polled:
             error, partition, offset = message.error(), message.partition(), message.offset()
             if error is not None and error.code() != Code._PARTITION_EOF:
                 self._handle(error)
@@ -99,6 +105,8 @@ class OffsetsFeed:
             else:
                 self._behind.discard(partition)
                 self._next.setdefault(partition, offset)
+        if assigned is not None:  # only now: what was polled of them began elsewhere
+            self._assign(assigned)
         revoked, self._revoked = self._revoked, set()
         return Polled(
             messages,
@@ -143,52 +151,58 @@ class OffsetsFeed:
             raise classify(HOME, HOME, error)
         self._report(error)
 
-    def _assigned(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
-        self._joined = True
-        starts = self._starts(consumer, partitions)
-        assigned = {start.partition for start in starts}
-        self._owned |= assigned
-        self._behind |= assigned
-        consumer.incremental_assign(starts)
-        log.info("partitions assigned", partitions=sorted(p.partition for p in partitions))
+    def _withdrawn_and_assigned(self) -> list[int] | None:
+        """Forgets what the group took; what is new and still ours, None if it gave nothing."""
+        assigned: set[int] = set()
+        joined = False
+        for rebalance in self._rebalances.take():
+            if rebalance.kind == "assigned":
+                joined = True
+                assigned.update(rebalance.partitions)
+            else:
+                assigned.difference_update(rebalance.partitions)
+                self._withdraw(rebalance.partitions)
+        return sorted(assigned) if joined else None
 
-    def _starts(self, consumer: Consumer, partitions: list[TopicPartition]) -> list[TopicPartition]:
-        """Where to start: two heartbeats back, or where the group stands if that is earlier."""
-        if not partitions:
-            return []
+    def _assign(self, numbers: list[int]) -> None:
         try:
-            stood = _known(consumer.committed(partitions, timeout=_TIMEOUT))
+            self._rebalances.begin_at(self._consumer, self._starts(numbers))
+        except KafkaException as error:
+            raise classify(HOME, HOME, error.args[0]) from None
+        self._joined = True
+        self._owned.update(numbers)
+        self._behind.update(numbers)
+        log.info("partitions assigned", partitions=numbers)
+
+    def _starts(self, numbers: list[int]) -> dict[int, int]:
+        """Where to start: two heartbeats back, or where the group stands if that is earlier."""
+        partitions = [TopicPartition(self._topic, number) for number in numbers]
+        if not partitions:
+            return {}
+        try:
+            stood = _known(self._consumer.committed(partitions, timeout=_TIMEOUT))
             # The end first: of events that come meanwhile none is passed over.
-            ends = self._ask(consumer, partitions, OFFSET_END)
-            recent = self._ask(consumer, partitions, self._clock.now_ms() - self._look_back_ms)
+            ends = self._ask(partitions, OFFSET_END)
+            recent = self._ask(partitions, self._clock.now_ms() - self._look_back_ms)
         except KafkaException as error:
             log.warning("where to start is unknown", problem=str(error.args[0]))
-            return partitions  # where the group stands, else at the beginning: only slower
-        return [
-            TopicPartition(
-                self._topic,
-                p.partition,
-                start_offset(stood[p.partition], recent[p.partition], ends[p.partition]),
-            )
-            for p in partitions
-        ]
+            # Where the group stands, else at the beginning: only slower.
+            return dict.fromkeys(numbers, OFFSET_STORED)
+        return {n: start_offset(stood[n], recent[n], ends[n]) for n in numbers}
 
-    def _ask(
-        self, consumer: Consumer, partitions: list[TopicPartition], since: int
-    ) -> dict[int, int]:
+    def _ask(self, partitions: list[TopicPartition], since: int) -> dict[int, int]:
         """Offset of the first event since then, by partition; negative: there is none."""
         times = [TopicPartition(self._topic, p.partition, since) for p in partitions]
-        return _known(consumer.offsets_for_times(times, timeout=_TIMEOUT))
+        return _known(self._consumer.offsets_for_times(times, timeout=_TIMEOUT))
 
-    def _withdrawn(self, _consumer: Consumer, partitions: list[TopicPartition]) -> None:
-        for partition in partitions:
-            self._next.pop(partition.partition, None)
-            self._committed.pop(partition.partition, None)
-        revoked = {partition.partition for partition in partitions}
-        self._owned -= revoked
-        self._behind -= revoked
-        self._revoked |= revoked
-        log.info("partitions revoked", partitions=sorted(p.partition for p in partitions))
+    def _withdraw(self, numbers: Sequence[int]) -> None:
+        for number in numbers:
+            self._next.pop(number, None)
+            self._committed.pop(number, None)
+        self._owned.difference_update(numbers)
+        self._behind.difference_update(numbers)
+        self._revoked.update(numbers)
+        log.info("partitions revoked", partitions=sorted(numbers))
 
 
 def _known(answers: list[TopicPartition]) -> dict[int, int]:

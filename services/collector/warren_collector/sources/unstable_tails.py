@@ -1,0 +1,197 @@
+"""Partitions of the offsets topic with open transactions: read on where librdkafka has to wait.
+
+One client that dies between a transaction's offsets and its end would hold up all groups of the
+partition. From where librdkafka waits, the tail of such a partition is read here, and what it
+delivers later is a repetition; once all transactions are decided it goes on alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from warren.clock import Clock
+from warren.errors import KafkaError
+
+from warren_collector.sources.batch import Batch
+from warren_collector.sources.open_transactions import OpenTransactions, Visible
+from warren_collector.sources.source_partitions import SourcePartition, SourcePartitions
+from warren_collector.sources.unstable_reader import Fetched, UnstableReader
+
+LOOK_EVERY = 0.2  # seconds
+LOOK_AGAIN_AFTER = 2.0  # seconds, when nobody answered
+
+
+@dataclass(slots=True)
+class _Tail:
+    """`delivered`: how far librdkafka has come. `is_settled`: no transaction is open any more."""
+
+    transactions: OpenTransactions
+    delivered: int
+    is_settled: bool = False
+
+    @property
+    def is_over(self) -> bool:
+        return self.is_settled and self.delivered >= self.transactions.position
+
+
+class UnstableTails:
+    """Of the owned partitions. For one thread."""
+
+    def __init__(
+        self,
+        partitions: SourcePartitions,
+        reader: UnstableReader,
+        high_watermark: Callable[[int], int],
+        clock: Clock,
+    ) -> None:
+        """`high_watermark` says, without asking anybody, where a partition's log ends."""
+        self._partitions = partitions
+        self._reader = reader
+        self._high_watermark = high_watermark
+        self._clock = clock
+        self._tails: dict[int, _Tail] = {}
+        self._waiting: dict[int, int] = {}
+        self._looks_at = 0.0
+        self.problem: KafkaError | None = None
+        """Why nothing could be read at the last look."""
+        self.has_more = False
+        """Whether the last look left something behind that is there already."""
+
+    def __contains__(self, number: object) -> bool:
+        return number in self._tails
+
+    @property
+    def pending(self) -> int:
+        """Records whose transactions are open."""
+        return sum(tail.transactions.pending for tail in self._tails.values())
+
+    def begin(self, number: int, start: int, delivered: int) -> None:
+        """From `start` on a partition is read here, after what librdkafka delivers before it."""
+        self._tails[number] = _Tail(OpenTransactions(start), delivered)
+
+    def end(self, numbers: Iterable[int]) -> None:
+        """These partitions are not read here any more, whatever is open."""
+        for number in numbers:
+            self._tails.pop(number, None)
+
+    def delivered(self, number: int, position: int) -> None:
+        """librdkafka has come so far in a partition."""
+        tail = self._tails.get(number)
+        if tail is not None:
+            tail.delivered = max(tail.delivered, position)
+            if tail.is_over:
+                del self._tails[number]
+
+    def news(
+        self, partitions: NDArray[np.int32], offsets: NDArray[np.int64]
+    ) -> NDArray[np.bool_] | None:
+        """Which of the records that librdkafka delivers were not read here; None for all."""
+        if not self._tails or not len(offsets):
+            return None
+        news = np.ones(len(offsets), np.bool_)
+        for number, tail in list(self._tails.items()):
+            here = partitions == number
+            if not here.any():
+                continue
+            repeated = here & (offsets >= tail.transactions.start)
+            if tail.is_settled:
+                repeated &= offsets < tail.transactions.position
+            news &= ~repeated
+            self.delivered(number, int(offsets[here].max()) + 1)
+        return news
+
+    def look(self) -> Batch | None:
+        """What has become visible, if it is time for a look. Call it before each poll."""
+        now = self._clock.monotonic()
+        if now < self._looks_at:
+            return None
+        try:
+            batch = self._read(self._suspected())
+        except KafkaError as error:
+            self.problem, self.has_more = error, False
+            self._looks_at = now + LOOK_AGAIN_AFTER
+            return None
+        self.problem = None
+        self._looks_at = now + (0 if self.has_more else LOOK_EVERY)
+        return batch
+
+    def _suspected(self) -> dict[int, int]:
+        """Positions of partitions where librdkafka has waited for two looks while the log went on,
+        perhaps for the end of a transaction.
+        """
+        waiting = {
+            p.number: p.position
+            for p in self._partitions
+            if p.waits_at == p.position
+            and p.number not in self._tails
+            and self._high_watermark(p.number) > p.position
+        }
+        before, self._waiting = self._waiting, waiting
+        return {number: at for number, at in waiting.items() if before.get(number) == at}
+
+    def _read(self, suspected: Mapping[int, int]) -> Batch | None:
+        self.has_more = False
+        wanted = {
+            number: tail.transactions.position
+            for number, tail in self._tails.items()
+            if not tail.is_settled and tail.delivered >= tail.transactions.start
+        }
+        wanted |= suspected
+        if not wanted:
+            return None
+        visible: list[tuple[SourcePartition, Visible]] = []
+        for number, fetched in self._reader.fetch(wanted).items():
+            partition = self._partitions.get(number)
+            if partition is None:
+                continue
+            if fetched.is_gone:
+                self.end([number])
+                partition.open_from = None
+            elif number in self._tails:
+                visible += self._take(partition, fetched)
+            elif fetched.stable_end <= wanted[number] < fetched.end:
+                self.begin(number, wanted[number], wanted[number])
+                visible += self._take(partition, fetched)
+        return _batch(visible) if visible else None
+
+    def _take(
+        self, partition: SourcePartition, fetched: Fetched
+    ) -> list[tuple[SourcePartition, Visible]]:
+        tail = self._tails.pop(partition.number)
+        transactions, before = tail.transactions, tail.transactions.position
+        visible = [
+            (partition, one)
+            for batch in fetched.batches
+            if batch.next_offset > transactions.position
+            for one in transactions.take(batch)
+        ]
+        transactions.decide(fetched.stable_end)
+        self._tails[partition.number] = tail  # at the end: others come first in the next request
+        position = transactions.position
+        partition.advance(position)
+        partition.open_from = min(fetched.stable_end, position)
+        if position < fetched.end:
+            self.has_more |= position > before
+            return visible
+        partition.reach_end(position)
+        is_read = position >= tail.delivered and fetched.stable_end >= position
+        if is_read and not transactions.pending:
+            tail.is_settled = True
+            partition.open_from = None
+            self.delivered(partition.number, tail.delivered)
+        return visible
+
+
+def _batch(visible: list[tuple[SourcePartition, Visible]]) -> Batch:
+    times = [one.record.timestamp for _, one in visible]
+    return Batch(
+        keys=[one.record.key for _, one in visible],
+        values=[one.record.value for _, one in visible],
+        partitions=np.array([partition.number for partition, _ in visible], np.int32),
+        offsets=np.array([one.record.offset for _, one in visible], np.int64),
+        counted=np.array([one.since >= partition.count_from for partition, one in visible]),
+        time=lambda index: -1 if (time := times[index]) is None else time,
+    )
