@@ -206,13 +206,14 @@ def test_offsets_that_jump_back_to_0_are_a_rewind() -> None:
     assert jumped.change.data.previous == "OK"
 
 
-def test_a_log_that_ends_before_the_committed_offset_has_no_lag() -> None:
+def test_a_log_that_ends_before_the_committed_offset_has_no_lag_and_is_told() -> None:
     seen = Judge()
     for second in range(8):
         seen.see(NOW + second * SECOND, 1000, 990 + second)
     truncated = seen.see(NOW + 9 * SECOND, 0, 998)
     assert (seen.status(truncated), truncated.lag.total_lag) == ("OK", 0)
-    assert seen.status(seen.see(NOW + 60 * SECOND, 0)) == "OK"
+    second = seen.see(NOW + 60 * SECOND, 0)
+    assert (seen.status(second), second.lag.total_lag) == ("BEYOND_END", 0)
 
 
 def test_a_committed_offset_that_retention_has_passed_is_judged_and_shown() -> None:

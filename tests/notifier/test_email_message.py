@@ -126,3 +126,11 @@ def test_unknown_figures_are_called_unknown() -> None:
     shown = text(mail(event(partitions=[unknown], max_lag=None)))
     assert "lag unknown (committed unknown, log end unknown), last commit never" in shown
     assert "Largest lag" not in shown
+
+
+def test_an_offset_beyond_the_log_end_is_told_in_words() -> None:
+    where = {"status": "BEYOND_END", "lag": 0, "committed": 1_000_000, "log_end": 17}
+    beyond = bad_partition().model_copy(update=where)
+    told = text(mail(event(partition_counts={"BEYOND_END": 1}, partitions=[beyond])))
+    assert "BEYOND_END orders 1: lag 0 (committed 1,000,000, log end 17)" in told
+    assert "BEYOND_END: has committed an offset beyond the end of the log" in told

@@ -132,6 +132,7 @@ def test_a_group_is_err_when_a_partition_is_worse_than_warn() -> None:
         "STOP": "ERR",
         "STALL": "ERR",
         "REWIND": "ERR",
+        "BEYOND_END": "ERR",
     }
 
 

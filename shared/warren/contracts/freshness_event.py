@@ -24,6 +24,7 @@ FreshnessReason = Literal[
     "bad_timestamp",
     "timeout",
     "not_authorised",
+    "beyond_end",
 ]
 
 

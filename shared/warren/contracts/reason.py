@@ -12,6 +12,7 @@ ReasonName = Literal[
     "no_progress",  # commits come, always with the same offset
     "rewind",  # the committed offset went back and has not come back
     "lag_not_shrinking",  # the lag stayed or grew between all commits of the window
+    "beyond_log_end",  # the committed offset is one that the log does not have (any more)
     "lag_growing",  # the log grows faster than the group reads, beyond its rhythm
 ]
 # Why an incident ended without the group being OK.

@@ -5,14 +5,15 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Literal
 
-PartitionStatusName = Literal["OK", "WARN", "STOP", "STALL", "REWIND"]
+PartitionStatusName = Literal["OK", "WARN", "STOP", "STALL", "REWIND", "BEYOND_END"]
 GroupStatusName = Literal["NOTFOUND", "OK", "WARN", "ERR"]
 
 
 class Status(IntEnum):
-    """Ordered from best to worst. ERR is for groups; STOP, STALL and REWIND for partitions.
+    """Ordered from best to worst. ERR is for groups; STOP to BEYOND_END for partitions.
 
-    The numbers are those of Burrow's metrics (linkedin/Burrow, core/protocol/evaluator.go).
+    The numbers are those of Burrow's metrics (linkedin/Burrow, core/protocol/evaluator.go) but for
+    BEYOND_END, which is ours: to Burrow such a partition is OK.
     """
 
     NOTFOUND = 0
@@ -22,6 +23,7 @@ class Status(IntEnum):
     STOP = 4
     STALL = 5
     REWIND = 6
+    BEYOND_END = 7
 
     def for_group(self) -> Status:
         """What a group is when this is its worst partition."""

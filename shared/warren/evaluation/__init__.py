@@ -3,6 +3,7 @@
 The same windows at the same moment always give the same statuses: live, replayed, or in a batch.
 """
 
+from warren.evaluation.beyond_end import told_beyond_end
 from warren.evaluation.evidence import Evidence, Following
 from warren.evaluation.explanations import Explanation, explain
 from warren.evaluation.group import GroupVerdict, is_expired, judge_group
@@ -37,4 +38,5 @@ __all__ = [
     "is_expired",
     "judge_group",
     "judge_partitions",
+    "told_beyond_end",
 ]

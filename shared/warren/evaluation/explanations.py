@@ -25,6 +25,7 @@ _REASONS: Mapping[Status, ReasonName] = {
     Status.STOP: "no_commit",
     Status.STALL: "no_progress",
     Status.REWIND: "rewind",
+    Status.BEYOND_END: "beyond_log_end",
     Status.WARN: "lag_not_shrinking",
 }
 
@@ -165,10 +166,20 @@ def _slow(part: _Part, i: int) -> str:
     )
 
 
+def _beyond_end(part: _Part, i: int) -> str:
+    committed, log_end = part.newest[Column.OFFSET][i], int(part.windows.log_ends[i, -1])
+    return (
+        f"committed offset {grouped(committed)} is beyond the log end {grouped(log_end)}: records "
+        "were truncated, or the topic was made anew; a consumer that starts here is sent where its "
+        "auto.offset.reset says"
+    )
+
+
 _SENTENCES: Mapping[Status, Callable[[_Part, int], str]] = {
     Status.STOP: _stopped,
     Status.STALL: _stalled,
     Status.REWIND: _rewound,
+    Status.BEYOND_END: _beyond_end,
     Status.WARN: _slow,
 }
 
@@ -176,6 +187,8 @@ _SENTENCES: Mapping[Status, Callable[[_Part, int], str]] = {
 def _learnt(part: _Part, i: int, track: Track) -> Explanation:
     """What `progress` has seen and learnt."""
     status, now = Status(part.status[i]), part.now[i]
+    if status is Status.BEYOND_END:  # no policy says that
+        return _by_window(part, i)
     marks, figures = track.marks[:, i].tolist(), track.figures[:, i].tolist()
     behind = part.behind(i, max(figures[Figure.PRODUCED], 0.0))
     waited = max(now - marks[Mark.WAITING_SINCE], 0)

@@ -23,7 +23,7 @@ class GroupVerdict:
 
 
 def judge_group(verdicts: PartitionVerdicts, lag: Int64) -> GroupVerdict:
-    """The worst partition decides; STOP, STALL and REWIND make a group ERR.
+    """The worst partition decides; STOP, STALL, REWIND and BEYOND_END make a group ERR.
 
     `lag` is [partition], UNKNOWN where it is.
     """

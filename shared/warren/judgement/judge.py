@@ -19,6 +19,7 @@ from warren.evaluation import (
     is_expired,
     judge_group,
     judge_partitions,
+    told_beyond_end,
 )
 from warren.judgement.forgetting import as_removal, forget, recalled, to_forget
 from warren.judgement.incidents import opened_at
@@ -136,6 +137,7 @@ def _judged(
         allowed_lag=rules.allowed_lag,
         minimum_complete=rules.minimum_complete,
     )
+    partitions = told_beyond_end(partitions, evidence)
     group = judge_group(partitions, lag)
     found = explain(evidence, partitions.status, rules.policies, rules.allowed_lag)
     why = reasons(updated.layout, partitions.status, lag, found)

@@ -21,6 +21,7 @@ def verdicts(*statuses: Status, complete: float = 1.0) -> PartitionVerdicts:
         (Status.STOP, Status.ERR),
         (Status.STALL, Status.ERR),
         (Status.REWIND, Status.ERR),
+        (Status.BEYOND_END, Status.ERR),
     ],
 )
 def test_the_worst_partition_decides(worst: Status, group: Status) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from warren_api.burrow.envelope import Body
 from warren_api.burrow.go_json import float32
+from warren_api.model import burrow_status
 from warren_api.model.cluster import ClusterView
 from warren_api.model.group import Edge, GroupView, PartitionRow
 from warren_api.model.windows import Slots, windows
@@ -30,11 +31,15 @@ def cluster_state(view: ClusterView) -> Body:
 
 def group_status(view: GroupView, *, all_partitions: bool) -> Body:
     """A group's status with all of its partitions, or only with those that are not OK."""
-    partitions = (row for row in view.partitions if all_partitions or row.status != "OK")
+    partitions = (
+        row
+        for row in view.partitions
+        if all_partitions or burrow_status.partition_status(row.status) != "OK"
+    )
     return {
         "cluster": view.cluster,
         "group": view.group,
-        "status": view.event.status,
+        "status": burrow_status.group_status(view),
         "complete": float32(view.event.complete),
         "partitions": [_partition(row) for row in partitions],
         "partition_count": view.partition_count,
@@ -72,7 +77,7 @@ def _partition(row: PartitionRow) -> Body:
         "topic": row.topic,
         "partition": row.partition,
         **_owner(row),
-        "status": row.status,
+        "status": burrow_status.partition_status(row.status),
         "start": _offset(row.start),
         "end": _offset(row.end),
         "current_lag": row.known_lag,

@@ -20,6 +20,7 @@ from warren_api.metrics.series import (
     log_blocks,
     partition_blocks,
 )
+from warren_api.model.burrow_status import group_status, partition_status
 from warren_api.model.group import GroupView
 from warren_api.model.log_ends import LogEnds, unconsumed
 
@@ -42,7 +43,7 @@ def _lags(topics: Sequence[JudgedTopic]) -> list[Value | None]:
 def _statuses(topics: Sequence[JudgedTopic]) -> list[Value | None]:
     """Only where the window is full, as in Burrow."""
     return [
-        _CODES[status] if complete == 1.0 else None
+        _CODES[partition_status(status)] if complete == 1.0 else None
         for topic in topics
         for status, complete in zip(topic.columns.status, topic.columns.complete, strict=True)
     ]
@@ -60,7 +61,7 @@ def _current_offsets(topics: Sequence[JudgedTopic]) -> list[Value | None]:
 
 _GROUPS: tuple[Series[GroupView], ...] = (
     Series(families.BURROW_TOTAL_LAG, lambda views: [v.event.total_lag for v in views]),
-    Series(families.BURROW_STATUS, lambda views: [_CODES[v.event.status] for v in views]),
+    Series(families.BURROW_STATUS, lambda views: [_CODES[group_status(v)] for v in views]),
 )
 _PARTITIONS: tuple[Series[JudgedTopic], ...] = (
     Series(families.BURROW_PARTITION_LAG, _lags),

@@ -16,6 +16,7 @@ MEANINGS = {
     "STOP": "stopped committing",
     "STALL": "commits the same offset again and again",
     "REWIND": "went back to older records",
+    "BEYOND_END": "committed an offset that the log does not have",
 }
 
 # Why a group is as late as it is said to be, or why nobody knows; exact needs no words.
@@ -23,6 +24,7 @@ REASONS = {
     "exact": "",
     "caught_up": "nothing left to consume",
     "control_only": "only transaction markers left",
+    "beyond_end": "committed an offset that the log does not have",
     "expired": "deleted before it was consumed",
     "no_commit": "never committed",
     "bad_timestamp": "record without a usable time",

@@ -53,6 +53,8 @@ def measure(state: PartitionState, evidence: Evidence, now: int) -> Row:
     if place is None:
         if not state.has_committed:
             return _without_value(state, "no_commit", 0, None)
+        if state.is_beyond_end:
+            return _without_value(state, "beyond_end", 0, None)
         newest = evidence.newest.get(state.log_end_position)
         return _nothing_left(state, "caught_up", now - state.log_observed_at, newest, now)
     reading = evidence.readings.get(place, _UNREAD)

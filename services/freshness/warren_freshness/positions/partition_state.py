@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from warren_freshness.log_position import UNKNOWN, LogPosition
 from warren_freshness.positions.log_range import LogRange
-from warren_freshness.positions.topic_columns import TopicColumns
+from warren_freshness.positions.topic_columns import BEYOND_END_LOOKS, TopicColumns
 
 
 class PartitionState(NamedTuple):
@@ -19,6 +19,7 @@ class PartitionState(NamedTuple):
     log_start: int
     log_end: int
     log_observed_at: int
+    looks_beyond_end: int = 0
 
     @property
     def has_committed(self) -> bool:
@@ -28,6 +29,12 @@ class PartitionState(NamedTuple):
     def is_caught_up(self) -> bool:
         """Nothing is at or after the committed offset, as far as the events know."""
         return UNKNOWN != self.log_end <= self.committed.offset
+
+    @property
+    def is_beyond_end(self) -> bool:
+        """The log does not have the committed offset (any more), by more than one look."""
+        is_beyond = UNKNOWN != self.log_end < self.committed.offset
+        return is_beyond and self.looks_beyond_end >= BEYOND_END_LOOKS
 
     @property
     def to_read(self) -> LogPosition | None:
@@ -72,6 +79,7 @@ def partition_states(
         log_range.start[at].tolist(),
         log_range.end[at].tolist(),
         log_range.observed_at[at].tolist(),
+        columns.looks_beyond_end.tolist(),
         strict=True,
     ):
         yield PartitionState(LogPosition(topic, partition, committed), *rest)

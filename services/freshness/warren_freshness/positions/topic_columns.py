@@ -13,16 +13,21 @@ from warren_freshness.log_position import UNKNOWN
 
 Int64s = NDArray[np.int64]
 
+BEYOND_END_LOOKS = 2  # a leader that has just moved may tell too early an end once
+
 
 @dataclass(frozen=True, slots=True)
 class TopicColumns:
     """Sorted by partition. `lagging_since`: observation from which on a record was known to be at
-    the committed offset, Unix ms; UNKNOWN while there was none."""
+    the committed offset, Unix ms; UNKNOWN while there was none. `looks_beyond_end`: in how many of
+    the last observations, two at most, the log ended before the committed offset; UNKNOWN where
+    none of them knew the log end."""
 
     partition: Int64s
     committed: Int64s
     committed_at: Int64s
     lagging_since: Int64s
+    looks_beyond_end: Int64s
 
     @classmethod
     def from_event(cls, listed: TopicPositions, observed_at: int) -> TopicColumns:
@@ -36,6 +41,7 @@ class TopicColumns:
             committed,
             np.array(listed.committed_at, np.int64)[order],
             np.where(lagging, observed_at, UNKNOWN),
+            np.where(log_end == UNKNOWN, UNKNOWN, committed > log_end),
         )
 
     def __len__(self) -> int:
@@ -49,7 +55,9 @@ class TopicColumns:
         stayed = (same.committed == self.committed[at]) & (same.lagging_since != UNKNOWN)
         since = self.lagging_since.copy()
         since[at[stayed]] = same.lagging_since[stayed]
-        merged = TopicColumns(self.partition, self.committed, self.committed_at, since)
+        looks = self.looks_beyond_end.copy()
+        looks[at] = _looks(same.looks_beyond_end, looks[at])
+        merged = TopicColumns(self.partition, self.committed, self.committed_at, since, looks)
         return merged if listed_again.all() else merged._with(older._take(~listed_again))
 
     def without(self, partitions: Iterable[int]) -> TopicColumns:
@@ -67,5 +75,17 @@ class TopicColumns:
     def _take(self, which: NDArray[np.bool_]) -> TopicColumns:
         return TopicColumns(*(column[which] for column in self._columns()))
 
-    def _columns(self) -> tuple[Int64s, Int64s, Int64s, Int64s]:
-        return self.partition, self.committed, self.committed_at, self.lagging_since
+    def _columns(self) -> tuple[Int64s, ...]:
+        return (
+            self.partition,
+            self.committed,
+            self.committed_at,
+            self.lagging_since,
+            self.looks_beyond_end,
+        )
+
+
+def _looks(before: Int64s, now: Int64s) -> Int64s:
+    """Those before and one more, where it was beyond again; none where it was not."""
+    more = np.minimum(np.maximum(before, 0) + 1, BEYOND_END_LOOKS)
+    return np.where(now == UNKNOWN, before, np.where(now == 0, 0, more))

@@ -17,6 +17,8 @@ MEANING = {
     "STOP": "has stopped committing: the consumer is down or hangs",
     "STALL": "commits, but always the same offset: it does not get past a record",
     "REWIND": "went back to an earlier offset",
+    "BEYOND_END": "has committed an offset beyond the end of the log: records were truncated, or "
+    "the topic was made anew",
     "WARN": "falls behind: its lag has only been growing",
 }
 # How an incident ended, for the subject and for the sentence.

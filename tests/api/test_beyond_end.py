@@ -1,0 +1,87 @@
+"""A committed offset beyond the log end: ERR by us, OK in what bears Burrow's name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from api.served_api import CAUGHT_UP, Api, late, topic
+from warren_api.pages.environment import MEANINGS, REASONS
+
+WHY = "committed offset 1,000,000 is beyond the log end 17"
+
+
+def beyond(**more: Any) -> dict[str, Any]:
+    return {
+        "status": "BEYOND_END",
+        "committed": 1_000_000,
+        "log_end": 17,
+        "reason": "beyond_log_end",
+        "explanation": WHY,
+        **more,
+    }
+
+
+def columns(*partitions: dict[str, Any]) -> dict[str, Any]:
+    why = {name: [row.get(name) for row in partitions] for name in ("reason", "explanation")}
+    plain = [{k: v for k, v in row.items() if k not in why} for row in partitions]
+    return topic(*plain) | why
+
+
+@pytest.fixture
+def told(api: Api) -> Api:
+    api.put(
+        "g",
+        status="ERR",
+        reason="beyond_log_end",
+        explanation=f"orders/1 BEYOND_END: {WHY}",
+        topics={"orders": columns({}, beyond())},
+    )
+    api.measure("g", CAUGHT_UP, late(None, reason="beyond_end", bound_ms=None))
+    return api
+
+
+def test_our_list_and_group_say_it(told: Api) -> None:
+    (row,) = told.get("/api/v1/groups").json()["groups"]
+    assert (row["status"], row["status_reason"]) == ("ERR", "beyond_log_end")
+    assert row["worst"]["status"] == "BEYOND_END"
+    assert row["partition_counts"] == {"BEYOND_END": 1, "OK": 1}
+    assert row["freshness_reason"] is not None
+
+
+def test_burrow_takes_no_lag_for_ok(told: Api) -> None:
+    status = told.get("/v3/kafka/demo/consumer/g/status").json()["status"]
+    assert (status["status"], status["partitions"], status["totallag"]) == ("OK", [], 0)
+    lag = told.get("/v3/kafka/demo/consumer/g/lag").json()["status"]
+    assert [p["status"] for p in lag["partitions"]] == ["OK", "OK"]
+
+
+def test_burrow_keeps_what_else_is_bad(api: Api) -> None:
+    bad = {"status": "WARN", "lag": 9, "reason": "lag_not_shrinking"}
+    api.put("g", status="ERR", topics={"orders": columns(bad, beyond())})
+    api.put("h", status="ERR", topics={"orders": columns(bad | {"status": "STOP"}, beyond())})
+    found = [api.get(f"/v3/kafka/demo/consumer/{g}/status").json()["status"] for g in "gh"]
+    assert [one["status"] for one in found] == ["WARN", "ERR"]
+    assert [[p["status"] for p in one["partitions"]] for one in found] == [["WARN"], ["STOP"]]
+
+
+def test_metrics_by_either_name(told: Api) -> None:
+    text = told.get("/metrics").text
+    assert 'warren_group_status{cluster="demo",group="g",status="ERR"} 1' in text
+    assert 'status="BEYOND_END"' in text
+    assert 'burrow_kafka_consumer_status{cluster="demo",consumer_group="g"} 1' in text
+    statuses = [
+        line
+        for line in text.splitlines()
+        if line.startswith("burrow_kafka_topic_partition_status{")
+    ]
+    assert [line.split()[-1] for line in statuses] == ["1", "1"]
+
+
+def test_pages_say_it(told: Api) -> None:
+    for path in ("/", "/groups/demo/g"):
+        page = told.get(path).text
+        assert "BEYOND_END" in page
+        assert WHY in page
+    assert "the log does not have" in MEANINGS["BEYOND_END"]
+    assert "the log does not have" in REASONS["beyond_end"]

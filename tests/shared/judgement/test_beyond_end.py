@@ -1,0 +1,89 @@
+"""Committed offsets that the log does not have."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+from support.offset_events import NOW, At, Judge, offset_event
+from warren.contracts import OffsetEvent
+from warren.evaluation import GroupRules, Rules
+from warren.judgement.judge import Judged
+from warren.judgement.state_codec import decode, encode
+from warren.settings import PolicyName
+
+TICK = 5000
+
+
+def look(number: int, committed: int, log_end: int, *, commits: int = 0) -> OffsetEvent:
+    """orders/0 as it is seen at the numbered tick; with a commit of that moment, or with none."""
+    committed_at = NOW + (number * TICK if commits else 0)
+    at = At(committed, committed_at, commits=commits, log_end=log_end)
+    return offset_event(NOW + number * TICK, {"orders": {0: at}})
+
+
+def statuses(judged: list[Judged]) -> list[str]:
+    return [one.lag.topics["orders"].status[0] for one in judged]
+
+
+@pytest.mark.parametrize("policy", get_args(PolicyName))
+def test_it_is_told_at_the_second_look(policy: PolicyName) -> None:
+    group = Judge(Rules(policy=policy))
+    first, second = group.all([look(0, 1_000_000, 17, commits=1), look(1, 1_000_000, 17)])
+    assert statuses([first, second]) == ["OK", "BEYOND_END"]
+    assert first.change is None
+    assert second.change is not None
+    change = second.change.data
+    assert (change.status, change.reason, change.total_lag) == ("ERR", "beyond_log_end", 0)
+    assert change.partition_counts == {"BEYOND_END": 1}
+    assert change.explanation == (
+        "orders/0 BEYOND_END: committed offset 1,000,000 is beyond the log end 17: records were "
+        "truncated, or the topic was made anew; a consumer that starts here is sent where its "
+        "auto.offset.reset says"
+    )
+    assert second.lag.topics["orders"].lag == [0]
+
+
+def test_one_look_in_between_says_nothing() -> None:
+    """A leader that has just moved may tell too early an end."""
+    ends = [1000, 1000, 990, 1000, 1000, 990, 1000]
+    seen = Judge().all([look(i, 1000, end, commits=i == 0) for i, end in enumerate(ends)])
+    assert statuses(seen) == ["OK"] * 7
+
+
+def test_a_busy_consumer_is_always_beyond_the_ends_of_before() -> None:
+    seen = Judge().all([look(i, 100 * i, 100 * i, commits=20) for i in range(12)])
+    assert statuses(seen) == ["OK"] * 12
+    stale = [look(12, 1200, 1100, commits=20), look(13, 1300, 1300, commits=20)]
+    assert statuses(Judge(state=None).all([look(11, 1100, 1100, commits=1), *stale])) == ["OK"] * 3
+
+
+def test_a_client_that_goes_on_committing_it_is_told_as_well() -> None:
+    seen = Judge().all([look(i, 1_000_000, 17, commits=5) for i in range(4)])
+    assert statuses(seen) == ["OK", "BEYOND_END", "BEYOND_END", "BEYOND_END"]
+
+
+def test_an_unknown_log_end_is_no_look_and_changes_nothing() -> None:
+    ends = [-1, 17, -1, 17, -1, -1]
+    seen = Judge().all([look(i, 1_000_000, end, commits=i == 0) for i, end in enumerate(ends)])
+    assert statuses(seen) == ["OK", "OK", "OK", "BEYOND_END", "BEYOND_END", "BEYOND_END"]
+
+
+def test_it_ends_when_the_log_has_the_offset_or_the_group_commits_another() -> None:
+    group = Judge()
+    group.all([look(0, 20, 17, commits=1), look(1, 20, 17)])
+    assert statuses([group.judged(look(2, 20, 20))]) == ["OK"]
+    group.all([look(3, 40, 30, commits=1), look(4, 40, 30)])
+    closed = group.judged(look(5, 30, 30, commits=1))
+    assert statuses([closed]) == ["OK"]
+    assert closed.change is not None
+    assert closed.change.data.previous == "ERR"
+
+
+def test_it_is_remembered_by_the_state_that_is_kept() -> None:
+    group = Judge()
+    group.all([look(0, 1_000_000, 17, commits=1), look(1, 1_000_000, 17)])
+    assert group.state is not None
+    again = Judge(GroupRules(Rules()), decode(encode(group.state)))
+    judged = again.judged(look(2, 1_000_000, 17))
+    assert (statuses([judged]), judged.change) == (["BEYOND_END"], None)
