@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator
+from typing import Literal
 
 import pytest
 import structlog
 from warren.log import configure
+from warren.redaction import Redaction
 from warren.settings import LogSettings
 
 
@@ -41,3 +43,19 @@ def test_console_lines_and_level(capsys: pytest.CaptureFixture[str]) -> None:
     assert "hidden" not in text
     assert "shown" in text
     assert "port=8000" in text
+
+
+@pytest.mark.parametrize("form", ["json", "console"])
+def test_no_line_shows_a_secret(capsys: pytest.CaptureFixture[str], form: Literal["json"]) -> None:
+    configure(LogSettings(format=form), "notifier", redaction=Redaction(["geheim-17"]))
+    structlog.get_logger("x").info("failed", detail="it was geheim-17", key="Z2VoZWltLTE3")
+    logging.getLogger("httpx").warning("POST %s", "https://example.org/geheim-17")
+    password = "geheim" + "-17"  # a traceback shows the line, and in structlog's own the value too
+    try:
+        raise RuntimeError(password)
+    except RuntimeError:
+        structlog.get_logger("x").exception("failed")
+    text = capsys.readouterr().err
+    assert "geheim-17" not in text
+    assert text.count("[redacted]") == 4
+    assert "RuntimeError" in text
