@@ -9,6 +9,7 @@ from collections.abc import Iterable
 import structlog
 from structlog.typing import Processor
 
+from warren.redaction import Redaction
 from warren.settings import LogSettings
 
 NOISY = ("aiokafka", "faust", "kafka", "kazoo", "mode", "httpx", "asyncio")
@@ -34,11 +35,15 @@ def _renderer(settings: LogSettings) -> list[Processor]:
 
 
 def configure(
-    settings: LogSettings, service: str = "", quiet: Iterable[str] = NOISY
+    settings: LogSettings,
+    service: str = "",
+    quiet: Iterable[str] = NOISY,
+    redaction: Redaction | None = None,
 ) -> logging.Handler:
     """Sends structlog's and the standard library's records to one handler on standard error.
 
-    Libraries in `quiet` are heard from WARNING on, unless the level is debug.
+    Libraries in `quiet` are heard from WARNING on, unless the level is debug. Every line passes
+    `redaction`, those of libraries and tracebacks too.
     """
     structlog.configure(
         processors=[
@@ -58,6 +63,7 @@ def configure(
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                 *_renderer(settings),
+                *([_redacted(redaction)] if redaction else []),
             ],
         )
     )
@@ -70,6 +76,15 @@ def configure(
     if settings.level == "debug":
         logging.getLogger("librdkafka").setLevel(logging.DEBUG)
     return handler
+
+
+def _redacted(redaction: Redaction) -> Processor:
+    """The last processor: the line as it will be written."""
+
+    def redact(_: object, __: str, line: object) -> str:
+        return redaction(str(line))
+
+    return redact
 
 
 def _name_service(service: str) -> Processor:

@@ -10,6 +10,7 @@ from support.waiting import until
 from warren.clock import ManualClock
 from warren.contracts import DeadLetter, NotificationEvent, NotifierState, StatusChangeEvent
 from warren.kafka.batched_writer import BatchedWriter, Record
+from warren.redaction import Redaction
 from warren_notifier.channels.channel import Channel, Delivered, Result
 from warren_notifier.delivery.channel_worker import ChannelWorker
 from warren_notifier.delivery.group_queues import GroupQueues
@@ -132,13 +133,15 @@ class Harness:
         crash_after: int | None = None,
         queue_size: int = 100,
         deadline_ms: int = 3_600_000,
+        redaction: Redaction | None = None,
     ) -> None:
         self.log = log
         self.clock = clock or ManualClock(OPENED_AT)
         self.owned = OwnedState()
         self.writer = MemoryWriter(log, crash_after)
         records = Records("t.")
-        recorder = OutcomeRecorder(self.owned, self.writer, records, self.clock)
+        redact = redaction or Redaction(())
+        recorder = OutcomeRecorder(self.owned, self.writer, records, redact, self.clock)
         plan = RetryPlan(2, 60, lambda: 1.0)
         workers = {
             name: ChannelWorker(name, channel, plan, recorder, self.clock, self._sleep)

@@ -10,6 +10,7 @@ from typing import Literal
 import pytest
 import structlog
 from warren.log import configure
+from warren.redaction import Redaction
 from warren.settings import LogSettings
 
 
@@ -58,3 +59,19 @@ def test_tracebacks_show_no_local_variables(
     text = capsys.readouterr().err
     assert "refused after 9 characters" in text
     assert password not in text
+
+
+@pytest.mark.parametrize("form", ["json", "console"])
+def test_no_line_shows_a_secret(capsys: pytest.CaptureFixture[str], form: Literal["json"]) -> None:
+    configure(LogSettings(format=form), "notifier", redaction=Redaction(["geheim-17"]))
+    structlog.get_logger("x").info("failed", detail="it was geheim-17", key="Z2VoZWltLTE3")
+    logging.getLogger("httpx").warning("POST %s", "https://example.org/geheim-17")
+    password = "geheim" + "-17"  # a traceback shows the line, and in structlog's own the value too
+    try:
+        raise RuntimeError(password)
+    except RuntimeError:
+        structlog.get_logger("x").exception("failed")
+    text = capsys.readouterr().err
+    assert "geheim-17" not in text
+    assert text.count("[redacted]") == 4
+    assert "RuntimeError" in text

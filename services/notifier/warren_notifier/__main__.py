@@ -8,6 +8,8 @@ from pathlib import Path
 
 from warren.errors import SettingsError
 from warren.log import configure
+from warren.redaction import Redaction
+from warren.settings.secrets import secret_values
 from warren.settings_file import load_settings
 
 from warren_notifier.service import run
@@ -22,7 +24,8 @@ def main() -> None:
     arguments = parser.parse_args()
     try:
         settings = load_settings(arguments.config)
-        configure(settings.log, service="notifier")
+        redaction = Redaction(secret_values(settings))
+        configure(settings.log, service="notifier", redaction=redaction)
         run(settings)
     except SettingsError as error:
         print(f"warren-notifier: {error}", file=sys.stderr)

@@ -18,6 +18,7 @@ from warren.contracts import NotifierState
 from warren.errors import ContractViolation
 from warren.kafka.batched_writer import BatchedWriter, Record
 from warren.metrics import notifier as metrics
+from warren.words import visible
 
 from warren_notifier.delivery.group_queues import GroupQueues
 from warren_notifier.delivery.outcome_recorder import OutcomeRecorder
@@ -133,7 +134,7 @@ class Dispatcher:
                 "event refused, dead-lettered",
                 partition=record.partition,
                 offset=record.offset,
-                reason=violation.reason,
+                reason=visible(violation.reason),
             )
             batch.records.append(
                 self._records.dead_letter(
@@ -141,7 +142,7 @@ class Dispatcher:
                     record.offset,
                     record.key,
                     record.value,
-                    violation.reason,
+                    visible(violation.reason),
                     self._clock.now_ms(),
                 )
             )

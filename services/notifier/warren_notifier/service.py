@@ -17,7 +17,9 @@ from warren.errors import KafkaError, TopicMisconfigured
 from warren.kafka.connection import await_connection, classify, log_retry
 from warren.kafka.topics import HOME, TIMEOUT, ensure_topics
 from warren.metrics import notifier as metrics
+from warren.redaction import Redaction
 from warren.settings import HomeSettings, Settings
+from warren.settings.secrets import secret_values
 
 from warren_notifier.channels.configured import configured_channels
 from warren_notifier.session import Session
@@ -36,6 +38,7 @@ class Service:
     def __init__(self, settings: Settings, clock: Clock) -> None:
         self._settings = settings
         self._clock = clock
+        self._redaction = Redaction(secret_values(settings))
         self._channels = configured_channels(settings.notifier, clock)
         self._ready = False
         self._stop = asyncio.Event()
@@ -82,7 +85,13 @@ class Service:
             await asyncio.to_thread(ensure_topics, admin, home)
         await asyncio.to_thread(_require_equal_partitions, admin, home)
         await Session(
-            home, settings, self._channels, self._clock, self._stop, self._note_ready
+            home,
+            settings,
+            self._channels,
+            self._clock,
+            self._stop,
+            self._note_ready,
+            self._redaction,
         ).run()
 
     def _note_ready(self) -> None:

@@ -22,6 +22,7 @@ from warren.kafka.batched_writer import BatchedWriter
 from warren.kafka.producer import EventProducer
 from warren.kafka.topics import HOME
 from warren.metrics import notifier as metrics
+from warren.redaction import Redaction
 from warren.settings import HomeSettings
 from warren.settings.notifier import NotifierSettings
 
@@ -59,6 +60,7 @@ class Session:
         clock: Clock,
         stop: asyncio.Event,
         on_ready: Callable[[], None],
+        redaction: Redaction,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
         self._home = home
@@ -74,7 +76,7 @@ class Session:
         in_time = settings.session_timeout * 0.8
         self._writer = BatchedWriter(EventProducer(HOME, HOME, home, delivery_timeout=in_time))
         self._records = Records(home.topic_prefix)
-        self._recorder = OutcomeRecorder(self._owned, self._writer, self._records, clock)
+        self._recorder = OutcomeRecorder(self._owned, self._writer, self._records, redaction, clock)
         plan = RetryPlan(settings.first_retry, settings.longest_retry, random.random)
         self._workers = {
             name: ChannelWorker(name, channel, plan, self._recorder, clock, sleep)

@@ -12,7 +12,7 @@ from warren.judgement.judge import Judged
 from warren.judgement.state_codec import decode, encode
 from warren.settings import PolicyName
 
-TICK = 5000
+TICK = 11_000  # apart enough for each look to be remembered
 
 
 def look(number: int, committed: int, log_end: int, *, commits: int = 0) -> OffsetEvent:

@@ -1,4 +1,8 @@
-"""A channel, and what an attempt on it may come to."""
+"""A channel, and what an attempt on it may come to.
+
+A `detail` may hold what the receiver said, as it said it: it is made fit to be shown where it is
+recorded (`warren_notifier.delivery.outcome_recorder`).
+"""
 
 from __future__ import annotations
 

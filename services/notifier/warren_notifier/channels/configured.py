@@ -7,7 +7,10 @@ import ssl
 import httpx
 from warren.clock import Clock
 from warren.errors import SettingsError
+from warren.redaction import Redaction
 from warren.settings.notifier import NotifierSettings, WebhookChannelSettings
+from warren.settings.secrets import secret_values
+from warren.words import visible
 
 from warren_notifier.channels.channel import Channel
 from warren_notifier.channels.egress import EgressGuard
@@ -30,7 +33,8 @@ def configured_channels(settings: NotifierSettings, clock: Clock) -> dict[str, C
             else:
                 channels[name] = EmailChannel(channel, settings.link_base, clock)
         except httpx.InvalidURL as error:
-            raise SettingsError(f"{table}.url", str(error)) from None
+            redact = Redaction(secret_values(channel))
+            raise SettingsError(f"{table}.url", visible(redact(str(error)))) from None
         except (ssl.SSLError, ValueError) as error:
             raise SettingsError(f"{table}.ca", f"no certificates in PEM: {error}") from None
     return channels

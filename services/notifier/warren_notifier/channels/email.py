@@ -18,7 +18,6 @@ from warren.settings.notifier import EmailChannelSettings
 
 from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
 from warren_notifier.channels.email_message import message, templates
-from warren_notifier.channels.one_line import one_line
 from warren_notifier.state.delivery import Delivery
 
 PORTS = {"starttls": 587, "tls": 465, "none": 25}
@@ -60,17 +59,18 @@ class EmailChannel:
             return _some_refused(error.recipients)
         except SMTPResponseException as error:
             text = _answer(error.code, error.message)
-            return Retry(text) if 400 <= error.code < 500 else Refused(text)
+            # Without a code of SMTP it was no answer: aiosmtplib's own codes are negative.
+            return Refused(text) if 500 <= error.code < 600 else Retry(text)
         except OSError as error:  # aiosmtplib's lost connections and time-outs among them
-            return Retry(one_line(f"{type(error).__name__}: {error}"))
+            return Retry(f"{type(error).__name__}: {error}")
         except SMTPException as error:  # the server cannot do what the settings demand
-            return Refused(one_line(str(error)))
+            return Refused(str(error))
         if refused:
             errors = [SMTPRecipientRefused(r.code, r.message, to) for to, r in refused.items()]
             some = _some_refused(errors)
             # For good: the others have it. For now: all get it again, with the same Message-ID.
             return Delivered(f"except for {some.detail}") if isinstance(some, Refused) else some
-        return Delivered(one_line(answer))
+        return Delivered(answer)
 
     async def close(self) -> None:
         """Nothing is kept open."""
@@ -87,4 +87,4 @@ def _some_refused(errors: Iterable[SMTPRecipientRefused]) -> Retry | Refused:
 
 
 def _answer(code: int, text: str) -> str:
-    return one_line(f"{code} {text}")
+    return f"{code} {text}"

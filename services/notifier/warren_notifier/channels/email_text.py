@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from warren.contracts import BadPartition, DeliveryKind, StatusChange, StatusChangeEvent
-from warren.words import duration, grouped, records, utc
+from warren.words import duration, grouped, records, utc, visible
 
-from warren_notifier.channels.one_line import one_line
 from warren_notifier.state.delivery import Delivery
 
 SHOWN = 10
@@ -48,7 +47,7 @@ def email_text(delivery: Delivery, link_base: str, now: int) -> EmailText:
     """The text for a delivery as of `now`, Unix milliseconds."""
     kind, event = delivery.pending.kind, StatusChangeEvent.from_bytes(delivery.event.encode())
     change, seen = event.data, round(event.time.timestamp() * 1000)
-    group, cluster = one_line(change.group), one_line(change.cluster)
+    group, cluster = visible(change.group), visible(change.cluster)
     state = _state(kind, change, seen, now)
     bad = [] if kind == "resolved" else change.partitions
     worst = {partition.status for partition in bad}
@@ -100,7 +99,7 @@ def _facts(
         worst = change.max_lag
         yield (
             "Largest lag",
-            f"{one_line(worst.topic)} partition {worst.partition}: {records(worst.lag)}",
+            f"{visible(worst.topic)} partition {worst.partition}: {records(worst.lag)}",
         )
     counts = sorted(change.partition_counts.items(), key=lambda item: item[0] == "OK")
     if counts:
@@ -110,7 +109,7 @@ def _facts(
 def _row(partition: BadPartition) -> tuple[str, str, str, str, str, str]:
     return (
         partition.status,
-        f"{one_line(partition.topic)} {partition.partition}",
+        f"{visible(partition.topic)} {partition.partition}",
         _figure(partition.lag),
         _figure(partition.committed),
         _figure(partition.log_end),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 import httpx
@@ -18,12 +18,12 @@ from warren.settings.notifier import WebhookChannelSettings
 
 from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
 from warren_notifier.channels.egress import EgressGuard, EgressRefused, GuardedTransport
-from warren_notifier.channels.one_line import one_line
 from warren_notifier.state.delivery import Delivery
 
 RETRIED = {408, 425, 429}  # and all 5xx
-DETAIL_BYTES = 200
-DETAIL_SECONDS = 1.0
+SAID_BYTES = 8_192  # of the answer's body: a whole URL that is sent back is recognised
+SAID_SECONDS = 1.0
+LONGEST_WAIT = 366 * 86_400  # seconds; nobody means to be asked again after that
 
 
 class WebhookChannel:
@@ -98,29 +98,34 @@ class WebhookChannel:
         return Refused(detail)
 
     def _retry_after(self, header: str | None) -> float | None:
-        """Seconds to wait: the header has seconds or a date (RFC 9110, 10.2.3)."""
+        """Seconds to wait: the header has seconds or a date (RFC 9110, 10.2.3).
+
+        None where it has neither, or more than anybody can mean.
+        """
         text = (header or "").strip()
         if text.isascii() and text.isdigit():
-            return float(text)
-        with suppress(ValueError):
-            at = parsedate_to_datetime(text)
-            now = datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC)
-            at = at if at.tzinfo else at.replace(tzinfo=UTC)
-            return max(at - now, timedelta()).total_seconds()
-        return None
+            seconds = float(text) if len(text) < 20 else LONGEST_WAIT + 1
+        else:
+            try:
+                at = parsedate_to_datetime(text)
+                at = at if at.tzinfo else at.replace(tzinfo=UTC)
+                seconds = max(at.timestamp() - self._clock.now_ms() / 1000, 0.0)
+            except (ValueError, OverflowError):
+                return None
+        return seconds if seconds <= LONGEST_WAIT else None
 
     async def close(self) -> None:
         await self._client.aclose()
 
 
 async def _said(response: httpx.Response) -> str:
-    """The beginning of the answer's body, on one line; empty when it does not come."""
+    """The beginning of the answer's body; empty when it does not come."""
     body = b""
     with suppress(httpx.HTTPError, TimeoutError):
-        async with asyncio.timeout(DETAIL_SECONDS):
-            async for chunk in response.aiter_raw(DETAIL_BYTES):
+        async with asyncio.timeout(SAID_SECONDS):
+            async for chunk in response.aiter_raw(SAID_BYTES):
                 body += chunk
-                if len(body) >= DETAIL_BYTES:
+                if len(body) >= SAID_BYTES:
                     break
-    text = " ".join(body[:DETAIL_BYTES].decode("utf-8", "replace").split())
-    return f": {one_line(text)}" if text else ""
+    text = " ".join(body[:SAID_BYTES].decode("utf-8", "replace").split())
+    return f": {text}" if text else ""
