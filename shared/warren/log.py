@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from collections.abc import Iterable
 
@@ -10,6 +11,7 @@ import structlog
 from structlog.typing import Processor
 
 from warren.redaction import Redaction
+from warren.service_links import service_links
 from warren.settings import LogSettings
 
 NOISY = ("aiokafka", "faust", "kafka", "kazoo", "mode", "httpx", "asyncio")
@@ -43,7 +45,8 @@ def configure(
     """Sends structlog's and the standard library's records to one handler on standard error.
 
     Libraries in `quiet` are heard from WARNING on, unless the level is debug. Every line passes
-    `redaction`, those of libraries and tracebacks too.
+    `redaction`, those of libraries and tracebacks too. A service's first line names the variables
+    that Kubernetes has put beside the settings, if any.
     """
     structlog.configure(
         processors=[
@@ -75,6 +78,10 @@ def configure(
         logging.getLogger(name).setLevel(level)
     if settings.level == "debug":
         logging.getLogger("librdkafka").setLevel(logging.DEBUG)
+    if service and (links := service_links(os.environ)):
+        structlog.get_logger(__name__).info(
+            "service links of Kubernetes ignored: they are no settings", variables=links
+        )
     return handler
 
 

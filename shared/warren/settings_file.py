@@ -24,6 +24,7 @@ from pydantic_settings import (
 )
 
 from warren.errors import SettingsError
+from warren.service_links import service_links
 from warren.settings import Settings
 
 PREFIX = "WARREN_"
@@ -92,12 +93,26 @@ def _read_toml(path: Path | None) -> dict[str, Any]:
 
 def _refuse_unknown_variables() -> None:
     """A misspelt WARREN_ variable would otherwise do nothing, silently."""
+    links = service_links(os.environ)
     for name in os.environ:
-        if not name.startswith(PREFIX) or name.startswith(NOT_SETTINGS):
+        if not name.startswith(PREFIX) or name.startswith(NOT_SETTINGS) or name in links:
             continue
         path = tuple(name.removeprefix(PREFIX).lower().split("__"))
         if path[0] not in Settings.model_fields:
-            raise SettingsError(name, f"unknown setting{_suggestion(path[:1], PREFIX)}")
+            meant = _single_underscores(path[0]) if len(path) == 1 else ""
+            raise SettingsError(name, f"unknown setting{meant or _suggestion(path[:1], PREFIX)}")
+
+
+def _single_underscores(written: str) -> str:
+    """`WARREN_API_PORT` for `WARREN_API__PORT`: section and setting are parted by two."""
+    known = [
+        f"{section}__{name}"
+        for section in Settings.model_fields
+        if (model := _follow((section,))[0]) is not None
+        for name in model.model_fields
+    ]
+    near = difflib.get_close_matches(written, known, n=1, cutoff=0.8)
+    return f"; did you mean {PREFIX}{near[0].upper()}?" if near else ""
 
 
 def _explain(error: ValidationError) -> SettingsError:

@@ -53,7 +53,6 @@ def settings(lab: Lab) -> Settings:
     made = lab.settings()
     return made.model_copy(
         update={
-            "home": made.home.model_copy(update={"replication_factor": 2}),
             "collector": made.collector.model_copy(update={"describe_interval": 0.5}),
         }
     )

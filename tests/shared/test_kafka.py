@@ -22,8 +22,9 @@ from warren.errors import (
 from warren.kafka.aiokafka_options import aiokafka_options
 from warren.kafka.connection import await_connection, classify, connect
 from warren.kafka.producer import EventProducer
+from warren.kafka.topic_check import check_topics
 from warren.kafka.topic_reader import TopicReader
-from warren.kafka.topics import check_topics, ensure_topics
+from warren.kafka.topics import ensure_topics
 from warren.settings import HomeSettings, KafkaConnection
 
 NOWHERE = KafkaConnection(bootstrap="127.0.0.1:1")
@@ -75,10 +76,10 @@ class TestOnABroker:
     ) -> None:
         home = HomeSettings(bootstrap=broker.bootstrap, topic_prefix=f"{unique}.", partitions=3)
         admin = connect("home", "home", home)
-        assert len(check_topics(admin, home)) == len(CATALOGUE)
+        assert len(check_topics(admin, home).problems) == len(CATALOGUE)
         assert len(ensure_topics(admin, home)) == len(CATALOGUE)
         assert ensure_topics(admin, home) == []
-        assert check_topics(admin, home) == []
+        assert check_topics(admin, home).problems == []
 
     def test_a_topic_that_differs_is_reported(self, broker: Any, unique: str) -> None:
         from confluent_kafka.admin import NewTopic
@@ -88,7 +89,7 @@ class TestOnABroker:
         odd = NewTopic(f"{unique}.lag", 5, 1, config={"retention.ms": "1000"})
         admin.create_topics([odd])[f"{unique}.lag"].result()
         ensure_topics(admin, home)
-        problems = " ".join(check_topics(admin, home))
+        problems = " ".join(check_topics(admin, home).problems)
         assert "retention.ms is 1000" in problems
         assert "cleanup.policy is delete" in problems
         assert "(3, 5)" in problems

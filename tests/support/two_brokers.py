@@ -24,7 +24,7 @@ ASSIGNMENT = [[1, 2], [2, 1]]  # by partition: replicas, the preferred leader fi
 def running_two_brokers(root: Path, logs: Path) -> Iterator[tuple[EmbeddedKafka, EmbeddedKafka]]:
     """The first broker is the controller too, the second may be stopped."""
     cluster_id, controller_port, second_port = new_cluster_id(), free_port(), free_port()
-    of_both = {"offsets.topic.replication.factor": "2"}
+    of_both = {"default.replication.factor": "2", "offsets.topic.replication.factor": "2"}
     of_second = {
         "node.id": "2",
         "process.roles": "broker",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import typer
 from warren.contracts.topics import CATALOGUE
 from warren.kafka.connection import connect
-from warren.kafka.topics import check_topics, ensure_topics
+from warren.kafka.topic_check import check_topics
+from warren.kafka.topics import ensure_topics
 from warren.settings_file import load_settings
 
 from warren_cli.commands.options import ConfigOption
@@ -25,11 +26,15 @@ def create(config: ConfigOption = None) -> None:
 
 @app.command()
 def check(config: ConfigOption = None) -> None:
-    """Compare the topics with the catalogue; exit 1 when something differs."""
+    """Compare the topics with the catalogue and the settings; exit 1 when something differs."""
     home = load_settings(config).home
-    problems = check_topics(connect("home", "home", home), home)
-    for problem in problems:
+    found = check_topics(connect("home", "home", home), home)
+    for line in found.replication:
+        typer.echo(line)
+    for warning in found.warnings:
+        typer.echo(f"warning: {warning}")
+    for problem in found.problems:
         typer.echo(problem)
-    if problems:
+    if found.problems:
         raise typer.Exit(1)
     typer.echo(f"{len(CATALOGUE)} topics are as they should be")

@@ -103,7 +103,6 @@ def _faust_settings(settings: Settings, partitions: int) -> dict[str, Any]:
         "topic_allow_declare": False,
         "topic_disable_leader": True,
         "topic_partitions": partitions,
-        "topic_replication_factor": settings.home.replication_factor,
         "table_standby_replicas": 0,
         "consumer_auto_offset_reset": "earliest",
         "consumer_max_fetch_size": 4 * 2**20,

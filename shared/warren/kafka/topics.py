@@ -1,21 +1,26 @@
-"""Warren's topics on the home cluster: creating them and checking them against the catalogue."""
+"""Warren's topics on the home cluster: creating them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping, Set
+from concurrent.futures import Future
 
 import confluent_kafka
+import structlog
 from confluent_kafka import KafkaException
-from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, ResourceType
+from confluent_kafka.admin import AdminClient, ClusterMetadata, NewTopic
 from tenacity import Retrying, retry_if_result, stop_after_delay, wait_fixed
 
-from warren.contracts.topics import CATALOGUE, Topic
+from warren.contracts.topics import CATALOGUE
 from warren.errors import TopicMisconfigured
 from warren.kafka.connection import classify
 from warren.settings import HomeSettings
 
+log = structlog.get_logger(__name__)
 HOME = "home"
 TIMEOUT = 30.0
+MIN_INSYNC_REPLICAS = "min.insync.replicas"
+_ENOUGH_REPLICAS = 3
 
 
 def ensure_topics(admin: AdminClient, home: HomeSettings) -> list[str]:
@@ -28,27 +33,84 @@ def ensure_topics(admin: AdminClient, home: HomeSettings) -> list[str]:
     missing = [t for t in CATALOGUE if t.full_name(home.topic_prefix) not in existing]
     if not missing:
         return []
-    requests = [
-        NewTopic(
-            topic.full_name(home.topic_prefix),
-            num_partitions=home.partitions,
-            replication_factor=home.replication_factor,
-            config=topic.config(),
-        )
-        for topic in missing
-    ]
+    configs = {topic.full_name(home.topic_prefix): topic.config() for topic in missing}
     created = []
-    for name, future in admin.create_topics(requests, operation_timeout=TIMEOUT).items():
-        try:
-            future.result()
+    for name, refusal in create_topics(admin, home, configs, home.partitions).items():
+        if refusal is None:
             created.append(name)
-        except KafkaException as error:
-            _tolerate_existing(name, error.args[0])
-    _await_visible(admin, {request.topic for request in requests})
+        else:
+            _tolerate_existing(name, refusal)
+    _await_visible(admin, configs.keys())
     return created
 
 
-def _await_visible(admin: AdminClient, names: set[str]) -> None:
+def create_topics(
+    admin: AdminClient,
+    home: HomeSettings,
+    configs: Mapping[str, Mapping[str, str]],
+    partitions: int,
+) -> dict[str, confluent_kafka.KafkaError | None]:
+    """Creates topics, replicated as the settings say: why each was refused, None where it was not.
+
+    `configs`: by topic, as Kafka names things. Brokers before 2.4 do not choose the number of
+    replicas themselves: there it is three, or the number of brokers if that is less.
+    """
+    refusals = _create(admin, home, configs, partitions, home.replication_factor)
+    if home.replication_factor > 0 or not any(map(_is_too_old, refusals.values())):
+        return refusals
+    replicas = min(_ENOUGH_REPLICAS, len(cluster_metadata(admin).brokers))
+    log.warning(
+        "the cluster is older than Kafka 2.4 and does not choose the number of replicas",
+        setting="home.replication_factor",
+        replicas=replicas,
+    )
+    return _create(admin, home, configs, partitions, replicas)
+
+
+def _create(
+    admin: AdminClient,
+    home: HomeSettings,
+    configs: Mapping[str, Mapping[str, str]],
+    partitions: int,
+    replicas: int,
+) -> dict[str, confluent_kafka.KafkaError | None]:
+    requests = [
+        NewTopic(
+            name,
+            num_partitions=partitions,
+            replication_factor=replicas,
+            config={**config, **replication_config(home)},
+        )
+        for name, config in configs.items()
+    ]
+    answers = admin.create_topics(requests, operation_timeout=TIMEOUT)
+    return {name: _refusal(future) for name, future in answers.items()}
+
+
+def replication_config(home: HomeSettings) -> dict[str, str]:
+    """What each topic has beside the catalogue's; nothing where the cluster decides."""
+    wanted = home.min_insync_replicas
+    return {} if wanted is None else {MIN_INSYNC_REPLICAS: str(wanted)}
+
+
+def _refusal(created: Future[None]) -> confluent_kafka.KafkaError | None:
+    try:
+        created.result()
+    except KafkaException as error:
+        refusal: confluent_kafka.KafkaError = error.args[0]
+        return refusal
+    return None
+
+
+def _is_too_old(refusal: confluent_kafka.KafkaError | None) -> bool:
+    """librdkafka says so before it asks: -1 needs CreateTopics version 4."""
+    return refusal is not None and refusal.code() in (
+        confluent_kafka.KafkaError._UNSUPPORTED_FEATURE,
+        confluent_kafka.KafkaError.UNSUPPORTED_VERSION,
+    )
+
+
+def _await_visible(admin: AdminClient, names: Set[str]) -> None:
     """Brokers learn of a new topic a moment after its creation was acknowledged."""
     Retrying(
         retry=retry_if_result(lambda existing: not names <= existing.keys()),
@@ -75,41 +137,13 @@ def _tolerate_existing(name: str, error: confluent_kafka.KafkaError) -> None:
 
 def _existing(admin: AdminClient) -> dict[str, int]:
     """Number of partitions by topic name."""
+    topics = cluster_metadata(admin).topics
+    return {name: len(topic.partitions) for name, topic in topics.items()}
+
+
+def cluster_metadata(admin: AdminClient) -> ClusterMetadata:
+    """The home cluster's brokers and topics. Raises warren.errors.KafkaError."""
     try:
-        metadata = admin.list_topics(timeout=TIMEOUT)
+        return admin.list_topics(timeout=TIMEOUT)
     except KafkaException as error:
         raise classify(HOME, "home", error.args[0]) from None
-    return {name: len(topic.partitions) for name, topic in metadata.topics.items()}
-
-
-def check_topics(admin: AdminClient, home: HomeSettings) -> list[str]:
-    """What differs from the catalogue, one sentence each; empty when all is well."""
-    existing = _existing(admin)
-    problems = []
-    counts = set()
-    for topic in CATALOGUE:
-        name = topic.full_name(home.topic_prefix)
-        if name not in existing:
-            problems.append(f"{name}: missing; create it with `warren topics create`")
-            continue
-        counts.add(existing[name])
-        problems += _differences(admin, topic, name)
-    if len(counts) > 1:
-        listed = ", ".join(str(count) for count in sorted(counts))
-        problems.append(
-            f"topics differ in their number of partitions ({listed}): one group must be in the "
-            "same partition of all of them"
-        )
-    return problems
-
-
-def _differences(admin: AdminClient, topic: Topic, name: str) -> Iterator[str]:
-    resource = ConfigResource(ResourceType.TOPIC, name)
-    try:
-        entries = admin.describe_configs([resource])[resource].result(TIMEOUT)
-    except KafkaException as error:
-        raise classify(HOME, "home", error.args[0]) from None
-    for key, wanted in topic.config().items():
-        found = entries[key].value if key in entries else None
-        if found is None or set(found.split(",")) != set(wanted.split(",")):
-            yield f"{name}: {key} is {found}, the catalogue says {wanted}"

@@ -56,7 +56,7 @@ def _channel(topic: Topic) -> dict[str, Any]:
             "kafka": {
                 "topic": topic.full_name(home.topic_prefix),
                 "partitions": home.partitions,
-                "replicas": home.replication_factor,
+                # No replicas: how many is the cluster's to say.
                 "topicConfiguration": _topic_configuration(topic),
             }
         },

@@ -13,6 +13,10 @@ All topics have the same number of partitions (`[home] partitions`), so that a g
 partition of each; the partitioner is murmur2 over the key. Values are UTF-8 JSON; the schemas are
 in [schemas/](schemas/), the whole interface in [asyncapi.json](asyncapi.json). `warren topics
 create` makes what is missing, `warren topics check` compares with this page.
+
+How many replicas they have, and how many of these must have a record before it counts as written,
+is the home cluster's own default, unless `[home] replication_factor` and `min_insync_replicas` say
+otherwise. `warren topics check` shows both, and warns where one lost broker would lose records.
 """
 
 

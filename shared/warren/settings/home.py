@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from typing import Self
+
+from pydantic import Field, field_validator, model_validator
 
 from warren.settings.connection import KafkaConnection
 
@@ -13,5 +15,31 @@ class HomeSettings(KafkaConnection):
     bootstrap: str = Field(default="localhost:9092", description="Bootstrap servers")
     topic_prefix: str = Field(default="warren.", description="Prefix of all of Warren's topics")
     partitions: int = Field(default=8, ge=1, description="Partitions of each topic")
-    replication_factor: int = Field(default=1, ge=1, description="Replicas of each topic")
+    replication_factor: int = Field(
+        default=-1,
+        ge=-1,
+        description="Replicas of each topic; -1: as many as the cluster gives by default "
+        "(`default.replication.factor`)",
+    )
+    min_insync_replicas: int | None = Field(
+        default=None,
+        ge=1,
+        description="Replicas that must have a record before it counts as written "
+        "(`min.insync.replicas` of each topic); not set: the cluster's default",
+    )
     create_topics: bool = Field(default=True, description="Services create missing topics")
+
+    @field_validator("replication_factor")
+    @classmethod
+    def _replicas(cls, factor: int) -> int:
+        if factor == 0:
+            raise ValueError("a topic has at least one replica; -1 leaves it to the cluster")
+        return factor
+
+    @model_validator(mode="after")
+    def _can_be_written(self) -> Self:
+        if self.min_insync_replicas is not None and (
+            0 < self.replication_factor < self.min_insync_replicas
+        ):
+            raise ValueError("min_insync_replicas is more than replication_factor")
+        return self

@@ -12,7 +12,8 @@ from warren.clock import Clock, SystemClock
 from warren.contracts.topics import CATALOGUE, Topic
 from warren.errors import TopicMissing
 from warren.kafka.connection import await_connection, connect
-from warren.kafka.topics import HOME, check_topics, ensure_topics
+from warren.kafka.topic_check import check_topics
+from warren.kafka.topics import HOME, ensure_topics
 from warren.metrics.archiver import ARCHIVER
 from warren.probe import serve
 from warren.settings import Settings
@@ -57,7 +58,7 @@ def _prepare_topics(settings: Settings, stop: threading.Event, *, once: bool) ->
         return False
     if home.create_topics:
         ensure_topics(admin, home)
-    elif missing := [problem for problem in check_topics(admin, home) if "missing" in problem]:
+    elif missing := [p for p in check_topics(admin, home).problems if "missing" in p]:
         raise TopicMissing(HOME, "home.create_topics", missing[0])
     return True
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from confluent_kafka import KafkaError as Code
 from confluent_kafka import KafkaException
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient
 from warren.contracts.topics import MAX_MESSAGE_BYTES
 from warren.errors import TopicMisconfigured, TopicMissing
 from warren.kafka.connection import classify
-from warren.kafka.topics import HOME, TIMEOUT
+from warren.kafka.topics import HOME, TIMEOUT, create_topics
 from warren.settings import HomeSettings
 
 TABLE = "windows"
@@ -66,15 +66,7 @@ def ensure_changelog(
 
 
 def _create(admin: AdminClient, home: HomeSettings, name: str, partitions: int) -> None:
-    topic = NewTopic(
-        name,
-        num_partitions=partitions,
-        replication_factor=home.replication_factor,
-        config=CONFIG,
-    )
-    (created,) = admin.create_topics([topic], operation_timeout=TIMEOUT).values()
-    try:
-        created.result()
-    except KafkaException as error:
-        if error.args[0].code() != Code.TOPIC_ALREADY_EXISTS:  # another worker may be faster
-            raise classify(HOME, "home", error.args[0]) from None
+    refusal = create_topics(admin, home, {name: CONFIG}, partitions)[name]
+    # Another worker may be faster.
+    if refusal is not None and refusal.code() != Code.TOPIC_ALREADY_EXISTS:
+        raise classify(HOME, "home", refusal)
