@@ -30,8 +30,8 @@ def told_beyond_end(verdicts: PartitionVerdicts, evidence: Evidence) -> Partitio
 
 
 def beyond_end(evidence: Evidence) -> Bools:
-    """[partition] the last two remembered log ends are below the newest commit, which was there at an
-    earlier look; or the one before it was, and they are below both (a client that goes on
+    """[partition] the last two remembered log ends are below the newest commit, which was there
+    at an earlier look; or the one before it was, and they are below both (a client that goes on
     committing such an offset).
     """
     windows = evidence.windows
