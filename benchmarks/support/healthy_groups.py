@@ -19,6 +19,7 @@ TOPICS = {"busy": 150.0, "steady": 15.0, "trickle": 0.5}
 """Records per second."""
 PARTITIONS = 3
 BACKLOG = 20_000  # records of `busy` before anybody reads
+RECORD = b"x" * 300
 MOST = 500  # records that one look takes
 WRITE_EVERY = 0.05  # seconds
 THREADS = 8
@@ -77,6 +78,8 @@ class Member:
                 "auto.offset.reset": habit.start,
                 "enable.auto.commit": False,
                 "isolation.level": "read_committed",
+                # A backlog is read from all partitions in turn, not from one for half a minute.
+                "fetch.message.max.bytes": 100_000,
                 "queued.min.messages": 1000,
                 "log_level": 0,
             }
@@ -148,7 +151,7 @@ class HealthyGroups:
         self._producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 20, "log_level": 0})
         for _ in range(BACKLOG // 1000):
             for _ in range(1000):
-                self._producer.produce(f"{PREFIX}busy", b"x")
+                self._producer.produce(f"{PREFIX}busy", RECORD)
             self._producer.flush(30)
         work = [(self._work, (slot,)) for slot in range(THREADS)]
         self._threads = [threading.Thread(target=self._produce)]
@@ -190,7 +193,7 @@ class HealthyGroups:
             for topic, rate in TOPICS.items():
                 owed[topic] += rate * (now - last)
                 for _ in range(int(owed[topic])):
-                    self._producer.produce(PREFIX + topic, b"x")
+                    self._producer.produce(PREFIX + topic, RECORD)
                 owed[topic] %= 1
             last = now
             self._producer.poll(0)

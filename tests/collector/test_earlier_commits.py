@@ -41,10 +41,11 @@ def test_what_was_deleted_or_negative_ends_what_was_before() -> None:
     assert of(earlier, 2) == [(40, 7000)]
 
 
-def test_all_is_let_go_once_all_is_published() -> None:
+def test_what_is_published_is_let_go() -> None:
     earlier = taken([(1, 10, 1000), (2, 10, 1000)])
     earlier.drop(np.array([True, True, False]))
-    assert len(earlier) == 2
+    assert of(earlier, 1) == []
+    assert len(earlier) == 1
     earlier.drop(np.array([True, True, True]))
     assert len(earlier) == 0
 

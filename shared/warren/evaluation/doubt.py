@@ -7,50 +7,53 @@ judges a group when it is asked. Who tells people of the first verdict must know
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from warren.evaluation.evidence import Evidence
+from warren.evaluation.evidence import Evidence, Following
 from warren.evaluation.predicates import log_end_reached
 from warren.evaluation.windows import Bools, Column
 
+Doubt = Callable[[Evidence, Following], Bools]
 
-def stop_is_doubtful(evidence: Evidence) -> Bools:
+
+def unless(is_doubtful: Doubt, said: Bools, evidence: Evidence) -> Bools:
+    """[partition] what is said and not doubtful. Plain windows are taken at their word."""
+    if evidence.following is None or not said.any():
+        return said
+    believed: Bools = said & ~is_doubtful(evidence, evidence.following)
+    return believed
+
+
+def stop_is_doubtful(evidence: Evidence, following: Following) -> Bools:
     """Too little time has gone by: since it was first observed, or since its newest commit."""
-    following, windows = evidence.following, evidence.windows
-    if following is None:
-        return np.zeros(windows.filled.shape, np.bool_)
+    windows = evidence.windows
     newest, oldest = windows.newest(Column.COMMITTED_AT), windows.oldest(Column.COMMITTED_AT)
     silent_ms = evidence.now_ms - newest
     soon = following.is_filling & (silent_ms - following.grace_ms <= newest - oldest)
-    doubtful: Bools = soon | _just_observed(evidence, following.grace_ms)
+    doubtful: Bools = soon | _just_observed(evidence, following)
     return doubtful
 
 
-def stall_is_doubtful(evidence: Evidence) -> Bools:
+def stall_is_doubtful(evidence: Evidence, following: Following) -> Bools:
     """One commit cannot stand still, and two soon after each other may be of one offset."""
-    following, windows = evidence.following, evidence.windows
-    if following is None:
-        return np.zeros(windows.filled.shape, np.bool_)
-    doubtful: Bools = (windows.filled < 2) | (
-        following.is_filling & _just_observed(evidence, following.grace_ms)
-    )
+    just = following.is_filling & _just_observed(evidence, following)
+    doubtful: Bools = just | (evidence.windows.filled < 2)
     return doubtful
 
 
-def warning_is_doubtful(evidence: Evidence) -> Bools:
+def warning_is_doubtful(evidence: Evidence, following: Following) -> Bools:
     """One lag does not grow; and few of them may by chance, while the consumer keeps up."""
-    following, windows = evidence.following, evidence.windows
-    if following is None:
-        return np.zeros(windows.filled.shape, np.bool_)
+    windows = evidence.windows
     known = np.count_nonzero(windows.column(Column.LAG) >= 0, axis=1)
-    doubtful: Bools = (known < 2) | (
-        following.is_filling
-        & (_just_observed(evidence, following.grace_ms) | log_end_reached(windows))
-    )
+    early = _just_observed(evidence, following) | log_end_reached(windows)
+    doubtful: Bools = (known < 2) | (following.is_filling & early)
     return doubtful
 
 
-def _just_observed(evidence: Evidence, grace_ms: int) -> Bools:
+def _just_observed(evidence: Evidence, following: Following) -> Bools:
     """The whole window was seen just now, whatever times its commits have."""
-    just: Bools = evidence.now_ms - evidence.windows.oldest(Column.OBSERVED_AT) <= grace_ms
+    seen_at = evidence.windows.oldest(Column.OBSERVED_AT)
+    just: Bools = evidence.now_ms - seen_at <= following.grace_ms
     return just

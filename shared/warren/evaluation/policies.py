@@ -35,16 +35,27 @@ def burrow(evidence: Evidence, allowed_lag: int | Int64) -> Statuses:
     return _first_that_holds(
         (evidence.current_lag <= allowed_lag, Status.OK),
         (
-            predicates.stopped(windows, evidence.now_ms)
-            & ~predicates.log_end_reached(windows)
-            & ~doubt.stop_is_doubtful(evidence),
+            doubt.unless(
+                doubt.stop_is_doubtful,
+                predicates.stopped(windows, evidence.now_ms) & ~predicates.log_end_reached(windows),
+                evidence,
+            ),
             Status.STOP,
         ),
         (predicates.rewound(windows), Status.REWIND),
         (~in_trouble, Status.OK),
-        (predicates.stalled(windows) & ~doubt.stall_is_doubtful(evidence), Status.STALL),
         (
-            predicates.lag_never_decreasing(windows) & ~doubt.warning_is_doubtful(evidence),
+            doubt.unless(
+                doubt.stall_is_doubtful, predicates.stalled(windows) & in_trouble, evidence
+            ),
+            Status.STALL,
+        ),
+        (
+            doubt.unless(
+                doubt.warning_is_doubtful,
+                predicates.lag_never_decreasing(windows) & in_trouble,
+                evidence,
+            ),
             Status.WARN,
         ),
     )
@@ -65,17 +76,23 @@ def wiki(evidence: Evidence, allowed_lag: int | Int64) -> Statuses:
     return _first_that_holds(
         (~predicates.lag_always_above(windows, allowed_lag), Status.OK),
         (
-            predicates.stalled(windows) & fixed_or_growing & ~doubt.stall_is_doubtful(evidence),
+            doubt.unless(
+                doubt.stall_is_doubtful, predicates.stalled(windows) & fixed_or_growing, evidence
+            ),
             Status.STALL,
         ),
         (
-            predicates.advanced(windows) & fixed_or_growing & ~doubt.warning_is_doubtful(evidence),
+            doubt.unless(
+                doubt.warning_is_doubtful, predicates.advanced(windows) & fixed_or_growing, evidence
+            ),
             Status.WARN,
         ),
         (
-            predicates.stopped(windows, evidence.now_ms)
-            & behind
-            & ~doubt.stop_is_doubtful(evidence),
+            doubt.unless(
+                doubt.stop_is_doubtful,
+                predicates.stopped(windows, evidence.now_ms) & behind,
+                evidence,
+            ),
             Status.STOP,
         ),
     )

@@ -37,7 +37,7 @@ class Rules:
         return cls(
             **_in_milliseconds(settings.model_dump(exclude={"overrides"})),
             grace_ms=round((pace.interval + pace.heartbeat) * 1000),
-            # A tenth more: ticks may come early, and ten of them are to be ten heartbeats at least.
+            # A tenth more: ten of them are ten heartbeats at least, though ticks come early.
             log_ends_apart_ms=round(pace.heartbeat * 1100),
         )
 

@@ -44,11 +44,10 @@ class EarlierCommits:
             self.take(*(np.array([value], np.int64) for value in (row, NO_OFFSET, NO_OFFSET)))
 
     def drop(self, are_published: np.typing.NDArray[np.bool_]) -> None:
-        """Lets go of all once everything is published. `are_published`: by row."""
+        """Lets go of what is published. `are_published`: by row."""
         if len(self):
             self._look_through()
-            if are_published[self._kept[_ROW]].all():
-                self._kept = _NONE
+            self._kept = self._kept[:, ~are_published[self._kept[_ROW]]]
 
     def of(self, rows: Int64s, newest: Int64s) -> tuple[list[list[int]], list[list[int]]]:
         """Offsets and times of each row's commits, oldest first, but for the last one if it has the
