@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from confluent_kafka import ConsumerGroupTopicPartitions
+from confluent_kafka import ConsumerGroupTopicPartitions, Producer
 from confluent_kafka import TopicPartition as Partition
+from confluent_kafka.admin import AdminClient
 from support.collector_lab import CLUSTER, Events, Lab
 from support.collector_process import collector_process
+from support.servers import OFFSETS_PARTITIONS
 from support.transactions import (
     TransactionalClient,
     killed_with_an_open_transaction,
     neighbours,
 )
+from warren_local.kafka import EmbeddedKafka
 
 pytestmark = pytest.mark.integration
 
@@ -183,3 +187,30 @@ def test_the_first_collector_of_all_comes_while_a_transaction_hangs(
         until_told(lab, events, groups, topic, g0=40, g3=2)
     assert events.commits(groups[0]) == 1  # it came to count after the beginning
     assert events.commits(groups[3]) == 0  # that was there already
+
+
+def test_a_broker_that_dies_while_a_transaction_hangs(
+    own_kafka: EmbeddedKafka, unique: str
+) -> None:
+    options = {"bootstrap.servers": own_kafka.bootstrap, "log_level": 0}
+    with ExitStack() as closing:
+        lab = Lab(own_kafka.bootstrap, unique, AdminClient(options), Producer(options), closing)
+        topic = lab.create_topic("orders")
+        groups = neighbours(OFFSETS_PARTITIONS, unique, 4)
+        lab.commit(groups[3], [Partition(topic, 0, 1)])
+        closing.enter_context(lab.ready(lab.settings()))
+        events = lab.events()
+        with killed_with_an_open_transaction(lab.bootstrap, unique, groups[:1], topic, offset=50):
+            lab.commit(groups[3], [Partition(topic, 0, 2)])
+            until_told(lab, events, groups, topic, g3=2)
+            own_kafka.kill()
+            own_kafka.start()
+            lab.admin = AdminClient(options)  # the old one waits for the broker that died
+            lab.commit(groups[3], [Partition(topic, 0, 3)])
+            events.until(
+                lambda: events.committed(groups[3]) == {(topic, 0): 3}, "it goes on", timeout=120
+            )
+            events.until(lambda: events.cluster_states() == {CLUSTER: "ok"}, "it is ok again")
+        lab.commit(groups[3], [Partition(topic, 0, 4)])
+        until_told(lab, events, groups, topic, g3=4)
+    assert events.of(groups[0]) == []

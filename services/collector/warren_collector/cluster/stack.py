@@ -96,7 +96,8 @@ class ClusterStack:
 
     def _await_restart(self) -> None:
         self._meters.restarts.inc()
-        garbage.settle()
+        if self.is_ready:  # there is state to be freed
+            garbage.settle()
         self._stop.wait(RESTART_AFTER)
 
     def _connect(self) -> bool:
