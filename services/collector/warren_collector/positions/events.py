@@ -101,7 +101,8 @@ def group_events(
             topics[topic] = listed
     if not topics and not removed:
         return result  # all of its topics are gone, and that was published
-    for number, part in enumerate(_parts(topics, origin.event_partitions)):
+    parts = list(_parts(topics, origin.event_partitions))
+    for number, part in enumerate(parts):
         result.events.append(
             OffsetEvent(
                 cluster=origin.cluster,
@@ -112,6 +113,8 @@ def group_events(
                 topics={topic: some.to_contract() for topic, some in part.items()},
                 removed={} if number else removed,
                 deleted=not topics,
+                part=number,
+                parts=len(parts),
             )
         )
     return result
