@@ -18,12 +18,36 @@ class Look:
     """How it stands with some work at one moment.
 
     `waiting`: what there is to do, 0 when idle; `unit` says what is counted. `mark` is another one
-    whenever something was done.
+    whenever something was done. No unit: nothing is counted, work is under way or not.
     """
 
     waiting: int
     mark: Hashable
     unit: str = "events"
+
+
+class Turns:
+    """A loop whose turns must end: one that is under way waits to be finished.
+
+    Written by the loop's thread, read by any.
+    """
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._under_way = False
+
+    def begin(self) -> None:
+        """A turn begins, and the one before it, if any, is over."""
+        self._count += 1
+        self._under_way = True
+
+    def end(self) -> None:
+        """No turn is under way until the next one begins."""
+        self._count += 1
+        self._under_way = False
+
+    def look(self) -> Look:
+        return Look(int(self._under_way), self._count, unit="")
 
 
 class Standstill:
@@ -71,6 +95,8 @@ class Standstill:
             return f"{self.work}: {self._excuse}" if waited else None
         if self._last is None or self._stalled < self._not_ready_after:
             return None
+        if not self._last.unit:
+            return f"{self.work}: nothing done for {duration(round(self._stalled * 1000))}"
         return (
             f"{self.work}: {self._last.waiting} {self._last.unit} waiting, "
             f"none done for {duration(round(self._stalled * 1000))}"

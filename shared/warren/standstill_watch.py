@@ -87,6 +87,9 @@ class StandstillWatch:
                 standstill.excused(f"cluster does not answer: {error.args[0].str()}")
             except KafkaError as error:
                 standstill.excused(str(error))
+            except Exception as error:  # what cannot even be looked at does not move
+                standstill.saw(Look(1, "failed", unit=""))
+                log.warning("no look at own work", work=standstill.work, exc_info=error)
             self._gauge.labels(standstill.work).set(standstill.stalled_seconds)
             self._tell(standstill)
             if standstill.must_end and not self._stop.is_set():

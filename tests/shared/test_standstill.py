@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry, Gauge
 from structlog.testing import capture_logs
 from warren.clock import ManualClock
 from warren.settings import StandstillSettings
-from warren.standstill import LONGEST_STEP, Look, Standstill
+from warren.standstill import LONGEST_STEP, Look, Standstill, Turns
 from warren.standstill_watch import StandstillWatch
 
 
@@ -77,6 +77,28 @@ def test_time_in_which_the_process_was_stopped_hardly_counts(
     assert standstill.stalled_seconds == LONGEST_STEP
 
 
+def test_a_turn_under_way_waits_and_its_end_is_progress(
+    standstill: Standstill, clock: ManualClock
+) -> None:
+    turns = Turns()
+
+    def look_for(seconds: int) -> None:
+        for _ in range(seconds // 5):
+            clock.advance(5)
+            standstill.saw(turns.look())
+
+    turns.begin()
+    turns.end()
+    look_for(3600)
+    assert standstill.reason is None  # between two turns
+    for _ in range(100):
+        turns.begin()
+        look_for(30)
+    assert standstill.reason is None
+    look_for(60)
+    assert standstill.reason == "judging: nothing done for 1 m 25 s"
+
+
 class Service:
     """Whose work a watch looks at."""
 
@@ -138,6 +160,19 @@ def test_a_watch_waits_for_a_cluster(clock: ManualClock) -> None:
     reason = service.watch.reason
     assert reason is not None
     assert reason.startswith("feed: cluster does not answer")
+
+
+def test_a_look_that_fails_is_no_progress(clock: ManualClock) -> None:
+    service = Service(clock)
+
+    def defect() -> Look:
+        raise RuntimeError("gone")
+
+    service.watch = StandstillWatch(
+        StandstillSettings(), {"feed": defect}, service.gauge, clock, service.end
+    )
+    service.go_on(clock, 185)
+    assert service.ended == 1
 
 
 def test_limits_are_in_order() -> None:

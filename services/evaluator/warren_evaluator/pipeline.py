@@ -92,11 +92,17 @@ class Pipeline:
         counts: Counts,
     ) -> None:
         """Sends all and waits for all; what the topic does not take becomes a dead letter."""
-        sent = [_acknowledged(await _handed_over(send, item)) for item in items]
-        outcomes = await asyncio.gather(*sent) if sent else []
-        for item, is_taken in zip(items, outcomes, strict=True):
+        sent = [await _handed_over(send, item) for item in items]
+        outcomes = await asyncio.gather(*sent, return_exceptions=True)
+        problems = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
+        for problem in problems:
+            if not is_oversize(problem):
+                raise problem
+        if not problems:
+            return
+        for item, outcome in zip(items, outcomes, strict=True):
             # It may have shared a batch with what was too large.
-            if not is_taken and not await _acknowledged(await _handed_over(send, item)):
+            if isinstance(outcome, BaseException) and not await _is_taken(send, item):
                 await self._bury(item, counts)
 
     async def _bury(self, item: Publication | Write, counts: Counts) -> None:
@@ -124,26 +130,26 @@ class Pipeline:
 
 async def _handed_over(
     send: Callable[[Item], Awaitable[Awaitable[Any]]], item: Item
-) -> Awaitable[Any] | None:
-    """What waits for the acknowledgement; None when the client finds it too large."""
+) -> Awaitable[Any]:
+    """What waits for the acknowledgement, also where the client finds it too large at once."""
     try:
         return await send(item)
     except Exception as error:
-        if is_oversize(error):
-            return None
-        raise
+        if not is_oversize(error):
+            raise
+        refused = asyncio.get_running_loop().create_future()
+        refused.set_exception(error)
+        return refused
 
 
-async def _acknowledged(sent: Awaitable[Any] | None) -> bool:
-    """False when it was too large for the topic."""
-    if sent is None:
-        return False
+async def _is_taken(send: Callable[[Item], Awaitable[Awaitable[Any]]], item: Item) -> bool:
+    """Sends it alone; False when it is too large for the topic."""
     try:
-        await sent
+        await (await send(item))
     except Exception as error:
-        if is_oversize(error):
-            return False
-        raise
+        if not is_oversize(error):
+            raise
+        return False
     return True
 
 

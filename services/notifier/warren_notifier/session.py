@@ -24,6 +24,7 @@ from warren.kafka.topics import HOME
 from warren.metrics import notifier as metrics
 from warren.settings import HomeSettings
 from warren.settings.notifier import NotifierSettings
+from warren.standstill import Turns
 
 from warren_notifier.channels.channel import Channel
 from warren_notifier.delivery.channel_worker import ChannelWorker, Sleep
@@ -60,7 +61,9 @@ class Session:
         stop: asyncio.Event,
         on_ready: Callable[[], None],
         sleep: Sleep = asyncio.sleep,
+        turns: Turns | None = None,
     ) -> None:
+        self._turns = turns or Turns()
         self._home = home
         self._settings = settings
         self._channels = channels
@@ -110,6 +113,7 @@ class Session:
                 for helper in helpers:
                     helper.cancel()
         finally:
+            self._turns.end()
             self._writer.close()
             self._thread.shutdown(wait=True)
             self._show()
@@ -139,6 +143,7 @@ class Session:
     async def _consume(self, consumer: StatusConsumer, dispatcher: Dispatcher) -> None:
         states = StateTopic(self._home)
         while not self._stop.is_set():
+            self._turns.begin()
             poll = await self._in_thread(consumer.poll, POLL_SECONDS)
             if poll.assigned:
                 stored = await self._in_thread(states.read, poll.assigned.keys())
