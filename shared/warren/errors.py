@@ -62,6 +62,17 @@ class ContractViolation(RecordError):
     """
 
 
+class TooLarge(RecordError):
+    """What is to be said of a group is more than a record of a topic may hold.
+
+    Operator: raise `max.message.bytes` of the topic; `warren topics check` knows what it should be.
+    """
+
+    def __init__(self, topic: str, size: int) -> None:
+        super().__init__(f"too large for {topic}: {size} bytes", topic=topic)
+        self.size = size
+
+
 class KafkaError(WarrenError):
     """A cluster did not do what was asked; `cluster` is its name, `setting` what to look at."""
 

@@ -26,7 +26,7 @@ class _Quiet(WSGIRequestHandler):
         pass
 
 
-def _application(registry: CollectorRegistry, ready: Callable[[], bool]) -> WSGIApplication:
+def _application(registry: CollectorRegistry, ready: Callable[[], bool | str]) -> WSGIApplication:
     metrics: WSGIApplication = make_wsgi_app(registry)
 
     def application(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
@@ -35,7 +35,7 @@ def _application(registry: CollectorRegistry, ready: Callable[[], bool]) -> WSGI
             return metrics(environ, start)
         status, body = {
             "/live": ("200 OK", b"LIVE"),
-            "/ready": ("200 OK", b"READY") if ready() else ("503 Service Unavailable", b"STARTING"),
+            "/ready": _readiness(ready()),
         }.get(path, ("404 Not Found", b"/metrics, /ready, /live"))
         start(status, [("Content-Type", "text/plain; charset=utf-8")])
         return [body]
@@ -43,15 +43,24 @@ def _application(registry: CollectorRegistry, ready: Callable[[], bool]) -> WSGI
     return application
 
 
+def _readiness(ready: bool | str) -> tuple[str, bytes]:
+    """`ready`: a text is the reason why it is not."""
+    if ready is True:
+        return "200 OK", b"READY"
+    return "503 Service Unavailable", (ready or "STARTING").encode()
+
+
 def serve(
     port: int,
     registry: CollectorRegistry,
-    ready: Callable[[], bool],
+    ready: Callable[[], bool | str],
     *,
     setting: str = "metrics_port",
     host: str = "0.0.0.0",
 ) -> Callable[[], None]:
     """Serves in a thread and returns how to stop it; does nothing when `port` is 0.
+
+    `ready` gives True, False while starting, or the reason why the service is not ready.
 
     Raises SettingsError when the port is taken.
     """

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 from api.served_api import NOW, freshness_event, lag_event, late
-from warren.contracts import StatusChange, StatusChangeEvent, group_key
+from warren.contracts import StatusChange, StatusChangeEvent, group_key, part_key
 from warren.errors import ContractViolation
+from warren.judgement.lag_parts import split
 from warren_api.model.read_model import ReadModel, ReadModelSize
 
 KEY = group_key("demo", "billing")
@@ -46,6 +47,50 @@ def test_the_newest_event_counts(model: ReadModel) -> None:
     assert view is not None
     assert view.event.total_lag == 2
     assert model.size() == ReadModelSize(groups=1, partitions=2)
+
+
+def parts(at: int, count: int = 2) -> list[tuple[bytes, bytes]]:
+    """Keys and values of an evaluation in parts."""
+    event = lag_event("billing").model_copy(update={"evaluated_at": at})
+    return [(part_key(KEY, part.part), part.to_bytes()) for part in split(event, count)]
+
+
+def test_a_group_in_parts_is_shown_when_all_are_there(model: ReadModel) -> None:
+    first, second = parts(NOW)
+    model.apply(*second)
+    assert model.groups() == ()
+    model.apply(*first)
+    view = model.group("demo", "billing")
+    assert view is not None
+    assert view.event == lag_event("billing").model_copy(update={"evaluated_at": NOW})
+    newer_first, newer_second = parts(NOW + 5000)
+    model.apply(*newer_first)
+    model.apply(*second)  # what compaction left of an older one
+    view = model.group("demo", "billing")
+    assert view is not None
+    assert view.event.evaluated_at == NOW
+    model.apply(*newer_second)
+    view = model.group("demo", "billing")
+    assert view is not None
+    assert view.event.evaluated_at == NOW + 5000
+    assert model.size() == ReadModelSize(groups=1, partitions=2)
+
+
+def test_parts_of_a_group_that_is_gone_are_not_shown(model: ReadModel) -> None:
+    first, second = parts(NOW)
+    model.apply(*first)
+    model.apply(KEY, None)
+    model.apply(*second)
+    assert model.groups() == ()
+
+
+def test_a_group_that_is_small_again_is_shown_whole(model: ReadModel) -> None:
+    _, second = parts(NOW)
+    model.apply(KEY, lag_event("billing", total_lag=3).to_bytes())
+    model.apply(*second)
+    view = model.group("demo", "billing")
+    assert view is not None
+    assert view.event.total_lag == 3
 
 
 def test_a_tombstone_removes_the_group_and_what_was_known_of_it(model: ReadModel) -> None:

@@ -75,6 +75,8 @@ def test_all_partitions_of_the_topics_are_listed() -> None:
         },
         "removed": {},
         "deleted": False,
+        "part": 0,
+        "parts": 1,
         "forget": None,
     }
 

@@ -10,9 +10,10 @@ from support.offset_events import MINUTE, NOW, At, commits, offset_event
 from warren.clock import ManualClock
 from warren.contracts import DeadLetter, LagEvent, OffsetEvent, StatusChangeEvent, group_key
 from warren.evaluation import GroupRules, RuleBook, Rules
+from warren.judgement.lag_parts import MOST_PARTITIONS
 from warren.judgement.state_codec import decode, is_gone
 from warren.settings import EvaluationOverride, EvaluationSettings
-from warren_evaluator.batch import MAX_RAW_BYTES, BatchEvaluator
+from warren_evaluator.batch import MAX_RAW_BYTES, MOST_LAG_BYTES, BatchEvaluator
 from warren_evaluator.records import BatchResult, SourceRecord
 
 KEY = group_key("prod", "billing")
@@ -51,6 +52,58 @@ def test_every_evaluation_is_published_and_the_group_written_once() -> None:
     assert result.counts.events == 4
     assert result.counts.partitions == 4
     assert result.counts.status_changes == ["WARN", "OK"]
+
+
+def parts_of(count: int, at: int = NOW, *, told: bool = True) -> list[OffsetEvent]:
+    """One observation of `count` partitions, each in an event of its own."""
+    return [
+        offset_event(
+            at + part,
+            {"orders": {part: At(100, at, lag=5)}},
+            position=at - NOW,
+            **({"part": part, "parts": count} if told else {}),
+        )
+        for part in range(count)
+    ]
+
+
+@pytest.mark.parametrize("told", [True, False], ids=["parts", "parts of an older collector"])
+def test_parts_of_an_observation_are_judged_once(told: bool) -> None:
+    observations = [*parts_of(3, told=told), *parts_of(3, NOW + MINUTE, told=told)]
+    result = evaluate(records(observations))
+    lags = [LagEvent.from_bytes(value) for value in published(result, "w.lag")]
+    assert [lag.evaluated_at for lag in lags] == [NOW + 2, NOW + MINUTE + 2]
+    assert [lag.topics["orders"].partition for lag in lags] == [[0, 1, 2], [0, 1, 2]]
+    assert result.counts.partitions == 6
+
+
+def test_parts_are_judged_with_the_last_one_whatever_batches_they_come_in() -> None:
+    table: dict[bytes, bytes] = {}
+    lags: list[bytes | None] = []
+    for offset, event in enumerate(parts_of(3)):
+        result = evaluate(records([event], offset), table)
+        lags += published(result, "w.lag")
+        for write in result.writes:
+            assert write.value is not None
+            table[write.key] = write.value
+    assert lags == published(evaluate(records(parts_of(3))), "w.lag")
+    assert len(lags) == 1
+
+
+def test_two_moments_are_not_one_observation() -> None:
+    """The same partition again, however soon after."""
+    at = {"orders": {0: At(100, NOW, lag=5)}}
+    events = [offset_event(NOW + i, at, position=7) for i in range(2)]
+    assert len(published(evaluate(records(events)), "w.lag")) == 2
+
+
+def test_a_huge_group_is_published_in_parts() -> None:
+    ats = {p: At(100, NOW, lag=5) for p in range(MOST_PARTITIONS + 1)}
+    result = evaluate(records([offset_event(NOW + 1, {"orders": ats})]))
+    lags = [item for item in result.publications if item.topic == "w.lag"]
+    assert [item.key for item in lags] == [KEY, b"+1|" + KEY]
+    assert {item.partition for item in lags} == {3}
+    assert max(len(item.value or b"") for item in lags) <= MOST_LAG_BYTES
 
 
 def test_each_group_has_its_own_rules() -> None:

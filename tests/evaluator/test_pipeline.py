@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Awaitable, Iterator
 from typing import Any
 
 import pytest
+from aiokafka.errors import MessageSizeTooLargeError
 from support.offset_events import MINUTE, NOW, commits, offset_event
 from warren.clock import ManualClock
-from warren.contracts import OffsetEvent, group_key
+from warren.contracts import DeadLetter, OffsetEvent, group_key
 from warren.evaluation import GroupRules, Rules
 from warren.judgement.state import Applied, GroupGone
 from warren.judgement.state_codec import encode, is_gone
@@ -30,8 +32,12 @@ class Broker:
         self.table: dict[bytes, bytes] = {}
         self.committed: dict[int, int] = {}
         self.fails_on = ""
+        self.too_large: set[str] = set()
+        self.letters: list[Publication] = []
 
     async def publish(self, item: Publication) -> Awaitable[Any]:
+        if item.topic == "w.dead-letters":
+            self.letters.append(item)
         return self._sent(item.topic)
 
     def read(self, key: bytes) -> bytes | None:
@@ -50,6 +56,8 @@ class Broker:
 
     async def _acknowledge(self, what: str) -> None:
         await asyncio.sleep(0)
+        if what in self.too_large:
+            raise MessageSizeTooLargeError(what)
         if what == self.fails_on:
             raise ConnectionError(what)
         self.log.append(f"acknowledge {what}")
@@ -89,6 +97,57 @@ def test_what_is_not_acknowledged_is_raised(broker: Broker, what: str) -> None:
     with pytest.raises(ConnectionError, match=what):
         asyncio.run(pipeline(broker).run(batch(*commits(105, 106))))
     assert ("send table" in broker.log) == (what == "table")
+
+
+@pytest.mark.parametrize(("what", "named"), [("w.lag", "w.lag"), ("table", "the changelog")])
+def test_what_is_too_large_is_a_dead_letter_and_the_rest_goes_on(
+    broker: Broker, what: str, named: str
+) -> None:
+    broker.too_large = {what}
+    (event,) = commits(5)
+    asyncio.run(pipeline(broker).run(batch(event, first=7)))
+    (letter,) = (DeadLetter.from_bytes(item.value) for item in broker.letters)
+    assert letter.reason.startswith(f"too large for {named}: ")
+    assert (letter.offset, letter.key, letter.value) == (7, KEY, None)
+    assert "acknowledge w.lag-status" in broker.log
+    assert KEY in broker.table
+
+
+def test_what_shared_a_batch_with_something_too_large_is_sent_again(broker: Broker) -> None:
+    class Once(set[str]):
+        def __contains__(self, what: object) -> bool:
+            found = super().__contains__(what)
+            self.discard(str(what))
+            return found
+
+    broker.too_large = Once({"w.lag-status"})
+    asyncio.run(pipeline(broker).run(batch(*commits(5))))
+    assert broker.letters == []
+    assert broker.log.count("acknowledge w.lag-status") == 1
+
+
+def test_a_huge_batch_leaves_the_loop_to_others(
+    broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("warren_evaluator.pipeline.LARGE_BATCH_BYTES", 1)
+    steps = pipeline(broker)
+    loop_goes_on = threading.Event()
+    evaluate = steps._evaluator.evaluate
+
+    def wait(*arguments: Any) -> Any:
+        assert loop_goes_on.wait(30)
+        return evaluate(*arguments)
+
+    monkeypatch.setattr(steps._evaluator, "evaluate", wait)
+
+    async def run() -> None:
+        running = asyncio.create_task(steps.run(batch(*commits(5))))
+        await asyncio.sleep(0)
+        loop_goes_on.set()
+        await running
+
+    asyncio.run(run())
+    assert "acknowledge w.lag" in broker.log
 
 
 def test_what_happened_is_counted(broker: Broker) -> None:

@@ -21,13 +21,17 @@ def free_port() -> int:
 def test_metrics_ready_and_live() -> None:
     registry, port = CollectorRegistry(), free_port()
     Counter("things_total", "Things.", registry=registry).inc()
-    ready = False
+    ready: bool | str = False
     stop = serve(port, registry, lambda: ready, host="127.0.0.1")
     try:
         with httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
             assert "things_total 1.0" in client.get("/metrics").text
             assert client.get("/live").text == "LIVE"
             assert client.get("/ready").status_code == 503
+            assert client.get("/ready").text == "STARTING"
+            ready = "judging: 3 events waiting, none done for 1 m"
+            assert client.get("/ready").status_code == 503
+            assert client.get("/ready").text == ready
             ready = True
             assert client.get("/ready").text == "READY"
             assert client.get("/else").status_code == 404

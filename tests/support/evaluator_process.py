@@ -161,9 +161,13 @@ class Worker:
         except OSError:  # URLError too
             return False
 
+    @property
+    def address(self) -> str:
+        """Of its probe."""
+        return f"http://127.0.0.1:{self._port}"
+
     def metrics(self) -> str:
-        address = f"http://127.0.0.1:{self._port}/metrics"
-        with urllib.request.urlopen(address, timeout=5) as answer:
+        with urllib.request.urlopen(f"{self.address}/metrics", timeout=5) as answer:
             text: str = answer.read().decode()
         return text
 

@@ -1,7 +1,8 @@
-"""An evaluator worker with a slow step, as on a busy machine: `slow_worker.py seek|recovery`.
+"""An evaluator worker with a slow step, as on a busy machine: `slow_worker.py seek|recovery|…`.
 
 Those are the steps in which Faust alone loses events: see `SafeRecovery` and `SafeConsumerThread`
-in `warren_evaluator.faust_corrections`.
+in `warren_evaluator.faust_corrections`. `judgement` takes its time for each batch while the time
+without a poll runs faster, and `hang` never ends a batch.
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ import sys
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from aiokafka.consumer.subscription_state import SubscriptionState
 from faust.tables.recovery import Recovery
 from faust.transport.consumer import Consumer
 from faust.transport.drivers.aiokafka import AIOKafkaConsumerThread
 from warren_evaluator.__main__ import main
+from warren_evaluator.pipeline import Pipeline
 
 SECONDS = 2.5
 Step = Callable[..., Awaitable[Any]]
@@ -46,6 +49,19 @@ def with_short_limit(wait: Step) -> Step:
     return run
 
 
+def with_fast_idle_time(factor: float) -> None:
+    """What takes minutes without a poll takes seconds."""
+    upstream = SubscriptionState.fetcher_idle_time.fget
+    SubscriptionState.fetcher_idle_time = property(lambda state: factor * upstream(state))
+
+
+def hanging(_: Step) -> Step:
+    async def run(*_: Any) -> None:
+        await asyncio.Event().wait()
+
+    return run
+
+
 if __name__ == "__main__":
     step = sys.argv.pop()
     if step == "seek":
@@ -54,6 +70,11 @@ if __name__ == "__main__":
         Recovery._build_highwaters = slowly(Recovery._build_highwaters)
         Recovery.wait_first = with_short_limit(Recovery.wait_first)
         AIOKafkaConsumerThread.getmany = with_long_wait(AIOKafkaConsumerThread.getmany)
+    elif step == "judgement":
+        with_fast_idle_time(100)
+        Pipeline.run = slowly(Pipeline.run)
+    elif step == "hang":
+        Pipeline.run = hanging(Pipeline.run)
     else:
         sys.exit(f"unknown step: {step}")
     main()

@@ -45,6 +45,14 @@ class Child:
     def pid(self) -> int:
         return self._process.pid
 
+    def suspend(self) -> None:
+        """SIGSTOP to all that it started: it hangs, and its connections stay open."""
+        os.killpg(self.pid, signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """After `suspend`."""
+        os.killpg(self.pid, signal.SIGCONT)
+
     def exit_code(self) -> int | None:
         """None while it runs; negative: the signal that ended it."""
         return self._process.poll()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.resources
 import logging
 import subprocess
 import uuid
 from base64 import urlsafe_b64encode
+from collections.abc import Iterator
 from pathlib import Path
 
 import confluent_kafka
@@ -93,6 +95,16 @@ class EmbeddedKafka(Server):
         if self._child is not None:
             self._child.kill()
             self._child = None
+
+    @contextlib.contextmanager
+    def suspended(self) -> Iterator[None]:
+        """Meanwhile it hangs: connections stay open, and nobody answers."""
+        assert self._child is not None
+        self._child.suspend()
+        try:
+            yield
+        finally:
+            self._child.resume()
 
     def _jvm(self, *flags: str) -> list[str]:
         log4j2 = str(importlib.resources.files("warren_local").joinpath("log4j2.properties"))

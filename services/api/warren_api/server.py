@@ -8,13 +8,16 @@ import signal
 import socket
 import ssl
 from collections.abc import Iterator
+from dataclasses import replace
 from ipaddress import ip_address
 
 import structlog
 import uvicorn
 from warren.clock import SystemClock
 from warren.errors import SettingsError
+from warren.metrics import api as metrics
 from warren.settings import ApiSettings, Settings
+from warren.standstill_watch import StandstillWatch
 
 from warren_api.app import create_app
 from warren_api.context import ApiContext
@@ -102,8 +105,15 @@ async def _serve(settings: Settings, access: Access, listener: socket.socket) ->
 
     model, clock = ReadModel(settings.api.history), SystemClock()
     feed = Feed(settings.home, model, clock, end_with)
+    watch = StandstillWatch(
+        settings.standstill, {"feed": feed.turns.look}, metrics.API_STALLED, clock
+    )
     context = ApiContext(
-        settings, model, lambda: feed.state, clock, ForgetRequests(settings.home).forget
+        settings,
+        model,
+        lambda: replace(feed.state, standstill=watch.reason),
+        clock,
+        ForgetRequests(settings.home).forget,
     )
     app = create_app(context, access)
     server = _Server(
@@ -125,10 +135,12 @@ async def _serve(settings: Settings, access: Access, listener: socket.socket) ->
     scheme = "https" if settings.api.tls_certificate else "http"
     log.info("listening", address=f"{scheme}://{host}:{port}")
     feed.start()
+    watch.start()
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     stopping = asyncio.create_task(stop.wait())
     await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
     stopping.cancel()
+    watch.stop()
     model.history.close()
     server.should_exit = True
     await serving

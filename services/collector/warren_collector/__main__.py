@@ -14,6 +14,7 @@ from warren.errors import SettingsError
 from warren.metrics import collector as metrics
 from warren.settings_file import load_settings
 from warren.settings_watch import SettingsWatch
+from warren.standstill_watch import StandstillWatch
 
 from warren_collector.cluster import garbage
 from warren_collector.service import Collector
@@ -39,18 +40,22 @@ def _run(config: Path | None) -> None:
     garbage.collect_seldom()
     # What goes wrong on its connections is told once, with the cluster's name, by ourselves.
     logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
-    collector = Collector(settings, SystemClock(), SettingsWatch(config, settings))
+    clock = SystemClock()
+    collector = Collector(settings, clock, SettingsWatch(config, settings))
+    watch = StandstillWatch(settings.standstill, collector.works, metrics.COLLECTOR_STALLED, clock)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: collector.stop())
     stop_probe = probe.serve(
         settings.collector.metrics_port,
         metrics.COLLECTOR,
-        lambda: collector.is_ready,
+        lambda: watch.reason or collector.is_ready,
         setting="collector.metrics_port",
     )
+    watch.start()
     try:
         collector.run()
     finally:
+        watch.stop()
         stop_probe()
 
 

@@ -14,6 +14,7 @@ from warren.kafka.topics import HOME
 from warren.metrics import collector as metrics
 from warren.settings import Settings
 from warren.settings_watch import SettingsWatch
+from warren.standstill_watch import Looking
 
 from warren_collector.cluster.reports import ClusterReports, collector_name
 from warren_collector.cluster.stack import ClusterStack
@@ -49,6 +50,11 @@ class Collector:
     def is_ready(self) -> bool:
         """Every cluster's state is rebuilt."""
         return all(stack.is_ready for stack in self._stacks)
+
+    @property
+    def works(self) -> dict[str, Looking]:
+        """What must not stand still, by name."""
+        return {f"cluster {stack.cluster}": stack.look for stack in self._stacks}
 
     def stop(self) -> None:
         """Makes `run` return once the last events are published. Safe in a signal handler."""

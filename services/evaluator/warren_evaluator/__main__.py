@@ -19,11 +19,13 @@ from warren.errors import SettingsError
 from warren.metrics import evaluator as metrics
 from warren.settings import Settings
 from warren.settings_file import load_settings
+from warren.standstill_watch import StandstillWatch
 
 from warren_evaluator.app import Evaluator, create_evaluator
 from warren_evaluator.faust_corrections.kafka_trouble import KafkaTrouble
 from warren_evaluator.faust_corrections.worker import Worker
 from warren_evaluator.home.preparation import await_home
+from warren_evaluator.progress import WORK, WorkerProgress
 from warren_evaluator.status_metrics import count_groups
 
 log = structlog.get_logger(__name__)
@@ -51,10 +53,11 @@ def _run(settings: Settings) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     evaluator: Evaluator | None = None
+    watch: StandstillWatch | None = None
     stop_probe = probe.serve(
         settings.evaluator.metrics_port,
         metrics.EVALUATOR,
-        lambda: evaluator is not None and evaluator.ready(),
+        lambda: (watch and watch.reason) or (evaluator is not None and evaluator.ready()),
         setting="evaluator.metrics_port",
     )
     try:
@@ -64,9 +67,18 @@ def _run(settings: Settings) -> None:
         evaluator = create_evaluator(settings, partitions, SystemClock())
         count_groups(evaluator.table)
         _make_data_dir(settings)
+        watch = StandstillWatch(
+            settings.standstill,
+            {WORK: WorkerProgress(settings, evaluator).look},
+            metrics.EVALUATOR_STALLED,
+            SystemClock(),
+        )
+        watch.start()
         log.info("starting", app_id=settings.evaluator.app_id, partitions=partitions)
         _work(evaluator)
     finally:
+        if watch is not None:
+            watch.stop()
         stop_probe()
 
 

@@ -30,12 +30,19 @@ from warren_evaluator.records import Publication, SourceRecord
 MAX_REQUEST_BYTES = 64 * 2**20
 
 
+# Faust does not poll while events that it has fetched wait to be judged. aiokafka then leaves the
+# group, and does not join it again before somebody polls, which nobody does without an assignment.
+# That the worker is there is what heartbeats say, that it works is what `progress` watches.
+NO_POLL_LIMIT = 10 * 365 * 86_400.0
+
+
 @dataclass(frozen=True, slots=True)
 class Evaluator:
     """The application and what others need to look at."""
 
     app: faust.App
     table: WindowTable
+    pipeline: Pipeline
 
     def ready(self) -> bool:
         """The table is recovered and events are being judged."""
@@ -84,7 +91,7 @@ def create_evaluator(settings: Settings, partitions: int, clock: Clock) -> Evalu
             for event in events:
                 event.ack()
 
-    return Evaluator(app, table)
+    return Evaluator(app, table, pipeline)
 
 
 def _faust_settings(settings: Settings, partitions: int) -> dict[str, Any]:
@@ -117,7 +124,7 @@ def _faust_settings(settings: Settings, partitions: int) -> dict[str, Any]:
         "producer_request_timeout": 120.0,
         "broker_commit_interval": 1.0,
         "broker_heartbeat_interval": 3.0,
-        "broker_max_poll_interval": 300.0,
+        "broker_max_poll_interval": NO_POLL_LIMIT,
         "broker_rebalance_timeout": 60.0,
         "broker_request_timeout": 30.0,
         "broker_session_timeout": 10.0,

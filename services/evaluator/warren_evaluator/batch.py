@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 import structlog
 from warren.clock import Clock
-from warren.contracts import DeadLetter, OffsetEvent, split_group_key
-from warren.contracts.topics import DEAD_LETTERS, LAG, LAG_STATUS
+from warren.contracts import DeadLetter, OffsetEvent, part_key, split_group_key
+from warren.contracts.topics import DEAD_LETTERS, LAG, LAG_STATUS, MAX_MESSAGE_BYTES
 from warren.errors import ContractViolation
 from warren.evaluation import GroupRules
-from warren.judgement.judge import Duplicate, Ended, Judged, Outcome, judge
+from warren.judgement.judge import Duplicate, Ended, Judged, Outcome, Taken, judge
+from warren.judgement.lag_parts import in_parts
 from warren.judgement.state import GroupGone, GroupState
 from warren.judgement.state_codec import CorruptState, decode, encode
 
@@ -21,8 +22,11 @@ log = structlog.get_logger(__name__)
 
 # A dead letter must fit into a record; the source record stays where it is anyway.
 MAX_RAW_BYTES = 4 * 2**20
+# Of a value on `warren.lag`, not compressed: the topic takes twice as much.
+MOST_LAG_BYTES = MAX_MESSAGE_BYTES // 2
 
 ReadValue: TypeAlias = Callable[[bytes], bytes | None]
+Input: TypeAlias = tuple[SourceRecord, bytes, OffsetEvent | ContractViolation]
 RulesFor: TypeAlias = Callable[[str, str], GroupRules]  # (cluster, group)
 
 
@@ -40,11 +44,14 @@ class BatchEvaluator:
         """`read` gives the table's value of a key. A bad record never stops the others."""
         result = BatchResult()
         states: dict[bytes, GroupState | GroupGone | None] = {}
-        changed: dict[bytes, int] = {}
-        for record in records:
+        changed: dict[bytes, SourceRecord] = {}
+        inputs = [_read_event(record) for record in records]
+        parts = _continued(inputs)
+        for number, (record, key, event) in enumerate(inputs):
             result.counts.events += 1
             try:
-                key, event = _read_event(record)
+                if isinstance(event, ContractViolation):
+                    raise event
                 if key not in states:
                     states[key] = self._state(read(key), key, result.counts)
                 outcome = judge(
@@ -52,16 +59,17 @@ class BatchEvaluator:
                     states[key],
                     self._rules_for(event.cluster, event.group),
                     source_offset=record.offset,
+                    more_follows=number in parts,
                 )
             except ContractViolation as violation:
                 self._refuse(record, violation.reason, result)
                 continue
             self._publish(outcome, key, record, result)
-            if isinstance(outcome, Judged | Ended):
+            if isinstance(outcome, Taken | Judged | Ended):
                 states[key] = outcome.state
-                changed[key] = record.partition
-        for key, partition in changed.items():
-            self._remember(key, partition, states[key], result)
+                changed[key] = record
+        for key, record in changed.items():
+            self._remember(key, record, states[key], result)
         return result
 
     @staticmethod
@@ -87,27 +95,30 @@ class BatchEvaluator:
             counts.duplicates += 1
         if not isinstance(outcome, Judged | Ended):
             return
-        lag = None  # a tombstone
+        values: Sequence[bytes | None] = [None]  # a tombstone
         if isinstance(outcome, Judged):
-            lag = outcome.lag.to_bytes()
+            values = in_parts(outcome.lag, MOST_LAG_BYTES)
             counts.partitions += len(outcome.state.layout)
         partition = record.partition
-        result.publications.append(Publication(self._lag, key, lag, partition))
+        result.publications += [
+            Publication(self._lag, part_key(key, part), value, partition, record)
+            for part, value in enumerate(values)
+        ]
         if (change := outcome.change) is not None:
             counts.status_changes.append(change.data.status)
             result.publications.append(
-                Publication(self._lag_status, key, change.to_bytes(), partition)
+                Publication(self._lag_status, key, change.to_bytes(), partition, record)
             )
 
     @staticmethod
     def _remember(
-        key: bytes, partition: int, state: GroupState | GroupGone | None, result: BatchResult
+        key: bytes, record: SourceRecord, state: GroupState | GroupGone | None, result: BatchResult
     ) -> None:
         if state is None:
             return
         if isinstance(state, GroupGone):
-            result.gone.append((key, partition, state.source_offset))
-        result.writes.append(Write(key, encode(state), partition))
+            result.gone.append((key, record.partition, state.source_offset))
+        result.writes.append(Write(key, encode(state), record.partition, record))
 
     def _refuse(self, record: SourceRecord, reason: str, result: BatchResult) -> None:
         result.counts.dead_letters += 1
@@ -118,19 +129,66 @@ class BatchEvaluator:
             offset=record.offset,
             reason=reason,
         )
+        result.publications.append(self.dead_letter(record, reason))
+
+    def dead_letter(self, record: SourceRecord, reason: str, *, whole: bool = True) -> Publication:
+        """About a record that was of no use; without its value unless `whole`."""
         letter = _dead_letter(record, reason, self._clock.now_ms())
-        result.publications.append(
-            Publication(self._dead_letters, record.key, letter.to_bytes(), record.partition)
+        if not whole:
+            letter = letter.model_copy(update={"value": None})
+        return Publication(
+            self._dead_letters, record.key, letter.to_bytes(), record.partition, record
         )
 
 
-def _read_event(record: SourceRecord) -> tuple[bytes, OffsetEvent]:
-    """The key and the event. Raises ContractViolation, also when they disagree."""
-    event = OffsetEvent.from_bytes(record.value)
-    if split_group_key(record.key) != (event.cluster, event.group):
-        raise ContractViolation("key: not that of the event's cluster and group")
+def _read_event(record: SourceRecord) -> Input:
+    try:
+        event = OffsetEvent.from_bytes(record.value)
+        if split_group_key(record.key) != (event.cluster, event.group):
+            raise ContractViolation("key: not that of the event's cluster and group")
+    except ContractViolation as violation:
+        return record, record.key or b"", violation
     assert record.key is not None  # it has just been split
-    return record.key, event
+    return record, record.key, event
+
+
+def _continued(inputs: Sequence[Input]) -> set[int]:
+    """Numbers of the events whose observation goes on in the group's next event.
+
+    Collectors of before there was `part` do not say so themselves.
+    """
+    continued: set[int] = set()
+    last: dict[bytes, tuple[int, OffsetEvent]] = {}
+    for number, (_, key, event) in enumerate(inputs):
+        if isinstance(event, ContractViolation):
+            continue
+        if (before := last.get(key)) and _is_next_part(before[1], event):
+            continued.add(before[0])
+        last[key] = number, event
+    return continued
+
+
+def _is_next_part(event: OffsetEvent, then: OffsetEvent) -> bool:
+    """Whether it is about other partitions at the same moment: 1 ms later, as parts are."""
+    if (event.source, event.position, event.observed_at + 1) != (
+        then.source,
+        then.position,
+        then.observed_at,
+    ):
+        return False
+    if (
+        then.deleted
+        or then.removed
+        or event.deleted
+        or event.forget is not None
+        or then.forget is not None
+    ):
+        return False
+    return all(
+        set(event.topics[topic].partition).isdisjoint(columns.partition)
+        for topic, columns in then.topics.items()
+        if topic in event.topics
+    )
 
 
 def _dead_letter(record: SourceRecord, reason: str, now_ms: int) -> DeadLetter:

@@ -18,12 +18,13 @@ class SourceRecord:
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """A record to publish; `partition` is that of its source record. No value is a tombstone."""
+    """A record to publish; `partition` is that of its `source`. No value is a tombstone."""
 
     topic: str
     key: bytes | None
     value: bytes | None
     partition: int
+    source: SourceRecord | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,7 @@ class Write:
     key: bytes
     value: bytes | None
     partition: int
+    source: SourceRecord | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(slots=True)

@@ -12,8 +12,9 @@ from warren.clock import Clock, SystemClock
 from warren.errors import SettingsError
 from warren.kafka.connection import await_connection
 from warren.kafka.topics import ensure_topics
-from warren.metrics.freshness import FRESHNESS
+from warren.metrics.freshness import FRESHNESS, FRESHNESS_STALLED
 from warren.settings import Settings
+from warren.standstill_watch import StandstillWatch
 
 from warren_freshness.home.intake import Intake
 from warren_freshness.home.offsets_feed import OffsetsFeed
@@ -58,17 +59,21 @@ async def _run(settings: Settings) -> None:
         return
     if settings.home.create_topics:
         await asyncio.to_thread(ensure_topics, admin, settings.home)
-    service = build_service(settings, SystemClock())
+    clock = SystemClock()
+    service = build_service(settings, clock)
+    watch = StandstillWatch(settings.standstill, service.works, FRESHNESS_STALLED, clock)
     stop_probe = probe.serve(
         settings.freshness.metrics_port,
         FRESHNESS,
-        lambda: service.is_ready,
+        lambda: watch.reason or service.is_ready,
         setting="freshness.metrics_port",
     )
     log.info("started", clusters=sorted(settings.clusters))
+    watch.start()
     try:
         await service.run(stop)
     finally:
+        watch.stop()
         stop_probe()
     log.info("stopped")
 

@@ -7,6 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 
 import structlog
 from warren.errors import PublishFailed
+from warren.standstill import Turns
+from warren.standstill_watch import Looking
 
 from warren_freshness.home.intake import Intake, KeyedLetter
 from warren_freshness.home.offsets_feed import OffsetsFeed
@@ -42,11 +44,18 @@ class FreshnessService:
         self._redis = redis
         self._interval = interval
         self._caught_up = asyncio.Event()
+        self._turns = Turns()
 
     @property
     def is_ready(self) -> bool:
         """Every cluster has had a published pass over all groups that are known."""
         return all(loop.used is not None for loop in self._pass_loops)
+
+    @property
+    def works(self) -> dict[str, Looking]:
+        """What must not stand still, by name."""
+        passes = {f"pass over {loop.cluster}": loop.turns.look for loop in self._pass_loops}
+        return {"feed": self._turns.look, **passes}
 
     async def run(self, stop: asyncio.Event) -> None:
         """Works until `stop` is set. Raises what the home cluster refuses for good."""
@@ -73,6 +82,7 @@ class FreshnessService:
 
     async def _follow(self, stop: asyncio.Event) -> None:
         while not stop.is_set():
+            self._turns.begin()
             polled = await asyncio.to_thread(self._feed.poll, POLL_SECONDS, self._used())
             self._release(polled.revoked)
             if await self._dead_letter(self._intake.take(polled.messages), stop):
@@ -93,6 +103,7 @@ class FreshnessService:
                 await self._publisher.publish_dead_letters(letters)
                 return True
             except PublishFailed as error:
+                self._turns.begin()
                 log.warning("dead letters not published", problem=error.problem)
         return not letters
 

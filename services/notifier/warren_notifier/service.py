@@ -15,11 +15,14 @@ from warren.clock import Clock, SystemClock
 from warren.contracts.topics import DEAD_LETTERS, LAG_STATUS, NOTIFICATIONS, NOTIFIER_STATE
 from warren.errors import KafkaError, TopicMisconfigured
 from warren.kafka.connection import await_connection, classify, log_retry
+from warren.kafka.group_backlog import GroupBacklog
 from warren.kafka.topics import HOME, TIMEOUT, ensure_topics
 from warren.metrics import notifier as metrics
 from warren.redaction import Redaction
 from warren.settings import HomeSettings, Settings
 from warren.settings.secrets import secret_values
+from warren.standstill import Look, Turns
+from warren.standstill_watch import Looking, StandstillWatch
 
 from warren_notifier.channels.configured import configured_channels
 from warren_notifier.session import Session
@@ -41,6 +44,12 @@ class Service:
         self._redaction = Redaction(secret_values(settings))
         self._channels = configured_channels(settings.notifier, clock)
         self._ready = False
+        self._turns = Turns()
+        self._backlog = GroupBacklog(
+            settings.home,
+            settings.notifier.group_id,
+            LAG_STATUS.full_name(settings.home.topic_prefix),
+        )
         self._stop = asyncio.Event()
         self._stop_threads = threading.Event()
 
@@ -48,6 +57,16 @@ class Service:
     def ready(self) -> bool:
         """The consumer group has assigned partitions and their state is there."""
         return self._ready
+
+    @property
+    def works(self) -> dict[str, Looking]:
+        """What must not stand still, by name. Deliveries are none: receivers may be away."""
+        return {"session": self._turns.look, "routing": self._routing}
+
+    def _routing(self) -> Look:
+        """Of all notifiers: where one of them moves, this one need not."""
+        backlog = self._backlog.read()
+        return Look(sum(backlog.waiting.values()), tuple(sorted(backlog.committed.items())))
 
     def stop(self) -> None:
         """Ends `run` in an orderly way. Call it in the loop's thread."""
@@ -92,6 +111,7 @@ class Service:
             self._stop,
             self._note_ready,
             self._redaction,
+            turns=self._turns,
         ).run()
 
     def _note_ready(self) -> None:
@@ -135,14 +155,19 @@ async def _run(settings: Settings) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, service.stop)
+    watch = StandstillWatch(
+        settings.standstill, service.works, metrics.NOTIFIER_STALLED, SystemClock()
+    )
     stop_probe = probe.serve(
         settings.notifier.metrics_port,
         metrics.NOTIFIER,
-        lambda: service.ready,
+        lambda: watch.reason or service.ready,
         setting="notifier.metrics_port",
     )
+    watch.start()
     try:
         await service.run()
     finally:
+        watch.stop()
         stop_probe()
     log.info("stopped")

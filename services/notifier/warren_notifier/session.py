@@ -25,6 +25,7 @@ from warren.metrics import notifier as metrics
 from warren.redaction import Redaction
 from warren.settings import HomeSettings
 from warren.settings.notifier import NotifierSettings
+from warren.standstill import Turns
 
 from warren_notifier.channels.channel import Channel
 from warren_notifier.delivery.channel_worker import ChannelWorker, Sleep
@@ -62,7 +63,9 @@ class Session:
         on_ready: Callable[[], None],
         redaction: Redaction,
         sleep: Sleep = asyncio.sleep,
+        turns: Turns | None = None,
     ) -> None:
+        self._turns = turns or Turns()
         self._home = home
         self._settings = settings
         self._channels = channels
@@ -112,6 +115,7 @@ class Session:
                 for helper in helpers:
                     helper.cancel()
         finally:
+            self._turns.end()
             self._writer.close()
             self._thread.shutdown(wait=True)
             self._show()
@@ -141,6 +145,7 @@ class Session:
     async def _consume(self, consumer: StatusConsumer, dispatcher: Dispatcher) -> None:
         states = StateTopic(self._home)
         while not self._stop.is_set():
+            self._turns.begin()
             poll = await self._in_thread(consumer.poll, POLL_SECONDS)
             if poll.assigned:
                 stored = await self._in_thread(states.read, poll.assigned.keys())

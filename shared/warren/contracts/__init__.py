@@ -10,7 +10,7 @@ from warren.contracts.freshness_event import (
     WorstFreshness,
 )
 from warren.contracts.group_event import GroupEvent, GroupMember
-from warren.contracts.group_key import group_key, split_group_key
+from warren.contracts.group_key import group_key, part_key, split_group_key, whole_key
 from warren.contracts.lag_event import Incident, LagEvent, TopicLag, WindowEdge
 from warren.contracts.notification_event import (
     DeliveryKind,
@@ -73,5 +73,7 @@ __all__ = [
     "WindowEdge",
     "WorstFreshness",
     "group_key",
+    "part_key",
     "split_group_key",
+    "whole_key",
 ]

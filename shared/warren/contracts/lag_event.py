@@ -1,4 +1,4 @@
-"""`warren.lag`: every evaluation of a group, whole."""
+"""`warren.lag`: every evaluation of a group, whole; of a huge one in parts."""
 
 from __future__ import annotations
 
@@ -90,6 +90,14 @@ class LagEvent(Event):
         default=None, description="Which partition is worst, and why, in one sentence; null when OK"
     )
     topics: dict[str, TopicLag] = Field(default_factory=dict)
+    part: int = Field(default=0, ge=0, description="Which part of the evaluation, from 0")
+    parts: int = Field(
+        default=1,
+        ge=1,
+        description="Parts in which the evaluation of a huge group is published, with the same "
+        "evaluated_at and position: each has some of the partitions, and all else of the whole "
+        "group. The first has the group's key, the others +part|cluster|group",
+    )
     windows: str | None = Field(
         default=None,
         description="All commits of the windows but the newest ones, packed (base64): partitions "

@@ -94,6 +94,12 @@ class OffsetEvent(Event):
         description="By topic, what was before; absent but for positions told for the first time",
     )
     deleted: bool = Field(default=False, description="The whole group is gone")
+    part: int = Field(default=0, ge=0, description="Which part of an observation, from 0")
+    parts: int = Field(
+        default=1,
+        ge=1,
+        description="Parts of the observation; the group is judged when the last one is there",
+    )
     forget: list[str] | None = Field(
         default=None,
         description="Set in an event that observes nothing but asks to forget: what these topics, "

@@ -42,9 +42,14 @@ class Commits:
 
 def pack(windows: Windows) -> str:
     """The windows without their newest commits."""
-    columns = windows.columns[list(_COLUMNS)]
+    return pack_commits(Commits(windows.columns[list(_COLUMNS)], windows.filled))
+
+
+def pack_commits(commits: Commits) -> str:
+    """The same, of commits that were unpacked before."""
+    columns = commits.columns.copy()
     columns[2] -= columns[1]
-    parts = [bytes([windows.intervals]), windows.filled.astype("<u1").tobytes()]
+    parts = [bytes([commits.intervals]), commits.filled.astype("<u1").tobytes()]
     for column in columns:
         parts += _pack_column(column)
     return base64.b64encode(b"".join(parts)).decode()

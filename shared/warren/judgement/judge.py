@@ -59,7 +59,14 @@ class Ended:
     change: StatusChangeEvent | None
 
 
-Outcome = Duplicate | Nothing | Judged | Ended
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A part of an observation whose last part is to come; the group is judged then."""
+
+    state: GroupState
+
+
+Outcome = Duplicate | Nothing | Taken | Judged | Ended
 
 
 def judge(
@@ -68,8 +75,12 @@ def judge(
     rules: GroupRules,
     *,
     source_offset: int = UNKNOWN,
+    more_follows: bool = False,
 ) -> Outcome:
-    """`source_offset` is the event's offset in `warren.offsets`. Raises ContractViolation."""
+    """`source_offset` is the event's offset in `warren.offsets`. Raises ContractViolation.
+
+    `more_follows`: the next part of the observation is there too, whether the event says so or not.
+    """
     check_ranges(event)
     known = state if isinstance(state, GroupState) else None
     if event.forget is not None:
@@ -83,6 +94,8 @@ def judge(
         if not known.layout.topics and not event.topics:
             return Nothing()
     updated, applied = updated_state(event, known, rules)
+    if more_follows or event.part + 1 < event.parts:
+        return Taken(updated)
     if is_expired(updated.windows, event.observed_at, rules.group.expire_group_ms):
         if known is None:
             return Nothing()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from warren.metrics.buckets import DURATIONS
 
@@ -31,5 +31,11 @@ API_EVENTS_REFUSED = Counter(
     "warren_api_events_refused",
     "Events that contradict their contract and were ignored",
     ("topic",),
+    registry=API,
+)
+API_STALLED = Gauge(
+    "warren_api_stalled_seconds",
+    "Seconds for which work has waited without any progress, by work; 0 when idle",
+    ("work",),
     registry=API,
 )

@@ -44,3 +44,9 @@ ARCHIVER_FAILURES = Counter(
     ("topic",),
     registry=ARCHIVER,
 )
+ARCHIVER_STALLED = Gauge(
+    "warren_archiver_stalled_seconds",
+    "Seconds for which work has waited without any progress, by work; 0 when idle",
+    ("work",),
+    registry=ARCHIVER,
+)

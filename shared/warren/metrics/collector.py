@@ -186,3 +186,9 @@ COLLECTOR_SETTINGS_REFUSED = Gauge(
     "1 while warren.toml was changed and cannot be used (the log says why), else 0",
     registry=COLLECTOR,
 )
+COLLECTOR_STALLED = Gauge(
+    "warren_collector_stalled_seconds",
+    "Seconds for which work has waited without any progress, by work; 0 when idle",
+    ("work",),
+    registry=COLLECTOR,
+)

@@ -56,3 +56,9 @@ EVALUATOR_GROUPS = Gauge(
     ("status",),
     registry=EVALUATOR,
 )
+EVALUATOR_STALLED = Gauge(
+    "warren_evaluator_stalled_seconds",
+    "Seconds for which work has waited without any progress, by work; 0 when idle",
+    ("work",),
+    registry=EVALUATOR,
+)

@@ -65,3 +65,9 @@ FRESHNESS_STALE_GROUPS = Gauge(
     ("cluster",),
     registry=FRESHNESS,
 )
+FRESHNESS_STALLED = Gauge(
+    "warren_freshness_stalled_seconds",
+    "Seconds for which work has waited without any progress, by work; 0 when idle",
+    ("work",),
+    registry=FRESHNESS,
+)

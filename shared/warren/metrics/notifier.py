@@ -50,3 +50,9 @@ NOTIFIER_PARTITIONS = Gauge(
     "Partitions of warren.lag-status that this notifier serves",
     registry=NOTIFIER,
 )
+NOTIFIER_STALLED = Gauge(
+    "warren_notifier_stalled_seconds",
+    "Seconds for which work has waited without any progress, by work; 0 when idle",
+    ("work",),
+    registry=NOTIFIER,
+)

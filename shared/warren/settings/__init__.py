@@ -24,6 +24,7 @@ from warren.settings.local import LocalSettings
 from warren.settings.log import LogSettings
 from warren.settings.notifier import NotifierSettings
 from warren.settings.redis import RedisSettings
+from warren.settings.standstill import StandstillSettings
 
 
 class Settings(Section):
@@ -42,6 +43,7 @@ class Settings(Section):
     api: ApiSettings = Field(default_factory=ApiSettings)
     local: LocalSettings = Field(default_factory=LocalSettings)
     log: LogSettings = Field(default_factory=LogSettings)
+    standstill: StandstillSettings = Field(default_factory=StandstillSettings)
 
     @field_validator("clusters")
     @classmethod
@@ -71,4 +73,5 @@ __all__ = [
     "PolicyName",
     "RedisSettings",
     "Settings",
+    "StandstillSettings",
 ]

@@ -26,6 +26,7 @@ from warren.kafka.topic_reader import TopicReader
 from warren.kafka.topics import HOME
 from warren.metrics import api as metrics
 from warren.settings import HomeSettings
+from warren.standstill import Turns
 
 from warren_api.home.cluster import HomeCluster
 from warren_api.home.newest_changes import NewestChanges
@@ -80,6 +81,7 @@ class Feed:
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="feed", daemon=True)
         self._state = FeedState(ready=False, problem=None)
+        self.turns = Turns()
 
     @property
     def state(self) -> FeedState:
@@ -98,10 +100,12 @@ class Feed:
         try:
             while not self._stop.is_set():
                 try:
+                    self.turns.begin()
                     self._connect_and_follow()
                 except KafkaError as error:
                     log_retry(error)
                     self._note(error)
+                    self.turns.end()
                     self._stop.wait(RETRY_SECONDS)
         except Exception as error:  # noqa: BLE001  # whatever it is, the process ends with it
             self._on_fatal(error)
@@ -142,6 +146,7 @@ class Feed:
         newest: dict[tuple[str, bytes], Message] = {}
         changes = NewestChanges(self._model.history.limit)
         while not reader.caught_up and not self._stop.is_set():
+            self.turns.begin()
             records = reader.poll(POLL_SECONDS)
             newest |= _newest_per_key(records)
             changes.add(self._changes(records))
@@ -163,6 +168,7 @@ class Feed:
         """Applies what comes, until told to stop or there is more to read."""
         heard_at = looked_at = self._clock.monotonic()
         while not self._stop.is_set():
+            self.turns.begin()
             records = reader.poll(POLL_SECONDS)
             self._apply(_newest_per_key(records).values())
             self._remember(self._changes(records))
@@ -203,6 +209,7 @@ class Feed:
 
     def _apply(self, records: Iterable[Message]) -> None:
         for record in records:
+            self.turns.begin()  # at the start there may be a great many
             topic = record.topic() or ""
             try:
                 self._appliers[topic](record.key(), record.value())

@@ -18,12 +18,14 @@ from warren.contracts import (
     StatusChangeEvent,
     TopicsEvent,
     split_group_key,
+    whole_key,
 )
 from warren.errors import ContractViolation
 
 from warren_api.model.cluster import ClusterView
 from warren_api.model.freshness import GroupFreshness
 from warren_api.model.group import GroupView, StatusSince
+from warren_api.model.lag_parts import LagParts
 from warren_api.model.membership import Membership
 from warren_api.model.status_history import StatusHistory
 from warren_api.model.topics import TopicIndex
@@ -47,6 +49,7 @@ class ReadModel:
         self.history = StatusHistory(history)
         self.topics = TopicIndex()
         self._lock = threading.Lock()
+        self._parts = LagParts()
         self._views: dict[GroupName, GroupView] = {}
         self._changes: dict[GroupName, StatusSince] = {}
         self._freshness: dict[GroupName, GroupFreshness] = {}
@@ -60,8 +63,16 @@ class ReadModel:
 
         Raises ContractViolation, and keeps what it has, when the record is not a LagEvent.
         """
-        name = split_group_key(key)
-        event = None if value is None else _of(name, LagEvent.from_bytes(value))
+        name = split_group_key(whole_key(key))
+        if value is None:
+            self._parts.forget(name)
+            if whole_key(key) != key:
+                return
+            event = None
+        else:
+            event = self._parts.whole(_of(name, LagEvent.from_bytes(value)))
+            if event is None:
+                return  # more of its parts are to come
         with self._lock:
             self._ranked = None
             if event is None:

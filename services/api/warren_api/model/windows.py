@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
 from warren.contracts import LagEvent
 from warren.errors import ContractViolation
 from warren.evaluation import UNKNOWN
 from warren.evaluation.packed_windows import Commits, unpack
+from warren.judgement.lag_parts import newest_commits
 
 from warren_api.model.group import Edge, edge
 
@@ -37,13 +37,8 @@ def windows(event: LagEvent) -> dict[str, dict[int, Slots]]:
 def _commits(event: LagEvent) -> Commits | None:
     if event.windows is None:
         return None
-    newest = [event.topics[topic].window_end for topic in sorted(event.topics)]
-    columns = [
-        [UNKNOWN if value is None else value for end in newest for value in getattr(end, name)]
-        for name in ("offset", "at", "observed_at", "lag")
-    ]
     try:
-        return unpack(event.windows, np.array(columns, np.int64).reshape(4, -1))
+        return unpack(event.windows, newest_commits(event))
     except (ContractViolation, OverflowError):
         return None
 

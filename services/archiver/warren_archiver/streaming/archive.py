@@ -14,9 +14,10 @@ from warren.errors import TopicMissing
 from warren.kafka.connection import await_connection, connect
 from warren.kafka.topic_check import check_topics
 from warren.kafka.topics import HOME, ensure_topics
-from warren.metrics.archiver import ARCHIVER
+from warren.metrics.archiver import ARCHIVER, ARCHIVER_STALLED
 from warren.probe import serve
 from warren.settings import Settings
+from warren.standstill_watch import StandstillWatch
 
 from warren_archiver.lake.lake import Lake
 from warren_archiver.session import open_session
@@ -77,19 +78,29 @@ def archive(
     lake.ensure(spark, topics)
     archives = [TopicArchive(spark, settings, lake, topic, clock, stop) for topic in topics]
     started: list[TopicArchive] = []
+    watch = StandstillWatch(
+        settings.standstill,
+        {topic_archive.topic.name: topic_archive.look for topic_archive in archives},
+        ARCHIVER_STALLED,
+        clock,
+    )
     stop_probe = serve(
         settings.archiver.metrics_port,
         ARCHIVER,
-        lambda: len(started) == len(archives) and all(a.running for a in archives),
+        lambda: (
+            watch.reason or (len(started) == len(archives) and all(a.running for a in archives))
+        ),
         setting="archiver.metrics_port",
     )
     try:
         for topic_archive in archives:
             topic_archive.start(once=once)
             started.append(topic_archive)
+        watch.start()
         log.info("archiving", topics=len(archives), lake=lake.root, once=once)
         _watch(archives, stop, once=once)
     finally:
+        watch.stop()
         _stop(started, clock)
         stop_probe()
 

@@ -11,8 +11,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from warren.clock import Clock
 from warren.contracts.topics import Topic
+from warren.kafka.connection import connect
+from warren.kafka.topics import HOME
 from warren.metrics.archiver import ARCHIVER_BEHIND, ARCHIVER_FAILURES
 from warren.settings import Settings
+from warren.standstill import Look
 
 from warren_archiver.errors import ArchiveFailed, spark_cause
 from warren_archiver.lake.lake import Lake
@@ -22,6 +25,7 @@ from warren_archiver.streaming.kafka_options import kafka_options
 log = structlog.get_logger(__name__)
 FIRST_PAUSE = 5.0  # seconds before a failed query is started again; doubled each time
 LONGEST_PAUSE = 60.0
+ANSWER_SECONDS = 5.0
 
 
 class TopicArchive:
@@ -48,6 +52,7 @@ class TopicArchive:
         self._once = False
         self._pause = FIRST_PAUSE
         self._start_at = 0.0
+        self._seen: Look | None = None
 
     @property
     def running(self) -> bool:
@@ -57,6 +62,22 @@ class TopicArchive:
     def busy(self) -> bool:
         """Whether a batch is being written."""
         return self._query is not None and bool(self._query.status["isTriggerActive"])
+
+    def look(self) -> Look:
+        """A batch that is being written waits; tasks of Spark's that end, of whatever query, move.
+
+        May be called from any thread. Raises KafkaError when the home cluster does not answer.
+        """
+        newest = self._writer.newest if self._writer else -1
+        tracker = self._spark.sparkContext.statusTracker()
+        stages = tracker.getActiveStageIds()
+        infos = [tracker.getStageInfo(stage) for stage in stages]
+        tasks = sum(info.numCompletedTasks for info in infos if info)
+        look = Look(int(self.busy), (newest, tuple(stages), tasks), unit="")
+        if look.waiting and look == self._seen:  # Spark waits for Kafka without a word
+            connect(HOME, HOME, self._settings.home, ANSWER_SECONDS)
+        self._seen = look
+        return look
 
     def start(self, *, once: bool) -> None:
         """Starts the query; `once` ends it at what is the topic's end now."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from contextlib import ExitStack
+from dataclasses import replace
 
 import structlog
 from confluent_kafka.admin import AdminClient
@@ -16,6 +17,7 @@ from warren.kafka.connection import await_connection, client_options, log_retry
 from warren.kafka.producer import EventProducer
 from warren.kafka.topics import HOME, ensure_topics
 from warren.settings import Settings
+from warren.standstill import Look, Turns
 
 from warren_collector.cluster import garbage
 from warren_collector.cluster.filters import ClusterFilters
@@ -54,6 +56,7 @@ class ClusterStack:
         self.has_home = threading.Event()
         """Set once Warren's own topics are there."""
         self.state = ClusterState(cluster, clock)
+        self._turns = Turns()
         self._setting = f"clusters.{cluster}"
         self._settings = settings
         self._cluster_settings = settings.clusters[cluster]
@@ -72,6 +75,11 @@ class ClusterStack:
     def report(self, collector: str) -> ClusterEvent:
         """How it stands with the cluster. Called from another thread."""
         return self.state.event(collector, self._cluster_settings.sources)
+
+    def look(self) -> Look:
+        """Whether polls and ticks end. In trouble there is nothing to do but to try again."""
+        look = self._turns.look()
+        return replace(look, waiting=0) if self.state.problem else look
 
     def run(self) -> None:
         """Returns when `stop` is set. Raises SettingsError for what librdkafka does not know."""
@@ -93,6 +101,7 @@ class ClusterStack:
                 self._await_restart()
             finally:
                 self.is_ready = False
+                self._turns.end()
 
     def _await_restart(self) -> None:
         self._meters.restarts.inc()
@@ -190,6 +199,7 @@ class ClusterStack:
         next_tick = self._clock.monotonic()
         rereads = False
         while not self._stop.is_set():
+            self._turns.begin()
             if self._filters_changed.is_set():
                 self._filters_changed.clear()
                 positions.drop_denied()

@@ -133,7 +133,8 @@ def group_events(
             topics[topic] = listed
     if not topics and not removed:
         return result  # all of its topics are gone, and that was published
-    for number, part in enumerate(_parts(topics, origin.event_partitions)):
+    parts = list(_parts(topics, origin.event_partitions))
+    for number, part in enumerate(parts):
         result.events.append(
             OffsetEvent(
                 cluster=origin.cluster,
@@ -145,6 +146,8 @@ def group_events(
                 earlier=past.of(part, columns) if past else None,
                 removed={} if number else removed,
                 deleted=not topics,
+                part=number,
+                parts=len(parts),
             )
         )
     return result

@@ -20,6 +20,7 @@ class WindowTable(faust.Table[bytes, bytes]):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._partitions: dict[bytes, int] = {}
+        self.replayed = 0  # records of the changelog, in all recoveries
 
     def read(self, key: bytes) -> bytes | None:
         value: bytes | None = self.data.get(key)
@@ -49,6 +50,7 @@ class WindowTable(faust.Table[bytes, bytes]):
         """A replayed part of the changelog."""
         events = list(batch)
         super().apply_changelog_batch(events)
+        self.replayed += len(events)
         for event in events:
             self._partitions[event.key] = event.message.partition
 

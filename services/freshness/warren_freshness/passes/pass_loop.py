@@ -18,6 +18,7 @@ from warren.metrics.freshness import (
     FRESHNESS_PASSES,
     FRESHNESS_STALE_GROUPS,
 )
+from warren.standstill import Turns
 
 from warren_freshness.home.publisher import Publisher
 from warren_freshness.passes.cluster_measurer import ClusterMeasurer
@@ -38,7 +39,8 @@ class PassLoop:
         clock: Clock,
     ) -> None:
         self.used: Mapping[int, int] | None = None
-        self._cluster = cluster
+        self.turns = Turns()
+        self.cluster = self._cluster = cluster
         self._measurer = measurer
         self._positions = positions
         self._publisher = publisher
@@ -48,7 +50,9 @@ class PassLoop:
         """A pass every `interval` seconds until `stop` is set."""
         while not stop.is_set():
             started = self._clock.monotonic()
+            self.turns.begin()
             result = await self._try()
+            self.turns.end()
             took = self._clock.monotonic() - started
             FRESHNESS_PASSES.labels(self._cluster, result).inc()
             FRESHNESS_PASS_SECONDS.labels(self._cluster).observe(took)

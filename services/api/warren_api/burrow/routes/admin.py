@@ -25,7 +25,10 @@ def _health(routes: APIRouter, context: ApiContext) -> None:
 
     @routes.get("/burrow/admin/ready")
     async def ready() -> Response:
-        if context.feed_state().ready:
+        state = context.feed_state()
+        if state.standstill:
+            return Response(state.standstill, 503, media_type=TEXT)
+        if state.ready:
             return Response("READY", media_type=TEXT)
         return Response("STARTING", 503, media_type=TEXT)
 

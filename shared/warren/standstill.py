@@ -1,0 +1,113 @@
+"""Standstill: work waits, and none of it is done. Pure; `standstill_watch` looks and acts."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+from warren.clock import Clock
+from warren.words import duration
+
+# What counts of the time between two looks, seconds: a process that was stopped, or a machine that
+# slept, could do nothing meanwhile.
+LONGEST_STEP = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How it stands with some work at one moment.
+
+    `waiting`: what there is to do, 0 when idle; `unit` says what is counted. `mark` is another one
+    whenever something was done. No unit: nothing is counted, work is under way or not.
+    """
+
+    waiting: int
+    mark: Hashable
+    unit: str = "events"
+
+
+class Turns:
+    """A loop whose turns must end: one that is under way waits to be finished.
+
+    Written by the loop's thread, read by any.
+    """
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._under_way = False
+
+    def begin(self) -> None:
+        """A turn begins, and the one before it, if any, is over."""
+        self._count += 1
+        self._under_way = True
+
+    def end(self) -> None:
+        """No turn is under way until the next one begins."""
+        self._count += 1
+        self._under_way = False
+
+    def look(self) -> Look:
+        return Look(int(self._under_way), self._count, unit="")
+
+
+class Standstill:
+    """For how long one kind of work has waited without progress, and what follows."""
+
+    def __init__(
+        self, work: str, clock: Clock, *, not_ready_after: float, exit_after: float
+    ) -> None:
+        """`work` names it in what is said; limits in seconds."""
+        self.work = work
+        self._clock = clock
+        self._not_ready_after = not_ready_after
+        self._exit_after = exit_after
+        self._last: Look | None = None
+        self._at = clock.monotonic()
+        self._stalled = 0.0
+        self._excuse = ""
+        self._excused = 0.0
+
+    def saw(self, look: Look) -> None:
+        step = self._step()
+        moved = self._last is None or look.waiting == 0 or look.mark != self._last.mark
+        self._stalled = 0.0 if moved else self._stalled + step
+        self._last = look
+        self._excuse, self._excused = "", 0.0
+
+    def excused(self, why: str) -> None:
+        """Nothing can be done, and it is not the process's fault: a cluster does not answer.
+
+        Whatever stood still before has the whole time again once it does.
+        """
+        step = self._step()
+        self._excused = self._excused + step if self._excuse else 0.0
+        self._excuse, self._stalled = why, 0.0
+
+    @property
+    def stalled_seconds(self) -> float:
+        return self._stalled
+
+    @property
+    def reason(self) -> str | None:
+        """Why the service is not ready; None while nothing is wrong."""
+        if self._excuse:
+            waited = self._excused >= self._not_ready_after
+            return f"{self.work}: {self._excuse}" if waited else None
+        if self._last is None or self._stalled < self._not_ready_after:
+            return None
+        if not self._last.unit:
+            return f"{self.work}: nothing done for {duration(round(self._stalled * 1000))}"
+        return (
+            f"{self.work}: {self._last.waiting} {self._last.unit} waiting, "
+            f"none done for {duration(round(self._stalled * 1000))}"
+        )
+
+    @property
+    def must_end(self) -> bool:
+        """Whether only a new process helps."""
+        return self._stalled >= self._exit_after
+
+    def _step(self) -> float:
+        now = self._clock.monotonic()
+        step, self._at = min(now - self._at, LONGEST_STEP), now
+        return step

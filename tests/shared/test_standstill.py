@@ -1,0 +1,180 @@
+"""Standstill: what counts as one, and what follows."""
+
+from __future__ import annotations
+
+import pytest
+from confluent_kafka import KafkaError, KafkaException
+from prometheus_client import CollectorRegistry, Gauge
+from structlog.testing import capture_logs
+from warren.clock import ManualClock
+from warren.settings import StandstillSettings
+from warren.standstill import LONGEST_STEP, Look, Standstill, Turns
+from warren.standstill_watch import StandstillWatch
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def standstill(clock: ManualClock) -> Standstill:
+    return Standstill("judging", clock, not_ready_after=60, exit_after=180)
+
+
+def looks(standstill: Standstill, clock: ManualClock, seconds: int, *, waiting: int) -> None:
+    """One look every five seconds, of work that does not move."""
+    for _ in range(seconds // 5):
+        clock.advance(5)
+        standstill.saw(Look(waiting, "same"))
+
+
+def test_work_that_waits_and_does_not_move_stands_still(
+    standstill: Standstill, clock: ManualClock
+) -> None:
+    standstill.saw(Look(7, "same"))
+    looks(standstill, clock, 55, waiting=7)
+    assert standstill.reason is None
+    looks(standstill, clock, 5, waiting=7)
+    assert standstill.reason == "judging: 7 events waiting, none done for 1 m"
+    assert not standstill.must_end
+    looks(standstill, clock, 120, waiting=9)
+    assert standstill.must_end
+
+
+def test_nothing_stands_still_that_is_idle_or_moves(
+    standstill: Standstill, clock: ManualClock
+) -> None:
+    looks(standstill, clock, 600, waiting=0)
+    assert standstill.reason is None
+    for mark in range(100):
+        clock.advance(10)
+        standstill.saw(Look(1000, mark))
+    assert standstill.reason is None
+    assert standstill.stalled_seconds == 0
+
+
+def test_who_waits_for_a_cluster_says_so_and_does_not_end(
+    standstill: Standstill, clock: ManualClock
+) -> None:
+    standstill.saw(Look(7, "same"))
+    looks(standstill, clock, 170, waiting=7)
+    for _ in range(1000):
+        clock.advance(5)
+        standstill.excused("cluster does not answer")
+        assert not standstill.must_end
+    assert standstill.reason == "judging: cluster does not answer"
+    looks(standstill, clock, 55, waiting=7)
+    assert standstill.reason is None
+
+
+def test_time_in_which_the_process_was_stopped_hardly_counts(
+    standstill: Standstill, clock: ManualClock
+) -> None:
+    standstill.saw(Look(7, "same"))
+    clock.advance(3600)
+    standstill.saw(Look(7, "same"))
+    assert standstill.stalled_seconds == LONGEST_STEP
+
+
+def test_a_turn_under_way_waits_and_its_end_is_progress(
+    standstill: Standstill, clock: ManualClock
+) -> None:
+    turns = Turns()
+
+    def look_for(seconds: int) -> None:
+        for _ in range(seconds // 5):
+            clock.advance(5)
+            standstill.saw(turns.look())
+
+    turns.begin()
+    turns.end()
+    look_for(3600)
+    assert standstill.reason is None  # between two turns
+    for _ in range(100):
+        turns.begin()
+        look_for(30)
+    assert standstill.reason is None
+    look_for(60)
+    assert standstill.reason == "judging: nothing done for 1 m 25 s"
+
+
+class Service:
+    """Whose work a watch looks at."""
+
+    def __init__(self, clock: ManualClock) -> None:
+        self.answers = True
+        self.mark = 0
+        self.ended = 0
+        self.gauge = Gauge("stalled", "s", ("work",), registry=CollectorRegistry())
+        self.watch = StandstillWatch(
+            StandstillSettings(), {"feed": self.look}, self.gauge, clock, self.end
+        )
+
+    def look(self) -> Look:
+        if not self.answers:
+            raise KafkaException(KafkaError(KafkaError._TIMED_OUT))
+        return Look(3, self.mark, "records")
+
+    def end(self) -> None:
+        self.ended += 1
+
+    def go_on(self, clock: ManualClock, seconds: int) -> None:
+        for _ in range(seconds // 5):
+            clock.advance(5)
+            self.watch.look()
+
+    def stalled(self) -> float:
+        (family,) = self.gauge.collect()
+        (sample,) = family.samples
+        assert sample.labels == {"work": "feed"}
+        return sample.value
+
+
+def test_a_watch_tells_once_and_ends_the_process(clock: ManualClock) -> None:
+    service = Service(clock)
+    with capture_logs() as lines:
+        service.go_on(clock, 100)
+        assert service.watch.reason == "feed: 3 records waiting, none done for 1 m 35 s"
+        assert service.stalled() == 95
+        service.mark += 1
+        service.go_on(clock, 5)
+        assert service.watch.reason is None
+        assert service.ended == 0
+        service.go_on(clock, 180)
+        assert service.ended == 1
+    assert [line["event"] for line in lines] == [
+        "standing still, not ready",
+        "moving again",
+        "standing still, not ready",
+        "standing still for too long, ending",
+    ]
+
+
+def test_a_watch_waits_for_a_cluster(clock: ManualClock) -> None:
+    service = Service(clock)
+    service.go_on(clock, 5)
+    service.answers = False
+    service.go_on(clock, 3600)
+    assert service.ended == 0
+    reason = service.watch.reason
+    assert reason is not None
+    assert reason.startswith("feed: cluster does not answer")
+
+
+def test_a_look_that_fails_is_no_progress(clock: ManualClock) -> None:
+    service = Service(clock)
+
+    def defect() -> Look:
+        raise RuntimeError("gone")
+
+    service.watch = StandstillWatch(
+        StandstillSettings(), {"feed": defect}, service.gauge, clock, service.end
+    )
+    service.go_on(clock, 185)
+    assert service.ended == 1
+
+
+def test_limits_are_in_order() -> None:
+    with pytest.raises(ValueError, match="exit_after must be more"):
+        StandstillSettings(not_ready_after=60, exit_after=60)
