@@ -69,7 +69,7 @@ class Dispatcher:
         batch = _Batch()
         for state in states:
             state.rename_channels(self._router.channel_of)
-            batch.tellings += state.tellings
+            batch.news += [(t, t.delivery) for t in state.tellings if t.delivery is not None]
             if state.ended:
                 batch.states[partition, state.subject] = state
                 batch.records += [self._recorder.ended(one) for one in state.ended]
@@ -186,7 +186,7 @@ class Dispatcher:
         busy, ended = state.decide(change, decision)
         batch.states[state.partition, state.subject] = state
         batch.records += [self._recorder.ended(one) for one in ended]
-        batch.tellings += busy
+        batch.news += [(t, t.delivery) for t in busy if t.delivery is not None]
 
     async def _make_durable(self, batch: _Batch) -> None:
         states = [
@@ -194,15 +194,16 @@ class Dispatcher:
             for state in batch.states.values()
         ]
         await self._writer.write([*batch.records, *states])
-        for telling in batch.tellings:
-            if telling.delivery is not None and self._owned.holds(telling.delivery):
-                await self._admit(telling, telling.delivery)
+        for telling, delivery in batch.news:
+            if self._owned.holds(delivery):  # and no newer one, which is not written yet
+                await self._admit(telling, delivery)
 
     async def _admit(self, telling: Telling, delivery: Delivery) -> None:
         """Queues what a channel is to know; a channel that is gone ends it, which is said."""
         channel = self._router.channel_of(telling.told)
         queues = self._queues.get(channel) if channel is not None else None
         if queues is not None:
+            telling.durable.set()
             queues.add(telling)
             return
         why = "the channel is no longer configured"
@@ -214,5 +215,5 @@ class _Batch:
     """What some records lead to."""
 
     records: list[Record] = field(default_factory=list)
-    tellings: list[Telling] = field(default_factory=list)
+    news: list[tuple[Telling, Delivery]] = field(default_factory=list)
     states: dict[tuple[int, Subject], SubjectState] = field(default_factory=dict)

@@ -45,6 +45,7 @@ class ChannelWorker:
     async def step(self, queue: GroupQueue) -> None:
         """Takes the first telling of a queue that has a delivery one attempt further."""
         telling = queue.head
+        await telling.durable.wait()
         delivery, needless = telling.delivery, telling.needless()
         if delivery is None:
             return

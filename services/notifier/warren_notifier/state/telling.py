@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import asyncio
+from dataclasses import dataclass, field
 
 from warren.contracts import DeliveryOutcome, PendingDelivery, Told
 
@@ -33,11 +34,14 @@ class Telling:
     delivery: Delivery | None = None
     in_flight: Delivery | None = None
     """The delivery of an attempt that is under way; it may have been replaced since."""
+    durable: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when `delivery` is written down: nothing is sent before."""
 
     def replace(self, pending: PendingDelivery | None, event: str) -> list[Ended]:
         """Makes `pending` what the channel is to know next; what ends by that."""
         ended = []
         old, self.delivery = self.delivery, None
+        self.durable.set()  # whoever waits for it sees that there is nothing any more
         if old is not None and old is not self.in_flight:
             ended.append(Ended(old, "superseded", REPLACED))
         if pending is None:
@@ -49,6 +53,7 @@ class Telling:
             at = max(old.pending.next_attempt_at, pending.next_attempt_at)
             new.pending = pending.model_copy(update={"next_attempt_at": at})
         self.delivery = new
+        self.durable.clear()
         return ended
 
     def needless(self) -> Ended | None:
