@@ -46,31 +46,6 @@ class ChannelIdentity(BaseModel):
     digest: str = Field(description="Of the whole URL, or of the recipients")
 
 
-class Told(BaseModel):
-    """What a channel knows of an incident."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-    incident_id: str
-    channel: str = Field(description="Its name")
-    identity: ChannelIdentity | None = Field(default=None, description="null: not remembered")
-    route: str = Field(description="The route that told it")
-    closes: bool | None = Field(
-        default=None, description="Whether the end is to be told; null: as the route says"
-    )
-    status: GroupStatusName | None = Field(
-        default=None, description="The newest status that it took; null: none for certain"
-    )
-    uncertain: bool = Field(
-        default=False, description="It may have taken a delivery whose outcome nobody knows"
-    )
-
-    @property
-    def opened(self) -> bool:
-        """Whether it knows, or may know, of the incident, so that it must be told the end."""
-        return self.status is not None or self.uncertain
-
-
 class PendingDelivery(BaseModel):
     """A delivery that has not come to its end."""
 
@@ -93,6 +68,35 @@ class PendingDelivery(BaseModel):
         default=False,
         description="Sent only if an earlier one of the incident arrives; no longer written",
     )
+
+
+class Told(BaseModel):
+    """What a channel knows of an incident."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    incident_id: str
+    channel: str = Field(description="Its name")
+    identity: ChannelIdentity | None = Field(default=None, description="null: not remembered")
+    route: str = Field(description="The route that told it")
+    closes: bool | None = Field(
+        default=None, description="Whether the end is to be told; null: as the route says"
+    )
+    status: GroupStatusName | None = Field(
+        default=None, description="The newest status that it took; null: none for certain"
+    )
+    uncertain: bool = Field(
+        default=False, description="It may have taken a delivery whose outcome nobody knows"
+    )
+
+    replaced: PendingDelivery | None = Field(
+        default=None, description="A delivery that newer news replaced while it was under way"
+    )
+
+    @property
+    def opened(self) -> bool:
+        """Whether it knows, or may know, of the incident, so that it must be told the end."""
+        return self.status is not None or self.uncertain
 
 
 class NotifierState(Event):

@@ -14,7 +14,7 @@ from warren_notifier.routing.change import Change, Subject, read_change
 from warren_notifier.routing.decisions import Decision
 from warren_notifier.state.delivery import Delivery
 from warren_notifier.state.queued_deliveries import folded
-from warren_notifier.state.telling import Ended, Telling
+from warren_notifier.state.telling import REPLACED, Ended, Telling
 
 
 class SubjectState:
@@ -47,13 +47,19 @@ class SubjectState:
                 state._put(telling)
             return state
         for told in stored.told:
-            state._put(Telling(partition, state.subject, told))
+            if told.replaced is not None:  # killed before its outcome was known
+                lost = Delivery(partition, state.subject, told.replaced, "")
+                state.ended.append(Ended(lost, "superseded", REPLACED))
+            state._put(
+                Telling(partition, state.subject, told.model_copy(update={"replaced": None}))
+            )
         for pending in stored.deliveries:
             known = state._tellings.get((pending.incident_id, pending.channel))
             if known is None:
                 raise ContractViolation("a delivery's channel is not among those told")
             event = stored.events[pending.event_id]
             known.delivery = Delivery(partition, state.subject, pending, event)
+        state.forget_done()
         return state
 
     def _put(self, telling: Telling) -> None:

@@ -80,4 +80,8 @@ class Telling:
         """As `warren.notifier-state` has it: the first attempt may follow at once."""
         pending = self.delivery.pending if self.delivery is not None else None
         first = pending is not None and pending.kind != "resolved" and not pending.attempts
-        return self.told.model_copy(update={"uncertain": True}) if first else self.told
+        replaced = None
+        if self.in_flight is not None and self.in_flight is not self.delivery:
+            replaced = self.in_flight.pending
+        uncertain = self.told.uncertain or first
+        return self.told.model_copy(update={"uncertain": uncertain, "replaced": replaced})
