@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from notifier.builders import OPENED_AT, change, route
 from support.conformance import conformance_cases
-from warren.contracts import GroupStatusName, OpenIncident
+from warren.contracts import GroupStatusName, OpenIncident, Told
 from warren_notifier.routing.change import Change
 from warren_notifier.routing.decisions import Decision, Router
 
@@ -32,14 +32,14 @@ def test_there_are_eighteen() -> None:
 def test_case(case: dict[str, Any]) -> None:
     router = compatible(case)
     status: GroupStatusName = case["group_status"]
-    before = opened(router) if case["incident_open_before"] else None
+    before, told = opened(router) if case["incident_open_before"] else (None, {})
     if before is not None and status == "WARN":
-        decision = router.on_repeat(opening(), before, (), OPENED_AT + INTERVAL * 1000)
+        decision = router.on_repeat(opening(), before, told, (), OPENED_AT + INTERVAL * 1000)
         decision = decision or Decision(before)
     else:
         previous = "WARN" if before is not None else "OK"
         news = change(status, previous=previous, event_id="event-2")
-        decision = router.on_change(news, 1, before, (), OPENED_AT)
+        decision = router.on_change(news, 1, before, told, OPENED_AT)
     assert bool(decision.deliveries) == case["expect_notify"]
     closes = [delivery.kind == "resolved" for delivery in decision.deliveries]
     assert any(closes) == case["expect_is_close"]
@@ -63,9 +63,9 @@ def opening() -> Change:
     return change("WARN")
 
 
-def opened(router: Router) -> OpenIncident:
-    """The incident after the change that opened it, delivered where it was sent."""
-    incident = router.on_change(opening(), 0, None, (), OPENED_AT).incident
-    assert incident is not None
-    told = [channel for done in incident.routes.values() for channel in done.channels]
-    return incident.model_copy(update={"reached": told})
+def opened(router: Router) -> tuple[OpenIncident, dict[str, Told]]:
+    """The incident after the change that opened it, and who knows of it by that."""
+    decision = router.on_change(opening(), 0, None, {}, OPENED_AT)
+    assert decision.incident is not None
+    told = [news.told.model_copy(update={"status": "WARN"}) for news in decision.news]
+    return decision.incident, {one.channel: one for one in told}

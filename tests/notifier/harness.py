@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from uuid import uuid4
 
 from notifier.builders import OPENED_AT
 from support.waiting import until
 from warren.clock import ManualClock
-from warren.contracts import DeadLetter, NotificationEvent, NotifierState, StatusChangeEvent
+from warren.contracts import (
+    ChannelIdentity,
+    DeadLetter,
+    NotificationEvent,
+    NotifierState,
+    StatusChangeEvent,
+)
 from warren.kafka.batched_writer import BatchedWriter, Record
 from warren.redaction import Redaction
 from warren_notifier.channels.channel import Channel, Delivered, Result
@@ -36,15 +43,21 @@ class Scripted:
 
     def __init__(self, *results: Result, concurrency: int = 4) -> None:
         self.concurrency = concurrency
+        self.identity = ChannelIdentity(kind="webhook", place="", digest=str(uuid4()))
         self.sent: list[Delivery] = []
         self.ids: list[str] = []
+        self.taken: list[str] = []
+        """Ids of what was answered with success."""
         self._results = list(results)
 
     async def send(self, delivery: Delivery) -> Result:
         self.sent.append(delivery)
         self.ids.append(delivery.pending.delivery_id)
         await asyncio.sleep(0)
-        return self._results.pop(0) if self._results else Delivered("taken")
+        result = self._results.pop(0) if self._results else Delivered("taken")
+        if isinstance(result, Delivered):
+            self.taken.append(delivery.pending.delivery_id)
+        return result
 
     async def close(self) -> None:
         pass
@@ -133,6 +146,7 @@ class Harness:
         crash_after: int | None = None,
         queue_size: int = 100,
         deadline_ms: int = 3_600_000,
+        stopped: bool = False,
         redaction: Redaction | None = None,
     ) -> None:
         self.log = log
@@ -147,20 +161,29 @@ class Harness:
             name: ChannelWorker(name, channel, plan, recorder, self.clock, self._sleep)
             for name, channel in channels.items()
         }
-        self.queues = {name: GroupQueues(tasks, worker.step) for name, worker in workers.items()}
+        self.queues = {
+            name: GroupQueues(tasks, worker.step, queue_size) for name, worker in workers.items()
+        }
+        self._going = asyncio.Event()
+        if not stopped:
+            self.start()
         self.dispatcher = Dispatcher(
-            Router(routes, deadline_ms),
+            Router(routes, deadline_ms, {n: channel.identity for n, channel in channels.items()}),
             self.owned,
             records,
             self.writer,
             recorder,
             self.queues,
-            queue_size,
             self.clock,
         )
 
+    def start(self) -> None:
+        """Lets the waits of a harness that was made `stopped` begin to end."""
+        self._going.set()
+
     async def _sleep(self, seconds: float) -> None:
         await asyncio.sleep(0)
+        await self._going.wait()
         self.clock.advance(seconds)
 
     async def assign(self, backlog: Backlog | None = None, committed: int = 0) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from typing import Any
 
 import pytest
 from notifier.builders import MINUTE, OPENED_AT, change, route
-from warren.contracts import OpenIncident, PendingDelivery
+from warren.contracts import ChannelIdentity, OpenIncident, PendingDelivery, Told
 from warren_notifier.routing.change import Change
 from warren_notifier.routing.decisions import Decision, Router, delivery_id
 from warren_notifier.routing.routes import Route
@@ -23,15 +24,22 @@ def decided(
     at: Router,
     what: Change,
     incident: OpenIncident | None = None,
-    under_way: Collection[str] = (),
+    told: Mapping[str, Told] | None = None,
     now: int = NOW,
 ) -> Decision:
-    return at.on_change(what, 7, incident, under_way, now)
+    return at.on_change(what, 7, incident, told or {}, now)
 
 
-def reached(incident: OpenIncident | None, *channels: str) -> OpenIncident:
-    assert incident is not None
-    return incident.model_copy(update={"reached": list(channels)})
+def after(decision: Decision, *took: str, before: Mapping[str, Told] | None = None) -> Any:
+    """The incident and what channels know after a decision, once `took` have what it gave them."""
+    assert decision.incident is not None
+    told = dict(before or {})
+    for news in decision.news:
+        update = {}
+        if news.delivery is not None and news.told.channel in took:
+            update = {"status": news.delivery.status}
+        told[news.told.channel] = news.told.model_copy(update=update)
+    return decision.incident, told
 
 
 def kinds(deliveries: Collection[PendingDelivery]) -> list[tuple[str, str]]:
@@ -70,17 +78,26 @@ def test_ids_tell_everything_apart() -> None:
 def test_a_worsening_is_news_where_the_opening_arrived() -> None:
     opened = decided(router(), change("WARN"))
     worse = change("ERR", previous="WARN", event_id="event-2")
-    assert kinds(decided(router(), worse, reached(opened.incident, "mail")).deliveries) == [
-        ("mail", "changed")
-    ]
-    assert kinds(decided(router(), worse, opened.incident, {"mail"}).deliveries) == [
-        ("mail", "changed")
-    ]
+    taken = decided(router(), worse, *after(opened, "mail"))
+    assert kinds(taken.deliveries) == [("mail", "changed")]
+    incident, told = after(opened)
+    told = {"mail": told["mail"].model_copy(update={"uncertain": True})}
+    assert kinds(decided(router(), worse, incident, told).deliveries) == [("mail", "changed")]
+
+
+def test_what_a_channel_knows_already_is_not_told() -> None:
+    strict = router(route(minimum_severity="ERR"))
+    opened = decided(strict, change("ERR"))
+    incident, told = after(opened, "mail")
+    again = change("ERR", previous="WARN", event_id="event-3")
+    assert decided(strict, again, incident, told).deliveries == []
+    unsure = {"mail": told["mail"].model_copy(update={"uncertain": True})}
+    assert kinds(decided(strict, again, incident, unsure).deliveries) == [("mail", "changed")]
 
 
 def test_where_the_opening_failed_the_next_news_opens() -> None:
     opened = decided(router(), change("WARN"))
-    worse = decided(router(), change("ERR", event_id="event-2"), opened.incident)
+    worse = decided(router(), change("ERR", event_id="event-2"), *after(opened))
     assert kinds(worse.deliveries) == [("mail", "opened")]
 
 
@@ -88,9 +105,10 @@ def test_an_easing_below_the_minimum_is_silent_and_the_incident_stays() -> None:
     strict = router(route(minimum_severity="ERR"))
     opened = decided(strict, change("ERR"))
     easing = change("WARN", previous="ERR", event_id="event-2")
-    eased = decided(strict, easing, reached(opened.incident, "mail"))
-    assert eased.deliveries == ()
-    closed = decided(strict, change("OK", event_id="event-3"), eased.incident)
+    incident, told = after(opened, "mail")
+    eased = decided(strict, easing, incident, told)
+    assert eased.deliveries == []
+    closed = decided(strict, change("OK", event_id="event-3"), *after(eased, before=told))
     assert kinds(closed.deliveries) == [("mail", "resolved")]
 
 
@@ -111,19 +129,9 @@ class TestClosing:
 
     def test_goes_where_the_opening_arrived(self) -> None:
         opened = decided(router(), change())
-        closed = decided(router(), self.CLOSING, reached(opened.incident, "mail"))
+        closed = decided(router(), self.CLOSING, *after(opened, "mail"))
         assert closed.incident is None
         assert kinds(closed.deliveries) == [("mail", "resolved")]
-        assert not closed.deliveries[0].awaits_opening
-
-    def test_awaits_the_opening_where_that_has_not_arrived(self) -> None:
-        opened = decided(router(route(channels=("mail", "hook"))), change())
-        both = router(route(channels=("mail", "hook")))
-        closed = decided(both, self.CLOSING, reached(opened.incident, "hook"))
-        assert {d.channel: d.awaits_opening for d in closed.deliveries} == {
-            "mail": True,
-            "hook": False,
-        }
 
     def test_goes_nowhere_without_an_opening(self) -> None:
         assert decided(router(), self.CLOSING) == Decision(None)
@@ -131,35 +139,56 @@ class TestClosing:
     def test_goes_to_the_routes_that_told_not_to_those_that_match(self) -> None:
         two = router(route("pager", ("pager",), minimum_severity="ERR"), route("mail", ("mail",)))
         warned = decided(two, change("WARN"))
-        worse = decided(two, change("ERR", event_id="e2"), reached(warned.incident, "mail"))
+        incident, told = after(warned, "mail")
+        worse = decided(two, change("ERR", event_id="e2"), incident, told)
         assert kinds(worse.deliveries) == [("pager", "opened")]
-        closed = decided(two, self.CLOSING, reached(worse.incident, "mail", "pager"))
-        assert kinds(closed.deliveries) == [("pager", "resolved"), ("mail", "resolved")]
+        closed = decided(two, self.CLOSING, *after(worse, "pager", before=told))
+        assert kinds(closed.deliveries) == [("mail", "resolved"), ("pager", "resolved")]
 
     def test_is_not_sent_where_it_is_not_wanted(self) -> None:
         quiet = router(route(send_resolved=False))
         opened = decided(quiet, change())
-        assert decided(quiet, self.CLOSING, reached(opened.incident, "mail")).deliveries == ()
+        assert decided(quiet, self.CLOSING, *after(opened, "mail")).deliveries == []
+
+    def test_is_sent_where_any_route_wants_it(self) -> None:
+        warnings = route("warnings", minimum_severity="WARN", send_resolved=False)
+        errors = route("errors", minimum_severity="ERR")
+        both = router(errors, warnings)
+        warned = decided(both, change("WARN"))
+        incident, told = after(warned, "mail")
+        worse = decided(both, change("ERR", event_id="e2"), incident, told)
+        closed = decided(both, self.CLOSING, *after(worse, "mail", before=told))
+        assert [(d.route, d.kind) for d in closed.deliveries] == [("errors", "resolved")]
 
     @pytest.mark.parametrize("reason", ["group_deleted", "group_expired"])
     def test_a_group_that_is_gone_closes_too(self, reason: str) -> None:
         opened = decided(router(), change())
         gone = change("NOTFOUND", previous="ERR", event_id="event-2", reason=reason)
-        closed = decided(router(), gone, reached(opened.incident, "mail"))
+        closed = decided(router(), gone, *after(opened, "mail"))
         assert kinds(closed.deliveries) == [("mail", "resolved")]
         assert closed.incident is None
 
-    def test_routes_and_channels_that_were_removed_get_nothing(self) -> None:
+    def test_goes_there_without_the_route_and_from_routes_without_the_channel(self) -> None:
         two = router(route("old", ("mail",), continue_matching=True), route("new", ("hook", "x")))
-        opened = reached(decided(two, change()).incident, "mail", "hook", "x")
+        opened = after(decided(two, change()), "mail", "hook", "x")
         fewer = router(route("new", ("hook",)))
-        assert kinds(decided(fewer, self.CLOSING, opened).deliveries) == [("hook", "resolved")]
+        closed = decided(fewer, self.CLOSING, *opened)
+        assert kinds(closed.deliveries) == [(name, "resolved") for name in ("mail", "hook", "x")]
+
+    def test_where_nobody_noted_whether_it_is_wanted_the_route_says_so(self) -> None:
+        incident, told = after(decided(router(), change()), "mail")
+        told = {"mail": told["mail"].model_copy(update={"closes": None})}
+        quiet = router(route(send_resolved=False))
+        assert decided(quiet, self.CLOSING, incident, told).deliveries == []
+        assert kinds(decided(router(route("x")), self.CLOSING, incident, told).deliveries) == [
+            ("mail", "resolved")
+        ]
 
 
 def test_another_incident_replaces_one_whose_end_was_not_seen() -> None:
     first = decided(router(), change())
     second = decided(
-        router(), change(event_id="e2", incident_id="incident-2"), reached(first.incident, "mail")
+        router(), change(event_id="e2", incident_id="incident-2"), *after(first, "mail")
     )
     assert second.incident is not None
     assert second.incident.incident_id == "incident-2"
@@ -170,12 +199,13 @@ class TestRepeats:
     ROUTER = router(route(repeat_interval=600))
 
     def opened(self) -> OpenIncident:
-        return reached(decided(self.ROUTER, change()).incident, "mail")
+        incident: OpenIncident = after(decided(self.ROUTER, change()))[0]
+        return incident
 
     def repeat(
         self, incident: OpenIncident, now: int, under_way: Collection[str] = ()
     ) -> Decision | None:
-        return self.ROUTER.on_repeat(change(), incident, under_way, now)
+        return self.ROUTER.on_repeat(change(), incident, {}, under_way, now)
 
     def test_at_every_interval_with_an_id_of_its_own(self) -> None:
         incident = self.opened()
@@ -193,26 +223,57 @@ class TestRepeats:
         assert len(ids | {delivery_id("event-1", "all", "mail")}) == 3
 
     def test_news_start_the_interval_anew(self) -> None:
-        worse = decided(self.ROUTER, change(event_id="e2"), self.opened(), now=NOW + 500_000)
+        worse = decided(
+            self.ROUTER, change("WARN", event_id="e2"), self.opened(), now=NOW + 500_000
+        )
         assert worse.incident is not None
         assert self.repeat(worse.incident, NOW + 600_000) is None
 
     def test_nothing_is_repeated_where_something_is_under_way(self) -> None:
         skipped = self.repeat(self.opened(), NOW + 600_000, {"mail"})
         assert skipped is not None
-        assert skipped.deliveries == ()
+        assert skipped.deliveries == []
         assert skipped.incident is not None
         assert self.repeat(skipped.incident, NOW + 600_000) is None
 
     def test_not_below_the_minimum(self) -> None:
         strict = router(route(repeat_interval=600, minimum_severity="ERR"))
-        opened = reached(decided(strict, change("ERR")).incident, "mail")
+        opened = after(decided(strict, change("ERR")), "mail")
         easing = change("WARN", previous="ERR", event_id="e2")
-        eased = decided(strict, easing, opened)
+        eased = decided(strict, easing, *opened)
         assert eased.incident is not None
-        assert strict.on_repeat(easing, eased.incident, (), NOW + HOUR) is None
+        assert strict.on_repeat(easing, eased.incident, {}, (), NOW + HOUR) is None
 
     def test_never_by_default(self) -> None:
         opened = decided(router(), change()).incident
         assert opened is not None
-        assert router().on_repeat(change(), opened, (), NOW + 100 * HOUR) is None
+        assert router().on_repeat(change(), opened, {}, (), NOW + 100 * HOUR) is None
+
+
+HOOK, OTHER, MOVED = (
+    ChannelIdentity(kind="webhook", place=place, digest=digest)
+    for place, digest in (("a:443", "1"), ("b:443", "2"), ("a:443", "3"))
+)
+MAIL = ChannelIdentity(kind="email", place="", digest="1")
+
+
+@pytest.mark.parametrize(
+    ("identities", "channel"),
+    [
+        ({"hook": HOOK, "same": HOOK}, "hook"),
+        ({"other": OTHER, "renamed": HOOK}, "renamed"),
+        ({"hook": OTHER, "renamed": HOOK}, "renamed"),
+        ({"hook": MOVED, "other": OTHER}, "hook"),
+        ({"hook": OTHER}, None),
+        ({"hook": MAIL}, None),
+        ({"moved": MOVED}, None),
+        ({}, None),
+    ],
+)
+def test_a_channel_is_found_by_what_it_leads_to(
+    identities: dict[str, ChannelIdentity], channel: str | None
+) -> None:
+    told = Told(incident_id="i", channel="hook", route="all", identity=HOOK)
+    assert Router((), HOUR, identities).channel_of(told) == channel
+    unknown = told.model_copy(update={"identity": None})
+    assert Router((), HOUR, identities).channel_of(unknown) == "hook"

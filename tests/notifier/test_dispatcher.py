@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
 from notifier.builders import event, route
 from notifier.harness import Hanging, Harness, Log, Scripted, life
 from support.waiting import until
 from warren.clock import ManualClock
-from warren_notifier.channels.channel import Refused, Retry
+from warren.contracts import GroupStatusName
+from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
 from warren_notifier.routing.decisions import delivery_id
 
 ERR = event("ERR")
@@ -91,7 +93,9 @@ def test_at_the_deadline_it_is_given_up_and_the_end_is_suppressed() -> None:
     async def scenario(tasks: asyncio.TaskGroup) -> None:
         harness = Harness(log, tasks, [route()], {"mail": mail}, deadline_ms=600_000)
         await harness.assign()
-        await harness.read(ERR, OK)
+        await harness.read(ERR)
+        await harness.idle()
+        await harness.read(OK, offset=1)
         await harness.idle()
 
     life(scenario)
@@ -101,8 +105,8 @@ def test_at_the_deadline_it_is_given_up_and_the_end_is_suppressed() -> None:
     assert len(log.dead_letters()) == 1
 
 
-def test_an_end_never_overtakes_its_beginning() -> None:
-    log, mail = Log(), Scripted(Retry("421"), Retry("421"), Retry("421"))
+def test_an_opening_that_was_not_sent_before_its_end_is_superseded() -> None:
+    log, mail = Log(), Scripted()
 
     async def scenario(tasks: asyncio.TaskGroup) -> None:
         harness = Harness(log, tasks, [route()], {"mail": mail})
@@ -111,7 +115,59 @@ def test_an_end_never_overtakes_its_beginning() -> None:
         await harness.idle()
 
     life(scenario)
-    assert mail.ids == [OPENING] * 4 + [CLOSING]
+    assert mail.ids == []
+    assert [(a.delivery_id, a.outcome) for a in log.audit()] == [
+        (OPENING, "superseded"),
+        (CLOSING, "suppressed"),
+    ]
+    assert log.states() == log.dead_letters() == []
+
+
+def test_an_opening_that_was_refused_for_now_is_superseded_by_the_end() -> None:
+    log, mail = Log(), Scripted(*[Retry("421")] * 3)
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, [route()], {"mail": mail}, stopped=True)
+        await harness.assign()
+        await harness.read(ERR)
+        await until(lambda: log.outcomes() == ["failed"])
+        await harness.read(OK, offset=1)
+        await until(lambda: not harness.pending())
+
+    life(scenario)
+    assert mail.ids == [OPENING]
+    assert log.outcomes() == ["failed", "superseded", "suppressed"]
+
+
+@pytest.mark.parametrize(
+    ("result", "sent"),
+    [
+        (Delivered("taken"), [OPENING, CLOSING]),
+        (Retry("no answer", uncertain=True), [OPENING, CLOSING]),
+        (Retry("HTTP 503"), [OPENING]),
+        (Refused("HTTP 404"), [OPENING]),
+    ],
+)
+def test_an_end_that_is_decided_while_its_opening_is_under_way(
+    result: Result, sent: list[str]
+) -> None:
+    """It is sent if the opening arrived or may have arrived; that is not sent again."""
+    log, mail = Log(), Hanging(result)
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, [route()], {"mail": mail})
+        await harness.assign()
+        await harness.read(ERR)
+        await until(lambda: mail.sent)
+        await harness.read(OK, offset=1)
+        mail.let_go.set()
+        await harness.idle()
+
+    life(scenario)
+    assert mail.ids == sent
+    ends = [a.delivery_id for a in log.audit() if a.outcome != "failed"]
+    assert sorted(ends) == sorted([OPENING, CLOSING])
+    assert log.states() == []
 
 
 def test_an_end_that_is_decided_while_its_beginning_arrives_is_sent() -> None:
@@ -125,7 +181,7 @@ def test_an_end_that_is_decided_while_its_beginning_arrives_is_sent() -> None:
         await until(lambda: mail.sent)
         harness.writer.open.clear()
         reading = tasks.create_task(harness.read(OK, offset=1))
-        await until(lambda: len(harness.pending()) == 2)
+        await until(lambda: [d.pending.kind for d in harness.pending()] == ["resolved"])
         mail.let_go.set()
         await until(log.outcomes)
         harness.writer.open.set()
@@ -134,6 +190,28 @@ def test_an_end_that_is_decided_while_its_beginning_arrives_is_sent() -> None:
         assert mail.ids == [OPENING, CLOSING]
 
     life(scenario)
+
+
+def test_only_the_newest_status_is_told() -> None:
+    log, mail = Log(), Hanging()
+    statuses: list[GroupStatusName] = ["WARN", "ERR", "WARN", "ERR", "WARN"]
+    flaps = [event(status, event_id=f"e{n}") for n, status in enumerate(statuses)]
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, [route()], {"mail": mail})
+        await harness.assign()
+        await harness.read(flaps[0])
+        await until(lambda: mail.sent)
+        await harness.read(*flaps[1:4], offset=1)
+        mail.let_go.set()
+        await harness.idle()
+        await harness.read(flaps[4], offset=4)
+        await harness.idle()
+
+    life(scenario)
+    assert [d.pending.event_id for d in mail.sent] == ["e0", "e3", "e4"]
+    assert [d.pending.kind for d in mail.sent] == ["opened", "changed", "changed"]
+    assert sorted(log.outcomes()) == ["delivered"] * 3 + ["superseded"] * 2
 
 
 def test_a_hanging_channel_and_a_failing_group_delay_nobody_else() -> None:
@@ -154,41 +232,6 @@ def test_a_hanging_channel_and_a_failing_group_delay_nobody_else() -> None:
         assert len(mail.sent) == 20
 
     life(scenario)
-
-
-def test_a_full_channel_gives_up_what_is_new_and_says_so() -> None:
-    log, hook = Log(), Scripted()
-
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        routes = [route(channels=("mail", "hook"))]
-        channels = {"mail": Hanging(), "hook": hook}
-        harness = Harness(log, tasks, routes, channels, queue_size=3)
-        await harness.assign()
-        for n in range(5):
-            await harness.read(event(group=f"g{n}", event_id=f"e{n}"), offset=n)
-            await until(lambda: not len(harness.queues["hook"]))
-
-    life(scenario)
-    assert log.outcomes("mail") == ["given_up"] * 2
-    assert [letter.offset for letter in log.dead_letters()] == [3, 4]
-    assert len(hook.sent) == 5
-
-
-def test_a_flapping_group_on_a_dead_channel_keeps_its_newest_news() -> None:
-    log, mail = Log(), Hanging()
-
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [route()], {"mail": mail}, queue_size=1000)
-        await harness.assign()
-        flaps = [event("ERR" if n % 2 else "WARN", event_id=f"e{n}") for n in range(60)]
-        await harness.read(*flaps)
-        left = [delivery.pending.event_id for delivery in harness.pending()]
-        assert left == ["e0", *(f"e{n}" for n in range(11, 60))]
-        assert len(harness.queues["mail"]) == 50
-
-    life(scenario)
-    assert log.outcomes() == ["given_up"] * 10
-    assert [letter.offset for letter in log.dead_letters()] == list(range(1, 11))
 
 
 def test_bad_events_are_dead_lettered_and_foreign_ones_skipped() -> None:

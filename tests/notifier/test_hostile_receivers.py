@@ -125,7 +125,7 @@ def test_no_tls_where_tls_is_expected() -> None:
     with RawReceiver(then=b"nonsense\r\n" * 10_000) as receiver:
         url = receiver.url.replace("http:", "https:")
         log = told(WebhookChannel(settings(url, timeout=1.0), LOOPBACK, SystemClock()))
-    assert set(log.outcomes()) == {"failed"}
+    assert log.outcomes()[:2] == ["failed", "failed"]
 
 
 def smtp_lines() -> Iterator[bytes]:
@@ -147,7 +147,7 @@ SMTP: dict[str, bytes | Flood] = {
 def test_any_mail_server(answer: bytes | Flood) -> None:
     with RawReceiver(answer, then=b"451 busy\r\n", greeting=True) as receiver:
         log = told(email_channel(receiver.port, timeout=1.0))
-    assert set(log.outcomes()) == {"failed"}
+    assert log.outcomes()[:2] == ["failed", "failed"]
     assert all(len(audit.detail) < 500 and audit.detail.isprintable() for audit in log.audit())
 
 

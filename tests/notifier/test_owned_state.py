@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from notifier.builders import change, pending_delivery
+from notifier.builders import change, route
 from warren.contracts import NotifierState
+from warren_notifier.routing.decisions import Router
 from warren_notifier.state.owned_state import OwnedState
 from warren_notifier.state.subject_state import SubjectState
 
 NEWS = change()
+END = change("OK", previous="ERR", event_id="event-2")
+DECISION = Router([route()], 1).on_change(NEWS, 7, None, {}, 0)
 
 
 def stored(offset: int) -> NotifierState:
     state = SubjectState(0, NEWS.subject)
     state.offset = offset
-    state.add(pending_delivery(), NEWS.event)
+    state.decide(NEWS, DECISION)
     return state.to_store()
 
 
@@ -39,7 +42,11 @@ def test_a_state_is_settled_when_it_is_empty_and_its_event_is_not_read_again() -
     owned = OwnedState()
     (state,) = owned.assign(0, [stored(7)], end=8, committed=8)
     assert not owned.forget_settled(state)  # a delivery is pending
-    state.remove(state.deliveries[0])
+    (telling,) = state.tellings
+    state.decide(END, Router([], 1).on_change(END, 7, state.incident, state.told(), 0))
+    assert not owned.forget_settled(state)  # the end is owed
+    telling.delivery = None
+    state.forget_done()
     owned.committed(0, 7)
     assert not owned.forget_settled(state)
     owned.committed(0, 8)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from notifier.builders import OPENED_AT, change, delivery, event, pending_delivery
+from notifier.builders import OPENED_AT, change, delivery, event, pending_delivery, route
 from warren.contracts import DeadLetter, DeliveryOutcome, NotificationEvent, NotifierState
 from warren_notifier.delivery.records import Records
 from warren_notifier.delivery.retry_plan import Step
+from warren_notifier.routing.decisions import Router
 from warren_notifier.state.subject_state import SubjectState
 
 RECORDS = Records("t.")
@@ -40,10 +41,12 @@ def test_a_state_and_its_tombstone_have_one_key() -> None:
     news = change()
     state = SubjectState(2, news.subject)
     state.offset = 7
-    state.add(pending_delivery(), news.event)
+    state.decide(news, Router([route()], 1).on_change(news, 7, None, {}, NOW))
     kept = RECORDS.state(state, settled=False)
     gone = RECORDS.state(state, settled=True)
     assert kept.key == gone.key == b"prod|billing|warren.group.status.changed"
     assert (kept.topic, kept.partition, gone.value) == ("t.notifier-state", 2, None)
     stored = NotifierState.from_bytes(kept.value)
     assert SubjectState.restored(2, stored).to_store() == stored
+    assert stored.told is not None
+    assert [(one.channel, one.opened) for one in stored.told] == [("mail", True)]

@@ -67,3 +67,13 @@ def test_attempts_go_on_until_the_deadline() -> None:
         assert now <= pending.deadline_at
     assert step.outcome == "given_up"
     assert 10 < attempts < 20
+
+
+@pytest.mark.parametrize(
+    ("overdue", "asked", "wait"),
+    [(-10 * MINUTE, None, 2), (-10 * MINUTE, 7200, 7200), (1, None, 3600), (1, 31_000_000, 86_400)],
+)
+def test_an_end_is_not_given_up(overdue: int, asked: float | None, wait: int) -> None:
+    end = pending_delivery(kind="resolved", deadline_at=NOW - overdue)
+    step = plan().after(end, Retry("HTTP 503", asked), NOW)
+    assert (step.outcome, step.pending.next_attempt_at) == ("failed", NOW + wait * 1000)

@@ -108,7 +108,11 @@ class Flaky:
 def test_kill_9_in_the_middle_of_pending_deliveries_loses_nothing(
     home: Home, tmp_path: Path
 ) -> None:
-    """Killed twice with deliveries pending, a third time while they are going out."""
+    """Killed twice with deliveries pending, a third time while they are going out.
+
+    Ten groups recover while the webhook does not take anything: what it has not heard of, it need
+    not hear of any more.
+    """
     groups = [f"g{number}" for number in range(30)]
     flaky, mails = Flaky(), SmtpReceiver()
     with HttpReceiver(route=flaky) as hooks, serving(mails, port=free_port()):
@@ -117,39 +121,41 @@ def test_kill_9_in_the_middle_of_pending_deliveries_loses_nothing(
         with notifier(file) as first:
             home.publish(*map(opening, groups))
             eventually(lambda: len(hooks.requests) > 40, message="webhooks fail")
+            eventually(lambda: len(mails.mails) >= 30, message="mails go out all the same")
             first.child.kill()
-        home.publish(*map(closing, groups[:20]))
+        home.publish(*map(closing, groups[:10]))
         with notifier(file) as second:
-            eventually(lambda: len(mails.mails) > 35, message="mails go out all the same")
-            home.publish(*map(closing, groups[20:]))
+            eventually(lambda: len(mails.mails) >= 40, message="the ends too")
             flaky.mend()
             eventually(lambda: _taken(home) > 5, message="webhooks are taken")
             second.child.kill()
         with notifier(file) as third:
-            done(home, hooks, 60)
+            told = {delivery_id(f"{group}-open", "all", "hook") for group in groups[10:]}
+            eventually(lambda: told <= delivered(home), message="openings that still matter")
+            home.publish(*map(closing, groups[10:]))
+            eventually(lambda: home.states() == {}, message="nothing is left to remember")
             assert stop(third) == 0
     for channel, ids in (
         ("hook", hooks.ids()),
         ("mail", [str(mail["X-Warren-Delivery"]) for mail in mails.mails]),
     ):
-        expected = {
-            delivery_id(f"{group}-{what}", "all", channel)
-            for group in groups
-            for what in ("open", "close")
-        }
-        assert set(ids) == expected
-        for group in groups:
+        for number, group in enumerate(groups):
             open_id, close_id = (
                 delivery_id(f"{group}-{what}", "all", channel) for what in ("open", "close")
             )
-            last_opening = len(ids) - 1 - ids[::-1].index(open_id)
-            assert last_opening < ids.index(close_id), "an end overtook its beginning"
-    delivered: dict[str, int] = defaultdict(int)
+            if number >= 10 or channel == "mail":
+                last_opening = len(ids) - 1 - ids[::-1].index(open_id)
+                assert last_opening < ids.index(close_id), "an end overtook its beginning"
+    ends = defaultdict(set)
     for one in home.audit():
-        delivered[one.delivery_id] += one.outcome == "delivered"
-    assert len(delivered) == 120
-    assert min(delivered.values()) >= 1, "an attempt was not audited"
+        ends[one.delivery_id].add(one.outcome)
+    assert len(ends) == 120
+    assert all(outcomes != {"failed"} for outcomes in ends.values()), "no end was audited"
     assert home.dead_letters() == []
+
+
+def delivered(home: Home) -> set[str]:
+    return {one.delivery_id for one in home.audit() if one.outcome == "delivered"}
 
 
 def _taken(home: Home) -> int:
@@ -175,8 +181,9 @@ def test_two_notifiers_share_the_work_and_one_takes_over(home: Home, tmp_path: P
                 message="both have something pending",
             )
             one.child.kill()
-            home.publish(*map(closing, groups))
             flaky.mend()
+            eventually(lambda: len(delivered(home)) == 24, message="openings")
+            home.publish(*map(closing, groups))
             done(home, hooks, 48)
             eventually(lambda: other.metric(share) == 4, message="the other has all four")
             assert stop(other) == 0
@@ -196,6 +203,7 @@ def test_an_orderly_hand_over_sends_nothing_twice(home: Home, tmp_path: Path) ->
                 home.publish(*map(opening, groups[12:]))
                 eventually(lambda: len(hooks.requests) > 13, message="deliveries go out")
                 assert stop(one) == 0
+                eventually(lambda: len(hooks.requests) == 24, message="all openings")
                 home.publish(*map(closing, groups))
                 done(home, hooks, 48)
                 assert stop(other) == 0

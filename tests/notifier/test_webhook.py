@@ -72,7 +72,9 @@ def test_taken(status: int) -> None:
 
 @pytest.mark.parametrize("status", [408, 425, 429, 500, 502, 503, 504, 599])
 def test_tried_again(status: int) -> None:
-    assert answer(Answer(status, body=b"too\n busy\x00")) == Retry(f"HTTP {status}: too busy\x00")
+    assert answer(Answer(status, body=b"too\n busy\x00")) == Retry(
+        f"HTTP {status}: too busy\x00", uncertain=status in (502, 504)
+    )
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 405, 409, 410, 413, 422, 451])

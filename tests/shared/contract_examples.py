@@ -6,6 +6,7 @@ import base64
 from datetime import UTC, datetime
 
 from warren.contracts import (
+    ChannelIdentity,
     ClusterEvent,
     DeadLetter,
     FreshnessEvent,
@@ -21,6 +22,7 @@ from warren.contracts import (
     RouteProgress,
     StatusChange,
     StatusChangeEvent,
+    Told,
     TopicFreshness,
     TopicLag,
     TopicPositions,
@@ -168,6 +170,16 @@ NOTIFIER_STATE = NotifierState(
             accepted_at=1,
             deadline_at=2,
             next_attempt_at=1,
+        )
+    ],
+    told=[
+        Told(
+            incident_id="i",
+            channel="mail",
+            identity=ChannelIdentity(kind="email", place="", digest="d"),
+            route="all",
+            closes=True,
+            status="ERR",
         )
     ],
     events={"1": STATUS_CHANGE.to_bytes().decode()},

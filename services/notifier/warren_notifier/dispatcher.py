@@ -32,10 +32,9 @@ from warren_notifier.source.record import SourceRecord
 from warren_notifier.state.delivery import Delivery
 from warren_notifier.state.owned_state import OwnedState
 from warren_notifier.state.subject_state import SubjectState
+from warren_notifier.state.telling import Telling
 
 log = structlog.get_logger(__name__)
-
-GROUP_QUEUE = 50  # most pending deliveries of a group on a channel: its state is one record
 
 
 class Dispatcher:
@@ -49,7 +48,6 @@ class Dispatcher:
         writer: BatchedWriter,
         recorder: OutcomeRecorder,
         queues: Mapping[str, GroupQueues],
-        queue_size: int,
         clock: Clock,
     ) -> None:
         self._router = router
@@ -58,7 +56,6 @@ class Dispatcher:
         self._writer = writer
         self._recorder = recorder
         self._queues = queues
-        self._queue_size = queue_size
         self._clock = clock
         self._backlogs: dict[int, Backlog] = {}
 
@@ -69,9 +66,14 @@ class Dispatcher:
         states = self._owned.assign(partition, stored, start.end, start.committed)
         if start.backlog is not None:
             self._backlogs[partition] = start.backlog
+        batch = _Batch()
         for state in states:
-            for delivery in state.deliveries:
-                await self._admit(delivery)
+            state.rename_channels(self._router.channel_of)
+            batch.news += [(t, t.delivery) for t in state.tellings if t.delivery is not None]
+            if state.ended:
+                batch.states[partition, state.subject] = state
+                batch.records += [self._recorder.ended(one) for one in state.ended]
+        await self._make_durable(batch)
 
     async def revoke(self, partitions: Collection[int], grace: float) -> None:
         """Serves some partitions no longer; attempts under way have `grace` seconds to finish."""
@@ -119,8 +121,8 @@ class Dispatcher:
         for state in self._owned.states():
             if state.incident is None or state.change is None:
                 continue
-            under_way = state.under_way(state.incident.incident_id)
-            decision = self._router.on_repeat(state.change, state.incident, under_way, now)
+            told, under_way = state.told(), state.under_way()
+            decision = self._router.on_repeat(state.change, state.incident, told, under_way, now)
             if decision is not None:
                 self._note(state, state.change, decision, batch)
         await self._make_durable(batch)
@@ -171,17 +173,20 @@ class Dispatcher:
             metrics.NOTIFIER_EVENTS.labels("replayed").inc()
             return
         state.offset = offset
-        under_way = state.under_way(change.incident_id)
+        open_id = state.incident.incident_id if state.incident is not None else None
+        if not change.closing and open_id not in (None, change.incident_id):
+            log.warning("the end of an incident was never seen", **change.subject._asdict())
         now = self._clock.now_ms()
-        decision = self._router.on_change(change, offset, state.incident, under_way, now)
+        decision = self._router.on_change(change, offset, state.incident, state.told(), now)
         result = "routed" if decision.deliveries else "unrouted"
         metrics.NOTIFIER_EVENTS.labels(result).inc()
         self._note(state, change, decision, batch)
 
     def _note(self, state: SubjectState, change: Change, decision: Decision, batch: _Batch) -> None:
-        state.keep(change, decision.incident)
+        busy, ended = state.decide(change, decision)
         batch.states[state.partition, state.subject] = state
-        batch.deliveries += [state.add(pending, change.event) for pending in decision.deliveries]
+        batch.records += [self._recorder.ended(one) for one in ended]
+        batch.news += [(t, t.delivery) for t in busy if t.delivery is not None]
 
     async def _make_durable(self, batch: _Batch) -> None:
         states = [
@@ -189,26 +194,19 @@ class Dispatcher:
             for state in batch.states.values()
         ]
         await self._writer.write([*batch.records, *states])
-        for delivery in batch.deliveries:
-            if self._owned.holds(delivery):
-                await self._admit(delivery)
+        for telling, delivery in batch.news:
+            if self._owned.holds(delivery):  # and no newer one, which is not written yet
+                await self._admit(telling, delivery)
 
-    async def _admit(self, delivery: Delivery) -> None:
-        """Queues a delivery; where there is no room, one is given up, and said so."""
-        queues = self._queues.get(delivery.pending.channel)
-        if queues is None:
-            await self._give_up(delivery, "the channel is no longer configured")
-        elif len(queues) >= self._queue_size:
-            await self._give_up(
-                delivery, f"{self._queue_size} deliveries are pending there already"
-            )
-        else:
-            queues.add(delivery)
-            crowded_out = queues.shorten(delivery, GROUP_QUEUE)
-            if crowded_out is not None:
-                await self._give_up(crowded_out, f"{GROUP_QUEUE} newer ones of the group wait")
-
-    async def _give_up(self, delivery: Delivery, why: str) -> None:
+    async def _admit(self, telling: Telling, delivery: Delivery) -> None:
+        """Queues what a channel is to know; a channel that is gone ends it, which is said."""
+        channel = self._router.channel_of(telling.told)
+        queues = self._queues.get(channel) if channel is not None else None
+        if queues is not None:
+            telling.durable.set()
+            queues.add(telling)
+            return
+        why = "the channel is no longer configured"
         await self._recorder.record(delivery, without_attempt(delivery.pending, "given_up", why))
 
 
@@ -217,5 +215,5 @@ class _Batch:
     """What some records lead to."""
 
     records: list[Record] = field(default_factory=list)
-    deliveries: list[Delivery] = field(default_factory=list)
+    news: list[tuple[Telling, Delivery]] = field(default_factory=list)
     states: dict[tuple[int, Subject], SubjectState] = field(default_factory=dict)

@@ -91,19 +91,20 @@ class Session:
         try:
             async with asyncio.TaskGroup() as tasks:
                 self._queues = {
-                    name: GroupQueues(tasks, worker.step) for name, worker in self._workers.items()
+                    name: GroupQueues(tasks, worker.step, self._settings.queue_size)
+                    for name, worker in self._workers.items()
                 }
                 dispatcher = Dispatcher(
                     Router(
                         [Route(route) for route in self._settings.routes],
                         round(self._settings.deadline * 1000),
+                        {name: channel.identity for name, channel in self._channels.items()},
                     ),
                     self._owned,
                     self._records,
                     self._writer,
                     self._recorder,
                     self._queues,
-                    self._settings.queue_size,
                     self._clock,
                 )
                 helpers = [

@@ -18,10 +18,12 @@ from warren.contracts.notification_event import (
     NotificationEvent,
 )
 from warren.contracts.notifier_state import (
+    ChannelIdentity,
     NotifierState,
     OpenIncident,
     PendingDelivery,
     RouteProgress,
+    Told,
 )
 from warren.contracts.offset_event import EarlierPositions, OffsetEvent, TopicPositions
 from warren.contracts.reason import REASONS, EndReasonName, ReasonName
@@ -39,6 +41,7 @@ __all__ = [
     "MAX_PARTITIONS",
     "REASONS",
     "BadPartition",
+    "ChannelIdentity",
     "ClusterEvent",
     "ClusterStateName",
     "DeadLetter",
@@ -66,6 +69,7 @@ __all__ = [
     "Status",
     "StatusChange",
     "StatusChangeEvent",
+    "Told",
     "TopicFreshness",
     "TopicLag",
     "TopicPositions",

@@ -10,7 +10,7 @@ from warren.contracts.event import ClusterName, Event, Milliseconds
 from warren.contracts.status import GroupStatusName
 
 DeliveryKind = Literal["opened", "changed", "repeated", "resolved"]
-DeliveryOutcome = Literal["delivered", "failed", "refused", "given_up", "suppressed"]
+DeliveryOutcome = Literal["delivered", "failed", "refused", "given_up", "suppressed", "superseded"]
 
 
 class NotificationEvent(Event):
@@ -32,7 +32,8 @@ class NotificationEvent(Event):
     at: Milliseconds = Field(description="When the attempt, or the delivery, ended")
     outcome: DeliveryOutcome = Field(
         description="delivered; failed: tried again at next_attempt_at; refused for good by the "
-        "receiver or the egress guard; given_up at the deadline; suppressed: nobody needs it"
+        "receiver or the egress guard; given_up at the deadline; suppressed: nobody needs it; "
+        "superseded: newer news replaced it"
     )
     detail: str = Field(description="What the receiver answered, or why")
     next_attempt_at: Milliseconds | None = None

@@ -31,8 +31,19 @@ class OpenIncident(BaseModel):
     offset: int = Field(ge=0, description="Its offset in warren.lag-status")
     routes: dict[str, RouteProgress] = Field(default_factory=dict)
     reached: list[str] = Field(
-        default_factory=list, description="Channels that took a delivery of this incident"
+        default_factory=list,
+        description="Channels that took a delivery of this incident; for notifiers without `told`",
     )
+
+
+class ChannelIdentity(BaseModel):
+    """What a channel leads to, whatever its name is; holds no secret."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    kind: str = Field(description="webhook or email")
+    place: str = Field(description="Of a webhook host and port; else empty")
+    digest: str = Field(description="Of the whole URL, or of the recipients")
 
 
 class PendingDelivery(BaseModel):
@@ -54,8 +65,38 @@ class PendingDelivery(BaseModel):
     attempts: int = Field(default=0, ge=0, description="Attempts made")
     next_attempt_at: Milliseconds
     awaits_opening: bool = Field(
-        default=False, description="Sent only if an earlier one of the incident arrives"
+        default=False,
+        description="Sent only if an earlier one of the incident arrives; no longer written",
     )
+
+
+class Told(BaseModel):
+    """What a channel knows of an incident."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    incident_id: str
+    channel: str = Field(description="Its name")
+    identity: ChannelIdentity | None = Field(default=None, description="null: not remembered")
+    route: str = Field(description="The route that told it")
+    closes: bool | None = Field(
+        default=None, description="Whether the end is to be told; null: as the route says"
+    )
+    status: GroupStatusName | None = Field(
+        default=None, description="The newest status that it took; null: none for certain"
+    )
+    uncertain: bool = Field(
+        default=False, description="It may have taken a delivery whose outcome nobody knows"
+    )
+
+    replaced: PendingDelivery | None = Field(
+        default=None, description="A delivery that newer news replaced while it was under way"
+    )
+
+    @property
+    def opened(self) -> bool:
+        """Whether it knows, or may know, of the incident, so that it must be told the end."""
+        return self.status is not None or self.uncertain
 
 
 class NotifierState(Event):
@@ -74,7 +115,13 @@ class NotifierState(Event):
     offset: int = Field(ge=0, description="Newest event that was taken in; older ones are replays")
     incident: OpenIncident | None = None
     deliveries: list[PendingDelivery] = Field(
-        default_factory=list, description="In the order in which they were decided"
+        default_factory=list,
+        description="At most one per incident and channel: what the channel is to know next",
+    )
+    told: list[Told] | None = Field(
+        default=None,
+        description="What channels know, in the order in which they were first told; null in "
+        "records of notifiers that queued several deliveries per channel",
     )
     events: dict[str, str] = Field(
         default_factory=dict, description="Event id to the event's text, as published"

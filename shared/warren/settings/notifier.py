@@ -161,10 +161,12 @@ class NotifierSettings(Section):
     )
     longest_retry: Seconds = Field(default=60, description="Most seconds between two attempts")
     deadline: Seconds = Field(
-        default=86400, description="Seconds after which a delivery is given up and dead-lettered"
+        default=86400,
+        description="Seconds after which a delivery is given up and dead-lettered; the end of what "
+        "was opened is tried on, every hour",
     )
     queue_size: int = Field(
-        default=10000, ge=1, description="Most pending deliveries of a channel; more are given up"
+        default=10000, ge=1, description="Most groups that a channel works on; others wait"
     )
     session_timeout: Annotated[float, Field(ge=1)] = Field(
         default=10, description="Seconds after which a dead notifier's work goes to another"

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from warren.contracts import ChannelIdentity
+
 from warren_notifier.state.delivery import Delivery
 
 
@@ -21,10 +23,14 @@ class Delivered:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """It did not work, but may later. `retry_after`: seconds that the receiver asks for."""
+    """It did not work, but may later. `retry_after`: seconds that the receiver asks for.
+
+    `uncertain`: the receiver may have taken it all the same.
+    """
 
     detail: str
     retry_after: float | None = None
+    uncertain: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +46,7 @@ Result = Delivered | Retry | Refused
 class Channel(Protocol):
     """A way to reach people or machines."""
 
+    identity: ChannelIdentity
     timeout: float
     concurrency: int
 

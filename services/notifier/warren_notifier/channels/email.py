@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import socket
 import ssl
 from collections.abc import Iterable
 
 import aiosmtplib
 from aiosmtplib import (
+    SMTPConnectError,
     SMTPException,
     SMTPRecipientRefused,
     SMTPRecipientsRefused,
     SMTPResponseException,
 )
 from warren.clock import Clock
+from warren.contracts import ChannelIdentity
 from warren.settings.notifier import EmailChannelSettings
 
 from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
@@ -29,6 +32,9 @@ class EmailChannel:
     def __init__(self, settings: EmailChannelSettings, link_base: str, clock: Clock) -> None:
         self.timeout = settings.timeout
         self.concurrency = settings.concurrency
+        recipients = ",".join(sorted(settings.to))
+        digest = hashlib.sha256(recipients.encode()).hexdigest()
+        self.identity = ChannelIdentity(kind="email", place="", digest=digest)
         self._settings = settings
         self._link_base = link_base
         self._clock = clock
@@ -60,9 +66,11 @@ class EmailChannel:
         except SMTPResponseException as error:
             text = _answer(error.code, error.message)
             # Without a code of SMTP it was no answer: aiosmtplib's own codes are negative.
-            return Refused(text) if 500 <= error.code < 600 else Retry(text)
+            unsaid = not 400 <= error.code < 600
+            return Refused(text) if 500 <= error.code < 600 else Retry(text, uncertain=unsaid)
         except OSError as error:  # aiosmtplib's lost connections and time-outs among them
-            return Retry(f"{type(error).__name__}: {error}")
+            unsent = isinstance(error, SMTPConnectError | ConnectionRefusedError)
+            return Retry(f"{type(error).__name__}: {error}", uncertain=not unsent)
         except SMTPException as error:  # the server cannot do what the settings demand
             return Refused(str(error))
         if refused:

@@ -7,6 +7,7 @@ timestamp is the attempt's, so that a receiver can refuse old ones.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -14,6 +15,7 @@ from email.utils import parsedate_to_datetime
 import httpx
 from standardwebhooks import Webhook
 from warren.clock import Clock
+from warren.contracts import ChannelIdentity
 from warren.settings.notifier import WebhookChannelSettings
 
 from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
@@ -21,6 +23,7 @@ from warren_notifier.channels.egress import EgressGuard, EgressRefused, GuardedT
 from warren_notifier.state.delivery import Delivery
 
 RETRIED = {408, 425, 429}  # and all 5xx
+GATEWAYS = {502, 504}  # what stands behind the one that answers may have taken it
 SAID_BYTES = 8_192  # of the answer's body: a whole URL that is sent back is recognised
 SAID_SECONDS = 1.0
 LONGEST_WAIT = 366 * 86_400  # seconds; nobody means to be asked again after that
@@ -36,6 +39,7 @@ class WebhookChannel:
         self.timeout = settings.timeout
         self.concurrency = settings.concurrency
         self._url = httpx.URL(settings.url.get_secret_value())
+        self.identity = _identity(self._url)
         self._signer = Webhook(settings.secret.get_secret_value())
         self._headers = {name: value.get_secret_value() for name, value in settings.headers.items()}
         self._clock = clock
@@ -67,7 +71,9 @@ class WebhookChannel:
         except EgressRefused as refused:
             return Refused(str(refused))
         except httpx.TransportError as error:
-            return Retry(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
+            name = type(error).__name__
+            sent = not isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout))
+            return Retry(f"{name}: {error}" if str(error) else name, uncertain=sent)
         try:
             return await self._judge(response)
         finally:
@@ -94,7 +100,8 @@ class WebhookChannel:
             return Refused(f"HTTP {code}: redirects are not followed")
         detail = f"HTTP {code}{await _said(response)}"
         if code in RETRIED or response.is_server_error:
-            return Retry(detail, self._retry_after(response.headers.get("retry-after")))
+            asked = self._retry_after(response.headers.get("retry-after"))
+            return Retry(detail, asked, uncertain=code in GATEWAYS)
         return Refused(detail)
 
     def _retry_after(self, header: str | None) -> float | None:
@@ -116,6 +123,12 @@ class WebhookChannel:
 
     async def close(self) -> None:
         await self._client.aclose()
+
+
+def _identity(url: httpx.URL) -> ChannelIdentity:
+    port = url.port or (443 if url.scheme == "https" else 80)
+    digest = hashlib.sha256(str(url).encode()).hexdigest()
+    return ChannelIdentity(kind="webhook", place=f"{url.host}:{port}", digest=digest)
 
 
 async def _said(response: httpx.Response) -> str:

@@ -6,15 +6,16 @@ from dataclasses import replace
 
 import structlog
 from warren.clock import Clock
-from warren.kafka.batched_writer import BatchedWriter
+from warren.kafka.batched_writer import BatchedWriter, Record
 from warren.metrics.notifier import NOTIFIER_DELIVERIES
 from warren.redaction import Redaction
 from warren.words import visible
 
 from warren_notifier.delivery.records import Records
-from warren_notifier.delivery.retry_plan import Step
+from warren_notifier.delivery.retry_plan import Step, without_attempt
 from warren_notifier.state.delivery import Delivery
 from warren_notifier.state.owned_state import OwnedState
+from warren_notifier.state.telling import REPLACED, Ended, Telling
 
 log = structlog.get_logger(__name__)
 
@@ -39,8 +40,33 @@ class OutcomeRecorder:
         self._redaction = redaction
         self._clock = clock
 
-    async def record(self, delivery: Delivery, step: Step, duration_ms: int | None = None) -> None:
-        """The audit is durable before the delivery is forgotten, so that none is missing."""
+    def ended(self, one: Ended) -> Record:
+        """The audit of a delivery that ended without an attempt, to be written with the state."""
+        step = without_attempt(one.delivery.pending, one.outcome, one.why)
+        _show(one.delivery, step, failed=False)
+        return self._records.audit(one.delivery, step, self._clock.now_ms(), None)
+
+    async def remember(self, delivery: Delivery) -> None:
+        """Writes the state of the delivery's subject as it is."""
+        if self._owned.owns(delivery):
+            state = self._owned.state(delivery.partition, delivery.subject)
+            await self._writer.write([self._records.state(state, settled=False)])
+
+    async def record(
+        self,
+        delivery: Delivery,
+        step: Step,
+        duration_ms: int | None = None,
+        *,
+        uncertain: bool | None = None,
+    ) -> None:
+        """The audit is durable before the delivery is forgotten, so that none is missing.
+
+        `uncertain`: whether the channel may have taken a delivery without saying so; None after
+        no attempt.
+        """
+        if step.outcome == "failed" and self._replaced(delivery):
+            step = replace(step, outcome="superseded", detail=f"{step.detail}; {REPLACED}")
         step = replace(step, detail=self._fit_to_show(step.detail))
         failed = step.outcome in ("refused", "given_up")
         _show(delivery, step, failed)
@@ -49,21 +75,39 @@ class OutcomeRecorder:
         if failed:
             records.append(self._records.undelivered(delivery, step, now))
         await self._writer.write(records)
-        if not self._owned.holds(delivery):  # its partition went to another notifier meanwhile
+        if not self._owned.owns(delivery):  # its partition went to another notifier meanwhile
             return
+        records = []
+        if step.outcome == "failed" and self._replaced(delivery):  # while that was written
+            records.append(self.ended(Ended(delivery, "superseded", REPLACED)))
         state = self._owned.state(delivery.partition, delivery.subject)
-        delivery.pending = step.pending
-        if step.outcome == "delivered":
-            state.reached(step.pending)
-        if step.final:
-            state.remove(delivery)
+        telling = state.telling(delivery)
+        if telling is not None:
+            _note(telling, delivery, step, uncertain)
+            state.forget_done()
         settled = self._owned.forget_settled(state)
-        await self._writer.write([self._records.state(state, settled=settled)])
+        await self._writer.write([*records, self._records.state(state, settled=settled)])
+
+    def _replaced(self, delivery: Delivery) -> bool:
+        return self._owned.owns(delivery) and not self._owned.holds(delivery)
 
     def _fit_to_show(self, detail: str) -> str:
         """Without secrets and control characters, and short."""
         text = visible(self._redaction(detail[:READ], cut=len(detail) > READ))
         return text if len(text) <= DETAIL else f"{text[:DETAIL]}…"
+
+
+def _note(telling: Telling, delivery: Delivery, step: Step, uncertain: bool | None) -> None:
+    """What a step means for what the channel knows, and for what it is to know next."""
+    telling.in_flight = None
+    if step.outcome == "delivered":
+        telling.took(step.pending)
+    elif uncertain is not None:
+        telling.suspect(uncertain)
+    if telling.delivery is delivery:
+        delivery.pending = step.pending
+        if step.final:
+            telling.delivery = None
 
 
 def _show(delivery: Delivery, step: Step, failed: bool) -> None:

@@ -9,6 +9,9 @@ from warren.contracts import DeliveryOutcome, PendingDelivery
 
 from warren_notifier.channels.channel import Delivered, Refused, Result
 
+LATE_WAIT = 3_600  # seconds between attempts to deliver an end after its deadline
+LONGEST_OWED = 86_400  # seconds that a receiver can put off an end
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -27,6 +30,7 @@ class Step:
 class RetryPlan:
     """Exponential backoff: `first` seconds, doubled up to `longest`, each shortened by jitter.
 
+    What was opened must be closed: an end is not given up at the deadline, only tried less often.
     `jitter` gives numbers from 0 to 1; a wait is between half of the backoff and all of it.
     """
 
@@ -42,8 +46,11 @@ class RetryPlan:
         if isinstance(result, Refused):
             return Step(counted, "refused", result.detail)
         wait = max(self.backoff(counted.attempts), result.retry_after or 0)
+        owed = pending.kind == "resolved"
+        if owed:
+            wait = min(wait if now < pending.deadline_at else max(wait, LATE_WAIT), LONGEST_OWED)
         at = now + round(wait * 1000)
-        if at > pending.deadline_at:
+        if at > pending.deadline_at and not owed:
             return Step(counted, "given_up", f"{result.detail}; no attempt before the deadline")
         return Step(counted.model_copy(update={"next_attempt_at": at}), "failed", result.detail)
 

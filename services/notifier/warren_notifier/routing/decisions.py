@@ -1,15 +1,22 @@
-"""What is to be delivered because of a change: pure decisions over a group's open incident.
+"""What channels are to be told because of a change: pure decisions over a group's open incident.
 
-The same change and incident always give the same deliveries with the same ids.
+The same change, incident and knowledge always give the same deliveries with the same ids.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from uuid import UUID, uuid5
 
-from warren.contracts import DeliveryKind, OpenIncident, PendingDelivery, RouteProgress
+from warren.contracts import (
+    ChannelIdentity,
+    DeliveryKind,
+    OpenIncident,
+    PendingDelivery,
+    RouteProgress,
+    Told,
+)
 
 from warren_notifier.routing.change import Change
 from warren_notifier.routing.routes import Route, matching
@@ -18,43 +25,59 @@ _DELIVERIES = UUID("0d7a4b39-6f0b-4c0c-9a55-6f4e5b2f3a11")  # namespace of deliv
 
 
 @dataclass(frozen=True, slots=True)
+class News:
+    """What a channel is to know next: `delivery`, or nothing more than it knows already."""
+
+    told: Told
+    delivery: PendingDelivery | None
+
+
+@dataclass(frozen=True, slots=True)
 class Decision:
     """`incident`: the open one afterwards."""
 
     incident: OpenIncident | None
-    deliveries: tuple[PendingDelivery, ...] = ()
+    news: tuple[News, ...] = ()
+
+    @property
+    def deliveries(self) -> list[PendingDelivery]:
+        return [one.delivery for one in self.news if one.delivery is not None]
 
 
 @dataclass(frozen=True, slots=True)
 class Router:
-    """Decides: the routes in force and how long a delivery may take."""
+    """Decides: the routes in force, how long a delivery may take, and the channels there are."""
 
     routes: Sequence[Route]
     deadline_ms: int
+    identities: Mapping[str, ChannelIdentity] = field(default_factory=dict)
 
     def on_change(
         self,
         change: Change,
         offset: int,
         incident: OpenIncident | None,
-        under_way: Collection[str],
+        told: Mapping[str, Told],
         now: int,
     ) -> Decision:
-        """`incident`: the open one. `under_way`: channels with a pending delivery of it."""
+        """`incident`: the open one. `told`: what channels know of it, by channel."""
         if change.closing:
-            return self._on_closing(change, offset, incident, now)
+            return Decision(None, tuple(self._closing(change, offset, told, now)))
         if incident is None or incident.incident_id != change.incident_id:
+            told = {}
             incident = OpenIncident(
                 incident_id=change.incident_id, event_id=change.event_id, offset=offset
             )
-        progress = dict(incident.routes)
-        deliveries = []
+        progress, news = dict(incident.routes), []
         for route, channels in self._targets(change):
             done = progress.get(route.name, RouteProgress())
             for channel in channels:
-                told = channel in incident.reached or channel in under_way
-                kind: DeliveryKind = "changed" if told else "opened"
-                deliveries.append(self._delivery(change, offset, route, channel, kind, now))
+                knows = self._knows(change.incident_id, route, channel, told)
+                delivery = None
+                if knows.status != change.status or knows.uncertain:
+                    kind: DeliveryKind = "changed" if knows.opened else "opened"
+                    delivery = self._delivery(change, offset, route.name, channel, kind, now)
+                news.append(News(knows, delivery))
             progress[route.name] = RouteProgress(
                 channels=list(dict.fromkeys([*done.channels, *channels])),
                 repeats=done.repeats,
@@ -63,43 +86,41 @@ class Router:
         changed = incident.model_copy(
             update={"event_id": change.event_id, "offset": offset, "routes": progress}
         )
-        return Decision(changed, tuple(deliveries))
+        return Decision(changed, tuple(news))
 
-    def _on_closing(
-        self,
-        change: Change,
-        offset: int,
-        incident: OpenIncident | None,
-        now: int,
-    ) -> Decision:
-        deliveries = []
-        taken: set[str] = set()
-        for route, channel in self._openings(incident):
-            if channel in taken or incident is None:
+    def _closing(
+        self, change: Change, offset: int, told: Mapping[str, Told], now: int
+    ) -> Iterator[News]:
+        """Ends go where the incident was opened, whatever the routes say now."""
+        closed = set()
+        for channel, knows in told.items():
+            if not self._closes(knows):
+                yield News(knows, None)
                 continue
-            taken.add(channel)
-            delivery = self._delivery(change, offset, route, channel, "resolved", now)
-            waits = {
-                "incident_id": incident.incident_id,
-                "awaits_opening": channel not in incident.reached,
-            }
-            deliveries.append(delivery.model_copy(update=waits))
+            closed.add(channel)
+            end = self._delivery(change, offset, knows.route, channel, "resolved", now)
+            yield News(knows, end.model_copy(update={"incident_id": knows.incident_id}))
         for route, channels in self._targets(change):
             for channel in channels:
-                if channel not in taken:
-                    deliveries.append(
-                        self._delivery(change, offset, route, channel, "changed", now)
-                    )
-        return Decision(None, tuple(deliveries))
+                if channel not in closed:
+                    knows = self._knows(change.incident_id, route, channel, told)
+                    delivery = self._delivery(change, offset, route.name, channel, "changed", now)
+                    yield News(knows, delivery)
 
     def on_repeat(
-        self, change: Change, incident: OpenIncident, under_way: Collection[str], now: int
+        self,
+        change: Change,
+        incident: OpenIncident,
+        told: Mapping[str, Told],
+        under_way: Collection[str],
+        now: int,
     ) -> Decision | None:
         """Deliveries that are due again for an incident that is still open; None when none is.
 
-        `change` is the incident's newest. Where something is under way there is nothing to repeat.
+        `change` is the incident's newest. `under_way`: channels with a pending delivery of it;
+        there is nothing to repeat there.
         """
-        progress, deliveries = dict(incident.routes), []
+        progress, news = dict(incident.routes), []
         for route, channels in self._targets(change):
             done = progress.get(route.name)
             if not route.repeat_interval_ms or done is None or done.repeat_at is None:
@@ -110,14 +131,54 @@ class Router:
             progress[route.name] = done.model_copy(
                 update={"repeats": number, "repeat_at": _next_repeat(route, now)}
             )
-            deliveries += [
-                self._delivery(change, incident.offset, route, channel, "repeated", now, number)
-                for channel in channels
-                if channel in done.channels and channel not in under_way
-            ]
+            for channel in channels:
+                if channel in done.channels and channel not in under_way:
+                    knows = self._knows(incident.incident_id, route, channel, told)
+                    at = (incident.offset, route.name, channel)
+                    news.append(
+                        News(knows, self._delivery(change, *at, "repeated", now, repeat=number))
+                    )
         if progress == incident.routes:
             return None
-        return Decision(incident.model_copy(update={"routes": progress}), tuple(deliveries))
+        return Decision(incident.model_copy(update={"routes": progress}), tuple(news))
+
+    def channel_of(self, told: Told) -> str | None:
+        """The channel that was told, under the name that it has now; None when it is gone.
+
+        One that leads to the same place under another name is it; so is one of the same name and
+        kind whose token, path or recipients are others.
+        """
+        here, was = self.identities.get(told.channel), told.identity
+        if was is None or here == was:
+            return told.channel
+        for name, identity in self.identities.items():
+            if identity == was:
+                return name
+        if here is not None and (here.kind, here.place) == (was.kind, was.place):
+            return told.channel
+        return None
+
+    def _knows(
+        self, incident_id: str, route: Route, channel: str, told: Mapping[str, Told]
+    ) -> Told:
+        """What a channel knows that is told by `route` now."""
+        known = told.get(channel)
+        if known is not None and (known.closes is not False or not route.send_resolved):
+            return known
+        known = known or Told(incident_id=incident_id, channel=channel, route=route.name)
+        return known.model_copy(
+            update={
+                "route": route.name,
+                "closes": route.send_resolved,
+                "identity": known.identity or self.identities.get(channel),
+            }
+        )
+
+    def _closes(self, told: Told) -> bool:
+        if told.closes is not None:
+            return told.closes
+        wishes = [route.send_resolved for route in self.routes if route.name == told.route]
+        return all(wishes)
 
     def _targets(self, change: Change) -> Iterator[tuple[Route, list[str]]]:
         """Matching routes with their channels; each channel once."""
@@ -127,31 +188,24 @@ class Router:
             taken.update(channels)
             yield route, channels
 
-    def _openings(self, incident: OpenIncident | None) -> Iterator[tuple[Route, str]]:
-        """Where the incident's end is to go: routes that told of it and want its end."""
-        for route in self.routes:
-            if incident is not None and route.send_resolved and route.name in incident.routes:
-                for channel in incident.routes[route.name].channels:
-                    if channel in route.channels:
-                        yield route, channel
-
     def _delivery(
         self,
         change: Change,
         offset: int,
-        route: Route,
+        route: str,
         channel: str,
         kind: DeliveryKind,
         now: int,
+        *,
         repeat: int = 0,
     ) -> PendingDelivery:
         return PendingDelivery(
-            delivery_id=delivery_id(change.event_id, route.name, channel, repeat),
+            delivery_id=delivery_id(change.event_id, route, channel, repeat),
             event_id=change.event_id,
             incident_id=change.incident_id,
             kind=kind,
             status=change.status,
-            route=route.name,
+            route=route,
             channel=channel,
             offset=offset,
             repeat=repeat,

@@ -69,6 +69,10 @@ class OwnedState:
         state = owned.states.get(delivery.subject) if owned else None
         return state is not None and state.holds(delivery)
 
+    def owns(self, delivery: Delivery) -> bool:
+        """Whether its partition is still ours."""
+        return delivery.partition in self._partitions
+
     def states(self) -> Iterator[SubjectState]:
         """All of them; changes during the iteration do no harm."""
         for owned in list(self._partitions.values()):

@@ -1,0 +1,87 @@
+"""What one channel knows of one incident, and what it is to know next."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+
+from warren.contracts import DeliveryOutcome, PendingDelivery, Told
+
+from warren_notifier.routing.change import Subject
+from warren_notifier.state.delivery import Delivery
+
+NOT_OPENED = "its opening did not arrive, so nobody awaits the end"
+KNOWN = "the channel knows it already"
+REPLACED = "newer news replace it"
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A delivery that came to its end without an attempt."""
+
+    delivery: Delivery
+    outcome: DeliveryOutcome
+    why: str
+
+
+@dataclass(slots=True, eq=False)
+class Telling:
+    """There is work as long as there is a `delivery`. A newer one replaces it, unsent or not."""
+
+    partition: int
+    subject: Subject
+    told: Told
+    delivery: Delivery | None = None
+    in_flight: Delivery | None = None
+    """The delivery of an attempt that is under way; it may have been replaced since."""
+    durable: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when `delivery` is written down: nothing is sent before."""
+
+    def replace(self, pending: PendingDelivery | None, event: str) -> list[Ended]:
+        """Makes `pending` what the channel is to know next; what ends by that."""
+        ended = []
+        old, self.delivery = self.delivery, None
+        self.durable.set()  # whoever waits for it sees that there is nothing any more
+        if old is not None and old is not self.in_flight:
+            ended.append(Ended(old, "superseded", REPLACED))
+        if pending is None:
+            return ended
+        new = Delivery(self.partition, self.subject, pending, event)
+        if pending.kind == "resolved" and not self.told.opened:
+            return [*ended, Ended(new, "suppressed", NOT_OPENED)]
+        if old is not None:  # a receiver that asked for a pause gets it
+            at = max(old.pending.next_attempt_at, pending.next_attempt_at)
+            new.pending = pending.model_copy(update={"next_attempt_at": at})
+        self.delivery = new
+        self.durable.clear()
+        return ended
+
+    def needless(self) -> Ended | None:
+        """The delivery, if what has happened since it was decided makes it needless."""
+        delivery = self.delivery
+        if delivery is None:
+            return None
+        if delivery.pending.kind == "resolved" and not self.told.opened:
+            return Ended(delivery, "suppressed", NOT_OPENED)
+        news = delivery.pending.kind in ("opened", "changed")
+        if news and self.told.status == delivery.pending.status and not self.told.uncertain:
+            return Ended(delivery, "superseded", KNOWN)
+        return None
+
+    def suspect(self, uncertain: bool) -> None:
+        """Notes whether the channel may have taken a delivery whose outcome nobody knows."""
+        self.told = self.told.model_copy(update={"uncertain": uncertain})
+
+    def took(self, pending: PendingDelivery) -> None:
+        """Notes that the channel took a delivery."""
+        self.told = self.told.model_copy(update={"status": pending.status, "uncertain": False})
+
+    def to_store(self) -> Told:
+        """As `warren.notifier-state` has it: the first attempt may follow at once."""
+        pending = self.delivery.pending if self.delivery is not None else None
+        first = pending is not None and pending.kind != "resolved" and not pending.attempts
+        replaced = None
+        if self.in_flight is not None and self.in_flight is not self.delivery:
+            replaced = self.in_flight.pending
+        uncertain = self.told.uncertain or first
+        return self.told.model_copy(update={"uncertain": uncertain, "replaced": replaced})
