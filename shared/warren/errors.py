@@ -105,3 +105,10 @@ class TopicMisconfigured(KafkaError):
 
 class PublishFailed(KafkaError):
     """The broker did not acknowledge a record. Operator: see the reason; the work is repeated."""
+
+
+class ForeignMembers(KafkaError):
+    """Another Warren's collectors share our consumer group, and so our partitions.
+
+    Operator: give each Warren a name of its own, `[home] instance`.
+    """

@@ -48,6 +48,26 @@ def test_a_cluster_has_its_own_lists_and_those_of_all() -> None:
     assert [test.accepts_topic(topic) for topic in topics] == [True, True, False]
 
 
+def test_own_groups_are_hidden_whatever_the_name_unless_a_list_is_given() -> None:
+    named = Settings.model_validate(
+        {
+            "home": {"instance": "eye"},
+            "notifier": {"group_id": "told"},
+            "clusters": {
+                "prod": {"bootstrap": "p:1"},
+                "test": {"bootstrap": "t:1", "groups_deny": ["^told$"]},
+                "both": {"bootstrap": "b:1", "groups_deny": ["^orders", "^warren-"]},
+            },
+        }
+    )
+    prod, test, both = (ClusterFilters(named, name) for name in ("prod", "test", "both"))
+    stranger = "other-collector-MkU3OEVBNTcwNTJENDM2Qg"
+    groups = ["eye-evaluator", "told", stranger, "warren-1a2b3c-notifier", "orders-collector"]
+    assert [prod.accepts_group(group) for group in groups] == [False, False, False, False, True]
+    assert [test.accepts_group(group) for group in groups] == [True, False, True, True, True]
+    assert [both.accepts_group(group) for group in groups] == [False, False, True, False, False]
+
+
 def test_filters_can_be_replaced() -> None:
     filters = ClusterFilters(settings({}, {}), "prod")
     accepts = filters.accepts_group, filters.accepts_topic

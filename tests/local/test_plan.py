@@ -54,6 +54,33 @@ def test_another_home_is_used_when_named() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("options", "home", "draws"),
+    [
+        (Options(), {}, False),
+        (Options(bootstrap="a:1"), {}, True),
+        (Options(bootstrap="a:1", home_bootstrap="b:2"), {}, False),
+        (Options(bootstrap="a:1"), {"bootstrap": "b:2"}, False),
+        (Options(bootstrap="a:1", instance="mine"), {}, False),
+        (Options(bootstrap="a:1"), {"instance": "warren"}, False),
+        (Options(bootstrap="a:1"), {"topic_prefix": "mine."}, False),
+    ],
+)
+def test_a_name_is_drawn_where_another_warren_may_be_at_home(
+    options: Options, home: dict[str, str], draws: bool
+) -> None:
+    assert plan(options, home=home).draws_name == draws
+
+
+def test_the_name_goes_before_all_that_is_shared() -> None:
+    drawn = plan(Options(bootstrap="a:1")).called("warren-3fa9c1")
+    assert not drawn.draws_name
+    assert drawn.settings.home.topic_prefix == "warren-3fa9c1."
+    assert plan(Options(bootstrap="a:1", instance="b")).settings.home.topic_prefix == "b."
+    with pytest.raises(SettingsError, match="--instance"):
+        plan(Options(instance="a b"))
+
+
 def test_home_is_reached_as_the_cluster_is() -> None:
     secured = {"bootstrap": "old:1", "kafka": {"sasl.password": "secret"}, "groups_allow": ["x"]}
     made = plan(Options(bootstrap="new:2", cluster="prod"), clusters={"prod": secured})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import threading
 from pathlib import Path
@@ -11,6 +12,7 @@ from support.waiting import eventually
 from warren.settings import Settings
 from warren_local.errors import AlreadyRunning, JarsUnavailable, JavaMissing, PortTaken
 from warren_local.guard import guard
+from warren_local.instance_name import instance_name
 from warren_local.plan import DemoPorts, Options, Plan, make_plan
 from warren_local.ports import free_port
 from warren_local.services import child_environ, warren_services
@@ -94,12 +96,18 @@ def test_told_to_stop_while_the_cluster_does_not_answer(tmp_path: Path, screen: 
     made = plan(tmp_path, bootstrap=f"127.0.0.1:{free_port()}")
     thread = threading.Thread(target=run, args=(made, screen, stop))
     thread.start()
-    eventually(lambda: screen.lines, message="it connects")
+    eventually(lambda: len(screen.lines) == 2, message="it connects")
     stop.set()
     thread.join(60)
     home = made.settings.home.bootstrap
-    assert screen.lines == [f"connecting to {home}", "closed", "stopping", "stopped"]
+    naming, *others = screen.lines
+    assert others == [f"connecting to {home}", "closed", "stopping", "stopped"]
     assert not (tmp_path / "run.json").exists()
+    # The cluster is not ours alone: a name is drawn, told, and kept for the next start.
+    drawn = (tmp_path / "instance").read_text().strip()
+    assert re.fullmatch("warren-[0-9a-f]{6}", drawn)
+    assert f"called {drawn}, and its topics on {home} begin with {drawn}." in naming
+    assert instance_name(tmp_path) == drawn
 
 
 def test_services_get_the_settings_by_file_only() -> None:

@@ -37,6 +37,10 @@ class Home:
     def prefix(self) -> str:
         return f"{self.name}."
 
+    @property
+    def app_id(self) -> str:
+        return self.name
+
     def environment(self, port: int) -> dict[str, str]:
         return {
             **os.environ,
@@ -44,7 +48,7 @@ class Home:
             "WARREN_HOME__BOOTSTRAP": self.bootstrap,
             "WARREN_HOME__TOPIC_PREFIX": self.prefix,
             "WARREN_HOME__PARTITIONS": str(PARTITIONS),
-            "WARREN_EVALUATOR__APP_ID": self.name,
+            "WARREN_EVALUATOR__APP_ID": self.app_id,
             "WARREN_EVALUATOR__DATA_DIR": str(self.directory / "data"),
             "WARREN_EVALUATOR__METRICS_PORT": str(port),
             "WARREN_LOG__FORMAT": "json",
@@ -69,7 +73,7 @@ class Home:
 
     def changelog(self) -> list[Message]:
         """Everything that is on the topic of the windows."""
-        return self._records(f"{self.name}-windows-changelog")
+        return self._records(f"{self.app_id}-windows-changelog")
 
     def _records(self, name: str) -> list[Message]:
         consumer = self._consumer()
@@ -99,7 +103,7 @@ class Home:
 
     def caught_up(self) -> bool:
         """Whether all offset events are committed by the worker's consumer group."""
-        consumer = self._consumer(self.name)
+        consumer = self._consumer(self.app_id)
         name = OFFSETS.full_name(self.prefix)
         partitions = [TopicPartition(name, p) for p in range(PARTITIONS)]
         try:

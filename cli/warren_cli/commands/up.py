@@ -44,6 +44,13 @@ def up(
     state_dir: Annotated[
         str | None, typer.Option(help="Directory for everything that is written")
     ] = None,
+    instance: Annotated[
+        str | None,
+        typer.Option(
+            help="Name of this Warren; default `warren`, or on the cluster of --bootstrap one that "
+            "is drawn"
+        ),
+    ] = None,
     demo: Annotated[
         bool, typer.Option("--demo/--no-demo", help="Run the demo workload on the embedded broker")
     ] = True,
@@ -63,6 +70,7 @@ def up(
         kafka_port=kafka_port,
         redis_port=redis_port,
         state_dir=state_dir,
+        instance=instance,
         demo=demo,
     )
     stop = stop_on_signals()

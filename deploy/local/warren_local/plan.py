@@ -8,14 +8,19 @@
 
 A home that is named (`--home-bootstrap`, `[home] bootstrap`) is used in each case, a Redis that is
 named (`[redis] url`) as well.
+
+Where Warren's topics are made on the cluster of `--bootstrap`, another Warren may be at home there
+already: this one gets a name that no other has, unless it is given one.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from warren.errors import SettingsError
+from warren.installation import NAME_PATTERN
 from warren.settings import ClusterSettings, Settings
 from warren.settings.archiver import SMALL_BATCHES
 
@@ -37,6 +42,7 @@ class Options:
     kafka_port: int | None = None
     redis_port: int | None = None
     state_dir: str | None = None
+    instance: str | None = None
     demo: bool = True
 
 
@@ -64,6 +70,8 @@ class Plan:
     valkey: bool
     demo: bool
     demo_ports: DemoPorts
+    draws_name: bool
+    """Whether `settings` want for a name of this Warren's own: see `called`."""
 
     @property
     def state_dir(self) -> Path:
@@ -72,6 +80,11 @@ class Plan:
     @property
     def embedded_bootstrap(self) -> str:
         return f"{HOST}:{self.settings.local.kafka_port}"
+
+    def called(self, instance: str) -> Plan:
+        """The same for a Warren of that name."""
+        settings = _replaced(self.settings, "home", instance=instance)
+        return replace(self, settings=settings, draws_name=False)
 
     def ports(self) -> list[Port]:
         """The ports that must be free."""
@@ -124,7 +137,13 @@ def make_plan(given: Settings, options: Options, *, demo_ports: DemoPorts) -> Pl
         valkey=valkey,
         demo=demo,
         demo_ports=demo_ports,
+        draws_name=not (home_is_named or embedded_home or _is_called(settings)),
     )
+
+
+def _is_called(settings: Settings) -> bool:
+    """A prefix that is set is a name, too: topics of that prefix are this Warren's."""
+    return bool({"instance", "topic_prefix"} & settings.home.model_fields_set)
 
 
 def _with_ports(given: Settings, options: Options) -> Settings:
@@ -136,6 +155,10 @@ def _with_ports(given: Settings, options: Options) -> Settings:
     settings = _replaced(given, "local", **{k: v for k, v in local.items() if v is not None})
     state = str(Path(settings.local.state_dir).resolve())
     settings = _replaced(settings, "local", state_dir=state)
+    if options.instance is not None:
+        if not re.fullmatch(NAME_PATTERN, options.instance):
+            raise SettingsError("--instance", "only letters, digits, . _ - are allowed, at most 64")
+        settings = _replaced(settings, "home", instance=options.instance)
     if options.api_port is not None:
         settings = _replaced(settings, "api", port=options.api_port)
     if "data_dir" not in given.evaluator.model_fields_set:

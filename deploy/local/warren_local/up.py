@@ -18,6 +18,7 @@ from warren_local.arrivals import ArrivalsFollower
 from warren_local.effective_file import FILE_NAME, write_effective
 from warren_local.errors import AlreadyRunning, Stopped
 from warren_local.guard import Held, guard
+from warren_local.instance_name import instance_name
 from warren_local.jars import ensure_jars, ensure_spark_jars
 from warren_local.java import find_java
 from warren_local.kafka import START_TIMEOUT as KAFKA_TIMEOUT
@@ -57,11 +58,22 @@ def run(
     plan.state_dir.mkdir(parents=True, exist_ok=True)
     try:
         with guard(plan.state_dir / "up.guard", wait=False):
+            if plan.draws_name:
+                plan = plan.called(instance_name(plan.state_dir))
+                screen.say(_naming(plan))
             _Run(plan, screen, stop, clock or SystemClock(), watch).run()
     except Held as held:
         raise AlreadyRunning(plan.state_dir) from held
     except Stopped:
         screen.say("stopped")
+
+
+def _naming(plan: Plan) -> str:
+    home = plan.settings.home
+    return (
+        f"this Warren is called {home.instance}, and its topics on {home.bootstrap} begin with "
+        f"{home.topic_prefix} (--instance NAME for another name)"
+    )
 
 
 class _Run:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from socket import gethostname
 
 from warren.errors import SettingsError
 from warren.log import NOISY, configure
@@ -21,7 +22,7 @@ def main() -> None:
     parser.add_argument("--config", type=Path, metavar="FILE", help="warren.toml")
     arguments = parser.parse_args()
     try:
-        settings = load_settings(arguments.config)
+        settings = load_settings(arguments.config).of_service("api", gethostname())
         configure(settings.log, service="api", quiet=(*NOISY, "uvicorn"))
         run(settings)
     except SettingsError as error:

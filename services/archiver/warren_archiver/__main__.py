@@ -6,6 +6,7 @@ import argparse
 import logging
 import sys
 from pathlib import Path
+from socket import gethostname
 
 from warren.errors import SettingsError, WarrenError
 from warren.log import configure
@@ -25,7 +26,7 @@ def main() -> None:
     )
     arguments = parser.parse_args()
     try:
-        settings = load_settings(arguments.config)
+        settings = load_settings(arguments.config).of_service("archiver", gethostname())
         configure(settings.log, service="archiver")
         # It logs what our functions raise for Spark, with the stack; it is raised again as well.
         logging.getLogger("py4j").setLevel(logging.CRITICAL)

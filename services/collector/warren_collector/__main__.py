@@ -7,10 +7,12 @@ import logging
 import signal
 import sys
 from pathlib import Path
+from socket import gethostname
 
 from warren import log, probe
 from warren.clock import SystemClock
 from warren.errors import SettingsError
+from warren.installation import COLLECTOR
 from warren.metrics import collector as metrics
 from warren.settings_file import load_settings
 from warren.settings_watch import SettingsWatch
@@ -41,7 +43,8 @@ def _run(config: Path | None) -> None:
     # What goes wrong on its connections is told once, with the cluster's name, by ourselves.
     logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
     clock = SystemClock()
-    collector = Collector(settings, clock, SettingsWatch(config, settings))
+    named = settings.of_service(COLLECTOR, gethostname())
+    collector = Collector(named, clock, SettingsWatch(config, settings))
     watch = StandstillWatch(settings.standstill, collector.works, metrics.COLLECTOR_STALLED, clock)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: collector.stop())

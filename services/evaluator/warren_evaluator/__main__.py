@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from socket import gethostname
 
 import structlog
 from warren import log as logs
@@ -24,6 +25,7 @@ from warren.standstill_watch import StandstillWatch
 from warren_evaluator.app import Evaluator, create_evaluator
 from warren_evaluator.faust_corrections.kafka_trouble import KafkaTrouble
 from warren_evaluator.faust_corrections.worker import Worker
+from warren_evaluator.home.changelog import app_id
 from warren_evaluator.home.preparation import await_home
 from warren_evaluator.progress import WORK, WorkerProgress
 from warren_evaluator.status_metrics import count_groups
@@ -40,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--config", type=Path, metavar="FILE", help="warren.toml")
     options = parser.parse_args(arguments)
     try:
-        settings = load_settings(options.config)
+        settings = load_settings(options.config).of_service("evaluator", gethostname())
         _configure_logs(settings)
         _run(settings)
     except SettingsError as error:
@@ -74,7 +76,7 @@ def _run(settings: Settings) -> None:
             SystemClock(),
         )
         watch.start()
-        log.info("starting", app_id=settings.evaluator.app_id, partitions=partitions)
+        log.info("starting", app_id=app_id(settings), partitions=partitions)
         _work(evaluator)
     finally:
         if watch is not None:

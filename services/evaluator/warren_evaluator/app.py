@@ -21,7 +21,7 @@ from warren_evaluator.batch import BatchEvaluator
 from warren_evaluator.faust_corrections.consumer import SafeTransport
 from warren_evaluator.faust_corrections.recovery import SafeTableManager
 from warren_evaluator.faust_corrections.window_table import WindowTable
-from warren_evaluator.home.changelog import TABLE
+from warren_evaluator.home.changelog import TABLE, app_id
 from warren_evaluator.home.credentials import broker_urls, credentials
 from warren_evaluator.pipeline import Pipeline
 from warren_evaluator.records import Publication, SourceRecord
@@ -51,7 +51,7 @@ class Evaluator:
 
 def create_evaluator(settings: Settings, partitions: int, clock: Clock) -> Evaluator:
     """`partitions` is the number that `warren.offsets` has. Raises SettingsError."""
-    app = faust.App(settings.evaluator.app_id, **_faust_settings(settings, partitions))
+    app = faust.App(app_id(settings), **_faust_settings(settings, partitions))
     app.transport = SafeTransport(app.conf.broker_consumer, app)
     raw: dict[str, Any] = {
         "key_type": bytes,
@@ -97,6 +97,7 @@ def create_evaluator(settings: Settings, partitions: int, clock: Clock) -> Evalu
 def _faust_settings(settings: Settings, partitions: int) -> dict[str, Any]:
     return {
         "broker": broker_urls(settings.home),
+        "broker_client_id": settings.home.client_id,
         "broker_credentials": credentials("home", settings.home),
         "store": "memory://",
         "datadir": Path(settings.evaluator.data_dir),

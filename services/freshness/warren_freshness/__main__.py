@@ -6,6 +6,7 @@ import argparse
 import logging
 import sys
 from pathlib import Path
+from socket import gethostname
 
 from warren.errors import SettingsError
 from warren.log import configure
@@ -22,7 +23,7 @@ def main() -> None:
     parser.add_argument("--config", type=Path, metavar="FILE", help="warren.toml")
     arguments = parser.parse_args()
     try:
-        settings = load_settings(arguments.config)
+        settings = load_settings(arguments.config).of_service("freshness", gethostname())
         configure(settings.log, service="freshness")
         if settings.log.level != "debug":
             # Its troubles reach the log once, with cluster and setting; its own lines repeat them.

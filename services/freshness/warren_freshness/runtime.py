@@ -106,7 +106,7 @@ def _cluster_measurer(
     local = LocalCache(freshness.cache_entries, freshness.cache_ttl, clock)
     return ClusterMeasurer(
         reader,
-        TimeCache(name, local, redis),
+        TimeCache(name, local, redis, settings.home.installation),
         Retention(name, reader.brokers, freshness.retention_refresh, clock),
         freshness,
         clock,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from socket import gethostname
 
 from warren.errors import SettingsError
 from warren.log import configure
@@ -23,7 +24,7 @@ def main() -> None:
     parser.add_argument("--config", type=Path, metavar="FILE", help="warren.toml")
     arguments = parser.parse_args()
     try:
-        settings = load_settings(arguments.config)
+        settings = load_settings(arguments.config).of_service("notifier", gethostname())
         redaction = Redaction(secret_values(settings))
         configure(settings.log, service="notifier", redaction=redaction)
         run(settings)

@@ -133,7 +133,7 @@ class Session:
         consumer = await self._in_thread(
             StatusConsumer,
             self._home,
-            self._settings.group_id,
+            self._home.installation.group("notifier", self._settings.group_id),
             LAG_STATUS.full_name(self._home.topic_prefix),
             self._settings.session_timeout,
             on_revoke,

@@ -26,7 +26,6 @@ from warren.kafka.aiokafka_options import aiokafka_options
 from warren.kafka.metadata import TopicMetadataRequest
 from warren.settings import KafkaConnection
 
-CLIENT_ID = "warren"
 REQUEST_TIMEOUT_MS = 5000
 UNANSWERED = (OSError, KafkaError)
 _REFUSED = (
@@ -46,6 +45,7 @@ class Brokers:
         self._cluster = cluster
         self._setting = setting
         self._options = aiokafka_options(setting, connection)
+        self._options["client_id"] = connection.client_id
         hosts = collect_hosts(self._options.pop("bootstrap_servers"))
         self._bootstrap: list[_Address] = [(host, port) for host, port, _ in hosts]
         self._addresses: dict[int, _Address] = {}
@@ -119,7 +119,6 @@ class Brokers:
                 connection = await create_conn(
                     host,
                     port,
-                    client_id=CLIENT_ID,
                     request_timeout_ms=REQUEST_TIMEOUT_MS,
                     **self._options,
                 )

@@ -89,7 +89,7 @@ def client_options(
 ) -> dict[str, Any]:
     """Options of a confluent-kafka client; names in `extra` are written with `_` for `.`."""
     return {
-        "client.id": "warren",
+        "client.id": connection.client_id,
         "error_cb": on_error or ErrorReporter(cluster, setting),
         "logger": librdkafka_log,
         "log.connection.close": False,

@@ -8,8 +8,9 @@ import confluent_kafka
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaException, Message, TopicPartition
 
 from warren.errors import TopicMissing
+from warren.installation import Installation
 from warren.kafka.connection import classify, client_options
-from warren.settings import KafkaConnection
+from warren.settings import HomeSettings, KafkaConnection
 
 BATCH = 1000
 
@@ -36,7 +37,8 @@ class TopicReader:
                 cluster,
                 setting,
                 connection,
-                group_id="warren-reader",  # librdkafka wants one; nothing is ever committed to it
+                # librdkafka wants one; nothing is ever committed to it.
+                group_id=_installation(connection).group("reader"),
                 enable_auto_commit=False,
                 enable_auto_offset_store=False,
                 enable_partition_eof=True,
@@ -92,3 +94,7 @@ class TopicReader:
 
     def close(self) -> None:
         self._consumer.close()
+
+
+def _installation(connection: KafkaConnection) -> Installation:
+    return connection.installation if isinstance(connection, HomeSettings) else Installation()

@@ -141,6 +141,11 @@ def _existing(admin: AdminClient) -> dict[str, int]:
     return {name: len(topic.partitions) for name, topic in topics.items()}
 
 
+def cluster_id(admin: AdminClient) -> str:
+    """Kafka's id of the home cluster; empty where it has none. Raises warren.errors.KafkaError."""
+    return cluster_metadata(admin).cluster_id or ""  # type: ignore[redundant-expr]  # may be None
+
+
 def cluster_metadata(admin: AdminClient) -> ClusterMetadata:
     """The home cluster's brokers and topics. Raises warren.errors.KafkaError."""
     try:

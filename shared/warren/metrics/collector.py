@@ -169,6 +169,13 @@ COLLECTOR_CLUSTER_STATE = Gauge(
     (*_CLUSTER, "state"),
     registry=COLLECTOR,
 )
+COLLECTOR_FOREIGN_MEMBERS = Gauge(
+    "warren_collector_foreign_members",
+    "Members of the collectors' own group on the cluster that are of another Warren: they take "
+    "partitions, whose groups are missing here",
+    _CLUSTER,
+    registry=COLLECTOR,
+)
 COLLECTOR_READY = Gauge(
     "warren_collector_ready",
     "1 while the state of all owned partitions is rebuilt, else 0",

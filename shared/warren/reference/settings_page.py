@@ -76,7 +76,7 @@ def _rows(path: tuple[str, ...], model: type[BaseModel], *, in_list: bool) -> It
         variable = "" if in_list else "`WARREN_" + "__".join((*path, name)).upper() + "`"
         kind = _type_name(field)
         yield (
-            f"| `{name}` | {variable} | {kind} | {_default(field)} "
+            f"| `{name}` | {variable} | {kind} | {_default(model, field)} "
             f"| {(field.description or '').replace('|', '/')} |"
         )
 
@@ -106,10 +106,11 @@ def _unwrapped(annotation: Any) -> Any:
     return annotation
 
 
-def _default(field: FieldInfo) -> str:
+def _default(model: type[BaseModel], field: FieldInfo) -> str:
     if field.is_required():
         return "required"
-    value = field.get_default(call_default_factory=True)
+    others = {name: each.default for name, each in model.model_fields.items()}
+    value = field.get_default(call_default_factory=True, validated_data=others)
     if value is None:
         return "not set"
     if isinstance(value, SecretStr):

@@ -45,6 +45,14 @@ class Settings(Section):
     log: LogSettings = Field(default_factory=LogSettings)
     standstill: StandstillSettings = Field(default_factory=StandstillSettings)
 
+    def of_service(self, service: str, host: str) -> Settings:
+        """The same with connections that brokers know by instance, service and host."""
+        client = self.home.installation.client(service, host)
+        clusters = {name: each.of_client(client) for name, each in self.clusters.items()}
+        return self.model_copy(
+            update={"home": self.home.of_client(client), "clusters": clusters},
+        )
+
     @field_validator("clusters")
     @classmethod
     def _cluster_names(cls, value: dict[str, ClusterSettings]) -> dict[str, ClusterSettings]:

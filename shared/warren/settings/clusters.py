@@ -7,8 +7,12 @@ from typing import Self, get_args
 from pydantic import Field, field_validator, model_validator
 
 from warren.contracts.offset_event import SourceName
+from warren.installation import COLLECTORS_ANYWHERE
 from warren.settings.connection import KafkaConnection
 from warren.settings.filters import Expressions
+
+WARREN_GROUPS = "^warren-"
+"""In groups_deny it also stands for this Warren's own groups, whatever their names."""
 
 
 class ClusterSettings(KafkaConnection):
@@ -30,7 +34,9 @@ class ClusterSettings(KafkaConnection):
         default_factory=list, description="Only groups that match one (regular expressions)"
     )
     groups_deny: Expressions = Field(
-        default=["^warren-"], description="Never groups that match one (regular expressions)"
+        default=[WARREN_GROUPS, COLLECTORS_ANYWHERE],
+        description="Never groups that match one (regular expressions). `^warren-` "
+        "also stands for the groups of this Warren, whatever its name",
     )
     topics_allow: Expressions = Field(
         default_factory=list, description="Only topics that match one (regular expressions)"

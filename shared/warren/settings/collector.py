@@ -19,7 +19,9 @@ class CollectorSettings(Section):
         default=10, description="Seconds after which a silent group is published again"
     )
     group_id: str = Field(
-        default="warren-collector", description="Consumer group of the collectors"
+        default="",
+        description="Consumer group of the collectors; empty: "
+        "`<instance>-collector-<Kafka's id of the home cluster>`",
     )
     describe_interval: Annotated[float, Field(ge=0)] = Field(
         default=30,

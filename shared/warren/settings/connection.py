@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from pydantic import ConfigDict, Field, SecretStr, field_validator
+from typing import Self
 
+from pydantic import ConfigDict, Field, PrivateAttr, SecretStr, field_validator
+
+from warren.installation import DEFAULT_NAME
 from warren.section import Section
 
 
@@ -23,6 +26,20 @@ class KafkaConnection(Section):
         "sasl.username, sasl.password; `<property>_file` reads the value from a file. Connections "
         "that are not librdkafka's take over those of operations.md",
     )
+
+    _client_id: str = PrivateAttr(default=DEFAULT_NAME)
+
+    @property
+    def client_id(self) -> str:
+        """What brokers know our connections by; the property `client.id`, if set, wins."""
+        named = self.kafka.get("client.id")
+        return named.get_secret_value() if named else self._client_id
+
+    def of_client(self, client_id: str) -> Self:
+        """The same for connections of that `client.id`, unless the settings name one."""
+        connection = self.model_copy()
+        connection._client_id = client_id
+        return connection
 
     @field_validator("kafka", mode="before")
     @classmethod

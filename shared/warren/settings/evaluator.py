@@ -11,7 +11,9 @@ class EvaluatorSettings(Section):
     """The Faust worker."""
 
     app_id: str = Field(
-        default="warren-evaluator", description="Faust application and consumer group"
+        default="",
+        description="Faust application and consumer group, with which the changelog's name begins; "
+        "empty: `<instance>-evaluator`",
     )
     batch: int = Field(default=100, ge=1, description="Most events in one micro-batch")
     batch_within: Seconds = Field(default=0.1, description="Seconds a micro-batch waits at most")

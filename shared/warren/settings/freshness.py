@@ -12,7 +12,8 @@ class FreshnessSettings(Section):
 
     interval: Seconds = Field(default=10, description="Seconds between two passes")
     group_id: str = Field(
-        default="warren-freshness", description="Consumer group on the home cluster"
+        default="",
+        description="Consumer group on the home cluster; empty: `<instance>-freshness`",
     )
     read_timeout: Seconds = Field(
         default=5, description="Seconds that a pass reads from a cluster at most"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Annotated, Any, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, StringConstraints, field_validator, model_validator
 
+from warren.installation import DEFAULT_NAME, NAME_PATTERN, Installation
 from warren.settings.connection import KafkaConnection
 
 
@@ -13,7 +14,15 @@ class HomeSettings(KafkaConnection):
     """Warren's own cluster, where its topics live."""
 
     bootstrap: str = Field(default="localhost:9092", description="Bootstrap servers")
-    topic_prefix: str = Field(default="warren.", description="Prefix of all of Warren's topics")
+    instance: Annotated[str, StringConstraints(pattern=NAME_PATTERN)] = Field(
+        default=DEFAULT_NAME,
+        description="Name of this Warren: topics, consumer groups, keys in Redis and clients begin "
+        "with it. Two that share a cluster or a Redis need two names. Letters, digits, . _ -",
+    )
+    topic_prefix: str = Field(
+        default_factory=lambda values: _topic_prefix(values),
+        description="Prefix of all of Warren's topics; not set: the instance's name and a dot",
+    )
     partitions: int = Field(default=8, ge=1, description="Partitions of each topic")
     replication_factor: int = Field(
         default=-1,
@@ -29,6 +38,10 @@ class HomeSettings(KafkaConnection):
     )
     create_topics: bool = Field(default=True, description="Services create missing topics")
 
+    @property
+    def installation(self) -> Installation:
+        return Installation(self.instance)
+
     @field_validator("replication_factor")
     @classmethod
     def _replicas(cls, factor: int) -> int:
@@ -43,3 +56,8 @@ class HomeSettings(KafkaConnection):
         ):
             raise ValueError("min_insync_replicas is more than replication_factor")
         return self
+
+
+def _topic_prefix(values: dict[str, Any]) -> str:
+    """`values`: the settings before it."""
+    return Installation(values["instance"]).topic_prefix

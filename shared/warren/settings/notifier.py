@@ -144,7 +144,9 @@ AnyChannelSettings = Annotated[
 class NotifierSettings(Section):
     """Delivery of changes by e-mail and webhook."""
 
-    group_id: str = Field(default="warren-notifier", description="Consumer group of the notifiers")
+    group_id: str = Field(
+        default="", description="Consumer group of the notifiers; empty: `<instance>-notifier`"
+    )
     routes: list[RouteSettings] = Field(default_factory=list, description="Which changes go where")
     channels: dict[Name, AnyChannelSettings] = Field(
         default_factory=dict, description="Where changes can go"

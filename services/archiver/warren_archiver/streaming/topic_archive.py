@@ -104,7 +104,7 @@ class TopicArchive:
             self._spark.readStream.format("kafka")
             .options(**options)
             .option("kafka.isolation.level", "read_committed")
-            .option("groupIdPrefix", "warren-archiver")
+            .option("groupIdPrefix", home.installation.group("archiver"))
             .option("subscribe", self.topic.full_name(home.topic_prefix))
             .option("startingOffsets", "earliest")
             .option("maxOffsetsPerTrigger", archiver.batch_records)

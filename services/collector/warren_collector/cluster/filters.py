@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from warren.settings import Settings
+from warren.settings.clusters import WARREN_GROUPS
 
 
 class NameFilter:
@@ -52,7 +53,24 @@ class ClusterFilters:
 
 def _lists(settings: Settings, cluster: str) -> _Lists:
     both = (settings.filters, settings.clusters[cluster])
+    own = [NameFilter([], _own_groups(settings))] if _hides_warrens(settings, cluster) else []
     return _Lists(
-        groups=tuple(NameFilter(each.groups_allow, each.groups_deny) for each in both),
+        groups=(*own, *(NameFilter(each.groups_allow, each.groups_deny) for each in both)),
         topics=tuple(NameFilter(each.topics_allow, each.topics_deny) for each in both),
     )
+
+
+def _hides_warrens(settings: Settings, cluster: str) -> bool:
+    """Who leaves the expression out of a list of their own wants to see them."""
+    return WARREN_GROUPS in settings.clusters[cluster].groups_deny
+
+
+def _own_groups(settings: Settings) -> list[str]:
+    configured = (
+        settings.collector.group_id,
+        settings.evaluator.app_id,
+        settings.freshness.group_id,
+        settings.notifier.group_id,
+    )
+    exact = [f"^{re.escape(group)}$" for group in configured if group]
+    return [settings.home.installation.groups, *exact]

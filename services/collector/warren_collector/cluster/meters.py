@@ -31,6 +31,7 @@ class Meters:
         self.tick_seconds = metrics.COLLECTOR_TICK_SECONDS.labels(cluster)
         self.unknown_ends = metrics.COLLECTOR_UNKNOWN_ENDS.labels(cluster)
         self.published_at = metrics.COLLECTOR_PUBLISHED_AT.labels(cluster)
+        self.foreign_members = metrics.COLLECTOR_FOREIGN_MEMBERS.labels(cluster)
         self.restarts = metrics.COLLECTOR_RESTARTS.labels(cluster)
         self.faults = metrics.COLLECTOR_FAULTS.labels(cluster)
         self.store_failures = metrics.COLLECTOR_STORE_FAILURES.labels(cluster)

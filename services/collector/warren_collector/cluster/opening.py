@@ -8,9 +8,11 @@ from typing import NamedTuple
 
 from warren.clock import Clock
 from warren.contracts.offset_event import SourceName
+from warren.installation import COLLECTOR
 from warren.settings import Settings
 
 from warren_collector.admin.zookeeper_client import ZookeeperClient
+from warren_collector.cluster.membership import Membership
 from warren_collector.cluster.meters import Meters
 from warren_collector.cluster.source_set import PolledSource, SourceSet
 from warren_collector.groups.live.admin_describer import AdminDescriber
@@ -55,6 +57,7 @@ class Sources:
         self,
         cluster: str,
         settings: Settings,
+        membership: Membership,
         watched: Watched,
         clock: Clock,
         meters: Meters,
@@ -68,6 +71,7 @@ class Sources:
         self._cluster = cluster
         self._setting = f"clusters.{cluster}"
         self._settings = settings
+        self._membership = membership
         self._watched = watched
         self._clock = clock
         self._meters = meters
@@ -107,8 +111,8 @@ class Sources:
         return OffsetsTopicSource(
             self._cluster,
             self._setting,
-            self._settings.clusters[self._cluster],
-            self._settings.collector.group_id,
+            self._membership.connection,
+            self._membership.group,
             self._released,
             self._meters.store_failures.inc,
         )
@@ -118,8 +122,9 @@ class Sources:
             return OffsetsTopicShards(
                 offsets_topic.partitions, lambda: offsets_topic.partition_count
             )
-        group = f"{self._settings.collector.group_id}-{self._cluster}"
-        return MembershipShards(self._settings.home, group, self._released)
+        home, configured = self._settings.home, self._settings.collector.group_id
+        group = f"{home.installation.group(COLLECTOR, configured)}-{self._cluster}"
+        return MembershipShards(home, group, self._released)
 
     def _polled(self, name: SourceName, shards: Shards) -> PolledSource:
         positions = ObservedPositions(self._watched.group, shards.of, self._watched.topic)

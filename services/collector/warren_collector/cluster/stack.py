@@ -15,14 +15,16 @@ from warren.errors import KafkaError, SettingsError
 from warren.kafka.brokers import Brokers
 from warren.kafka.connection import await_connection, client_options, log_retry
 from warren.kafka.producer import EventProducer
-from warren.kafka.topics import HOME, ensure_topics
+from warren.kafka.topics import HOME, cluster_id, ensure_topics
 from warren.settings import Settings
 from warren.standstill import Look, Turns
 
 from warren_collector.cluster import garbage
 from warren_collector.cluster.filters import ClusterFilters
+from warren_collector.cluster.membership import Membership
 from warren_collector.cluster.meters import Meters
 from warren_collector.cluster.opening import Sources, Watched
+from warren_collector.cluster.own_group import OwnGroup, describing
 from warren_collector.cluster.progress import Progress
 from warren_collector.cluster.publisher import Publisher
 from warren_collector.cluster.state import ClusterState, Figures
@@ -63,6 +65,8 @@ class ClusterStack:
         self._clock = clock
         self._stop = stop
         self._meters = Meters(cluster)
+        self._home_id = ""
+        self._own_group: OwnGroup | None = None
         self._filters = ClusterFilters(settings, cluster)
         self._filters_changed = threading.Event()
         Brokers(cluster, self._setting, self._cluster_settings)  # refuses bad settings
@@ -118,6 +122,7 @@ class ClusterStack:
             return False
         if home.create_topics:
             ensure_topics(admin, home)
+        self._home_id = cluster_id(admin)
         self.has_home.set()
         monitored = await_connection(
             self.cluster,
@@ -142,9 +147,11 @@ class ClusterStack:
             ends = LogEndsReader(brokers, metadata, self._clock)
             closing.callback(ends.close)
             logs = LogWatch(ends, watched.topic, self._clock)
+            membership = Membership.of(self._settings, self.cluster, self._home_id)
             opened = Sources(
                 self.cluster,
                 self._settings,
+                membership,
                 watched,
                 self._clock,
                 self._meters,
@@ -153,6 +160,7 @@ class ClusterStack:
             )
             source, positions = opened.source, opened.positions
             admin = AdminClient(client_options(self.cluster, self._setting, cluster))
+            self._own_group = self._watched_group(membership, admin)
             reports = GroupReports(
                 self.cluster,
                 opened.states,
@@ -225,6 +233,18 @@ class ClusterStack:
                 self._note(source, positions, ticker)
                 next_tick = max(next_tick + interval, now)
 
+    def _watched_group(self, membership: Membership, admin: AdminClient) -> OwnGroup | None:
+        """None where collectors are no group on the monitored cluster."""
+        if "offsets_topic" not in self._cluster_settings.sources:
+            return None
+        return OwnGroup(
+            self.cluster,
+            membership.group,
+            membership.is_own,
+            describing(admin),
+            self._clock,
+        )
+
     def _age_s(self, at: int | None) -> float:
         return math.nan if at is None else (self._clock.now_ms() - at) / 1000
 
@@ -244,6 +264,10 @@ class ClusterStack:
             log_ends_at=ticker.log_ends_at,
         )
         problem = ticker.problem or source.problem
+        if self._own_group is not None:
+            self._own_group.look()
+            self._meters.foreign_members.set(len(self._own_group.foreign))
+            problem = problem or self._own_group.problem
         if problem is not None:
             self.state.trouble(problem, figures)
         else:

@@ -9,7 +9,7 @@ from warren.contracts.topics import MAX_MESSAGE_BYTES
 from warren.errors import TopicMisconfigured, TopicMissing
 from warren.kafka.connection import classify
 from warren.kafka.topics import HOME, TIMEOUT, create_topics
-from warren.settings import HomeSettings
+from warren.settings import HomeSettings, Settings
 
 TABLE = "windows"
 SETTING = "evaluator.app_id"
@@ -25,6 +25,11 @@ CONFIG = {
     "max.compaction.lag.ms": "900000",
     "delete.retention.ms": "3600000",
 }
+
+
+def app_id(settings: Settings) -> str:
+    """Faust's application, its consumer group, and what the changelog's name begins with."""
+    return settings.home.installation.group("evaluator", settings.evaluator.app_id)
 
 
 def changelog_name(app_id: str) -> str:

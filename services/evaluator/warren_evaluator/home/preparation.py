@@ -13,7 +13,12 @@ from warren.kafka.connection import await_connection, log_retry
 from warren.kafka.topics import HOME, ensure_topics
 from warren.settings import Settings
 
-from warren_evaluator.home.changelog import changelog_name, ensure_changelog, partition_counts
+from warren_evaluator.home.changelog import (
+    app_id,
+    changelog_name,
+    ensure_changelog,
+    partition_counts,
+)
 from warren_evaluator.home.rights import check_rights
 
 log = structlog.get_logger(__name__)
@@ -42,12 +47,12 @@ def await_home(settings: Settings, stop: threading.Event) -> int | None:
 
 
 def _prepare(admin: AdminClient, settings: Settings) -> int:
-    home, app_id = settings.home, settings.evaluator.app_id
+    home, app = settings.home, app_id(settings)
     created = ensure_topics(admin, home) if home.create_topics else []
     counts = _counts_with(admin, created)
     partitions = common_partitions(counts, home.topic_prefix)
-    changelog = changelog_name(app_id)
-    if ensure_changelog(admin, home, app_id, partitions, counts.get(changelog)):
+    changelog = changelog_name(app)
+    if ensure_changelog(admin, home, app, partitions, counts.get(changelog)):
         created = [*created, changelog]
         _counts_with(admin, created)
     if created:

@@ -16,7 +16,7 @@ from warren.kafka.connection import classify
 from warren.kafka.topics import HOME, TIMEOUT
 from warren.settings import Settings
 
-from warren_evaluator.home.changelog import changelog_name
+from warren_evaluator.home.changelog import app_id, changelog_name
 
 READ, WRITE = AclOperation.READ, AclOperation.WRITE
 
@@ -26,22 +26,22 @@ def check_rights(admin: AdminClient, settings: Settings) -> None:
 
     A broker without authorization, or too old to tell (before 2.3), allows everything here.
     """
-    prefix, app_id = settings.home.topic_prefix, settings.evaluator.app_id
+    prefix, app = settings.home.topic_prefix, app_id(settings)
     needed = {
         OFFSETS.full_name(prefix): {READ},
         LAG.full_name(prefix): {WRITE},
         LAG_STATUS.full_name(prefix): {WRITE},
         DEAD_LETTERS.full_name(prefix): {WRITE},
-        changelog_name(app_id): {READ, WRITE},
+        changelog_name(app): {READ, WRITE},
     }
     answers = admin.describe_topics(
         TopicCollection(list(needed)), include_authorized_operations=True, request_timeout=TIMEOUT
     )
     _require("topic", answers, needed)
     groups = admin.describe_consumer_groups(
-        [app_id], include_authorized_operations=True, request_timeout=TIMEOUT
+        [app], include_authorized_operations=True, request_timeout=TIMEOUT
     )
-    _require("group", groups, {app_id: {READ}})
+    _require("group", groups, {app: {READ}})
 
 
 def _require(

@@ -69,7 +69,7 @@ class OffsetsFeed:
             HOME,
             settings.home,
             self._report,
-            group_id=settings.freshness.group_id,
+            group_id=settings.home.installation.group("freshness", settings.freshness.group_id),
             enable_auto_commit=False,
             enable_auto_offset_store=False,
             enable_partition_eof=True,

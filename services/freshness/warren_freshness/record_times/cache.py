@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping
 
+from warren.installation import Installation
 from warren.metrics.freshness import FRESHNESS_LOOKUPS
 
 from warren_freshness.log_position import LogPosition, RecordTimes
@@ -19,8 +20,15 @@ class TimeCache:
     at the same offsets.
     """
 
-    def __init__(self, cluster: str, local: LocalCache, shared: RedisCache) -> None:
+    def __init__(
+        self,
+        cluster: str,
+        local: LocalCache,
+        shared: RedisCache,
+        installation: Installation | None = None,
+    ) -> None:
         self._cluster = cluster
+        self._prefix = (installation or Installation()).cache_prefix
         self._local = local
         self._shared = shared
         self._sharing: asyncio.Task[None] | None = None
@@ -61,4 +69,4 @@ class TimeCache:
     def _key(self, position: LogPosition, topic_ids: Mapping[str, str]) -> str:
         topic, partition, offset = position
         identity = topic_ids.get(topic, "")
-        return f"warren:append-time:{self._cluster}:{topic}:{identity}:{partition}:{offset}"
+        return f"{self._prefix}append-time:{self._cluster}:{topic}:{identity}:{partition}:{offset}"

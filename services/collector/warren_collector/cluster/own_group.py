@@ -1,0 +1,89 @@
+"""Looks who else is in the collectors' own group on a monitored cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+
+import structlog
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient, ConsumerGroupDescription
+from warren.clock import Clock
+from warren.errors import ForeignMembers
+
+log = structlog.get_logger(__name__)
+
+EVERY = 10.0  # seconds
+REQUEST_TIMEOUT = 10.0
+SETTING = "home.instance"
+
+Describe = Callable[[str], "Future[ConsumerGroupDescription]"]
+
+
+class OwnGroup:
+    """Kafka shares the offsets topic out among all members: another Warren's collector that joins
+    takes partitions, and the groups in them freeze here.
+    """
+
+    def __init__(
+        self,
+        cluster: str,
+        group: str,
+        is_own: Callable[[str], bool],
+        describe: Describe,
+        clock: Clock,
+    ) -> None:
+        """`is_own` says whether a member of that `client.id` is of this Warren."""
+        self.problem: ForeignMembers | None = None
+        """While there are members of another Warren."""
+        self.foreign: list[str] = []
+        """Which they are, by client and host."""
+        self._cluster = cluster
+        self._group = group
+        self._is_own = is_own
+        self._describe = describe
+        self._clock = clock
+        self._asked: Future[ConsumerGroupDescription] | None = None
+        self._due = clock.monotonic()
+
+    def look(self) -> None:
+        """Asks every 10 s, and takes the answer once it is there; never waits."""
+        if self._asked is not None and self._asked.done():
+            answer, self._asked = self._asked, None
+            self._take(answer)
+        if self._asked is None and self._clock.monotonic() >= self._due:
+            self._due = self._clock.monotonic() + EVERY
+            self._asked = self._describe(self._group)
+
+    def _take(self, answer: Future[ConsumerGroupDescription]) -> None:
+        try:
+            members = answer.result().members
+        except KafkaException:
+            return  # not known: what was found last stands
+        foreign = [m for m in members if not self._is_own(m.client_id)]
+        before, self.foreign = self.foreign, sorted(f"{m.client_id} at {m.host}" for m in foreign)
+        if self.foreign == before:
+            return
+        told = {"cluster": self._cluster, "group": self._group, "setting": SETTING}
+        if not self.foreign:
+            self.problem = None
+            log.info("no other Warren is in our consumer group any more", **told)
+            return
+        log.warning("another Warren is in our consumer group", members=self.foreign, **told)
+        self.problem = ForeignMembers(
+            self._cluster,
+            SETTING,
+            f"collectors of another Warren are in our group {self._group} "
+            f"({', '.join(self.foreign)}): groups whose offsets they read are missing here; give "
+            "each Warren an instance name, or a collector.group_id, of its own",
+        )
+
+
+def describing(admin: AdminClient) -> Describe:
+    """Asks a cluster. READ on the group, which its members need anyway, is enough."""
+
+    def describe(group: str) -> Future[ConsumerGroupDescription]:
+        answers = admin.describe_consumer_groups([group], request_timeout=REQUEST_TIMEOUT)
+        return answers[group]
+
+    return describe

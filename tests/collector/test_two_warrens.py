@@ -1,0 +1,161 @@
+"""Two Warrens watch the same cluster: neither takes anything from the other."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+import support.coordinator_records as encode
+from structlog.testing import capture_logs
+from support.collector_lab import CLUSTER, Events, Lab
+from support.waiting import eventually
+from warren.metrics.collector import COLLECTOR_FOREIGN_MEMBERS
+from warren.settings import ClusterSettings, CollectorSettings, HomeSettings, Settings
+from warren_local.kafka import EmbeddedKafka
+
+pytestmark = pytest.mark.integration
+
+SOURCE_PARTITIONS = 4
+GROUPS = 12
+NOW = 1_795_244_400_000
+
+
+class Watched:
+    """An offsets topic with groups in each of its partitions."""
+
+    def __init__(self, lab: Lab) -> None:
+        self.source = lab.create_topic("source", SOURCE_PARTITIONS)
+        self.groups = {f"{lab.name}-{number}" for number in range(GROUPS)}
+        self._lab = lab
+        self._topic = lab.create_topic("orders")
+
+    def commit(self, offset: int) -> None:
+        """By every group."""
+        for number, group in enumerate(sorted(self.groups)):
+            record = (
+                encode.offset_key(group, self._topic, 0),
+                encode.offset_value(offset, NOW + offset),
+            )
+            self._lab.produce(self.source, [record], number % SOURCE_PARTITIONS)
+
+    def all_at(self, events: Events, offset: int) -> bool:
+        return all(events.committed(g) == {(self._topic, 0): offset} for g in self.groups)
+
+    def settings(self, bootstrap: str, collector: CollectorSettings, **home: str) -> Settings:
+        """Defaults, but for names of the test's own and a quicker tick."""
+        watched = {
+            "bootstrap": self._lab.bootstrap,
+            "offsets_topic": self.source,
+            "groups_allow": [self._lab.name],
+        }
+        return Settings(
+            home=HomeSettings(bootstrap=bootstrap, partitions=2, **home),
+            clusters={CLUSTER: ClusterSettings.model_validate(watched)},
+            collector=collector,
+        )
+
+
+QUICK = CollectorSettings(interval=0.2, heartbeat=1)
+
+
+def lab_of(lab: Lab, bootstrap: str, name: str) -> Lab:
+    """Of the Warren of that name, or with topics that begin so."""
+    return dataclasses.replace(lab, bootstrap=bootstrap, name=name)
+
+
+def share_all(watched: Watched, one: tuple[Lab, Settings], two: tuple[Lab, Settings]) -> None:
+    """Both see every commit of every group, before and after the other one came."""
+    (lab_one, settings_one), (lab_two, settings_two) = one, two
+    with lab_one.ready(settings_one):
+        first = lab_one.events()
+        watched.commit(1)
+        first.until(lambda: watched.all_at(first, 1), "the first Warren sees all groups")
+        with lab_two.ready(settings_two):
+            second = lab_two.events()
+            second.until(lambda: watched.all_at(second, 1), "the second Warren sees all groups")
+            for offset in (2, 3):
+                watched.commit(offset)
+                for events in (first, second):
+                    events.until(
+                        lambda e=events, o=offset: watched.all_at(e, o),  # type: ignore[misc]
+                        f"both see commit {offset} of all groups",
+                    )
+        watched.commit(4)
+        first.until(lambda: watched.all_at(first, 4), "the first one sees all groups again")
+
+
+def test_each_with_a_home_of_its_own(lab: Lab, own_kafka: EmbeddedKafka) -> None:
+    watched = Watched(lab)
+    prefix = f"{lab.name}."
+    share_all(
+        watched,
+        (lab, watched.settings(lab.bootstrap, QUICK, topic_prefix=prefix)),
+        (
+            lab_of(lab, own_kafka.bootstrap, lab.name),
+            watched.settings(own_kafka.bootstrap, QUICK, topic_prefix=prefix),
+        ),
+    )
+
+
+def test_both_at_home_on_one_cluster(lab: Lab) -> None:
+    watched = Watched(lab)
+    one, two = (lab_of(lab, lab.bootstrap, f"{lab.name}-{name}") for name in ("a", "b"))
+    share_all(
+        watched,
+        (one, watched.settings(lab.bootstrap, QUICK, instance=one.name)),
+        (two, watched.settings(lab.bootstrap, QUICK, instance=two.name)),
+    )
+
+
+def test_another_warren_in_the_own_group_is_told(lab: Lab) -> None:
+    watched = Watched(lab)
+    one, two = (lab_of(lab, lab.bootstrap, f"{lab.name}-{name}") for name in ("a", "b"))
+    same = QUICK.model_copy(update={"group_id": f"{lab.name}-shared"})
+
+    def settings_of(warren: Lab) -> Settings:
+        return watched.settings(lab.bootstrap, same, instance=warren.name)
+
+    def told(events: Events) -> Any:
+        return events.cluster_states() == {CLUSTER: "failing"} and events.problem(CLUSTER)
+
+    with capture_logs() as lines, one.ready(settings_of(one)):
+        first = one.events()
+        first.until(lambda: first.cluster_states() == {CLUSTER: "ok"}, "alone, all is well")
+        with two.ready(settings_of(two)):
+            second = two.events()
+            first.until(lambda: told(first), "the first one tells")
+            second.until(lambda: told(second), "the second one tells")
+            problem = first.problem(CLUSTER)
+            assert f"in our group {lab.name}-shared ({two.name}-collector-" in problem
+            assert "see home.instance" in problem
+            assert COLLECTOR_FOREIGN_MEMBERS.labels(CLUSTER)._value.get() == 1
+        first.until(lambda: first.cluster_states() == {CLUSTER: "ok"}, "alone again")
+    warnings = [line["event"] for line in lines if line["log_level"] == "warning"]
+    assert warnings == ["another Warren is in our consumer group"] * 2  # one line of each
+
+
+def test_collectors_of_one_warren_are_no_strangers(lab: Lab) -> None:
+    watched = Watched(lab)
+    one = lab_of(lab, lab.bootstrap, f"{lab.name}-a")
+    settings = watched.settings(lab.bootstrap, QUICK, instance=one.name)
+
+    def shares() -> list[int]:
+        (group,) = own_groups(lab, one.name)
+        members = lab.admin.describe_consumer_groups([group])[group].result(30).members
+        return sorted(len(m.assignment.topic_partitions) for m in members if m.assignment)
+
+    with one.ready(settings), one.ready(settings):
+        eventually(lambda: shares() == [2, 2], message="they share the partitions")
+        events = one.events()
+        watched.commit(1)
+        events.until(lambda: watched.all_at(events, 1), "together they see all groups")
+        events.until(lambda: events.cluster_states() == {CLUSTER: "ok"}, "all is well")
+        assert COLLECTOR_FOREIGN_MEMBERS.labels(CLUSTER)._value.get() == 0
+
+
+def own_groups(lab: Lab, instance: str) -> list[str]:
+    """The collectors' group has the home cluster's id in its name."""
+    home = lab.admin.list_topics(timeout=30).cluster_id
+    listed = lab.admin.list_consumer_groups().result(30).valid or []
+    return [g.group_id for g in listed if g.group_id == f"{instance}-collector-{home}"]
