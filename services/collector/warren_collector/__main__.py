@@ -43,7 +43,7 @@ def _run(config: Path | None) -> None:
     stop_probe = probe.serve(
         settings.collector.metrics_port,
         metrics.COLLECTOR,
-        lambda: collector.is_ready,
+        collector.readiness,
         setting="collector.metrics_port",
     )
     try:
