@@ -26,17 +26,23 @@ class _Quiet(WSGIRequestHandler):
         pass
 
 
-def _application(registry: CollectorRegistry, ready: Callable[[], bool | str]) -> WSGIApplication:
+Ready = Callable[[], bool | str]
+"""A str says why not."""
+
+
+def _application(registry: CollectorRegistry, ready: Ready) -> WSGIApplication:
     metrics: WSGIApplication = make_wsgi_app(registry)
 
     def application(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
         path = environ.get("PATH_INFO", "/")
         if path == "/metrics":
             return metrics(environ, start)
-        status, body = {
-            "/live": ("200 OK", b"LIVE"),
-            "/ready": _readiness(ready()),
-        }.get(path, ("404 Not Found", b"/metrics, /ready, /live"))
+        if path == "/live":
+            status, body = "200 OK", b"LIVE"
+        elif path == "/ready":
+            status, body = _readiness(ready())
+        else:
+            status, body = "404 Not Found", b"/metrics, /ready, /live"
         start(status, [("Content-Type", "text/plain; charset=utf-8")])
         return [body]
 
@@ -44,7 +50,6 @@ def _application(registry: CollectorRegistry, ready: Callable[[], bool | str]) -
 
 
 def _readiness(ready: bool | str) -> tuple[str, bytes]:
-    """`ready`: a text is the reason why it is not."""
     if ready is True:
         return "200 OK", b"READY"
     return "503 Service Unavailable", (ready or "STARTING").encode()
@@ -53,7 +58,7 @@ def _readiness(ready: bool | str) -> tuple[str, bytes]:
 def serve(
     port: int,
     registry: CollectorRegistry,
-    ready: Callable[[], bool | str],
+    ready: Ready,
     *,
     setting: str = "metrics_port",
     host: str = "0.0.0.0",

@@ -104,7 +104,7 @@ def test_a_page_says_whether_to_believe_it(explained: Api) -> None:
     explained.put("fine", topics={"orders": topic({"lag": None, "log_end": -1})})
     assert "The lag of 1 partition is not known." in said("demo/fine")
     explained.clock.advance(300)
-    assert "With care. It was judged 5 m 3 s ago." in said("demo/fine")
+    assert "No. It was judged 5 m 3 s ago." in said("demo/fine")
 
 
 def test_time_to_catch_up_is_told_when_it_will(filled: Api) -> None:

@@ -47,6 +47,7 @@ def test_our_series(filled: Api) -> None:
         labels(**group, status="OK"): 0,
         labels(**group, status="WARN"): 0,
         labels(**group, status="ERR"): 1,
+        labels(**group, status="UNKNOWN"): 0,
     }
     assert samples["warren_group_partitions"] == {
         labels(**group, status="STOP"): 1,

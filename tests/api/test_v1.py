@@ -27,6 +27,7 @@ def test_groups_worst_first(api: Api) -> None:
         "cluster": "demo",
         "group": "bad",
         "status": "ERR",
+        "last_status": "ERR",
         "not_judged": None,
         "status_reason": "no_progress",
         "explanation": WHY,

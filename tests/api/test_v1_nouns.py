@@ -26,7 +26,7 @@ def test_clusters_are_those_of_the_settings_and_of_events() -> None:
         "state_since": None,
         "problem": None,
         "groups": 1,
-        "status_counts": {"ERR": 1, "WARN": 0, "OK": 0},
+        "status_counts": {"ERR": 1, "WARN": 0, "UNKNOWN": 0, "OK": 0},
         "losing": 1,
         "not_judged": 1,
         "topics": 1,

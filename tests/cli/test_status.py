@@ -144,6 +144,44 @@ def test_exit_codes(
     assert run(served, *arguments).exit_code == code
 
 
+UNKNOWN = {**group("dark", "UNKNOWN"), "explanation": "cluster unreachable for 1 h"}
+
+
+@pytest.mark.parametrize(
+    ("groups", "arguments", "code"),
+    [
+        ([UNKNOWN], [], 0),
+        ([UNKNOWN], ["--fail-on", "err"], 4),
+        ([*GROUPS[1:], UNKNOWN], ["--fail-on", "err"], 4),
+        ([*GROUPS[1:], UNKNOWN], ["--fail-on", "err", "--cluster", "eu"], 0),
+        ([*GROUPS[1:], UNKNOWN], ["--fail-on", "warn"], 3),
+    ],
+)
+def test_what_is_unknown_is_no_success(
+    served: ServedGroups, groups: list[dict[str, Any]], arguments: list[str], code: int
+) -> None:
+    served.body = {"groups": groups, "doubts": []}
+    assert run(served, *arguments).exit_code == code
+
+
+def test_unknown_is_shown_with_its_reason_and_may_be_asked_for(served: ServedGroups) -> None:
+    served.body = {"groups": [*GROUPS, UNKNOWN], "doubts": []}
+    assert shown(run(served, "--json", "--status", "unknown")) == ["dark"]
+    assert "cluster unreachable for 1 h" in run(served, "--status", "unknown").stdout
+
+
+def test_doubts_about_other_clusters_do_not_count(served: ServedGroups) -> None:
+    """The API knows which doubts concern a cluster: only that one is asked for."""
+    served.body = {"groups": GROUPS[1:], "doubts": ["Cluster demo is unreachable for 1 h."]}
+    of_eu = {"groups": [group("fine", "OK", "eu")], "doubts": [], "next": "c"}
+    served.pages = {
+        "cluster=eu": of_eu,
+        "cluster=eu&cursor=c": {**of_eu, "next": None},
+    }
+    assert run(served, "--fail-on", "err", "--cluster", "eu").exit_code == 0
+    assert run(served, "--fail-on", "err").exit_code == 1
+
+
 def test_all_pages_are_one_list(served: ServedGroups) -> None:
     served.body = {"groups": GROUPS[:3], "doubts": ["old"], "next": "c"}
     served.pages = {"cursor=c": {"groups": GROUPS[3:], "doubts": [], "next": None}}

@@ -285,10 +285,20 @@ def check_isolation(lab: Lab, commits: Commits, settings: Settings) -> None:
         eventually(lambda: name in lab.admin.list_topics(timeout=30).topics, message=name)
         events = lab.events()
         events.until(lambda: commits.are_published(events), "the good cluster is published")
-        assert not collector.is_ready
         expected = {CLUSTER: "ok", "away": "unreachable", "slow": "unreachable"}
         events.until(lambda: events.cluster_states() == expected, "each has its own state")
+        assert collector.readiness() is True, "what can be reached is rebuilt"
     events.until(lambda: events.cluster_states() == {}, "a collector that stops withdraws")
+
+
+def test_a_collector_that_reaches_no_cluster_is_not_ready(lab: Lab) -> None:
+    nobody = ClusterSettings(bootstrap=f"127.0.0.1:{free_port()}")
+    settings = lab.settings().model_copy(update={"clusters": {"away": nobody}})
+    with lab.collecting(settings) as collector:
+        assert collector.readiness() == "cluster away: connecting"
+        eventually(
+            lambda: collector.readiness() == "cluster away: unreachable", message="it says why"
+        )
 
 
 def test_nothing_is_lost_when_killed(lab: Lab, tmp_path: Path) -> None:

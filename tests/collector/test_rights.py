@@ -128,7 +128,7 @@ def test_offsets_topic_with_the_rights_that_are_documented(secured: Secured) -> 
         )
         events.until(lambda: events.cluster_states()[CLUSTER] == "ok", "all is well")
         assert events.cluster_states()["stranger"] == "refused"
-        assert not collector.is_ready
+        assert collector.is_ready, "who lets nobody in is not waited for"
 
 
 def test_admin_api_with_the_rights_that_are_documented(secured: Secured) -> None:

@@ -39,6 +39,16 @@ def test_metrics_ready_and_live() -> None:
         stop()
 
 
+def test_not_ready_says_why() -> None:
+    port = free_port()
+    stop = serve(port, CollectorRegistry(), lambda: "cluster eu: rebuilding", host="127.0.0.1")
+    try:
+        answer = httpx.get(f"http://127.0.0.1:{port}/ready")
+        assert (answer.status_code, answer.text) == (503, "cluster eu: rebuilding")
+    finally:
+        stop()
+
+
 def test_no_port_no_server() -> None:
     serve(0, CollectorRegistry(), lambda: True)()
 

@@ -26,6 +26,7 @@ from warren_cli.terminal.output_console import output_console
 WATCH_SECONDS = 2.0
 TIMEOUT = 10.0
 EXIT_BAD = 3
+EXIT_UNKNOWN = 4
 _BADNESS = {"OK": 0, "WARN": 1, "ERR": 2}
 _ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # what to dial when it listens everywhere
 
@@ -36,6 +37,7 @@ class StatusName(StrEnum):
     OK = "OK"
     WARN = "WARN"
     ERR = "ERR"
+    UNKNOWN = "UNKNOWN"
 
 
 class FailOn(StrEnum):
@@ -71,7 +73,8 @@ def status(
         FailOn | None,
         typer.Option(
             case_sensitive=False,
-            help="Exit 3 when a group shown is this bad or worse; 1 when the data are in doubt",
+            help="Exit 3 when a group shown is this bad or worse; else 4 when one is UNKNOWN; "
+            "else 1 when the data are in doubt",
         ),
     ] = None,
 ) -> None:
@@ -79,7 +82,7 @@ def status(
 
     late: age of the oldest record that a group has not consumed (> at least, some partitions are
     not known). until loss: time until retention may delete it, at least. old: measured too long
-    ago.
+    ago. UNKNOWN: not judged lately, or its cluster cannot be read; why says which.
 
     An API with tokens wants one in $WARREN_TOKEN.
 
@@ -88,9 +91,9 @@ def status(
     address = (api or _address(load_settings(config).api)).rstrip("/")
     chosen = _filter(cluster, group, {name.value for name in only or ()})
     if watch:
-        _watch(lambda: chosen(ask(address)), as_json)
+        _watch(lambda: chosen(ask(address, cluster)), as_json)
         return
-    answer = chosen(ask(address))
+    answer = chosen(ask(address, cluster))
     if as_json:
         typer.echo(json.dumps(answer._asdict(), indent=2, ensure_ascii=False))
     else:
@@ -99,12 +102,15 @@ def status(
         raise typer.Exit(_exit_code(answer, fail_on))
 
 
-def ask(address: str) -> Groups:
-    """The groups as the API at `address` serves them; raises ApiUnavailable."""
+def ask(address: str, cluster: str | None = None) -> Groups:
+    """The groups as the API at `address` serves them, of one cluster or all, with doubts about
+    these only; raises ApiUnavailable.
+    """
+    of_cluster = {"cluster": cluster} if cluster is not None else {}
 
     def page(parameters: dict[str, str]) -> Any:
         url = f"{address}/api/v1/groups"
-        response = client.get(url, params=parameters)
+        response = client.get(url, params=of_cluster | parameters)
         body = response.json()
         if response.status_code != httpx.codes.OK:
             raise ApiUnavailable(f"{address}: {body['detail']}")
@@ -159,6 +165,8 @@ def _exit_code(answer: Groups, fail_on: FailOn) -> int:
     limit = _BADNESS[fail_on.value.upper()]
     if any(_BADNESS.get(group["status"], 0) >= limit for group in answer.groups):
         return EXIT_BAD
+    if any(group["status"] == "UNKNOWN" for group in answer.groups):
+        return EXIT_UNKNOWN
     return 1 if answer.doubts else 0
 
 

@@ -22,7 +22,7 @@ from warren_cli.display.shortened import Shortened
 Group = Mapping[str, Any]
 Cell = Text | Shortened
 
-_STYLES = {"OK": "green", "WARN": "yellow", "ERR": "bold red", "NOTFOUND": "dim"}
+_STYLES = {"OK": "green", "WARN": "yellow", "ERR": "bold red", "NOTFOUND": "dim", "UNKNOWN": "dim"}
 _URGENT = "bold red"
 _STALE = "yellow"
 _NONE = "-"
@@ -153,9 +153,13 @@ def _worst(group: Group) -> Shortened:
 
 
 def why(group: Group) -> str:
-    """What is wrong with the worst partition, in a sentence; empty when nothing is, or unknown."""
-    worst = group["worst"] or {}
-    return worst.get("explanation") or group.get("explanation") or ""
+    """What is wrong with the worst partition, or why the status is not known, in a sentence; empty
+    when nothing is wrong, or that is unknown.
+    """
+    own = group.get("explanation") or ""
+    if group["status"] == "UNKNOWN":
+        return str(own)
+    return (group["worst"] or {}).get("explanation") or own
 
 
 def _why(group: Group) -> Shortened:

@@ -9,10 +9,14 @@ from typing import Protocol
 from warren.clock import Clock
 from warren.settings import Settings
 
-from warren_api.model.doubts import doubts, group_doubts
+from warren_api.model.cluster import ClusterView
+from warren_api.model.doubts import Doubts, doubts, group_doubts
 from warren_api.model.feed_state import FeedState
 from warren_api.model.group import GroupView
 from warren_api.model.read_model import ReadModel
+from warren_api.model.verdict import Verdict, verdict
+
+Verdicts = Callable[[GroupView], Verdict]
 
 
 class Forget(Protocol):
@@ -48,17 +52,40 @@ class ApiContext:
     @property
     def stale_after_ms(self) -> int:
         """Age from which an evaluation is old: silent groups are judged at every heartbeat."""
+        return self._silence_ms(2)
+
+    @property
+    def unknown_after_ms(self) -> int:
+        """Age from which an evaluation says nothing about now."""
+        return self._silence_ms(3)
+
+    def _silence_ms(self, heartbeats: int) -> int:
         collector = self.settings.collector
-        return round((2 * collector.heartbeat + collector.interval) * 1000)
+        return round((heartbeats * collector.heartbeat + collector.interval) * 1000)
 
     def is_freshness_stale(self, view: GroupView) -> bool:
         """Whether a group's freshness was measured too long ago to believe it."""
         interval = round(self.settings.freshness.interval * 1000)
         return view.freshness is not None and view.freshness.is_stale(self.clock.now_ms(), interval)
 
-    def doubts(self) -> list[str]:
+    def verdicts(self) -> Verdicts:
+        """What is to be believed of each group at this moment."""
+        now, clusters = self.clock.now_ms(), dict[str, ClusterView]()
+        feed, unknown_after = self.feed_state(), self.unknown_after_ms
+
+        def of(view: GroupView) -> Verdict:
+            cluster = clusters.get(view.cluster)
+            if cluster is None:
+                cluster = clusters[view.cluster] = self.model.cluster(view.cluster, now)
+            return verdict(view, cluster, feed, now, unknown_after)
+
+        return of
+
+    def doubts(self) -> Doubts:
         """Why what is served may not be how things are, one sentence each; empty when it is."""
-        newest = max((v.event.evaluated_at for v in self.model.groups()), default=None)
+        newest: dict[str, int] = {}
+        for view in self.model.groups():
+            newest[view.cluster] = max(view.event.evaluated_at, newest.get(view.cluster, 0))
         now = self.clock.now_ms()
         clusters = [self.model.cluster(cluster, now) for cluster in self.clusters]
         return doubts(self.feed_state(), newest, now, self.stale_after_ms, clusters)

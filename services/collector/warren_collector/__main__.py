@@ -51,7 +51,7 @@ def _run(config: Path | None) -> None:
     stop_probe = probe.serve(
         settings.collector.metrics_port,
         metrics.COLLECTOR,
-        lambda: watch.reason or collector.is_ready,
+        lambda: watch.reason or collector.readiness(),
         setting="collector.metrics_port",
     )
     watch.start()

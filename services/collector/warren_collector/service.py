@@ -48,8 +48,15 @@ class Collector:
 
     @property
     def is_ready(self) -> bool:
-        """Every cluster's state is rebuilt."""
-        return all(stack.is_ready for stack in self._stacks)
+        return self.readiness() is True
+
+    def readiness(self) -> bool | str:
+        """True when every cluster that can be reached is rebuilt, and one can; else why not."""
+        unready = [stack for stack in self._stacks if not stack.is_ready]
+        waiting = [stack for stack in unready if not stack.is_away]
+        if len(unready) < len(self._stacks) and not waiting:
+            return True
+        return "; ".join(f"cluster {s.cluster}: {s.state.name}" for s in waiting or unready)
 
     @property
     def works(self) -> dict[str, Looking]:

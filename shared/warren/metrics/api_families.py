@@ -33,7 +33,8 @@ _GROUP = ("cluster", "group")
 GROUP_LAG = Family("warren_group_lag", "Sum of the known lags of a group, records", _GROUP)
 GROUP_STATUS = Family(
     "warren_group_status",
-    "1 for the status that a group has, 0 for the others",
+    "1 for the status that a group has, 0 for the others; UNKNOWN: it was not judged lately, or "
+    "its cluster cannot be read",
     (*_GROUP, "status"),
 )
 GROUP_PARTITIONS = Family(

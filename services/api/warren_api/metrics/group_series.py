@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from warren.metrics import api_families as families
 
+from warren_api.context import Verdicts
 from warren_api.metrics.exposition import SampleLines, row_lines
 from warren_api.metrics.series import (
     Block,
@@ -20,14 +21,16 @@ from warren_api.metrics.series import (
 )
 from warren_api.model.group import GroupView
 
-_GROUP_STATUSES = ("OK", "WARN", "ERR")
+_GROUP_STATUSES = ("OK", "WARN", "ERR", "UNKNOWN")
 
 
-def group_series(writer: Writer, snapshot: Snapshot, now: int) -> Iterator[bytes]:
+def group_series(
+    writer: Writer, snapshot: Snapshot, verdicts: Verdicts, now: int
+) -> Iterator[bytes]:
     """`now`: Unix milliseconds."""
     views = snapshot.views
     yield from writer.write(_GROUPS, group_blocks(views))
-    yield from writer.write(_STATUSES, _group_statuses(views))
+    yield from writer.write([_statuses(verdicts)], _group_statuses(views))
     yield from writer.write(_PARTITION_COUNTS, _partition_statuses(views))
     in_trouble = [view for view in views if view.event.incident]
     yield from writer.write([_open_incidents(now)], group_blocks(in_trouble))
@@ -55,6 +58,17 @@ def _partition_statuses(views: Sequence[GroupView]) -> Blocks[GroupView]:
     return blocks
 
 
+def _statuses(verdicts: Verdicts) -> Series[GroupView]:
+    return Series(
+        families.GROUP_STATUS,
+        lambda views: [
+            int(shown == status)
+            for shown in (verdicts(view).status for view in views)
+            for status in _GROUP_STATUSES
+        ],
+    )
+
+
 def _open_incidents(now: int) -> Series[GroupView]:
     return Series(
         families.GROUP_OPEN_INCIDENT,
@@ -68,12 +82,6 @@ def _open_incidents(now: int) -> Series[GroupView]:
 _GROUPS: tuple[Series[GroupView], ...] = (
     Series(families.GROUP_LAG, lambda views: [v.event.total_lag for v in views]),
     Series(families.GROUP_EVALUATED, lambda views: [v.event.evaluated_at / 1000 for v in views]),
-)
-_STATUSES: tuple[Series[GroupView], ...] = (
-    Series(
-        families.GROUP_STATUS,
-        lambda views: [int(v.event.status == status) for v in views for status in _GROUP_STATUSES],
-    ),
 )
 _PARTITION_COUNTS: tuple[Series[GroupView], ...] = (
     Series(

@@ -29,7 +29,7 @@ def scrape(
     snapshot = Snapshot(context.model.groups())
     yield from _of_this_service(writer, context)
     yield from writer.write(_CLUSTERS, _cluster_states(context))
-    yield from group_series(writer, snapshot, context.clock.now_ms())
+    yield from group_series(writer, snapshot, context.verdicts(), context.clock.now_ms())
     yield from freshness_series(writer, snapshot)
     yield from burrow_series(writer, snapshot, context.model.listed_topics())
     yield from lag_exporter_series(writer, snapshot)

@@ -13,19 +13,29 @@ SILENT_AFTER_MS = 3 * EVERY_MS
 _RANK = ("unreachable", "refused", "failing", "connecting", "rebuilding", "ok")
 UNKNOWN = "unknown"
 STATES = (*_RANK, UNKNOWN)
+# In which what is known of its groups does not move on.
+TROUBLE = ("unreachable", "refused", "failing")
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterView:
-    """`events` are those of collectors that were heard of lately, worst first."""
+    """`events` are those of collectors that were heard of lately, worst first; `heard_at`: when the
+    last collector was, however long ago (Unix milliseconds).
+    """
 
     cluster: str
     events: tuple[ClusterEvent, ...]
+    heard_at: int | None = None
 
     @classmethod
     def of(cls, cluster: str, events: Iterable[ClusterEvent], now: int) -> ClusterView:
-        heard = [e for e in events if now - e.observed_at <= SILENT_AFTER_MS]
-        return cls(cluster, tuple(sorted(heard, key=lambda e: (_RANK.index(e.state), e.collector))))
+        known = list(events)
+        heard = [e for e in known if now - e.observed_at <= SILENT_AFTER_MS]
+        return cls(
+            cluster,
+            tuple(sorted(heard, key=lambda e: (_RANK.index(e.state), e.collector))),
+            max((e.observed_at for e in known), default=None),
+        )
 
     @property
     def state(self) -> str:
@@ -35,6 +45,15 @@ class ClusterView:
     @property
     def since(self) -> int | None:
         return self.events[0].since if self.events else None
+
+    @property
+    def away_since(self) -> int | None:
+        """Since when no collector gets on with the cluster; None while one does, or none is heard
+        of.
+        """
+        if not self.events or any(e.state not in TROUBLE for e in self.events):
+            return None
+        return max(e.since for e in self.events)
 
     @property
     def problem(self) -> str:

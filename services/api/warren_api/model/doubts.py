@@ -2,42 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from warren.words import duration, grouped
 
-from warren_api.model.cluster import ClusterView
+from warren_api.model.cluster import TROUBLE, UNKNOWN, ClusterView
 from warren_api.model.feed_state import FeedState
 from warren_api.model.group import GroupView
 
-# States of a cluster in which what is known of its groups does not move on.
-TROUBLE = ("unreachable", "refused", "failing")
+
+class Doubts(NamedTuple):
+    """Sentences for people; empty when there is no doubt. `general` ones are about everything,
+    the others about what is said of one cluster.
+    """
+
+    general: list[str]
+    by_cluster: Mapping[str, list[str]]
+
+    def of(self, cluster: str | None) -> list[str]:
+        """What concerns one cluster; None: all of them."""
+        if cluster is not None:
+            return [*self.general, *self.by_cluster.get(cluster, ())]
+        return [*self.general, *(each for own in self.by_cluster.values() for each in own)]
 
 
 def doubts(
     feed: FeedState,
-    newest_evaluation: int | None,
+    newest_evaluations: Mapping[str, int],
     now: int,
     stale_after: int,
     clusters: Iterable[ClusterView] = (),
-) -> list[str]:
-    """Sentences for people; empty when there is no doubt. Times in Unix milliseconds."""
-    sentences = []
-    for cluster in clusters:
-        if cluster.state in TROUBLE:
-            since = "" if cluster.since is None else f" for {duration(now - cluster.since)}"
-            problem = f": {cluster.problem}" if cluster.problem else ""
-            sentences.append(f"Cluster {cluster.cluster} is {cluster.state}{since}{problem}.")
+) -> Doubts:
+    """`newest_evaluations`: when a group of a cluster was last judged, by cluster. Times in Unix
+    milliseconds.
+    """
+    general = []
     if feed.problem:
-        sentences.append(f"Warren cannot read its own topics: {feed.problem}.")
+        general.append(f"Warren cannot read its own topics: {feed.problem}.")
     if not feed.ready:
-        sentences.append("Warren is still reading what it knew before it was started.")
-    elif newest_evaluation is not None and now - newest_evaluation > stale_after:
-        sentences.append(
-            f"No group has been judged for {duration(now - newest_evaluation)}: "
-            "check the collector and the evaluator."
-        )
-    return sentences
+        general.append("Warren is still reading what it knew before it was started.")
+        return Doubts(general, {})
+    own = {cluster.cluster: _cluster_doubts(cluster, now) for cluster in clusters}
+    old = {name: at for name, at in newest_evaluations.items() if now - at > stale_after}
+    if old and len(old) == len(newest_evaluations) and not any(own.values()):
+        general.append(_not_judged("group", now - max(old.values())))
+    else:
+        for name, at in old.items():
+            if not own.get(name):
+                own[name] = [_not_judged(f"group of cluster {name}", now - at)]
+    return Doubts(general, {name: sentences for name, sentences in own.items() if sentences})
+
+
+def _not_judged(what: str, age: int) -> str:
+    return f"No {what} has been judged for {duration(age)}: check the collector and the evaluator."
+
+
+def _cluster_doubts(cluster: ClusterView, now: int) -> list[str]:
+    if cluster.state in TROUBLE:
+        since = "" if cluster.since is None else f" for {duration(now - cluster.since)}"
+        problem = f": {cluster.problem}" if cluster.problem else ""
+        return [f"Cluster {cluster.cluster} is {cluster.state}{since}{problem}."]
+    if cluster.state == UNKNOWN and cluster.heard_at is not None:
+        silent = duration(now - cluster.heard_at)
+        return [f"No collector of cluster {cluster.cluster} has been heard of for {silent}."]
+    return []
 
 
 def group_doubts(

@@ -13,6 +13,7 @@ MEANINGS = {
     "OK": "keeps up",
     "WARN": "commits, but falls further behind",
     "ERR": "needs you",
+    "UNKNOWN": "nobody knows at the moment",
     "STOP": "stopped committing",
     "STALL": "commits the same offset again and again",
     "REWIND": "went back to older records",

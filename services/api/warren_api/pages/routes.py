@@ -6,17 +6,19 @@ the browser reloads the page.
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import HTMLResponse
 
-from warren_api.context import ApiContext
+from warren_api.context import ApiContext, Verdicts
 from warren_api.http.raw_path import Segment
 from warren_api.model.group import GroupView
 from warren_api.model.membership import Membership
 from warren_api.model.topic_progress import catch_up_ms
+from warren_api.model.verdict import rank
 from warren_api.pages.environment import environment
 from warren_api.pages.member_rows import member_rows
 
@@ -26,7 +28,7 @@ PARTITIONS_SHOWN = 500
 MEMBERS_SHOWN = 200
 HISTORY_SHOWN = 20
 
-StatusFilter = Literal["", "bad", "losing", "ERR", "WARN", "OK"]
+StatusFilter = Literal["", "bad", "losing", "ERR", "WARN", "UNKNOWN", "OK"]
 NamePart = Annotated[str, Query(max_length=300)]
 
 
@@ -34,9 +36,16 @@ def router(context: ApiContext) -> APIRouter:
     routes = APIRouter(include_in_schema=False)
     templates = environment()
 
-    def render(template: str, status_code: int = 200, **variables: Any) -> Response:
+    def render(
+        template: str, cluster: str | None = None, status_code: int = 200, **variables: Any
+    ) -> Response:
+        """`cluster`: None where the page is about all of them."""
+        doubts = context.doubts()
+        about = doubts.by_cluster.values() if cluster is None else [doubts.by_cluster.get(cluster)]
         variables |= {
-            "doubts": context.doubts(),
+            "cluster": cluster,
+            "doubts": doubts.general,
+            "cluster_doubts": [sentence for own in about for sentence in own or ()],
             "now": context.clock.now_ms(),
             "stale_after": context.stale_after_ms,
             "is_stale": context.is_freshness_stale,
@@ -44,13 +53,18 @@ def router(context: ApiContext) -> APIRouter:
         return HTMLResponse(templates.get_template(template).render(variables), status_code)
 
     def groups(template: str, q: str, status: StatusFilter) -> Response:
+        verdicts = context.verdicts()
         views = context.model.groups()
-        matching = [view for view in views if _matches(view, q, status)]
+        totals = _totals(views, verdicts)
+        if totals["UNKNOWN"]:
+            views = tuple(sorted(views, key=lambda view: rank(view, verdicts(view))))
+        matching = [view for view in views if _matches(view, q, status, verdicts)]
         return render(
             template,
             views=matching[:GROUPS_SHOWN],
             matching=len(matching),
-            totals=_totals(views),
+            totals=totals,
+            verdict_of=verdicts,
             losing=sum(view.is_losing for view in views),
             clusters=context.clusters,
             not_judged=[] if status else [m for m in context.model.not_judged() if _named(m, q)],
@@ -66,14 +80,15 @@ def router(context: ApiContext) -> APIRouter:
         return render(
             template,
             status_code=200 if view or membership else 404,
+            cluster=cluster,
             view=view,
+            verdict=context.verdicts()(view) if view else None,
             rows=rows[:PARTITIONS_SHOWN],
             group_doubts=context.group_doubts(view) if view else [],
             membership=membership,
             members=member_rows(membership, rows)[:MEMBERS_SHOWN] if membership else [],
             catch_up_ms=catch_up_ms(context.model.topics.progress(cluster, name).values()),
             history=context.model.history.of_group(cluster, name)[:HISTORY_SHOWN],
-            cluster=cluster,
             group=name,
         )
 
@@ -96,22 +111,21 @@ def router(context: ApiContext) -> APIRouter:
     return routes
 
 
-def _matches(view: GroupView, q: str, status: StatusFilter) -> bool:
+def _matches(view: GroupView, q: str, status: StatusFilter, verdicts: Verdicts) -> bool:
     """`q` is a part of `cluster/group`, whatever its case."""
-    own = view.event.status
-    fits = {"": True, "bad": own != "OK", "losing": view.is_losing}
-    if not fits.get(status, own == status):
+    if not _named(view, q):
         return False
-    return _named(view, q)
+    own = verdicts(view).status
+    fits = {"": True, "bad": own != "OK", "losing": view.is_losing}
+    return fits.get(status, own == status)
 
 
 def _named(group: GroupView | Membership, q: str) -> bool:
     return q.casefold() in f"{group.cluster}/{group.group}".casefold()
 
 
-def _totals(views: tuple[GroupView, ...]) -> dict[str, int]:
+def _totals(views: tuple[GroupView, ...], verdicts: Verdicts) -> dict[str, int]:
     """Groups by status, worst first; statuses that none has count 0."""
-    totals = {"ERR": 0, "WARN": 0, "OK": 0}
-    for view in views:
-        totals[view.event.status] = totals.get(view.event.status, 0) + 1
-    return totals
+    return {"ERR": 0, "WARN": 0, "UNKNOWN": 0, "OK": 0} | Counter(
+        verdicts(view).status for view in views
+    )

@@ -19,6 +19,7 @@ GROUP_SUMMARY: Body = {
     "cluster": "prod",
     "group": "billing",
     "status": "ERR",
+    "last_status": "ERR",
     "not_judged": None,
     "status_reason": "no_commit",
     "explanation": _WHY,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Literal
 
-from warren.contracts import GroupStatusName
-
+from warren_api.context import Verdicts
 from warren_api.http.patterns import matcher
 from warren_api.model.group import GroupView
 from warren_api.model.membership import Membership
+from warren_api.model.verdict import ShownStatusName, rank
 from warren_api.v1.paging import Entry, Key, largest_first
 
 GroupRow = GroupView | Membership
@@ -18,9 +18,10 @@ GroupSort = Literal["worst", "lag", "time_lag", "status_age", "name"]
 
 def wanted(
     rows: Iterable[GroupRow],
+    verdicts: Verdicts,
     *,
     cluster: str | None = None,
-    status: Iterable[GroupStatusName] = (),
+    status: Iterable[ShownStatusName] = (),
     regex: str | None = None,
     topic: str | None = None,
 ) -> list[GroupRow]:
@@ -34,17 +35,18 @@ def wanted(
         row
         for row in rows
         if (cluster is None or row.cluster == cluster)
-        and (not statuses or (isinstance(row, GroupView) and row.event.status in statuses))
+        and (not statuses or (isinstance(row, GroupView) and verdicts(row).status in statuses))
         and (matches is None or matches(row.group))
         and (topic is None or topic in _topics(row))
     ]
 
 
-def entries(rows: Iterable[GroupRow], sort: GroupSort) -> list[Entry[GroupRow]]:
+def entries(rows: Iterable[GroupRow], sort: GroupSort, verdicts: Verdicts) -> list[Entry[GroupRow]]:
     """Ready to be sorted: the largest lag, time lag or status age first, unknown ones last."""
     key = _KEYS[sort]
     return [
-        Entry((row.cluster, row.group), (*key(row), row.cluster, row.group), row) for row in rows
+        Entry((row.cluster, row.group), (*key(row, verdicts), row.cluster, row.group), row)
+        for row in rows
     ]
 
 
@@ -52,19 +54,19 @@ def _topics(row: GroupRow) -> Iterable[str]:
     return row.event.topics if isinstance(row, GroupView) else row.topics
 
 
-def _worst(row: GroupRow) -> Key:
+def _worst(row: GroupRow, verdicts: Verdicts) -> Key:
     """As the pages show them; what is not judged comes last."""
     if isinstance(row, Membership):
         return (1, 0, 0, 0, 0)
-    keeps, severity, opened_at, lag, _, _ = row.rank
+    keeps, severity, opened_at, lag, _, _ = rank(row, verdicts(row))
     return (0, int(keeps), severity, opened_at, lag)
 
 
-def _lag(row: GroupRow) -> Key:
+def _lag(row: GroupRow, _: Verdicts) -> Key:
     return largest_first(row.event.total_lag if isinstance(row, GroupView) else None)
 
 
-def _time_lag(row: GroupRow) -> Key:
+def _time_lag(row: GroupRow, _: Verdicts) -> Key:
     """What the group is late at least, where only that is known."""
     measured = row.freshness if isinstance(row, GroupView) else None
     if measured is None:
@@ -73,16 +75,16 @@ def _time_lag(row: GroupRow) -> Key:
     return largest_first(max((each for each in known if each is not None), default=None))
 
 
-def _status_age(row: GroupRow) -> Key:
-    since = row.since if isinstance(row, GroupView) else None
+def _status_age(row: GroupRow, verdicts: Verdicts) -> Key:
+    since = verdicts(row).since if isinstance(row, GroupView) else None
     return largest_first(None if since is None else -since)
 
 
-def _name(_: GroupRow) -> Key:
+def _name(*_: object) -> Key:
     return ()
 
 
-_KEYS: dict[GroupSort, Callable[[GroupRow], Key]] = {
+_KEYS: dict[GroupSort, Callable[[GroupRow, Verdicts], Key]] = {
     "worst": _worst,
     "lag": _lag,
     "time_lag": _time_lag,

@@ -71,6 +71,11 @@ class ClusterStack:
         self._filters_changed = threading.Event()
         Brokers(cluster, self._setting, self._cluster_settings)  # refuses bad settings
 
+    @property
+    def is_away(self) -> bool:
+        """The cluster cannot be reached, or lets nobody in: nothing of it can be rebuilt now."""
+        return self.state.name in ("unreachable", "refused")
+
     def filter_by(self, settings: Settings) -> None:
         """Other filters from now on. Called from another thread."""
         self._filters.replace(settings)

@@ -17,7 +17,9 @@ class ClusterSummary(BaseModel):
     state_since: int | None
     problem: str | None = Field(description="What the trouble is")
     groups: int = Field(description="Groups that are judged")
-    status_counts: dict[str, int] = Field(description="Groups by status")
+    status_counts: dict[str, int] = Field(
+        description="Groups by status, as it is to be believed now"
+    )
     losing: int = Field(description="Groups that lose data, or are about to")
     not_judged: int = Field(description="Share groups, and groups without a commit")
     topics: int = Field(

@@ -10,6 +10,7 @@ from warren.contracts import FreshnessReason, GroupStatusName, Incident, Partiti
 from warren_api.model.group import GroupView
 from warren_api.model.membership import Membership, NotJudged
 from warren_api.model.topic_progress import TopicProgress
+from warren_api.model.verdict import ShownStatusName, Verdict
 from warren_api.v1.models.changes import RecordedVerdict
 from warren_api.v1.models.members import Member
 from warren_api.v1.models.partitions import PartitionDetail, WorstPartition
@@ -22,7 +23,13 @@ class GroupSummary(BaseModel):
 
     cluster: str
     group: str
-    status: GroupStatusName | None = Field(description="null: not judged, see not_judged")
+    status: ShownStatusName | None = Field(
+        description="UNKNOWN: how it was last judged is no longer to be believed, status_reason "
+        "says why; null: not judged, see not_judged"
+    )
+    last_status: GroupStatusName | None = Field(
+        description="Of the last evaluation, however old; null: not judged"
+    )
     not_judged: NotJudged | None = Field(
         description="Why there is no verdict: lag is not defined by committed offsets (share "
         "groups), or nothing has been committed; null: there is one"
@@ -73,18 +80,19 @@ class GroupSummary(BaseModel):
     )
 
     @classmethod
-    def of(cls, view: GroupView, *, stale: bool) -> Self:
+    def of(cls, view: GroupView, verdict: Verdict, *, stale: bool) -> Self:
         """`stale`: its freshness was measured too long ago."""
         event, measured = view.event, view.freshness
         members = view.membership.event if view.membership else None
         return cls(
             cluster=view.cluster,
             group=view.group,
-            status=event.status,
+            status=verdict.status,
+            last_status=verdict.last_status,
             not_judged=None,
-            status_reason=event.reason,
-            explanation=event.explanation,
-            since=view.since,
+            status_reason=verdict.reason,
+            explanation=verdict.explanation,
+            since=verdict.since,
             total_lag=event.total_lag,
             complete=event.complete,
             worst=WorstPartition.of(view.worst) if view.worst else None,
@@ -111,6 +119,7 @@ class GroupSummary(BaseModel):
             cluster=event.cluster,
             group=event.group,
             status=None,
+            last_status=None,
             not_judged=membership.not_judged,
             status_reason=None,
             explanation=None,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Self
 
 from pydantic import BaseModel, Field
-from warren.contracts import GroupStatusName
 
 from warren_api.model.topic_progress import TopicProgress
 from warren_api.model.topics import LogRange, TopicView
+from warren_api.model.verdict import ShownStatusName
 
 _RATE = "Records per second over about a minute; null until two evaluations have been seen"
 
@@ -64,14 +64,14 @@ class TopicGroup(BaseModel):
     """A group that consumes the topic. `status` is the group's, whatever it is due to."""
 
     group: str
-    status: GroupStatusName
+    status: ShownStatusName
     lag: int | None = Field(description="On this topic, records; null when unknown")
     consume_rate: float | None = Field(description=_RATE)
     partition_count: int
     evaluated_at: int
 
     @classmethod
-    def of(cls, group: str, status: GroupStatusName, progress: TopicProgress) -> Self:
+    def of(cls, group: str, status: ShownStatusName, progress: TopicProgress) -> Self:
         return cls(
             group=group,
             status=status,

@@ -58,7 +58,7 @@ def starting(context: ApiContext) -> Response | None:
     """An empty answer while the topics are still being read would be a wrong one."""
     if context.feed_state().ready:
         return None
-    return problem(ProblemKind.STARTING, " ".join(context.doubts()), {"Retry-After": "1"})
+    return problem(ProblemKind.STARTING, " ".join(context.doubts().general), {"Retry-After": "1"})
 
 
 def unknown_cluster(cluster: str) -> Response:

@@ -17,7 +17,7 @@ def router(context: ApiContext) -> APIRouter:
     routes = APIRouter(tags=["clusters"])
 
     def summary(cluster: str) -> ClusterSummary:
-        views = context.model.views_of(cluster)
+        views, verdicts = context.model.views_of(cluster), context.verdicts()
         state = context.model.cluster(cluster, context.clock.now_ms())
         return ClusterSummary(
             cluster=cluster,
@@ -26,8 +26,8 @@ def router(context: ApiContext) -> APIRouter:
             state_since=state.since,
             problem=state.problem or None,
             groups=len(views),
-            status_counts={"ERR": 0, "WARN": 0, "OK": 0}
-            | Counter(view.event.status for view in views),
+            status_counts={"ERR": 0, "WARN": 0, "UNKNOWN": 0, "OK": 0}
+            | Counter(verdicts(view).status for view in views),
             losing=sum(view.is_losing for view in views),
             not_judged=sum(each.cluster == cluster for each in context.model.not_judged()),
             topics=len(context.model.topics.names(cluster)),
@@ -40,7 +40,8 @@ def router(context: ApiContext) -> APIRouter:
     def clusters() -> Clusters | Response:
         """All clusters that are configured or that events have come from, by name."""
         return starting(context) or Clusters(
-            clusters=[summary(cluster) for cluster in context.clusters], doubts=context.doubts()
+            clusters=[summary(cluster) for cluster in context.clusters],
+            doubts=context.doubts().of(None),
         )
 
     @routes.get(

@@ -7,13 +7,13 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
-from warren.contracts import GroupStatusName
 
-from warren_api.context import ApiContext
+from warren_api.context import ApiContext, Verdicts
 from warren_api.http.problem import ProblemKind, documented, problem
 from warren_api.http.raw_path import Segment
 from warren_api.model.group import GroupView
 from warren_api.model.membership import Membership
+from warren_api.model.verdict import ShownStatusName
 from warren_api.v1.group_listing import GroupRow, GroupSort, entries, wanted
 from warren_api.v1.models import (
     GroupDetail,
@@ -34,7 +34,7 @@ class GroupQuery(ListQuery):
     """Which groups, in which order."""
 
     noun = "groups"
-    status: list[GroupStatusName] = Field([], description="Only these statuses; may be repeated")
+    status: list[ShownStatusName] = Field([], description="Only these statuses; may be repeated")
     regex: Regex | None = Field(
         None,
         description="Only groups in whose name this regular expression matches somewhere; no "
@@ -43,25 +43,26 @@ class GroupQuery(ListQuery):
     topic: Name | None = Field(None, description="Only groups that consume this topic")
     sort: GroupSort = Field(
         "worst",
-        description="`worst`: those that lose data, then the worst status; else the largest "
-        "`lag`, `time_lag` or `status_age` first, unknown ones last; or by cluster and `name`",
+        description="`worst`: those that lose data, then the worst status, UNKNOWN before OK; "
+        "else the largest `lag`, `time_lag` or `status_age` first, unknown ones last; or by "
+        "cluster and `name`",
     )
 
 
 def router(context: ApiContext, paging: Paging) -> APIRouter:
     routes = APIRouter(tags=["groups"])
 
-    def summary(row: GroupRow) -> GroupSummary:
+    def summary(row: GroupRow, verdicts: Verdicts) -> GroupSummary:
         if isinstance(row, Membership):
             return GroupSummary.of_not_judged(row)
-        return GroupSummary.of(row, stale=context.is_freshness_stale(row))
+        return GroupSummary.of(row, verdicts(row), stale=context.is_freshness_stale(row))
 
-    def summary_json(row: GroupRow) -> str:
-        if isinstance(row, Membership):
-            return summary(row).model_dump_json()
+    def summary_json(row: GroupRow, verdicts: Verdicts) -> str:
+        if isinstance(row, Membership) or not verdicts(row).is_known:  # how long changes
+            return summary(row, verdicts).model_dump_json()
         purpose = "stale summary" if context.is_freshness_stale(row) else "summary"
         if purpose not in row.rendered:
-            row.rendered[purpose] = summary(row).model_dump_json()
+            row.rendered[purpose] = summary(row, verdicts).model_dump_json()
         return row.rendered[purpose]
 
     def detail(row: GroupRow) -> GroupDetail:
@@ -71,13 +72,13 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
         topics = context.model.topics.progress(cluster, group)
         history = context.model.history.of_group(cluster, group)
         return GroupDetail(
-            **dict(summary(row)),
+            **dict(summary(row, context.verdicts())),
             policy=row.event.policy if isinstance(row, GroupView) else None,
             topics=[GroupTopic.of(topic, progress) for topic, progress in topics.items()],
             partitions=[PartitionDetail.of(partition) for partition in partitions],
             membership=MembershipDetail.of(membership) if membership else None,
             history=[RecordedVerdict.of(recorded) for recorded in history[:HISTORY_SHOWN]],
-            doubts=context.doubts()
+            doubts=context.doubts().of(cluster)
             + (context.group_doubts(row) if isinstance(row, GroupView) else []),
         )
 
@@ -88,17 +89,20 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
         """
         if not_ready := starting(context):
             return not_ready
+        verdicts = context.verdicts()
         rows = wanted(
             (*context.model.groups(), *context.model.not_judged()),
+            verdicts,
             cluster=query.cluster,
             status=query.status,
             regex=query.regex,
             topic=query.topic,
         )
-        page = query.page(paging, entries(rows, query.sort))
+        page = query.page(paging, entries(rows, query.sort, verdicts))
         # As Groups has it, put together from what is rendered already.
-        rest = {"next": page.next, "total": page.total, "doubts": context.doubts()}
-        listed = ",".join(map(summary_json, page.rows))
+        doubts = context.doubts().of(query.cluster)
+        rest = {"next": page.next, "total": page.total, "doubts": doubts}
+        listed = ",".join(summary_json(row, verdicts) for row in page.rows)
         text = f'{{"groups":[{listed}],{json.dumps(rest, ensure_ascii=False)[1:]}'
         return Response(text, media_type="application/json")
 

@@ -64,12 +64,13 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
                 ProblemKind.TOPIC_NOT_FOUND,
                 f"Cluster {cluster} has no topic {topic} that Warren knows.",
             )
+        verdicts = context.verdicts()
         judged = {name: context.model.group(cluster, name) for name in sorted(view.groups)}
         return TopicDetail(
             **dict(TopicSummary.of(view)),
             partitions=[TopicPartition.of(log) for log in view.partitions()],
             groups=[
-                TopicGroup.of(name, group.event.status, view.groups[name])
+                TopicGroup.of(name, verdicts(group).status, view.groups[name])
                 for name, group in judged.items()
                 if group
             ],

@@ -1,0 +1,186 @@
+"""Groups whose status is not known: what was judged last is not shown as if it were so now."""
+
+from __future__ import annotations
+
+import pytest
+from api.read_pages import cells, page, row_of, text
+from api.scraped import scrape
+from api.served_api import NOW, Api
+from api.test_clusters import say
+from warren_api.model.feed_state import FeedState
+
+MINUTE = 60_000
+HOUR = 60 * MINUTE
+
+
+@pytest.fixture
+def dark() -> Api:
+    """Of two clusters one cannot be reached since an hour ago; `fine` of the other is well."""
+    api = Api(clusters=("dark", "prod"))
+    say(api, "a", "unreachable", "dark", since=NOW - HOUR, problem="no broker answers")
+    say(api, "a", "ok", "prod")
+    incident = {"id": "5b6a", "opened_at": NOW - 2 * HOUR}
+    api.put("was-bad", "dark", status="ERR", incident=incident, evaluated_at=NOW - HOUR)
+    api.put("was-fine", "dark", evaluated_at=NOW - HOUR)
+    api.put("fine", "prod")
+    return api
+
+
+def statuses(api: Api, query: str = "") -> dict[str, str]:
+    groups = api.get(f"/api/v1/groups{query}").json()["groups"]
+    return {group["group"]: group["status"] for group in groups}
+
+
+def test_groups_of_a_cluster_that_cannot_be_reached(dark: Api) -> None:
+    assert statuses(dark) == {"was-bad": "UNKNOWN", "was-fine": "UNKNOWN", "fine": "OK"}
+    group = dark.get("/api/v1/groups/dark/was-fine").json()
+    assert (group["last_status"], group["status_reason"]) == ("OK", "cluster_unreachable")
+    assert group["explanation"] == "cluster unreachable for 1 h; last judged 1 h ago: OK"
+    assert (group["since"], group["evaluated_at"]) == (NOW - HOUR, NOW - HOUR)
+    clusters = dark.get("/api/v1/clusters").json()["clusters"]
+    assert [each["status_counts"] for each in clusters] == [
+        {"ERR": 0, "WARN": 0, "UNKNOWN": 2, "OK": 0},
+        {"ERR": 0, "WARN": 0, "UNKNOWN": 0, "OK": 1},
+    ]
+    topic = dark.get("/api/v1/topics/dark/orders").json()
+    assert {each["status"] for each in topic["groups"]} == {"UNKNOWN"}
+
+
+def test_lists_know_the_status(dark: Api) -> None:
+    dark.put("warned", "prod", status="WARN")
+    assert list(statuses(dark)) == ["warned", "was-bad", "was-fine", "fine"]
+    assert list(statuses(dark, "?status=UNKNOWN")) == ["was-bad", "was-fine"]
+    assert list(statuses(dark, "?status=OK")) == ["fine"]
+    assert list(statuses(dark, "?status=ERR")) == []
+    assert next(iter(statuses(dark, "?sort=status_age"))).startswith("was-")
+
+
+def test_trouble_of_one_cluster_is_its_own(dark: Api) -> None:
+    doubt = "Cluster dark is unreachable for 1 h: no broker answers."
+    assert dark.get("/api/v1/groups").json()["doubts"] == [doubt]
+    assert dark.get("/api/v1/groups?cluster=dark").json()["doubts"] == [doubt]
+    assert dark.get("/api/v1/groups?cluster=prod").json()["doubts"] == []
+    assert dark.get("/api/v1/groups/prod/fine").json()["doubts"] == []
+    assert not page(dark, "/groups/prod/fine").select(".banner:not([hidden])")
+    (banner,) = page(dark, "/").select(".banner:not([hidden])")
+    assert doubt in text(banner)
+    assert "Do not rely on this page" not in text(banner)
+
+
+def test_pages_do_not_show_it_green(dark: Api) -> None:
+    soup = page(dark, "/")
+    rows = [cells(row) for row in soup.select("tbody tr")]
+    assert [row["Status"] for row in rows] == ["UNKNOWN was ERR", "UNKNOWN was OK", "OK"]
+    assert "cluster unreachable for 1 h" in rows[0]["Worst partition"]
+    totals = [text(total) for total in soup.select(".totals li")]
+    assert totals == ["0 ERR", "0 WARN", "2 UNKNOWN", "1 OK", "3 groups on 2 clusters"]
+    assert soup.title is not None
+    assert text(soup.title) == "0 ERR, 0 WARN, 2 UNKNOWN · Warren"
+    (live,) = soup.select("[data-announcement]")
+    assert "2 of unknown status" in str(live["data-announcement"])
+    listed = page(dark, "/?status=bad").select("tbody th a")
+    assert [link.get_text() for link in listed] == ["was-bad", "was-fine"]
+    assert row_of(dark, "was-fine")["class"] == ["unknown", "old"]
+
+
+def test_the_page_of_the_group_says_why(dark: Api) -> None:
+    soup = page(dark, "/groups/dark/was-fine")
+    (why,) = soup.select(".why")
+    assert text(why) == (
+        "Unknown: cluster unreachable for 1 h; last judged 1 h ago: OK. "
+        "All below is as it was then."
+    )
+    assert not soup.select(".chip.ok, .count.ok")
+    assert "Yes" not in text(soup)
+
+
+def test_series(dark: Api) -> None:
+    samples = [(dict(labels), v) for labels, v in scrape(dark)["warren_group_status"].items()]
+    current = {labels["group"]: labels["status"] for labels, value in samples if value == 1}
+    assert current == {"was-bad": "UNKNOWN", "was-fine": "UNKNOWN", "fine": "OK"}
+
+
+def test_burrows_answers_stay_as_burrow_gives_them(dark: Api) -> None:
+    answer = dark.get("/v3/kafka/dark/consumer/was-bad/status").json()
+    assert answer["status"]["status"] == "ERR"
+    samples = scrape(dark)["burrow_kafka_consumer_status"]
+    assert {dict(labels)["consumer_group"]: value for labels, value in samples.items()} == {
+        "was-bad": 3,
+        "was-fine": 1,
+        "fine": 1,
+    }
+
+
+@pytest.mark.parametrize("seconds", [34, 36])
+def test_what_was_not_judged_for_three_heartbeats_and_an_interval(api: Api, seconds: int) -> None:
+    api.put("g")
+    assert statuses(api) == {"g": "OK"}, "rendered once"
+    api.clock.advance(seconds)
+    assert statuses(api) == {"g": "OK" if seconds == 34 else "UNKNOWN"}
+    api.put("g", evaluated_at=NOW + seconds * 1000)
+    assert statuses(api) == {"g": "OK"}
+
+
+@pytest.mark.parametrize(
+    ("state", "reason"),
+    [("refused", "cluster_refused"), ("failing", "cluster_failing"), ("ok", None)],
+)
+def test_a_cluster_in_trouble_for_long_though_its_groups_are_published(
+    api: Api, state: str, reason: str | None
+) -> None:
+    api.put("g")
+    say(api, "a", state, since=NOW - HOUR)
+    assert api.get("/api/v1/groups/demo/g").json()["status_reason"] == reason
+    say(api, "b", "ok")  # another collector reads its part: ages tell which groups are whose
+    assert statuses(api) == {"g": "OK"}
+
+
+def test_trouble_that_has_just_begun_is_no_reason_yet(api: Api) -> None:
+    api.put("g")
+    say(api, "a", "unreachable", since=NOW - 1000)
+    assert statuses(api) == {"g": "OK"}
+
+
+@pytest.mark.parametrize(
+    ("state", "reason", "why"),
+    [
+        ("rebuilding", "cluster_rebuilding", "cluster being read for 1 m; "),
+        ("ok", "not_judged_lately", ""),
+    ],
+)
+def test_other_reasons(api: Api, state: str, reason: str, why: str) -> None:
+    api.put("g", evaluated_at=NOW - 5 * MINUTE)
+    say(api, "a", state, since=NOW - MINUTE)
+    group = api.get("/api/v1/groups/demo/g").json()
+    assert group["status_reason"] == reason
+    assert group["explanation"] == f"{why}last judged 5 m ago: OK"
+
+
+def test_a_collector_that_fell_silent(api: Api) -> None:
+    api.put("g", evaluated_at=NOW - 5 * MINUTE)
+    say(api, "a", "ok", observed_at=NOW - 5 * MINUTE)
+    group = api.get("/api/v1/groups/demo/g").json()
+    assert group["status_reason"] == "collector_silent"
+    assert group["explanation"].startswith("no collector heard of for 5 m; ")
+    assert "No collector of cluster demo has been heard of for 5 m." in group["doubts"]
+
+
+def test_while_the_home_cluster_is_away(api: Api) -> None:
+    api.put("g", evaluated_at=NOW - 5 * MINUTE)
+    api.feed = FeedState(ready=True, problem="cluster home: no broker answers")
+    group = api.get("/api/v1/groups/demo/g").json()
+    assert group["status_reason"] == "own_topics_unreadable"
+
+
+def test_a_page_of_an_api_that_starts_counts_nothing(api: Api) -> None:
+    api.feed = FeedState(ready=False, problem=None)
+    soup = page(api, "/")
+    assert [text(total) for total in soup.select(".totals li")] == [
+        "? ERR",
+        "? WARN",
+        "? OK",
+        "? groups on 1 cluster",
+    ]
+    assert not soup.select(".total.ok")
+    assert soup.title is not None
+    assert text(soup.title) == "Reading · Warren"
