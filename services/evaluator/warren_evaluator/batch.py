@@ -19,8 +19,6 @@ from warren_evaluator.records import BatchResult, Counts, Publication, SourceRec
 
 log = structlog.get_logger(__name__)
 
-# A dead letter must fit into a record; the source record stays where it is anyway.
-MAX_RAW_BYTES = 4 * 2**20
 
 ReadValue: TypeAlias = Callable[[bytes], bytes | None]
 RulesFor: TypeAlias = Callable[[str, str], GroupRules]  # (cluster, group)
@@ -118,9 +116,18 @@ class BatchEvaluator:
             offset=record.offset,
             reason=reason,
         )
-        letter = _dead_letter(record, reason, self._clock.now_ms())
+        letter = DeadLetter.of(
+            service="evaluator",
+            topic=record.topic,
+            partition=record.partition,
+            offset=record.offset,
+            reason=reason,
+            failed_at=self._clock.now_ms(),
+            key=record.key,
+            value=record.value,
+        )
         result.publications.append(
-            Publication(self._dead_letters, record.key, letter.to_bytes(), record.partition)
+            Publication(self._dead_letters, letter.key, letter.to_bytes(), record.partition)
         )
 
 
@@ -131,20 +138,3 @@ def _read_event(record: SourceRecord) -> tuple[bytes, OffsetEvent]:
         raise ContractViolation("key: not that of the event's cluster and group")
     assert record.key is not None  # it has just been split
     return record.key, event
-
-
-def _dead_letter(record: SourceRecord, reason: str, now_ms: int) -> DeadLetter:
-    value = record.value
-    if value is not None and len(value) > MAX_RAW_BYTES:
-        reason = f"{reason} (its {len(value)} bytes are too many to be kept here)"
-        value = None
-    return DeadLetter.model_construct(
-        service="evaluator",
-        topic=record.topic,
-        partition=record.partition,
-        offset=record.offset,
-        reason=reason,
-        failed_at=now_ms,
-        key=record.key,
-        value=value,
-    )
