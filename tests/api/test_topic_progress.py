@@ -126,6 +126,8 @@ def test_log_ends_do_not_go_back_when_the_last_group_goes() -> None:
     index.apply(lag_event("g", evaluated_at=NOW + 5 * SECOND, topics={"t": topic(at(0, 30))}))
     index.forget("demo", "g")
     assert log_ends(index) == [30, 5]
+    scraped = index.brought_up_to_date(listed(0, t=[10, 5], other=[1]))
+    assert scraped.log_ends == {"t": [30, 5], "other": [1]}
     index.list_all(listed(10, t=[2, 6]))  # as it is now: made anew, or truncated
     assert log_ends(index) == [2, 6]
     index.apply(lag_event("g", evaluated_at=NOW + 8 * SECOND, topics={"t": topic(at(0, 30))}))

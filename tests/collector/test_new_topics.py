@@ -98,7 +98,7 @@ def test_a_malformed_record_of_any_size_becomes_a_dead_letter_and_stops_nobody(l
     with lab.ready(lab.settings(offsets_topic)):
         events = lab.events()
         for size in (6_500_000, 20_000_000):
-            producer.produce(offsets_topic, b"\xff" * size, b"\xff\xff")
+            producer.produce(offsets_topic, b"\xff" * size, b"\0")
         assert producer.flush(60) == 0
         events.until(lambda: len(events.letters) == 2, "both are dead letters")
         commit = encode.offset_key(group, orders, 0), encode.offset_value(7, 5)

@@ -106,7 +106,7 @@ class TopicIndex:
         self._of_group: dict[tuple[str, str], frozenset[str]] = {}
         self._listed: dict[TopicName, ListedTopic] = {}
         self._left: dict[TopicName, TopicProgress] = {}
-        """What the newest group that went saw of a listed topic, while that is newer than the list."""
+        """What the last group to go saw of a listed topic, while that is newer than the list."""
 
     def apply(self, event: LagEvent) -> None:
         """Takes the next evaluation of a group, whole."""
@@ -142,6 +142,21 @@ class TopicIndex:
                 for name, left in self._left.items()
                 if name[0] != event.cluster or (left.at > at and name in self._listed)
             }
+
+    def brought_up_to_date(self, event: TopicsEvent) -> TopicsEvent:
+        """A cluster's newest list, with the log ends that groups which are gone saw after it."""
+        with self._lock:
+            left = {name[1]: seen for name, seen in self._left.items() if name[0] == event.cluster}
+        if not left:
+            return event
+        log_ends = dict(event.log_ends)
+        for topic in left.keys() & log_ends.keys():
+            columns, ends = left[topic].columns, list(log_ends[topic])
+            for partition, end in zip(columns.partition, columns.log_end, strict=True):
+                if end >= 0 and partition < len(ends):
+                    ends[partition] = end
+            log_ends[topic] = ends
+        return event.model_copy(update={"log_ends": log_ends})
 
     def unlist(self, cluster: str) -> None:
         """There is no list of a cluster's topics any more."""
