@@ -118,3 +118,26 @@ def test_a_topic_that_no_group_consumes_has_a_rate_too() -> None:
     index.unlist("demo")
     index.forget("demo", "g")
     assert index.topics() == []
+
+
+def test_log_ends_do_not_go_back_when_the_last_group_goes() -> None:
+    index = TopicIndex()
+    index.list_all(listed(0, t=[10, 5]))
+    index.apply(lag_event("g", evaluated_at=NOW + 5 * SECOND, topics={"t": topic(at(0, 30))}))
+    index.forget("demo", "g")
+    assert log_ends(index) == [30, 5]
+    scraped = index.brought_up_to_date(listed(0, t=[10, 5], other=[1]))
+    assert scraped.log_ends == {"t": [30, 5], "other": [1]}
+    index.list_all(listed(10, t=[2, 6]))  # as it is now: made anew, or truncated
+    assert log_ends(index) == [2, 6]
+    index.apply(lag_event("g", evaluated_at=NOW + 8 * SECOND, topics={"t": topic(at(0, 30))}))
+    index.forget("demo", "g")
+    assert log_ends(index) == [2, 6]
+    index.unlist("demo")
+    assert index.topic("demo", "t") is None
+
+
+def log_ends(index: TopicIndex) -> list[int]:
+    view = index.topic("demo", "t")
+    assert view is not None
+    return view.log_ends()

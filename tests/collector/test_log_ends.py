@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, cast
@@ -10,13 +10,16 @@ from aiokafka.errors import KafkaConnectionError
 from warren.clock import ManualClock
 from warren.errors import ClusterUnreachable
 from warren.kafka.brokers import Brokers
-from warren_collector.logs.ends import STARTS_EVERY, LogEndsReader
+from warren.kafka.metadata import NO_TOPIC_ID, MetadataResponse_v12
+from warren_collector.logs.ends import STARTS_EVERY, LogEnds, LogEndsReader
+from warren_collector.logs.highest import TRUNCATED_AFTER
 from warren_collector.logs.metadata import MAX_AGE, TopicMetadata
 
 NOT_LEADER = 6
 UNKNOWN_TOPIC = 3
 NOT_AUTHORISED = 29
 LATEST, EARLIEST = -1, -2
+OLD, NEW = b"1" * 16, b"2" * 16
 
 
 @dataclass
@@ -29,11 +32,21 @@ class FakeCluster:
     unauthorised: set[str] = field(default_factory=set)
     metadata_requests: list[list[str]] = field(default_factory=list)
     offset_requests: list[tuple[int, int]] = field(default_factory=list)
+    ids: dict[str, bytes] | None = None
+    """None: brokers without ids."""
     closed: bool = False
 
-    async def metadata(self, topics: Sequence[str]) -> Any:
-        self.metadata_requests.append(list(topics))
-        return SimpleNamespace(topics=[self._describe(topic) for topic in topics])
+    async def metadata(self, topics: Sequence[str] | None) -> Any:
+        asked = list(self.topics if topics is None else topics)
+        self.metadata_requests.append(asked)
+        if self.ids is None:
+            return SimpleNamespace(topics=[self._describe(topic) for topic in asked])
+        response = MetadataResponse_v12.__new__(MetadataResponse_v12)
+        response.topics = [
+            (error, name, self.ids.get(name, NO_TOPIC_ID), *rest)
+            for error, name, *rest in map(self._describe, asked)
+        ]
+        return response
 
     def _describe(self, topic: str) -> tuple[int, str, bool, list[tuple[Any, ...]]]:
         if topic in self.unauthorised:
@@ -81,8 +94,12 @@ class Fixture:
         metadata = TopicMetadata("prod", "clusters.prod", self.clock)
         self.reader = LogEndsReader(cast("Brokers", cluster), metadata, self.clock)
 
+    def read(self, topics: Iterable[str] = (), **named: int) -> LogEnds:
+        """`named`: topics, and how many partitions commits name."""
+        return self.reader.read(dict.fromkeys(topics, 0) | named)
+
     def ends(self, *topics: str) -> dict[str, list[int]]:
-        return {t: log.end.tolist() for t, log in self.reader.read(topics).topics.items()}
+        return {t: log.end.tolist() for t, log in self.read(topics).topics.items()}
 
 
 @pytest.fixture
@@ -96,7 +113,7 @@ def two() -> Iterator[Fixture]:
 
 
 def test_one_request_per_broker(two: Fixture) -> None:
-    ends = two.reader.read({"orders", "returns"})
+    ends = two.read({"orders", "returns"})
     assert two.cluster.offset_requests == [(1, LATEST), (2, LATEST), (1, EARLIEST), (2, EARLIEST)]
     assert ends.topics["orders"].end.tolist() == [10, 20]
     assert ends.topics["orders"].start.tolist() == [0, 5]
@@ -109,16 +126,16 @@ def test_ends_are_read_each_time_starts_only_now_and_then(two: Fixture) -> None:
     two.ends("orders")
     two.cluster.topics["orders"][0] = (1, 4, 11)
     two.cluster.offset_requests.clear()
-    again = two.reader.read(["orders"]).topics["orders"]
+    again = two.read(["orders"]).topics["orders"]
     assert (again.end.tolist(), again.start.tolist()) == ([11, 20], [0, 5])
     assert {timestamp for _, timestamp in two.cluster.offset_requests} == {LATEST}
     two.clock.advance(STARTS_EVERY)
-    assert two.reader.read(["orders"]).topics["orders"].start.tolist() == [4, 5]
+    assert two.read(["orders"]).topics["orders"].start.tolist() == [4, 5]
 
 
 def test_a_new_topic_gets_its_starts_at_once(two: Fixture) -> None:
     two.ends("returns")
-    assert two.reader.read(["orders"]).topics["orders"].start.tolist() == [0, 5]
+    assert two.read(["orders"]).topics["orders"].start.tolist() == [0, 5]
 
 
 def test_metadata_is_asked_for_when_old_or_when_a_topic_is_new(two: Fixture) -> None:
@@ -141,7 +158,7 @@ def test_a_leader_that_moved_is_found(two: Fixture) -> None:
 
 def test_a_broker_that_is_away_makes_only_its_partitions_unknown(two: Fixture) -> None:
     two.cluster.refused.add(1)
-    ends = two.reader.read(["orders", "returns"])
+    ends = two.read(["orders", "returns"])
     assert ends.topics["orders"].end.tolist() == [-1, 20]
     assert ends.topics["orders"].start.tolist() == [-1, 5]
     assert ends.unknown_partitions == 1
@@ -166,43 +183,154 @@ def test_old_ends_are_never_given_for_fresh_ones(two: Fixture) -> None:
     two.ends("orders", "returns")
     two.cluster.refused = {1, 2}
     with pytest.raises(ClusterUnreachable, match=r"clusters\.prod\.bootstrap"):
-        two.reader.read(["orders", "returns"])
+        two.read(["orders", "returns"])
 
 
 def test_a_topic_is_missing_only_after_a_second_look(two: Fixture) -> None:
-    first = two.reader.read(["orders", "gone"])
+    first = two.read(["orders", "gone"])
     assert first.suspected == {"gone"}
     assert not first.missing
-    second = two.reader.read(["orders", "gone"])
+    second = two.read(["orders", "gone"])
     assert second.missing == {"gone"}
     assert not second.suspected
     two.cluster.topics["gone"] = [(1, 0, 3)]
     two.clock.advance(MAX_AGE)
-    third = two.reader.read(["orders", "gone"])
+    third = two.read(["orders", "gone"])
     assert third.topics["gone"].end.tolist() == [3]
     assert third.missing == set()
 
 
 def test_only_missing_topics_are_no_failure(two: Fixture) -> None:
-    two.reader.read(["gone"])
-    assert two.reader.read(["gone"]).missing == {"gone"}
+    two.read(["gone"])
+    assert two.read(["gone"]).missing == {"gone"}
 
 
 def test_a_topic_that_may_not_be_described_is_neither(two: Fixture) -> None:
     two.cluster.unauthorised.add("returns")
-    ends = two.reader.read(["orders", "returns"])
+    ends = two.read(["orders", "returns"])
     assert ends.topics.keys() == {"orders"}
     assert not ends.suspected | ends.missing
 
 
 def test_starts_of_a_recreated_topic_are_not_those_of_the_old_one(two: Fixture) -> None:
+    two.cluster.ids = {"orders": OLD}
     two.ends("orders")
     two.cluster.topics["orders"] = [(1, 0, 2), (2, 0, 3)]
-    recreated = two.reader.read(["orders"]).topics["orders"]
-    assert (recreated.end.tolist(), recreated.start.tolist()) == ([2, 3], [0, -1])
-    assert two.reader.read(["orders"]).topics["orders"].start.tolist() == [0, 0]
+    two.cluster.ids = {"orders": NEW}
+    recreated = two.read(["orders"]).topics["orders"]
+    assert (recreated.end.tolist(), recreated.start.tolist()) == ([2, 3], [0, 0])
+
+
+def test_without_ids_a_topic_made_anew_is_believed_when_told_twice(two: Fixture) -> None:
+    two.ends("orders")
+    two.cluster.topics["orders"] = [(1, 0, 2), (2, 0, 3)]
+    assert two.ends("orders") == {"orders": [10, 20]}
+    two.clock.advance(5)
+    recreated = two.read(["orders"]).topics["orders"]
+    assert (recreated.end.tolist(), recreated.start.tolist()) == ([2, 3], [0, 0])
+
+
+def test_an_end_never_goes_back_whichever_leader_answers(two: Fixture) -> None:
+    two.cluster.ids = {"orders": OLD, "returns": OLD}
+    two.ends("orders", "returns")
+    two.cluster.topics["orders"][1] = (2, 5, 12)  # by a leader that has lost its place
+    for _ in range(3):
+        two.clock.advance(5)
+        assert two.ends("orders") == {"orders": [10, 20]}
+        assert two.reader.read_all(lambda _: True).topics["orders"].end.tolist() == [10, 20]
+    two.cluster.topics["orders"][1] = (1, 5, 21)  # by the right one
+    assert two.ends("orders") == {"orders": [10, 21]}
+
+
+def test_an_end_does_not_go_back_while_no_group_consumes_the_topic(two: Fixture) -> None:
+    two.cluster.ids = {"orders": OLD, "returns": OLD}
+    two.ends("orders", "returns")
+    for _ in range(3):
+        two.clock.advance(MAX_AGE)
+        two.ends("returns")
+    two.cluster.topics["orders"][0] = (1, 0, 4)
+    assert two.ends("orders") == {"orders": [10, 20]}
+
+
+def test_a_truncated_log_is_believed_in_the_end(two: Fixture) -> None:
+    two.cluster.ids = {"orders": OLD}
+    two.ends("orders")
+    two.cluster.topics["orders"][1] = (2, 0, 12)
+    assert two.ends("orders") == {"orders": [10, 20]}
+    two.clock.advance(TRUNCATED_AFTER)
+    assert two.ends("orders") == {"orders": [10, 12]}
+
+
+def test_metadata_older_than_a_commit_removes_nothing(two: Fixture) -> None:
+    two.ends("orders", "returns")
+    two.cluster.topics["orders"].append((1, 0, 7))
+    two.cluster.metadata_requests.clear()
+    ends = two.read(orders=3, returns=1)
+    assert ends.topics["orders"].end.tolist() == [10, 20, 7]
+    assert not ends.suspected | ends.missing
+    assert two.cluster.metadata_requests == [["orders"]]
+
+
+def test_a_topic_known_to_be_missing_is_looked_for_when_it_is_committed(two: Fixture) -> None:
+    two.read(new=1)
+    assert two.read(new=1).missing == {"new"}
+    two.cluster.topics["new"] = [(1, 0, 3)]
+    assert two.ends("new") == {}
+    ends = two.read(new=1)
+    assert ends.topics["new"].end.tolist() == [3]
+    assert not ends.suspected | ends.missing
+
+
+@pytest.mark.parametrize("ids", [None, {"orders": b"1" * 16}])
+def test_partitions_are_gone_only_after_a_second_look(
+    two: Fixture, ids: dict[str, bytes] | None
+) -> None:
+    two.cluster.ids = ids
+    two.ends("orders")
+    assert two.read(orders=3).suspected == {"orders"}
+    two.read(orders=0)  # as the list of all topics does
+    second = two.read(orders=3)
+    assert not second.suspected
+    assert second.topics["orders"].end.tolist() == [10, 20]
+    assert not two.read(orders=2).suspected
+    assert two.read(orders=3).suspected == {"orders"}
+
+
+def test_a_leader_that_refuses_is_no_second_look(two: Fixture) -> None:
+    two.ends("orders")
+    two.cluster.topics["orders"].pop()
+    assert two.read(orders=2).suspected == {"orders"}
+    assert two.read(orders=2).topics["orders"].end.tolist() == [10]
+
+
+def test_the_id_tells_that_partitions_are_gone(two: Fixture) -> None:
+    two.cluster.ids = {"orders": OLD}
+    two.ends("orders")
+    two.cluster.topics["orders"] = [(1, 0, 1)]
+    two.cluster.ids = {"orders": NEW}
+    ends = two.read(orders=2)
+    assert not ends.suspected
+    assert ends.topics["orders"].end.tolist() == [1]
+
+
+def test_a_topic_that_may_not_be_described_is_not_asked_about_with_every_commit(
+    two: Fixture,
+) -> None:
+    two.cluster.unauthorised.add("returns")
+    two.read(orders=2, returns=1)
+    two.read(orders=2, returns=1)
+    assert two.cluster.metadata_requests == [["orders", "returns"]]
+
+
+def test_all_topics_are_asked_for_with_one_request(two: Fixture) -> None:
+    ends = two.reader.read_all(lambda topic: topic != "returns")
+    assert ends.topics.keys() == {"orders"}
+    assert two.cluster.metadata_requests == [["orders", "returns"]]
+    two.cluster.topics["orders"].append((2, 0, 1))
+    assert two.reader.read_all(lambda _: True).topics["orders"].end.tolist() == [10, 20, 1]
+    assert len(two.cluster.metadata_requests) == 2
 
 
 def test_no_topics_no_requests(two: Fixture) -> None:
-    assert two.reader.read([]).topics == {}
+    assert two.read([]).topics == {}
     assert two.cluster.metadata_requests == []

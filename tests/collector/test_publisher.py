@@ -78,6 +78,8 @@ def test_malformed_records_are_dead_letters_until_acknowledged() -> None:
             "failed_at": 1000,
             "key": letters[key].model_dump(mode="json")["key"],
             "value": letters[key].model_dump(mode="json")["value"],
+            "key_size": len(key),
+            "value_size": 3,
         }
     )
     assert (letters[key].key, letters[key].value, letters[key].offset) == (key, b"\0\3\0", 40)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pytest
 import support.coordinator_records as encode
@@ -11,7 +13,7 @@ from warren.contracts import DeadLetter, GroupEvent, OffsetEvent
 from warren.errors import ClusterUnreachable, PublishFailed
 from warren_collector.cluster.meters import Meters
 from warren_collector.cluster.publisher import Publisher
-from warren_collector.cluster.tick import Ticker
+from warren_collector.cluster.tick import Ticker, silence
 from warren_collector.groups.recorded.states import GroupStates
 from warren_collector.groups.reports import GroupReports
 from warren_collector.groups.topic_ids import TopicIds
@@ -36,16 +38,16 @@ class FakeSource:
 
 class FakeEnds:
     def __init__(self) -> None:
-        self.asked: list[set[str]] = []
+        self.asked: list[Mapping[str, int]] = []
         self.suspected: frozenset[str] = frozenset()
         self.is_away = False
 
-    def read(self, topics: set[str]) -> LogEnds:
-        self.asked.append(topics)
+    def read(self, named: Mapping[str, int]) -> LogEnds:
+        self.asked.append(named)
         if self.is_away:
             raise ClusterUnreachable("prod", "clusters.prod.bootstrap", "away")
         column = np.array([100], np.int64)
-        known = topics - self.suspected
+        known = named.keys() - self.suspected
         return LogEnds({t: TopicLog(column, column) for t in known}, suspected=self.suspected)
 
 
@@ -85,7 +87,7 @@ class FakeBus:
 
 
 class Fixture:
-    def __init__(self) -> None:
+    def __init__(self, silence: float = HEARTBEAT) -> None:
         self.clock = ManualClock(1_000_000)
         self.states = GroupStates(everything)
         self.positions = RecordedPositions(self.states, everything)
@@ -107,7 +109,7 @@ class Fixture:
             self.reports,
             Meters("prod"),
             self.clock,
-            HEARTBEAT,
+            silence,
         )
 
     def own(self, number: int, position: int, *, live: bool = True) -> None:
@@ -156,13 +158,33 @@ def test_silent_groups_get_a_heartbeat(at: Fixture) -> None:
     assert at.tick(1) == []
 
 
+@pytest.mark.parametrize(
+    ("heartbeat", "interval", "every"),
+    [(10, 5, 2), (14, 5, 2), (15, 5, 3), (5, 5, 1), (2, 5, 1), (1, 0.2, 5), (0.3, 0.1, 3)],
+)
+def test_a_heartbeat_is_never_late_nor_half_of_what_it_was_to_be(
+    heartbeat: float, interval: float, every: int
+) -> None:
+    """Ticks come a little late, each by itself."""
+    at = Fixture(silence(heartbeat, interval))
+    at.own(0, position=7)
+    at.commit("a", 1)
+    started = at.clock.monotonic()
+    told = []
+    for tick in range(4 * every + 1):
+        late = interval / 10 * (tick % 3)
+        if at.tick(started + tick * interval + late - at.clock.monotonic()):
+            told.append(tick)
+    assert told == [0, every, 2 * every, 3 * every, 4 * every]
+
+
 def test_only_the_due_groups_topics_are_looked_at(at: Fixture) -> None:
     at.commit("a", 1)
     at.commit("b", 1)
     at.tick()
     at.commit("b", 2)
     assert [event.group for event in at.tick(1)] == ["b"]
-    assert at.ends.asked == [{"topic-a", "topic-b"}, {"topic-b"}]
+    assert at.ends.asked == [{"topic-a": 1, "topic-b": 1}, {"topic-b": 1}]
 
 
 def test_nothing_due_nothing_done(at: Fixture) -> None:

@@ -9,11 +9,12 @@ import pytest
 from support.offset_events import MINUTE, NOW, At, commits, offset_event
 from warren.clock import ManualClock
 from warren.contracts import DeadLetter, LagEvent, OffsetEvent, StatusChangeEvent, group_key
+from warren.contracts.topics import MAX_MESSAGE_BYTES
 from warren.evaluation import GroupRules, RuleBook, Rules
 from warren.judgement.lag_parts import MOST_PARTITIONS
 from warren.judgement.state_codec import decode, is_gone
 from warren.settings import EvaluationOverride, EvaluationSettings
-from warren_evaluator.batch import MAX_RAW_BYTES, MOST_LAG_BYTES, BatchEvaluator
+from warren_evaluator.batch import MOST_LAG_BYTES, BatchEvaluator
 from warren_evaluator.records import BatchResult, SourceRecord
 
 KEY = group_key("prod", "billing")
@@ -183,11 +184,14 @@ def test_a_bad_record_is_dead_lettered_and_stops_nobody(
     assert result.counts.dead_letters == 1
 
 
-def test_a_dead_letter_leaves_out_what_would_not_fit() -> None:
-    result = evaluate([record(b"x" * (MAX_RAW_BYTES + 1))])
-    letter = DeadLetter.from_bytes(result.publications[0].value)
-    assert letter.value is None
-    assert f"its {MAX_RAW_BYTES + 1} bytes" in letter.reason
+def test_a_dead_letter_is_cut_to_what_fits() -> None:
+    result = evaluate([record(b"x" * MAX_MESSAGE_BYTES)])
+    written = result.publications[0].value
+    assert written is not None
+    assert len(written) < MAX_MESSAGE_BYTES
+    letter = DeadLetter.from_bytes(written)
+    assert (letter.cut, letter.value_size) == (True, MAX_MESSAGE_BYTES)
+    assert len(letter.value or b"") > MAX_MESSAGE_BYTES / 2
 
 
 def test_a_deleted_group_leaves_a_tombstone_and_a_marker() -> None:

@@ -11,8 +11,9 @@ from confluent_kafka import Message
 from freshness.events import CLUSTER, GROUP, NOW, At, offset_event
 from structlog.testing import capture_logs
 from warren.clock import ManualClock
+from warren.contracts import DeadLetter
 from warren.errors import PublishFailed
-from warren_freshness.home.intake import Intake, KeyedLetter
+from warren_freshness.home.intake import Intake
 from warren_freshness.home.offsets_feed import OffsetsFeed, Polled
 from warren_freshness.home.publisher import Publisher
 from warren_freshness.positions.group_positions import GroupPositions
@@ -54,7 +55,7 @@ def test_good_and_bad_messages() -> None:
         good, bad = event.to_bytes(), b"\xff\x00"
         letters = intake.take(messages(good, good, bad, None, foreign.to_bytes()))
     assert [group.group for group in positions.snapshots(CLUSTER, [3])] == [GROUP]
-    found = [(key, letter.offset, letter.value, letter.failed_at) for key, letter in letters]
+    found = [(one.key, one.offset, one.value, one.failed_at) for one in letters]
     assert found == [(b"prod|billing", 7, b"\xff\x00", NOW), (b"prod|billing", 8, None, NOW)]
     assert len(lines) == 3
 
@@ -84,7 +85,7 @@ class FakePublisher:
         self._refusals = refusals
         self.folded_at_attempts: list[Mapping[int, int]] = []
 
-    async def publish_dead_letters(self, letters: Sequence[KeyedLetter]) -> None:
+    async def publish_dead_letters(self, letters: Sequence[DeadLetter]) -> None:
         assert len(letters) == 1
         self.folded_at_attempts.append(self._positions.folded)
         if len(self.folded_at_attempts) <= self._refusals:

@@ -29,7 +29,7 @@ from warren.contracts import (
 )
 from warren.contracts.event import Event
 from warren.contracts.status import Status
-from warren.contracts.topics import CATALOGUE
+from warren.contracts.topics import CATALOGUE, MAX_MESSAGE_BYTES
 from warren.errors import ContractViolation
 from warren.reference.schemas import schema
 
@@ -105,6 +105,41 @@ def test_times_are_written_with_milliseconds_in_utc() -> None:
 def test_dead_letter_keeps_the_raw_bytes() -> None:
     read = DeadLetter.from_bytes(DEAD_LETTER.to_bytes())
     assert (read.key, read.value) == (b"prod|billing", b"\xff\x00{")
+
+
+def letter(key: bytes | None, value: bytes | None, reason: str = "not JSON") -> DeadLetter:
+    return DeadLetter.of(
+        service="evaluator",
+        topic="t" * 249,
+        partition=3,
+        offset=2**62,
+        reason=reason,
+        failed_at=1,
+        key=key,
+        value=value,
+    )
+
+
+@pytest.mark.parametrize("key", [None, b"", b"prod|billing", b"\xff" * 9_000_000])
+@pytest.mark.parametrize("value", [None, b"", b"{}", b"\x00" * 6_300_000, b"\xff" * 30_000_000])
+@pytest.mark.parametrize("reason", ["not JSON", "\x00" * 100_000])
+def test_a_dead_letter_fits_whatever_it_is_about(
+    key: bytes | None, value: bytes | None, reason: str
+) -> None:
+    written = letter(key, value, reason)
+    assert len(written.key or b"") + len(written.to_bytes()) < MAX_MESSAGE_BYTES - 8_000
+    read = DeadLetter.from_bytes(written.to_bytes())
+    assert read == written
+    assert (read.key is None, read.value is None) == (key is None, value is None)
+    assert (key or b"").startswith(read.key or b"")
+    assert (value or b"").startswith(read.value or b"")
+    assert read.cut == ((read.key, read.value) != (key, value))
+    assert read.key_size == (None if key is None else len(key))
+    assert read.value_size == (None if value is None else len(value))
+
+
+def test_a_dead_letter_is_whole_where_it_can_be() -> None:
+    assert not letter(b"k" * 65_536, b"v" * 6_000_000).cut
 
 
 @given(st.from_regex(r"[A-Za-z0-9._-]+", fullmatch=True), st.text())

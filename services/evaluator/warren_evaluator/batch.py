@@ -20,8 +20,6 @@ from warren_evaluator.records import BatchResult, Counts, Publication, SourceRec
 
 log = structlog.get_logger(__name__)
 
-# A dead letter must fit into a record; the source record stays where it is anyway.
-MAX_RAW_BYTES = 4 * 2**20
 # Of a value on `warren.lag`, not compressed: the topic takes twice as much.
 MOST_LAG_BYTES = MAX_MESSAGE_BYTES // 2
 
@@ -133,11 +131,18 @@ class BatchEvaluator:
 
     def dead_letter(self, record: SourceRecord, reason: str, *, whole: bool = True) -> Publication:
         """About a record that was of no use; without its value unless `whole`."""
-        letter = _dead_letter(record, reason, self._clock.now_ms())
-        if not whole:
-            letter = letter.model_copy(update={"value": None})
+        letter = DeadLetter.of(
+            service="evaluator",
+            topic=record.topic,
+            partition=record.partition,
+            offset=record.offset,
+            reason=reason,
+            failed_at=self._clock.now_ms(),
+            key=record.key,
+            value=record.value if whole else None,
+        )
         return Publication(
-            self._dead_letters, record.key, letter.to_bytes(), record.partition, record
+            self._dead_letters, letter.key, letter.to_bytes(), record.partition, record
         )
 
 
@@ -188,21 +193,4 @@ def _is_next_part(event: OffsetEvent, then: OffsetEvent) -> bool:
         set(event.topics[topic].partition).isdisjoint(columns.partition)
         for topic, columns in then.topics.items()
         if topic in event.topics
-    )
-
-
-def _dead_letter(record: SourceRecord, reason: str, now_ms: int) -> DeadLetter:
-    value = record.value
-    if value is not None and len(value) > MAX_RAW_BYTES:
-        reason = f"{reason} (its {len(value)} bytes are too many to be kept here)"
-        value = None
-    return DeadLetter.model_construct(
-        service="evaluator",
-        topic=record.topic,
-        partition=record.partition,
-        offset=record.offset,
-        reason=reason,
-        failed_at=now_ms,
-        key=record.key,
-        value=value,
     )

@@ -6,11 +6,12 @@ import asyncio
 from collections.abc import Collection, Mapping, Sequence
 
 import structlog
+from warren.contracts import DeadLetter
 from warren.errors import PublishFailed
 from warren.standstill import Turns
 from warren.standstill_watch import Looking
 
-from warren_freshness.home.intake import Intake, KeyedLetter
+from warren_freshness.home.intake import Intake
 from warren_freshness.home.offsets_feed import OffsetsFeed
 from warren_freshness.home.publisher import Publisher
 from warren_freshness.passes.pass_loop import PassLoop
@@ -96,7 +97,7 @@ class FreshnessService:
             for loop in self._pass_loops:
                 loop.release(home_partitions)
 
-    async def _dead_letter(self, letters: Sequence[KeyedLetter], stop: asyncio.Event) -> bool:
+    async def _dead_letter(self, letters: Sequence[DeadLetter], stop: asyncio.Event) -> bool:
         """Nothing goes on before what was refused is safe. False when there was no time for it."""
         while letters and not stop.is_set():
             try:

@@ -1,16 +1,20 @@
-"""`warren.dead-letters`: input that could not be used, whole and with the reason."""
+"""`warren.dead-letters`: input that could not be used, with the reason; cut if it is too long."""
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
 from pydantic import Base64Bytes, Field
 
-from warren.contracts.event import Event, Milliseconds
+from warren.contracts.event import MOST_BYTES, Event, Milliseconds
+
+MOST_KEY_BYTES = 64 * 1024
+MOST_REASON_LENGTH = 4096  # characters
+_OVERHEAD = 64 * 1024  # bytes of a letter besides key and value; generous
 
 
 class DeadLetter(Event):
-    """One unusable record. The key is that of the source record."""
+    """One unusable record. The key is that of the source record, cut as here."""
 
     topic_name: ClassVar[str] = "dead-letters"
 
@@ -23,3 +27,41 @@ class DeadLetter(Event):
     failed_at: Milliseconds
     key: Base64Bytes | None = Field(description="Raw key, base64")
     value: Base64Bytes | None = Field(description="Raw value, base64")
+    cut: bool = Field(
+        default=False, description="Key or value is only the beginning: it was too long"
+    )
+    key_size: int | None = Field(default=None, description="Bytes of the source record's key")
+    value_size: int | None = Field(default=None, description="Bytes of the source record's value")
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        service: str,
+        topic: str,
+        partition: int,
+        offset: int,
+        reason: str,
+        failed_at: int,
+        key: bytes | None,
+        value: bytes | None,
+        most_bytes: int = MOST_BYTES,
+    ) -> Self:
+        """Key and value are raw, and cut to what a record of `most_bytes` takes."""
+        kept_key = None if key is None else key[:MOST_KEY_BYTES]
+        # The key is in the letter and beside it. Base64 makes four bytes of three.
+        room = most_bytes - _OVERHEAD - 3 * len(kept_key or b"")
+        kept_value = None if value is None else value[: max(room, 0) // 4 * 3]
+        return cls.model_construct(
+            service=service,
+            topic=topic,
+            partition=partition,
+            offset=offset,
+            reason=reason[:MOST_REASON_LENGTH],
+            failed_at=failed_at,
+            key=kept_key,
+            value=kept_value,
+            cut=(kept_key, kept_value) != (key, value),
+            key_size=None if key is None else len(key),
+            value_size=None if value is None else len(value),
+        )

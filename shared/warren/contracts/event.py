@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from warren.errors import ContractViolation
 
 ClusterName = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]+$", description="Cluster name")]
+MOST_BYTES = 8 * 2**20  # of a record with an event
 Milliseconds = Annotated[int, Field(description="Unix milliseconds; -1 unknown where lists say so")]
 Offset = Annotated[int, Field(ge=-1, description="Kafka offset; -1 unknown")]
 Partition = Annotated[int, Field(ge=0, description="Partition number")]

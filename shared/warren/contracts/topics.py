@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from warren.contracts.cluster_event import ClusterEvent
 from warren.contracts.dead_letter import DeadLetter
-from warren.contracts.event import Event
+from warren.contracts.event import MOST_BYTES, Event
 from warren.contracts.freshness_event import FreshnessEvent
 from warren.contracts.group_event import GroupEvent
 from warren.contracts.lag_event import LagEvent
@@ -18,7 +18,7 @@ from warren.contracts.topics_event import TopicsEvent
 
 HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
-MAX_MESSAGE_BYTES = 8 * 2**20
+MAX_MESSAGE_BYTES = MOST_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ CLUSTERS = Topic(
     ClusterEvent, "cluster|collector", True, DAY_MS, "how collectors get on with the clusters"
 )
 TOPICS = Topic(
-    TopicsEvent, "cluster", True, 7 * DAY_MS, "log ends of all topics of a cluster, every 30 s"
+    TopicsEvent, "cluster", True, 7 * DAY_MS, "log ends of all topics of a cluster, every 10 s"
 )
 DEAD_LETTERS = Topic(
     DeadLetter, "as the source", False, 30 * DAY_MS, "input that could not be used"

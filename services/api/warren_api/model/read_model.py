@@ -240,8 +240,8 @@ class ReadModel:
         return collected | {view.cluster for view in self.groups()} | set(self._topics)
 
     def listed_topics(self) -> list[TopicsEvent]:
-        """Of each cluster the newest list of all its topics."""
-        return list(self._topics.values())
+        """Of each cluster the newest list of all its topics, with what is known since."""
+        return [self.topics.brought_up_to_date(event) for event in list(self._topics.values())]
 
     def size(self) -> ReadModelSize:
         views = self.groups()

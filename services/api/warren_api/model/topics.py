@@ -36,12 +36,15 @@ class LogRange(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TopicView:
-    """A topic; `groups` by name. `listed`: None when the collector has not listed it."""
+    """A topic; `groups` by name. `listed`: None when the collector has not listed it. `left`: what
+    the last group to go saw, while that is newer than the list.
+    """
 
     cluster: str
     topic: str
     groups: dict[str, TopicProgress]
     listed: ListedTopic | None
+    left: TopicProgress | None = None
 
     @property
     def produce_rate(self) -> float | None:
@@ -86,7 +89,7 @@ class TopicView:
         if self.listed:
             ends = self.listed.log_ends
             yield self.listed.movement.at, ((number, -1, end) for number, end in enumerate(ends))
-        for group in self.groups.values():
+        for group in (*self.groups.values(), *([self.left] if self.left else [])):
             columns = group.columns
             yield (
                 group.at,
@@ -102,6 +105,8 @@ class TopicIndex:
         self._topics: dict[TopicName, dict[str, TopicProgress]] = {}
         self._of_group: dict[tuple[str, str], frozenset[str]] = {}
         self._listed: dict[TopicName, ListedTopic] = {}
+        self._left: dict[TopicName, TopicProgress] = {}
+        """What the last group to go saw of a listed topic, while that is newer than the list."""
 
     def apply(self, event: LagEvent) -> None:
         """Takes the next evaluation of a group, whole."""
@@ -132,11 +137,32 @@ class TopicIndex:
                 self._listed[event.cluster, topic] = (
                     last.followed_by(ends, at) if last else ListedTopic(ends, Movement.first(at))
                 )
+            self._left = {
+                name: left
+                for name, left in self._left.items()
+                if name[0] != event.cluster or (left.at > at and name in self._listed)
+            }
+
+    def brought_up_to_date(self, event: TopicsEvent) -> TopicsEvent:
+        """A cluster's newest list, with the log ends that groups which are gone saw after it."""
+        with self._lock:
+            left = {name[1]: seen for name, seen in self._left.items() if name[0] == event.cluster}
+        if not left:
+            return event
+        log_ends = dict(event.log_ends)
+        for topic in left.keys() & log_ends.keys():
+            columns, ends = left[topic].columns, list(log_ends[topic])
+            for partition, end in zip(columns.partition, columns.log_end, strict=True):
+                if end >= 0 and partition < len(ends):
+                    ends[partition] = end
+            log_ends[topic] = ends
+        return event.model_copy(update={"log_ends": log_ends})
 
     def unlist(self, cluster: str) -> None:
         """There is no list of a cluster's topics any more."""
         with self._lock:
-            self._unlist(cluster)
+            for name in self._unlist(cluster):
+                self._left.pop((cluster, name), None)
 
     def _unlist(self, cluster: str) -> dict[str, ListedTopic]:
         names = [name for name in self._listed if name[0] == cluster]
@@ -147,10 +173,17 @@ class TopicIndex:
 
     def _drop(self, cluster: str, group: str, topics: Iterable[str]) -> None:
         for topic in topics:
-            groups = self._topics[cluster, topic]
-            del groups[group]
+            name = cluster, topic
+            groups = self._topics[name]
+            self._remember(name, groups.pop(group))
             if not groups:
-                del self._topics[cluster, topic]
+                del self._topics[name]
+
+    def _remember(self, name: TopicName, seen: TopicProgress) -> None:
+        """Where logs ended does not go back because a group goes."""
+        listed, left = self._listed.get(name), self._left.get(name)
+        if listed and seen.at > max(listed.movement.at, left.at if left else seen.at - 1):
+            self._left[name] = seen
 
     def topic(self, cluster: str, topic: str) -> TopicView | None:
         with self._lock:
@@ -178,7 +211,8 @@ class TopicIndex:
         return self._topics.keys() | self._listed.keys()
 
     def _view(self, name: TopicName) -> TopicView:
-        return TopicView(*name, dict(self._topics.get(name, {})), self._listed.get(name))
+        groups = dict(self._topics.get(name, {}))
+        return TopicView(*name, groups, self._listed.get(name), self._left.get(name))
 
 
 def _known(rates: Iterable[float | None]) -> Iterator[float]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterable
 
 from warren.clock import Clock
@@ -28,7 +27,7 @@ class Publisher:
         self._dead_letters = DEAD_LETTERS.full_name(topic_prefix)
         self._source_topic = source_topic
         self._clock = clock
-        self._waiting: list[tuple[bytes | None, DeadLetter]] = []
+        self._waiting: list[DeadLetter] = []
         self._observed_at = -1
         self.published_bytes = 0
         """Of all values that were acknowledged."""
@@ -69,17 +68,17 @@ class Publisher:
     def _bury(
         self, partition: int, offset: int, key: bytes | None, value: bytes | None, why: Malformed
     ) -> None:
-        letter = DeadLetter(
+        letter = DeadLetter.of(
             service=SERVICE,
             topic=self._source_topic,
             partition=partition,
             offset=offset,
             reason=f"{why.reason} (at byte {why.at})",
             failed_at=self._clock.now_ms(),
-            key=_base64(key),
-            value=_base64(value),
+            key=key,
+            value=value,
         )
-        self._waiting.append((key, letter))
+        self._waiting.append(letter)
 
     def publish(self, events: Iterable[OffsetEvent], reports: Iterable[GroupReport] = ()) -> int:
         """Returns how many dead letters went with the events. Raises PublishFailed."""
@@ -92,16 +91,12 @@ class Publisher:
         for report in reports:
             size += len(report.content or b"")
             self._bus.send(self._groups, report.key, report.content)
-        for key, letter in self._waiting:
+        for letter in self._waiting:
             value = letter.to_bytes()
             size += len(value)
-            self._bus.send(self._dead_letters, key, value)
+            self._bus.send(self._dead_letters, letter.key, value)
         self._bus.flush()
         self.published_bytes += size
         buried = len(self._waiting)
         self._waiting.clear()
         return buried
-
-
-def _base64(content: bytes | None) -> bytes | None:
-    return None if content is None else base64.b64encode(content)

@@ -28,7 +28,7 @@ from warren_collector.cluster.own_group import OwnGroup, describing
 from warren_collector.cluster.progress import Progress
 from warren_collector.cluster.publisher import Publisher
 from warren_collector.cluster.state import ClusterState, Figures
-from warren_collector.cluster.tick import Ticker
+from warren_collector.cluster.tick import Ticker, silence
 from warren_collector.groups.reports import GroupReports
 from warren_collector.groups.topic_ids import TopicIds, asking
 from warren_collector.logs.ends import LogEndsReader
@@ -182,8 +182,7 @@ class ClusterStack:
                 reports,
                 self._meters,
                 self._clock,
-                # A tick early rather than one late, though ticks are not quite regular.
-                max(settings.heartbeat - 1.5 * settings.interval, 0),
+                silence(settings.heartbeat, settings.interval),
                 logs.history,
             )
             self._meters.log_ends_age.set_function(lambda: self._age_s(ticker.log_ends_at))

@@ -7,6 +7,8 @@ stored only when all that was read up to it is acknowledged.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from typing import Protocol
 
 from warren.clock import Clock
@@ -27,10 +29,18 @@ from warren_collector.trouble import Trouble
 TickError = ClusterUnreachable | AuthenticationFailed | PublishFailed
 
 
+def silence(heartbeat: float, interval: float) -> float:
+    """Seconds of silence after which a group is due at a tick: the last one that is not later than
+    the heartbeat, though ticks are not quite regular.
+    """
+    ticks = max(math.floor(heartbeat / interval + 1e-6), 1)
+    return (ticks - 0.5) * interval
+
+
 class EndsReader(Protocol):
     """LogEndsReader, or what a test has in its place."""
 
-    def read(self, topics: set[str]) -> LogEnds: ...
+    def read(self, named: Mapping[str, int]) -> LogEnds: ...
 
 
 class Source(Protocol):
@@ -58,8 +68,8 @@ class Ticker:
         heartbeat: float,
         history: LogHistory | None = None,
     ) -> None:
-        """`heartbeat`: seconds after which also a silent group is due. `history` gets what is read
-        here, too.
+        """`heartbeat`: seconds of silence after which a group is due without a commit, too.
+        `history` gets what is read here.
         """
         self._origin = origin
         self._positions = positions
@@ -106,7 +116,7 @@ class Ticker:
         now: float,
     ) -> bool:
         try:
-            ends = self._ends.read({topic for group in groups for topic in group.topics})
+            ends = self._ends.read(self._named(groups))
         except (ClusterUnreachable, AuthenticationFailed) as error:
             return self._failed("log_ends", error)
         self.log_ends_at = self._clock.now_ms()
@@ -146,6 +156,15 @@ class Ticker:
         self._meters.published_bytes.inc(self._publisher.published_bytes - bytes_before)
         self._meters.published_at.set(self.published_at / 1000)
         return True
+
+    def _named(self, groups: list[Group]) -> dict[str, int]:
+        """The groups' topics, and how many partitions of each their commits name."""
+        named: dict[str, int] = {}
+        commits = self._positions.columns.commits
+        for group in groups:
+            for topic, rows in group.topics.items():
+                named[topic] = max(named.get(topic, 0), rows.named(commits))
+        return named
 
     def _remember(self, results: list[GroupEvents], now: float) -> None:
         for result in results:

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from aiokafka.protocol.offset import OffsetRequest
-from numpy.typing import NDArray
 from warren.clock import Clock
 from warren.errors import ClusterUnreachable
 from warren.kafka.brokers import UNANSWERED, Brokers
 from warren.kafka.metadata import NO_LEADER
 
+from warren_collector.logs.highest import UNKNOWN, HighestEnds, Int64s
 from warren_collector.logs.metadata import TopicMetadata
 
-UNKNOWN = -1
 STARTS_EVERY = 30.0  # seconds; logs begin elsewhere only as retention goes on
 _LATEST = -1
 _EARLIEST = -2
@@ -25,7 +24,6 @@ _READ_UNCOMMITTED = 0  # the high watermark, as Kafka's own tools show it
 _CLIENT = -1  # "replica id" of one that is not a replica
 _NO_ERROR = 0
 
-Int64s = NDArray[np.int64]
 _Offsets = dict[str, Int64s]
 
 
@@ -45,12 +43,15 @@ class LogEnds:
     missing: frozenset[str] = frozenset()
     """Topics that the cluster does not have."""
     suspected: frozenset[str] = frozenset()
-    """Topics that it may not have: wait for the next reading before saying anything of them."""
+    """Topics that it may not have, or with more partitions: wait for the next reading before saying
+    anything of them.
+    """
     unknown_partitions: int = 0
 
 
 class LogEndsReader:
-    """Reads the ends freshly each time; starts every 30 s and where they are not known yet.
+    """Reads the ends freshly each time; starts every 30 s and where they are not known yet. An end
+    never goes back, whichever leader answers.
 
     For one thread: its event loop runs only within `read` and `close`.
     """
@@ -61,11 +62,15 @@ class LogEndsReader:
         self._clock = clock
         self._starts: _Offsets = {}
         self._starts_read_at = -STARTS_EVERY
+        self._highest = HighestEnds()
         self._runner = asyncio.Runner()
 
-    def read(self, topics: Iterable[str]) -> LogEnds:
-        """Raises ClusterUnreachable or AuthenticationFailed when no end at all could be read."""
-        return self._runner.run(self._read(sorted(topics)))
+    def read(self, named: Mapping[str, int]) -> LogEnds:
+        """Of these topics; `named`: how many partitions of each the commits before this name.
+
+        Raises ClusterUnreachable or AuthenticationFailed when no end at all could be read.
+        """
+        return self._runner.run(self._read(dict(sorted(named.items()))))
 
     def read_all(self, accepts: Callable[[str], bool]) -> LogEnds:
         """Of every accepted topic that may be described. Raises what `read` raises."""
@@ -84,14 +89,12 @@ class LogEndsReader:
         self._runner.close()
 
     async def _read_all(self, accepts: Callable[[str], bool]) -> LogEnds:
-        return await self._read(await self._all(accepts))
+        return await self._read(dict.fromkeys(await self._all(accepts), 0))
 
     async def _read_past(
         self, accepts: Callable[[str], bool], times: Sequence[int]
     ) -> list[dict[str, Int64s]]:
-        topics = await self._all(accepts)
-        if topics:
-            await self._metadata.refresh(self._brokers, topics)
+        topics = dict.fromkeys(await self._all(accepts))
         past: list[_Offsets] = [{} for _ in times]
         for ends, time in zip(past, times, strict=True):
             self._make_room(ends, topics)
@@ -99,19 +102,21 @@ class LogEndsReader:
         return past
 
     async def _all(self, accepts: Callable[[str], bool]) -> list[str]:
-        names = [description[1] for description in (await self._brokers.metadata(None)).topics]
+        names = await self._metadata.refresh_all(self._brokers)
+        self._highest.keep_only(self._metadata.ids.keys())
         return sorted(filter(accepts, names))
 
-    async def _read(self, topics: list[str]) -> LogEnds:
+    async def _read(self, topics: Mapping[str, int]) -> LogEnds:
         if not topics:
             return LogEnds()
         await self._metadata.refresh(self._brokers, topics)
         ends: _Offsets = {}
         self._make_room(ends, topics)
-        if not await self._fill(ends, _LATEST):
+        is_answered = await self._fill(ends, _LATEST)
+        if not is_answered or self._goes_back(ends):
             # Leaders have moved, or connections were closed since the last tick: once more.
             self._metadata.expire()
-            await self._metadata.refresh(self._brokers, topics)
+            await self._metadata.refresh(self._brokers, topics, is_second=True)
             self._make_room(ends, topics)
             await self._fill(ends, _LATEST)
         if ends and all((end == UNKNOWN).all() for end in ends.values()):
@@ -120,6 +125,7 @@ class LogEndsReader:
                 f"{self._metadata.setting}.bootstrap",
                 "no leader says where its logs end",
             )
+        self._hold(ends)
         await self._read_starts(ends)
         return LogEnds(
             topics={t: self._topic_log(t, end) for t, end in ends.items()},
@@ -128,7 +134,25 @@ class LogEndsReader:
             unknown_partitions=sum(int((end == UNKNOWN).sum()) for end in ends.values()),
         )
 
-    def _make_room(self, offsets: _Offsets, topics: Iterable[str]) -> None:
+    def _goes_back(self, ends: _Offsets) -> bool:
+        """Whether some end is lower than before; forgets it, so that it is asked for again."""
+        goes_back = False
+        for topic, end in ends.items():
+            lower = self._highest.lower(topic, self._metadata.ids[topic], end)
+            if lower.any():
+                end[lower] = UNKNOWN
+                goes_back = True
+        return goes_back
+
+    def _hold(self, ends: _Offsets) -> None:
+        """Replaces ends that are lower than before, unless they are true."""
+        now = self._clock.monotonic()
+        for topic, end in ends.items():
+            ends[topic], is_another = self._highest.hold(topic, self._metadata.ids[topic], end, now)
+            if is_another:
+                self._starts.pop(topic, None)
+
+    def _make_room(self, offsets: _Offsets, topics: Mapping[str, object]) -> None:
         """Arrays as long as the topics have partitions; what is known stays."""
         leaders = self._metadata.leaders
         for topic in topics:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from warren_collector.logs.ends import UNKNOWN, Int64s, LogEnds
+from warren_collector.logs.ends import LogEnds
+from warren_collector.logs.highest import UNKNOWN, Int64s
 
 KEPT = 10  # ends of each partition
 APART_MS = 10_000

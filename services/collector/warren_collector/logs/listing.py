@@ -14,7 +14,7 @@ from warren.kafka.producer import Bus
 from warren_collector.logs.ends import LogEnds
 from warren_collector.trouble import Trouble
 
-EVERY = 30.0  # seconds
+EVERY = 10.0  # seconds
 SPOKESMAN = 0
 """Whichever collector owns this source partition speaks for all of the cluster's."""
 
@@ -26,7 +26,7 @@ class AllEndsReader(Protocol):
 
 
 class TopicListing:
-    """One event every 30 s from one of the cluster's collectors."""
+    """One event every 10 s from one of the cluster's collectors."""
 
     def __init__(
         self,

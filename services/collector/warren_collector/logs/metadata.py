@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from warren.clock import Clock
@@ -14,28 +14,36 @@ from warren.kafka.metadata import (
     NO_LEADER,
     NOT_AUTHORISED,
     UNKNOWN_TOPIC,
+    TopicDescription,
     described_topics,
 )
 from warren.kafka.refusals import Refusals
 
-MAX_AGE = 30.0  # seconds; new partitions are seen after that long
-# A broker may not know a new topic yet, so one answer is not enough to call it missing.
+MAX_AGE = 30.0  # seconds; new partitions without a commit are seen after that long
+# A broker may not know a new topic or partition yet: one answer is not enough to call it missing.
 MISSING_AFTER = 2
 
 
 class TopicMetadata:
-    """Asked for again when it is 30 s old, when a topic is new, and after `expire`."""
+    """Asked for again when it is 30 s old, when a topic is new, and after `expire`; and about
+    topics that lack what commits name.
+    """
 
     def __init__(self, cluster: str, setting: str, clock: Clock) -> None:
         self.cluster = cluster
         self.setting = setting
         self.leaders: dict[str, list[int]] = {}
         """Broker by partition, or NO_LEADER; only topics that can be described."""
+        self.ids: dict[str, str] = {}
+        """Of the same topics; empty where brokers have no ids."""
         self._clock = clock
         self._refreshed_at: float | None = None
         self._asked: frozenset[str] = frozenset()
         self._wanted: set[str] = set()
+        self._unauthorised: set[str] = set()
         self._absences: Counter[str] = Counter()
+        self._shortfalls: Counter[str] = Counter()
+        """Looks at which a topic had fewer partitions than commits name."""
         self._refusals = Refusals(cluster, setting, "DESCRIBE", "topic", "their lag is unknown")
 
     @property
@@ -45,39 +53,112 @@ class TopicMetadata:
 
     @property
     def suspected(self) -> frozenset[str]:
-        """Topics that may be missing; the next answer will tell."""
-        return frozenset(t for t, seen in self._absences.items() if seen < MISSING_AFTER)
+        """Topics that may be missing, or have more partitions; the next answer will tell."""
+        doubts = (*self._absences.items(), *self._shortfalls.items())
+        return frozenset(topic for topic, seen in doubts if seen < MISSING_AFTER)
 
     def expire(self) -> None:
         self._refreshed_at = None
 
-    async def refresh(self, brokers: Brokers, topics: Sequence[str]) -> None:
-        """Raises ClusterUnreachable or AuthenticationFailed."""
-        now = self._clock.monotonic()
-        self._wanted.update(topics)
-        is_fresh = self._refreshed_at is not None and now - self._refreshed_at < MAX_AGE
-        if is_fresh and self._asked.issuperset(topics):
-            return
-        self._asked = frozenset(self._wanted)
-        self._take(await brokers.metadata(sorted(self._asked)))
-        if not is_fresh:
-            self._wanted = set(topics)  # others are asked for again when somebody wants them
-        self._refreshed_at = None if self.suspected else now
+    async def refresh(
+        self, brokers: Brokers, named: Mapping[str, int], *, is_second: bool = False
+    ) -> None:
+        """`named`: topics to know, and how many partitions of each commits name.
 
-    def _take(self, response: Any) -> None:
-        leaders: dict[str, list[int]] = {}
-        absent: set[str] = set()
-        unauthorised: set[str] = set()
+        What is older than a commit says nothing against it. `is_second`: in the same reading, which
+        is no second look. Raises ClusterUnreachable or AuthenticationFailed.
+        """
+        look = 0 if is_second else 1
+        now = self._clock.monotonic()
+        self._wanted.update(named)
+        is_fresh = self._refreshed_at is not None and now - self._refreshed_at < MAX_AGE
+        if is_fresh and self._asked.issuperset(named):
+            doubtful = list(self._doubtful(named))
+            if doubtful:
+                self._take(doubtful, await brokers.metadata(doubtful), look)
+        else:
+            self._asked = frozenset(self._wanted)
+            self._forget_others()
+            self._take(self._asked, await brokers.metadata(sorted(self._asked)), look)
+            if not is_fresh:
+                self._wanted = set(named)  # others are asked for again when somebody wants them
+            self._refreshed_at = now
+        self._count_shortfalls(named, look)
+        if self._is_in_doubt(named):
+            self._refreshed_at = None
+
+    async def refresh_all(self, brokers: Brokers) -> list[str]:
+        """The names of all topics that may be described. Raises what `refresh` raises."""
+        response = await brokers.metadata(None)
+        described = [topic for topic in described_topics(response) if topic.error == NO_ERROR]
+        names = [topic.name for topic in described]
+        # A topic that is not among them may be one that must not be described: that says nothing.
+        for topic in described:
+            self._describe(topic)
+            self._absences.pop(topic.name, None)
+        self._wanted.update(names)
+        self._asked |= frozenset(names)
+        if self._asked.issubset(names):
+            self._refreshed_at = self._clock.monotonic()
+        return names
+
+    def _is_in_doubt(self, named: Mapping[str, int]) -> bool:
+        suspected = self.suspected
+        return any(
+            topic in suspected and (count or topic in self._absences)
+            for topic, count in named.items()
+        )
+
+    def _doubtful(self, named: Mapping[str, int]) -> Iterator[str]:
+        for topic, partitions in named.items():
+            if partitions > len(self.leaders.get(topic, ())) and topic not in self._unauthorised:
+                yield topic
+
+    def _forget_others(self) -> None:
+        """What is not asked about any more; ids stay, to tell a topic made anew."""
+        self.leaders = {t: leaders for t, leaders in self.leaders.items() if t in self._asked}
+        self._unauthorised &= self._asked
+        for doubts in (self._absences, self._shortfalls):
+            for topic in doubts.keys() - self._asked:
+                del doubts[topic]
+
+    def _take(self, asked: Iterable[str], response: Any, look: int) -> None:
+        self._unauthorised.difference_update(asked)
+        described, absent = set(), set()
         for topic in described_topics(response):
             if topic.error == NO_ERROR:
-                leaders[topic.name] = _by_partition(topic.leaders)
+                described.add(topic.name)
+                self._describe(topic)
             elif topic.error in (UNKNOWN_TOPIC, INVALID_TOPIC):
                 absent.add(topic.name)
             elif topic.error == NOT_AUTHORISED:
-                unauthorised.add(topic.name)
-        self.leaders = leaders
-        self._absences = Counter({topic: self._absences[topic] + 1 for topic in absent})
-        self._refusals.observe(unauthorised)
+                self._unauthorised.add(topic.name)
+        for name in set(asked) - described:
+            self.leaders.pop(name, None)
+        for name in set(asked) - absent:
+            self._absences.pop(name, None)
+        for name in absent:
+            self._absences[name] = max(self._absences[name] + look, 1)
+            if self._absences[name] >= MISSING_AFTER:
+                self.ids.pop(name, None)
+        self._refusals.observe(self._unauthorised)
+
+    def _describe(self, topic: TopicDescription) -> None:
+        before = self.ids.get(topic.name)
+        if before is not None and topic.id != before:
+            # Made anew: partitions beyond those it has now were the old topic's.
+            self._shortfalls[topic.name] = MISSING_AFTER
+        self.ids[topic.name] = topic.id
+        self.leaders[topic.name] = _by_partition(topic.leaders)
+
+    def _count_shortfalls(self, named: Mapping[str, int], look: int) -> None:
+        """Topics never lose partitions: one that seems to have too few is looked at once more."""
+        for topic, partitions in named.items():
+            known = self.leaders.get(topic)
+            if known is not None and partitions > len(known):
+                self._shortfalls[topic] = max(self._shortfalls[topic] + look, 1)
+            elif partitions:
+                self._shortfalls.pop(topic, None)
 
 
 def _by_partition(leaders: dict[int, int]) -> list[int]:

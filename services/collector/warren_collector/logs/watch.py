@@ -8,7 +8,8 @@ from typing import Protocol
 from warren.clock import Clock
 from warren.errors import AuthenticationFailed, ClusterUnreachable
 
-from warren_collector.logs.ends import Int64s, LogEnds
+from warren_collector.logs.ends import LogEnds
+from warren_collector.logs.highest import Int64s
 from warren_collector.logs.history import APART_MS, KEPT, LogHistory
 
 EVERY = APART_MS / 1000

@@ -9,7 +9,8 @@ import numpy as np
 from warren.contracts import EarlierPositions, OffsetEvent, TopicPositions
 from warren.contracts.offset_event import SourceName
 
-from warren_collector.logs.ends import UNKNOWN, LogEnds, TopicLog
+from warren_collector.logs.ends import LogEnds, TopicLog
+from warren_collector.logs.highest import UNKNOWN
 from warren_collector.logs.history import LogHistory
 from warren_collector.positions.columns import NO_OFFSET, Int64s, PositionColumns
 from warren_collector.positions.earlier_commits import EarlierCommits
@@ -169,7 +170,9 @@ def _positions(
     count = len(log.end)
     chosen = rows.rows(count)
     result.rows.append(chosen)
-    gone = frozenset(partition for partition in rows.by_partition if partition >= count)
+    gone = frozenset[int]()
+    if rows.highest >= count:
+        gone = frozenset(partition for partition in rows.by_partition if partition >= count)
     return _columns(np.arange(count), chosen, columns, log), gone
 
 

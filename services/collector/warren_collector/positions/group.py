@@ -15,22 +15,37 @@ NEVER_COMMITTED = 0
 class TopicRows:
     """Rows of one group in one topic, by partition."""
 
-    __slots__ = ("_listed", "by_partition", "gone")
+    __slots__ = ("_listed", "by_partition", "gone", "highest")
 
     def __init__(self) -> None:
         self.by_partition: dict[int, int] = {}
+        self.highest = -1
+        """No committed partition has a higher number."""
         self.gone: frozenset[int] = frozenset()
         """Committed partitions that the cluster does not have any more, published as removed."""
         self._listed: NDArray[np.int64] | None = None
 
     def set(self, partition: int, row: int) -> None:
         self.by_partition[partition] = row
+        self.highest = max(self.highest, partition)
         self._listed = None
 
     def remove(self, partition: int) -> int:
         """Forgets a partition and returns its row."""
         self._listed = None
-        return self.by_partition.pop(partition)
+        row = self.by_partition.pop(partition)
+        if partition == self.highest:
+            self.highest = max(self.by_partition, default=-1)
+        return row
+
+    def named(self, commits: NDArray[np.int64]) -> int:
+        """How many partitions the topic must have: those told to be gone only count if they were
+        committed again. `commits`: not published yet, by row.
+        """
+        if not self.gone:
+            return self.highest + 1
+        there = (p for p, row in self.by_partition.items() if p not in self.gone or commits[row])
+        return max(there, default=-1) + 1
 
     def rows(self, partitions: int) -> NDArray[np.int64]:
         """The row of each of the topic's `partitions`; NEVER_COMMITTED where there is none."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Collection, Iterable
 
 import structlog
@@ -17,7 +16,6 @@ from warren_freshness.positions.group_positions import GroupPositions
 log = structlog.get_logger(__name__)
 
 SERVICE = "freshness"
-KeyedLetter = tuple[bytes | None, DeadLetter]
 
 
 class Intake:
@@ -29,9 +27,9 @@ class Intake:
         self._clock = clock
         self._foreign: set[str] = set()
 
-    def take(self, messages: Iterable[Message]) -> list[KeyedLetter]:
+    def take(self, messages: Iterable[Message]) -> list[DeadLetter]:
         """What could not be used is returned, to be published."""
-        refused: list[KeyedLetter] = []
+        refused: list[DeadLetter] = []
         for message in messages:
             try:
                 event = OffsetEvent.from_bytes(message.value())
@@ -55,7 +53,7 @@ class Intake:
             )
         return "foreign"
 
-    def _dead_letter(self, message: Message, problem: ContractViolation) -> KeyedLetter:
+    def _dead_letter(self, message: Message, problem: ContractViolation) -> DeadLetter:
         topic, partition, offset = message.topic(), message.partition(), message.offset()
         log.warning(
             "event refused",
@@ -64,15 +62,13 @@ class Intake:
             offset=offset,
             problem=problem.reason,
         )
-        key, value = message.key(), message.value()
-        letter = DeadLetter(
+        return DeadLetter.of(
             service=SERVICE,
             topic=topic or "",
             partition=-1 if partition is None else partition,
             offset=-1 if offset is None else offset,
             reason=problem.reason,
             failed_at=self._clock.now_ms(),
-            key=None if key is None else base64.b64encode(key),
-            value=None if value is None else base64.b64encode(value),
+            key=message.key(),
+            value=message.value(),
         )
-        return key, letter

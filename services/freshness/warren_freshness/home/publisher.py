@@ -6,12 +6,11 @@ import asyncio
 from collections.abc import Sequence
 
 import structlog
-from warren.contracts import FreshnessEvent, group_key
+from warren.contracts import DeadLetter, FreshnessEvent, group_key
 from warren.contracts.topics import DEAD_LETTERS, FRESHNESS, MAX_MESSAGE_BYTES
 from warren.kafka.producer import EventProducer
 from warren.settings import HomeSettings
 
-from warren_freshness.home.intake import KeyedLetter
 from warren_freshness.positions.group_positions import GroupKey
 
 log = structlog.get_logger(__name__)
@@ -33,7 +32,7 @@ class Publisher:
         async with self._one_at_a_time:
             await asyncio.to_thread(self._publish, events, deleted)
 
-    async def publish_dead_letters(self, letters: Sequence[KeyedLetter]) -> None:
+    async def publish_dead_letters(self, letters: Sequence[DeadLetter]) -> None:
         """Input that could not be used. Raises PublishFailed."""
         async with self._one_at_a_time:
             await asyncio.to_thread(self._publish_dead_letters, letters)
@@ -54,7 +53,7 @@ class Publisher:
             self._producer.send(self._freshness, group_key(cluster, group), None)
         self._producer.flush()
 
-    def _publish_dead_letters(self, letters: Sequence[KeyedLetter]) -> None:
-        for key, letter in letters:
-            self._producer.send(self._dead_letters, key, letter.to_bytes())
+    def _publish_dead_letters(self, letters: Sequence[DeadLetter]) -> None:
+        for letter in letters:
+            self._producer.send(self._dead_letters, letter.key, letter.to_bytes())
         self._producer.flush()

@@ -5,7 +5,6 @@ Each lies in the partition of the group's events.
 
 from __future__ import annotations
 
-import base64
 from dataclasses import dataclass
 
 from warren.contracts import DeadLetter, NotificationEvent, group_key
@@ -70,17 +69,18 @@ class Records:
         now: int,
     ) -> Record:
         """An event of `warren.lag-status` that could not be used, or not be delivered."""
-        letter = DeadLetter(
+        letter = DeadLetter.of(
             service="notifier",
             topic=LAG_STATUS.full_name(self.prefix),
             partition=partition,
             offset=offset,
             reason=reason,
             failed_at=now,
-            key=None if key is None else base64.b64encode(key),
-            value=None if value is None else base64.b64encode(value),
+            key=key,
+            value=value,
         )
-        return Record(DEAD_LETTERS.full_name(self.prefix), partition, key, letter.to_bytes())
+        topic = DEAD_LETTERS.full_name(self.prefix)
+        return Record(topic, partition, letter.key, letter.to_bytes())
 
     def state(self, state: SubjectState, *, settled: bool) -> Record:
         """The state as it is now, for `warren.notifier-state`; a tombstone once it is settled."""
