@@ -93,30 +93,36 @@ class ClusterStack:
     def run(self) -> None:
         """Returns when `stop` is set. Raises SettingsError for what librdkafka does not know."""
         while not self._stop.is_set():
-            try:
-                if self._connect():
-                    self._collect()
-            except KafkaError as error:
-                log_retry(error)
-                self._trouble(error)
-                self._await_restart()
-            except SettingsError:
-                raise
-            except Exception as fault:  # whatever it is, the other clusters go on
-                log.exception("cluster given up for now: a fault", cluster=self.cluster)
-                self.state.fault(fault)
-                self._meters.cluster_state(self.state.name)
-                self._meters.faults.inc()
-                self._await_restart()
-            finally:
+            if not self._work():
+                self._meters.restarts.inc()
+                if self.is_ready:  # there is state to be freed, and no traceback holds it any more
+                    garbage.settle()
                 self.is_ready = False
                 self._turns.end()
+                self._stop.wait(RESTART_AFTER)
+        self.is_ready = False
+        self._turns.end()
 
-    def _await_restart(self) -> None:
-        self._meters.restarts.inc()
-        if self.is_ready:  # there is state to be freed
-            garbage.settle()
-        self._stop.wait(RESTART_AFTER)
+    def _work(self) -> bool:
+        """Until `stop` is set; False when something went wrong, which is told. Raises SettingsError
+        for what librdkafka does not know.
+        """
+        try:
+            if self._connect():
+                self._collect()
+        except KafkaError as error:
+            log_retry(error)
+            self._trouble(error)
+            return False
+        except SettingsError:
+            raise
+        except Exception as fault:  # whatever it is, the other clusters go on
+            log.exception("cluster given up for now: a fault", cluster=self.cluster)
+            self.state.fault(fault)
+            self._meters.cluster_state(self.state.name)
+            self._meters.faults.inc()
+            return False
+        return True
 
     def _connect(self) -> bool:
         """Waits for both clusters; False when stopped meanwhile."""
