@@ -78,13 +78,15 @@ def test_the_first_look_asks_for_the_past_and_each_ten_seconds_are_looked_at() -
     logs = Logs(clock)
     watch = LogWatch(logs, lambda _topic: True, clock)
     logs.is_away = True
-    watch.look()
+    assert watch.look() is None
     assert len(watch.history) == 0
     logs.is_away = False
     watch.look()
     assert logs.readings == 0  # not before the next time
     clock.advance(EVERY)
-    watch.look()
+    read = watch.look()
+    assert read is not None
+    assert read.topics["orders"].end.tolist() == [5500]
     assert known(watch.history, 0) == [[500, 1500, 2500, 3500, 4500, 5500]]
     for _ in range(4):
         clock.advance(EVERY / 2)

@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
+from structlog.testing import capture_logs
 from support.collector_lab import CLUSTER, Lab
 from support.waiting import eventually
 from warren.clock import ManualClock
 from warren.contracts import TopicsEvent
 from warren.contracts.topics import TOPICS
-from warren.errors import ClusterUnreachable, PublishFailed
+from warren.errors import PublishFailed
 from warren.kafka.connection import connect
 from warren.kafka.topic_reader import TopicReader
 from warren.kafka.topics import HOME, ensure_topics
 from warren_collector.logs.ends import LogEnds, TopicLog
-from warren_collector.logs.listing import EVERY, TopicListing
+from warren_collector.logs.listing import TopicListing
 
 NOW = 1_795_244_400_000
 
 
-class Ends:
-    def __init__(self) -> None:
-        self.problem: Exception | None = None
-
-    def read_all(self, accepts: Callable[[str], bool]) -> LogEnds:
-        if self.problem:
-            raise self.problem
-        log = TopicLog(np.zeros(2, np.int64), np.array([7, -1], np.int64))
-        return LogEnds({topic: log for topic in ("orders", "denied") if accepts(topic)})
+ENDS = LogEnds({"orders": TopicLog(np.zeros(2, np.int64), np.array([7, -1], np.int64))})
 
 
 class KeepingBus:
@@ -46,27 +37,17 @@ class KeepingBus:
 
 
 @pytest.fixture
-def ends() -> Ends:
-    return Ends()
-
-
-@pytest.fixture
 def bus() -> KeepingBus:
     return KeepingBus()
 
 
 @pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock(NOW)
-
-
-@pytest.fixture
-def listing(ends: Ends, bus: KeepingBus, clock: ManualClock) -> TopicListing:
-    return TopicListing("prod", ends, bus, "w.", lambda topic: topic != "denied", clock)
+def listing(bus: KeepingBus) -> TopicListing:
+    return TopicListing("prod", bus, "w.", ManualClock(NOW))
 
 
 def test_what_is_published(listing: TopicListing, bus: KeepingBus) -> None:
-    assert listing.publish({0, 3})
+    assert listing.publish(ENDS, {0, 3})
     ((topic, key, value),) = bus.sent
     assert (topic, key) == ("w.topics", b"prod")
     assert TopicsEvent.from_bytes(value) == TopicsEvent(
@@ -74,32 +55,25 @@ def test_what_is_published(listing: TopicListing, bus: KeepingBus) -> None:
     )
 
 
-def test_every_thirty_seconds(listing: TopicListing, bus: KeepingBus, clock: ManualClock) -> None:
-    assert listing.publish({0})
-    clock.advance(EVERY - 0.1)
-    assert not listing.publish({0})
-    clock.advance(0.1)
-    assert listing.publish({0})
-    assert len(bus.sent) == 2
-
-
-def test_one_collector_speaks_for_all(listing: TopicListing, bus: KeepingBus) -> None:
-    assert not listing.publish({1, 2})
+def test_nothing_when_nothing_was_read(listing: TopicListing, bus: KeepingBus) -> None:
+    assert not listing.publish(None, {0})
     assert bus.sent == []
 
 
-@pytest.mark.parametrize("step", ["ends", "bus"])
-def test_what_failed_is_tried_again(
-    listing: TopicListing, ends: Ends, bus: KeepingBus, clock: ManualClock, step: str
+def test_one_collector_speaks_for_all(listing: TopicListing, bus: KeepingBus) -> None:
+    assert not listing.publish(ENDS, {1, 2})
+    assert bus.sent == []
+
+
+def test_what_failed_is_told_and_tried_again_with_the_next_reading(
+    listing: TopicListing, bus: KeepingBus
 ) -> None:
-    if step == "ends":
-        ends.problem = ClusterUnreachable("prod", "clusters.prod.bootstrap", "away")
-    else:
-        bus.problem = PublishFailed("home", "home", "not acknowledged")
-    assert not listing.publish({0})
-    ends.problem = bus.problem = None
-    clock.advance(EVERY)
-    assert listing.publish({0})
+    bus.problem = PublishFailed("home", "home", "not acknowledged")
+    with capture_logs() as logs:
+        assert not listing.publish(ENDS, {0})
+    assert [line["log_level"] for line in logs] == ["warning"]
+    bus.problem = None
+    assert listing.publish(ENDS, {0})
 
 
 @pytest.mark.integration

@@ -192,14 +192,8 @@ class ClusterStack:
                 logs.history,
             )
             self._meters.log_ends_age.set_function(lambda: self._age_s(ticker.log_ends_at))
-            listing = TopicListing(
-                self.cluster,
-                ends,
-                producer,
-                self._settings.home.topic_prefix,
-                watched.topic,
-                self._clock,
-            )
+            prefix = self._settings.home.topic_prefix
+            listing = TopicListing(self.cluster, producer, prefix, self._clock)
             self._loop(source, positions, publisher, ticker, listing, logs)
             ticker.tick()
 
@@ -234,12 +228,12 @@ class ClusterStack:
             now = self._clock.monotonic()
             is_crowded = publisher.waiting >= MOST_DEAD_LETTERS
             if now >= next_tick or is_crowded or (self.is_ready and not was_ready):
-                logs.look()
+                all_ends = logs.look()
                 ticker.tick()
                 if rereads and self.is_ready and not positions.groups.dirty.any():
                     source.reread()
                     rereads = False
-                listing.publish(source.partitions.live())
+                listing.publish(all_ends, source.partitions.live())
                 self._note(source, positions, ticker)
                 next_tick = max(next_tick + interval, now)
 

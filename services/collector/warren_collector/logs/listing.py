@@ -2,65 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
-from typing import Protocol
+from collections.abc import Container
 
 from warren.clock import Clock
 from warren.contracts import TopicsEvent
 from warren.contracts.topics import TOPICS
-from warren.errors import AuthenticationFailed, ClusterUnreachable, PublishFailed
+from warren.errors import PublishFailed
 from warren.kafka.producer import Bus
 
 from warren_collector.logs.ends import LogEnds
 from warren_collector.trouble import Trouble
 
-EVERY = 10.0  # seconds
 SPOKESMAN = 0
 """Whichever collector owns this source partition speaks for all of the cluster's."""
 
 
-class AllEndsReader(Protocol):
-    """LogEndsReader, or what a test has in its place."""
-
-    def read_all(self, accepts: Callable[[str], bool]) -> LogEnds: ...
-
-
 class TopicListing:
-    """One event every 10 s from one of the cluster's collectors."""
+    """One event from one of the cluster's collectors whenever all log ends were read."""
 
-    def __init__(
-        self,
-        cluster: str,
-        ends: AllEndsReader,
-        bus: Bus,
-        topic_prefix: str,
-        accepts: Callable[[str], bool],
-        clock: Clock,
-    ) -> None:
-        """`accepts` says whether a topic is watched."""
+    def __init__(self, cluster: str, bus: Bus, topic_prefix: str, clock: Clock) -> None:
         self._cluster = cluster
-        self._accepts = accepts
-        self._ends = ends
         self._bus = bus
         self._topic = TOPICS.full_name(topic_prefix)
         self._clock = clock
         self._trouble = Trouble(cluster, clock)
-        self._published_at = -EVERY
 
-    def publish(self, owned: Container[int]) -> bool:
-        """Whether an event was due, this collector's to publish, and is acknowledged.
+    def publish(self, ends: LogEnds | None, owned: Container[int]) -> bool:
+        """Whether there was something to publish by this collector, and it is acknowledged.
 
-        `owned`: source partitions. What failed is tried again when the next one is due.
+        `ends`: of all topics, if they have just been read; what is not acknowledged is left until
+        they are read again. `owned`: source partitions.
         """
-        now = self._clock.monotonic()
-        if SPOKESMAN not in owned or now - self._published_at < EVERY:
+        if ends is None or SPOKESMAN not in owned:
             return False
-        self._published_at = now
         try:
-            event = self._event(self._ends.read_all(self._accepts))
-            self._bus.send(self._topic, self._cluster.encode(), event.to_bytes())
+            self._bus.send(self._topic, self._cluster.encode(), self._event(ends).to_bytes())
             self._bus.flush()
-        except (ClusterUnreachable, AuthenticationFailed, PublishFailed) as error:
+        except PublishFailed as error:
             self._trouble.tell(error)
             return False
         self._trouble.over()

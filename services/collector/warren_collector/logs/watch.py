@@ -37,11 +37,13 @@ class LogWatch:
         self._looked_at = -EVERY
         self._knows_past = False
 
-    def look(self) -> None:
-        """What cannot be read is left until the next time: the ticks tell of the trouble."""
+    def look(self) -> LogEnds | None:
+        """What was read, if it was time to. What cannot be read is left until the next time: the
+        ticks tell of the trouble.
+        """
         now = self._clock.monotonic()
         if now - self._looked_at < EVERY:
-            return
+            return None
         self._looked_at = now
         try:
             ends = self._reader.read_all(self._accepts)
@@ -49,8 +51,9 @@ class LogWatch:
                 self._recall()
                 self._knows_past = True
         except (ClusterUnreachable, AuthenticationFailed):
-            return
+            return None
         self.history.add(ends, self._clock.now_ms())
+        return ends
 
     def _recall(self) -> None:
         """By the records' timestamps, which is as good as those are."""
