@@ -185,6 +185,8 @@ def test_big_groups_are_split(sizes: dict[str, int], most: int) -> None:
             assert columns.committed == columns.partition == columns.log_end
     assert seen == {topic: list(range(size)) for topic, size in sizes.items()}
     assert [event.observed_at for event in events] == [NOW + n for n in range(len(events))]
+    count = len(events)
+    assert [(event.part, event.parts) for event in events] == [(n, count) for n in range(count)]
     for before, after in pairwise(events):
         both = [*before.topics.values(), *after.topics.values()]
         assert sum(len(columns.partition) for columns in both) > most

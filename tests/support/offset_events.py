@@ -8,7 +8,7 @@ from typing import Any
 
 from warren.contracts import OffsetEvent, TopicPositions
 from warren.evaluation import GroupRules, Rules
-from warren.judgement.judge import Ended, Judged, Outcome, judge
+from warren.judgement.judge import Ended, Judged, Outcome, Taken, judge
 from warren.judgement.state import GroupGone, GroupState
 
 NOW = 1_795_244_400_000
@@ -88,7 +88,7 @@ class Judge:
     def __call__(self, event: OffsetEvent) -> Outcome:
         rules = GroupRules(self.rules) if isinstance(self.rules, Rules) else self.rules
         outcome = judge(event, self.state, rules, source_offset=7)
-        if isinstance(outcome, Judged | Ended):
+        if isinstance(outcome, Judged | Ended | Taken):
             self.state = outcome.state
         return outcome
 
