@@ -87,6 +87,7 @@ CAUGHT_UP = {
     "oldest_at": None,
     "commit_lag_ms": None,
     "append_lag_ms": None,
+    "late_since": None,
 }
 
 

@@ -62,7 +62,7 @@ VERDICTS: dict[str, str] = {
     "cft/observed/behind3": "same",
     "cft/observed/at0": "same",
     "cft/observed/lost_data_idle": (
-        "different: the age of the first record that is left, and how many are lost"
+        "different: at least the age of the first record that is left, and how many are lost"
     ),
     "cft/observed/lost_data_with_live_traffic": (
         "different: new records do not make a group fresh that has old ones to read"
@@ -79,14 +79,16 @@ VERDICTS: dict[str, str] = {
     "datadog/interpolate/": EXACT,
     "datadog/compact/": "different: there is no table of points to be kept small",
     "datadog/reset/": "different: a topic created anew has another id, so its old times are unused",
-    "datadog/report/floor at the low watermark": "same value, and the lost records are counted",
+    "datadog/report/floor at the low watermark": (
+        "same, but as a lower bound, and the lost records are counted"
+    ),
     "datadog/report/cap without low watermark": EXACT,
     "datadog/history_budget/": "different: one time per position in use is kept, no history",
     "klag/whole_log/valid anchors": EXACT,
     "klag/whole_log/start timestamp 0": "different: only the record at the position matters",
     "klag/whole_log/end timestamp -1": "different: only the record at the position matters",
     "klag/whole_log/degenerate span": "different: an empty log is caught up",
-    "klag/whole_log/committed before log start": "different: expired, with a value",
+    "klag/whole_log/committed before log start": "different: expired, with a lower bound",
     "klag/whole_log/committed after log end": "different: caught up",
     "klag/whole_log/midpoint": EXACT,
     "klag/whole_log/caught up": "different: 0, not the time since the last record",
@@ -211,7 +213,8 @@ def test_cft_observed() -> None:
     old = dict.fromkeys(range(34, 60), NOW - 20 * HOUR)
     for log in (old, old | {60: NOW - 300}):
         row = figures(29, max(log) + 1, log, log_start=34)
-        assert (row.reason, row.freshness_ms, row.lost_records) == ("expired", 20 * HOUR, 5)
+        assert (row.reason, row.bound_ms, row.lost_records) == ("expired", 20 * HOUR, 5)
+        assert row.freshness_ms is None
     phantom = figures(9, 10, dict.fromkeys(range(9), NOW))
     assert (phantom.reason, phantom.freshness_ms) == ("control_only", 0)
     failing = figures(7, 10, None, observed_at=NOW - 5000)
@@ -233,7 +236,7 @@ def test_datadog_floor_at_the_low_watermark() -> None:
     case = by_id(DATADOG["report"])["floor at the low watermark"]
     seconds = case["expect_s"]
     row = figures(case["committed"], case["high"], {case["low"]: NOW - seconds * 1000}, case["low"])
-    assert row.freshness_ms == seconds * 1000
+    assert (row.freshness_ms, row.bound_ms) == (None, seconds * 1000)
     assert (row.reason, row.lost_records) == ("expired", case["low"] - case["committed"])
 
 
@@ -246,10 +249,11 @@ def test_klag_whole_log(case: dict[str, Any]) -> None:
         "degenerate span": (0, "caught_up", 0),
         "caught up": (0, "caught_up", 0),
         "committed after log end": (0, "caught_up", 0),
-        "committed before log start": (age, "expired", start - committed),
+        "committed before log start": (None, "expired", start - committed),
     }
     found = (row.freshness_ms, row.reason, row.lost_records)
     assert found == expected.get(case["id"], (age, "exact", 0))
+    assert row.reason != "expired" or row.bound_ms == age
 
 
 @pytest.mark.parametrize("case", KLAG["retention_percent"])
@@ -271,7 +275,8 @@ def test_klag_exporter_calculator() -> None:
         lost = cases[name]
         row = figures(lost["committed"], lost["high"], {lost["low"]: NOW - HOUR}, lost["low"])
         assert row.lost_records == lost["messages_lost"]
-        assert row.freshness_ms == HOUR != lost["lag_seconds"] * 1000
+        assert row.freshness_ms is None
+        assert row.bound_ms == HOUR != lost["lag_seconds"] * 1000
 
 
 @pytest.mark.parametrize("case", KLAG_EXPORTER["wedged_behind_transaction_scan"])
@@ -299,5 +304,6 @@ def test_kle_lookups_are_never_infinite_and_never_too_few(case: dict[str, Any]) 
         if offset >= log_end:
             assert (row.freshness_ms, row.reason) == (0, "caught_up")
         else:
-            assert row.freshness_ms is not None
+            is_left = offset >= min(log)
+            assert (row.freshness_ms if is_left else row.bound_ms) is not None
             assert row.oldest_at in log.values()

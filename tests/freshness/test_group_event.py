@@ -16,7 +16,7 @@ def test_sums_and_extremes_over_all_partitions() -> None:
             Row(1, 9, 0, "caught_up", 10),
             Row(4, -1, None, "no_commit", None),
         ],
-        "bills": [Row(0, 2, 80, "expired", 0, 3, 400), Row(1, 2, None, "timeout", 9, 2)],
+        "bills": [Row(0, 2, None, "expired", 80, 3, 400), Row(1, 2, None, "timeout", 9, 2)],
     }
     event = group_event(SNAPSHOT, rows, NOW)
     assert event.model_copy(update={"topics": {}}) == FreshnessEvent(
@@ -24,10 +24,11 @@ def test_sums_and_extremes_over_all_partitions() -> None:
         group=GROUP,
         measured_at=NOW,
         observed_at=NOW - 5,
-        freshness_ms=80,
+        freshness_ms=70,
+        at_least_ms=80,
         lost_records=5,
         time_to_loss_ms=400,
-        worst=WorstFreshness(topic="bills", partition=0, freshness_ms=80),
+        worst=WorstFreshness(topic="bills", partition=0, freshness_ms=80, at_least=True),
     )
     assert event.topics["orders"] == TopicFreshness(
         partition=[0, 1, 4],
@@ -52,7 +53,17 @@ def test_all_caught_up() -> None:
 
 def test_nothing_known() -> None:
     event = group_event(SNAPSHOT, {"orders": [Row(0, 5, None, "timeout", 7)]}, NOW)
-    assert (event.freshness_ms, event.worst) == (None, None)
+    assert (event.freshness_ms, event.at_least_ms) == (None, 7)
+    assert event.worst == WorstFreshness(topic="orders", partition=0, freshness_ms=7, at_least=True)
+    nothing = group_event(SNAPSHOT, {"orders": [Row(0, 5, None, "timeout", None)]}, NOW)
+    assert (nothing.freshness_ms, nothing.at_least_ms, nothing.worst) == (None, None, None)
+
+
+def test_a_lower_bound_does_not_hide_what_is_known_to_be_later() -> None:
+    rows = {"orders": [Row(0, 5, 70, "exact", 0), Row(1, 5, None, "expired", 60, 2)]}
+    event = group_event(SNAPSHOT, rows, NOW)
+    assert (event.freshness_ms, event.at_least_ms) == (70, 70)
+    assert event.worst == WorstFreshness(topic="orders", partition=0, freshness_ms=70)
 
 
 def test_a_group_without_partitions() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -11,9 +11,10 @@ from confluent_kafka import Message
 from freshness.events import CLUSTER, GROUP, NOW, At, offset_event
 from structlog.testing import capture_logs
 from warren.clock import ManualClock
-from warren.contracts import DeadLetter
+from warren.contracts import DeadLetter, FreshnessEvent
 from warren.errors import PublishFailed
 from warren_freshness.home.intake import Intake
+from warren_freshness.home.last_events import LastEvents
 from warren_freshness.home.offsets_feed import OffsetsFeed, Polled
 from warren_freshness.home.publisher import Publisher
 from warren_freshness.positions.group_positions import GroupPositions
@@ -92,6 +93,11 @@ class FakePublisher:
             raise PublishFailed("home", "home", "not acknowledged")
 
 
+class FakeLastEvents:
+    def read(self, partitions: Collection[int]) -> dict[int, list[FreshnessEvent]]:
+        return {partition: [] for partition in partitions}
+
+
 class FakeRedis:
     async def close(self) -> None:
         pass
@@ -108,6 +114,7 @@ def test_nothing_is_used_before_its_dead_letters_are_safe() -> None:
             cast("Publisher", publisher),
             [],
             cast("RedisCache", FakeRedis()),
+            cast("LastEvents", FakeLastEvents()),
             interval=1,
         )
         await asyncio.wait_for(service.run(stop), 30)

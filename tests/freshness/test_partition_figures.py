@@ -1,11 +1,19 @@
 from __future__ import annotations
 
 from freshness.events import NOW
-from warren_freshness.figures.partition_figures import Evidence, Row, measure, unheard_of
+from warren_freshness.figures.late_since import LateSince
+from warren_freshness.figures.partition_figures import (
+    Evidence,
+    Row,
+    measure,
+    to_remember,
+    unheard_of,
+)
 from warren_freshness.log_position import UNKNOWN, LogPosition, Reading
 from warren_freshness.positions.partition_state import PartitionState
 
 HOUR = 3_600_000
+NOTHING = Evidence({}, {}, {})
 
 
 def state(
@@ -30,6 +38,8 @@ def measured(
     reading: Reading | None = None,
     newest: int | None = None,
     retention: int | None = None,
+    known: LateSince | None = None,
+    now: int = NOW,
 ) -> Row:
     place = at.to_read
     return measure(
@@ -39,7 +49,8 @@ def measured(
             newest={} if newest is None else {at.log_end_position: newest},
             retention={"orders": retention},
         ),
-        NOW,
+        now,
+        known,
     )
 
 
@@ -57,6 +68,7 @@ def test_exact() -> None:
         oldest_at=NOW - HOUR,
         commit_lag_ms=HOUR - 500,
         append_lag_ms=HOUR + 400,
+        late_since=NOW - HOUR,
     )
 
 
@@ -77,26 +89,78 @@ def test_no_commit() -> None:
     assert measured(state(committed=-1)) == Row(0, -1, None, "no_commit", None)
 
 
-def test_expired_is_as_late_as_the_first_record_that_is_left() -> None:
+def test_expired_is_as_late_as_the_first_record_that_is_left_at_least() -> None:
     at = state(committed=2, log_start=6)
     assert at.to_read == LogPosition("orders", 0, 6)
     row = measured(at, Reading("record", first=NOW - HOUR, before=NOW - 1), 1, retention=2 * HOUR)
-    assert row == Row(0, 2, HOUR, "expired", 0, 4, time_to_loss_ms=HOUR, oldest_at=NOW - HOUR)
+    assert row == Row(
+        partition=0,
+        committed=2,
+        freshness_ms=None,
+        reason="expired",
+        bound_ms=HOUR,
+        lost_records=4,
+        time_to_loss_ms=HOUR,
+        oldest_at=NOW - HOUR,
+        late_since=NOW - HOUR,
+    )
 
 
 def test_records_that_expired_after_the_event_was_made() -> None:
     row = measured(state(), Reading("record", first=NOW - HOUR, log_start=8))
-    assert (row.reason, row.lost_records, row.freshness_ms) == ("expired", 3, HOUR)
+    assert (row.reason, row.lost_records, row.freshness_ms) == ("expired", 3, None)
+    assert row.bound_ms == HOUR
 
 
 def test_expired_is_never_zero() -> None:
-    row = measured(state(committed=2, log_start=6), Reading("record", first=NOW + 50))
-    assert (row.reason, row.freshness_ms, row.bound_ms) == ("expired", 1, 50)
+    at = state(committed=2, log_start=6, lagging_since=NOW)
+    row = measured(at, Reading("record", first=NOW + 50))
+    assert (row.reason, row.freshness_ms, row.bound_ms) == ("expired", None, 1)
+
+
+def test_what_is_left_may_be_younger_than_the_lag_that_was_seen() -> None:
+    row = measured(state(committed=2, log_start=6), Reading("record", first=NOW - 20))
+    assert (row.reason, row.bound_ms, row.late_since) == ("expired", 700, NOW - 700)
 
 
 def test_everything_that_was_not_consumed_is_deleted() -> None:
     row = measured(state(committed=2, log_start=9), Reading("none", end=9))
-    assert row == Row(0, 2, None, "expired", 700, 7)
+    assert row == Row(0, 2, None, "expired", 700, 7, late_since=NOW - 700)
+
+
+def test_what_was_read_once_bounds_what_comes_after() -> None:
+    """The record is deleted, then nothing can be read, then the group is not heard of."""
+    exact = measured(state(), Reading("record", first=NOW - HOUR))
+    known = to_remember(state(), exact, NOTHING)
+    assert known == LateSince(5, NOW - HOUR)
+    later = NOW + 1000
+    young = Reading("record", first=later - 20, log_start=8)
+    for reading in (young, Reading("none", end=9, log_start=9), Reading("unread")):
+        row = measured(state(), reading, known=known, now=later)
+        assert (row.freshness_ms, row.bound_ms) == (None, HOUR + 1000)
+        assert to_remember(state(), row, NOTHING) == known
+    silent = unheard_of(state(), known)
+    assert (silent.bound_ms, silent.late_since) == (None, NOW - HOUR)
+    assert to_remember(state(), silent, NOTHING) == known
+
+
+def test_nothing_of_it_holds_once_the_group_has_committed() -> None:
+    known = LateSince(4, NOW - HOUR)
+    row = measured(state(committed=5), Reading("record", first=NOW - 20, log_start=8), known=known)
+    assert (row.bound_ms, row.late_since) == (700, NOW - 700)
+    assert unheard_of(state(committed=5), known).late_since is None
+
+
+def test_control_records_alone_make_nobody_late() -> None:
+    """The log ended after the committed offset for long, but there was no record."""
+    reading = Reading("none", end=9)
+    none_left = measured(state(), reading)
+    known = to_remember(
+        state(), none_left, Evidence({LogPosition("orders", 0, 5): reading}, {}, {})
+    )
+    assert known == LateSince(5, None, 9)
+    assert measured(state(), Reading("unread"), known=known).bound_ms is None
+    assert measured(state(log_end=12), Reading("unread"), known=known).bound_ms == 300
 
 
 def test_only_control_records_are_left() -> None:
@@ -116,11 +180,13 @@ def test_an_open_transaction_with_a_bad_timestamp() -> None:
 def test_bad_timestamps() -> None:
     for first in (-1, 0, NOW // 1000, NOW * 1000):
         row = measured(state(), Reading("record", first=first), retention=HOUR)
-        assert row == Row(0, 5, None, "bad_timestamp", 700)
+        assert row == Row(0, 5, None, "bad_timestamp", 700, late_since=NOW - 700)
 
 
 def test_a_damaged_batch() -> None:
-    assert measured(state(), Reading("corrupt")) == Row(0, 5, None, "bad_timestamp", 700)
+    assert measured(state(), Reading("corrupt")) == Row(
+        0, 5, None, "bad_timestamp", 700, late_since=NOW - 700
+    )
 
 
 def test_bad_timestamps_are_no_basis_for_the_helper_figures() -> None:
@@ -138,10 +204,12 @@ def test_clocks_that_differ() -> None:
 
 
 def test_what_could_not_be_read_was_late_at_least_since_it_was_seen() -> None:
-    assert measured(state()) == Row(0, 5, None, "timeout", 700)
-    assert measured(state(), Reading("unread", resume_at=7)) == Row(0, 5, None, "timeout", 700)
+    assert measured(state()) == Row(0, 5, None, "timeout", 700, late_since=NOW - 700)
+    assert measured(state(), Reading("unread", resume_at=7)) == Row(
+        0, 5, None, "timeout", 700, late_since=NOW - 700
+    )
     refused = measured(state(), Reading("not_authorised"))
-    assert refused == Row(0, 5, None, "not_authorised", 700)
+    assert refused == Row(0, 5, None, "not_authorised", 700, late_since=NOW - 700)
 
 
 def test_losses_are_known_even_if_the_record_could_not_be_read() -> None:

@@ -14,6 +14,7 @@ from warren_freshness.figures.group_event import group_event
 from warren_freshness.figures.partition_figures import Row
 from warren_freshness.home.publisher import Publisher
 from warren_freshness.passes.cluster_measurer import ClusterMeasurer
+from warren_freshness.passes.known_lateness import KnownLateness
 from warren_freshness.passes.pass_loop import PassLoop
 from warren_freshness.positions.group_positions import GroupKey, GroupPositions, GroupSnapshot
 
@@ -22,6 +23,7 @@ DELETED = "deleted group"
 
 class FakeMeasurer:
     def __init__(self) -> None:
+        self.lateness = KnownLateness()
         self.defect: Exception | None = None
         self.measured: list[list[str]] = []
         self.meanwhile: Callable[[], object] = lambda: None

@@ -118,7 +118,7 @@ def late(group: Group) -> Text:
     """Age of the oldest record not consumed; `>` before it where some partition's is unknown."""
     at_least, exactly = group.get("freshness_at_least_ms"), group.get("freshness_ms")
     if at_least is not None:
-        return _measured(f">{_elapsed(at_least)}", group)
+        return _measured(f"> {_elapsed(at_least)}", group)
     return Text(_NONE) if exactly is None else _measured(_elapsed(exactly), group)
 
 

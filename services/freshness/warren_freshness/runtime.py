@@ -17,6 +17,7 @@ from warren.settings import Settings
 from warren.standstill_watch import StandstillWatch
 
 from warren_freshness.home.intake import Intake
+from warren_freshness.home.last_events import LastEvents
 from warren_freshness.home.offsets_feed import OffsetsFeed
 from warren_freshness.home.publisher import Publisher
 from warren_freshness.passes.cluster_measurer import ClusterMeasurer
@@ -93,6 +94,7 @@ def build_service(settings: Settings, clock: Clock) -> FreshnessService:
             for name, measurer in clusters.items()
         ],
         redis,
+        LastEvents(settings.home, clock),
         settings.freshness.interval,
     )
 

@@ -7,11 +7,13 @@ from collections.abc import Collection, Mapping, Sequence
 
 import structlog
 from warren.contracts import DeadLetter
-from warren.errors import PublishFailed
+from warren.errors import ClusterUnreachable, KafkaError, PublishFailed
+from warren.kafka.connection import log_retry
 from warren.standstill import Turns
 from warren.standstill_watch import Looking
 
 from warren_freshness.home.intake import Intake
+from warren_freshness.home.last_events import LastEvents
 from warren_freshness.home.offsets_feed import OffsetsFeed
 from warren_freshness.home.publisher import Publisher
 from warren_freshness.passes.pass_loop import PassLoop
@@ -35,6 +37,7 @@ class FreshnessService:
         publisher: Publisher,
         pass_loops: Sequence[PassLoop],
         redis: RedisCache,
+        last_events: LastEvents,
         interval: float,
     ) -> None:
         self._feed = feed
@@ -43,7 +46,9 @@ class FreshnessService:
         self._publisher = publisher
         self._pass_loops = pass_loops
         self._redis = redis
+        self._last_events = last_events
         self._interval = interval
+        self._recalled: set[int] = set()
         self._caught_up = asyncio.Event()
         self._turns = Turns()
 
@@ -86,13 +91,35 @@ class FreshnessService:
             self._turns.begin()
             polled = await asyncio.to_thread(self._feed.poll, POLL_SECONDS, self._used())
             self._release(polled.revoked)
-            if await self._dead_letter(self._intake.take(polled.messages), stop):
+            is_safe = await self._dead_letter(self._intake.take(polled.messages), stop)
+            if await self._recall(polled.current) and is_safe:
                 self._positions.folded = polled.current
-            if polled.is_caught_up:
-                self._caught_up.set()
+                if polled.is_caught_up:
+                    self._caught_up.set()
+
+    async def _recall(self, home_partitions: Collection[int]) -> bool:
+        """Before groups are measured for the first time: since when they are late. False when the
+        home cluster does not answer now."""
+        new = set(home_partitions) - self._recalled
+        if not new:
+            return True
+        try:
+            events = await asyncio.to_thread(self._last_events.read, new)
+        except ClusterUnreachable as error:
+            log_retry(error)
+            return False
+        except KafkaError as error:  # refused: what retention took before this start is not known
+            log_retry(error)
+            events = {}
+        for partition, last in events.items():
+            for loop in self._pass_loops:
+                loop.recall(partition, last)
+        self._recalled |= new
+        return True
 
     def _release(self, home_partitions: Collection[int]) -> None:
         if home_partitions:
+            self._recalled -= set(home_partitions)
             self._positions.release(home_partitions)
             for loop in self._pass_loops:
                 loop.release(home_partitions)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -39,6 +39,11 @@ class Event(BaseModel):
             where = ".".join(str(part) for part in first["loc"]) or "value"
             more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
             raise ContractViolation(f"{where}: {first['msg']}{more}") from error
+
+
+def nulls(columns: dict[str, Any]) -> list[Any]:
+    """For a column that events of before it was there lack."""
+    return [None] * len(columns.get("partition", ()))
 
 
 def require_equal_lengths(columns: BaseModel) -> None:

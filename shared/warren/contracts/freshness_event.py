@@ -12,6 +12,7 @@ from warren.contracts.event import (
     Milliseconds,
     Offset,
     Partition,
+    nulls,
     require_equal_lengths,
 )
 
@@ -57,6 +58,11 @@ class TopicFreshness(BaseModel):
         description="Append time of the log's newest record - that of the last committed record; "
         "sampled"
     )
+    late_since: list[Milliseconds | None] = Field(
+        default_factory=nulls,
+        description="Since when, at the latest, there has been a record that the group has not "
+        "consumed; never later while nothing is committed; null: there is none, or it is unknown",
+    )
 
     @model_validator(mode="after")
     def _columns(self) -> Self:
@@ -65,13 +71,14 @@ class TopicFreshness(BaseModel):
 
 
 class WorstFreshness(BaseModel):
-    """The partition that is latest."""
+    """The partition that is latest, by what is known or by what it is at least."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
     topic: str
     partition: Partition
     freshness_ms: int = Field(ge=0)
+    at_least: bool = Field(default=False, description="freshness_ms is a lower bound")
 
 
 class FreshnessEvent(Event):
@@ -89,5 +96,9 @@ class FreshnessEvent(Event):
     freshness_ms: int | None = Field(description="Worst known of all partitions; null: none known")
     lost_records: int = Field(ge=0, description="Sum over all partitions")
     time_to_loss_ms: int | None = Field(description="Smallest known of all partitions")
+    at_least_ms: int | None = Field(
+        default=None,
+        description="How late the group is at least, where some partition's value is unknown",
+    )
     worst: WorstFreshness | None = None
     topics: dict[str, TopicFreshness] = Field(default_factory=dict)

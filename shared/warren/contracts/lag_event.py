@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -12,15 +12,11 @@ from warren.contracts.event import (
     Milliseconds,
     Offset,
     Partition,
+    nulls,
     require_equal_lengths,
 )
 from warren.contracts.reason import EXPLANATION, REASON
 from warren.contracts.status import GroupStatusName, PartitionStatusName
-
-
-def _nulls(columns: dict[str, Any]) -> list[str | None]:
-    """For a column that events of before it was there lack."""
-    return [None] * len(columns.get("partition", ()))
 
 
 class Incident(BaseModel):
@@ -58,8 +54,8 @@ class TopicLag(BaseModel):
     complete: list[float] = Field(description="Filled share of the window, 0 to 1")
     window_start: WindowEdge
     window_end: WindowEdge
-    reason: list[str | None] = Field(default_factory=_nulls, description=REASON)
-    explanation: list[str | None] = Field(default_factory=_nulls, description=EXPLANATION)
+    reason: list[str | None] = Field(default_factory=nulls, description=REASON)
+    explanation: list[str | None] = Field(default_factory=nulls, description=EXPLANATION)
 
     @model_validator(mode="after")
     def _columns(self) -> Self:

@@ -88,7 +88,8 @@ EXPORTER_LAG = Family(
 EXPORTER_LAG_SECONDS = Family(
     "kafka_consumergroup_group_lag_seconds",
     "Age of the oldest record that a group has not consumed, read from the log where Kafka Lag "
-    "Exporter estimates it; 0 caught up; absent while unknown (as Kafka Lag Exporter)",
+    "Exporter estimates it, or what it is at least; 0 caught up; absent while neither is known "
+    "(as Kafka Lag Exporter)",
     _EXPORTER_PARTITION,
     origin="kafka_lag_exporter",
 )
@@ -100,8 +101,8 @@ EXPORTER_MAX_LAG = Family(
 )
 EXPORTER_MAX_LAG_SECONDS = Family(
     "kafka_consumergroup_group_max_lag_seconds",
-    "Age of the oldest record that a group has not consumed in any partition (as Kafka Lag "
-    "Exporter)",
+    "Age of the oldest record that a group has not consumed in any partition, or what it is at "
+    "least (as Kafka Lag Exporter)",
     _EXPORTER_GROUP,
     origin="kafka_lag_exporter",
 )
@@ -121,8 +122,8 @@ EXPORTER_TOPIC_SUM_LAG = Family(
 # teslamotors/kafka-helmsman, FreshnessMetrics.java
 TESLA_FRESHNESS = Family(
     "kafka_consumer_freshness_ms",
-    "Age of the oldest record that a group has not consumed, milliseconds (as Tesla's Consumer "
-    "Freshness Tracker)",
+    "Age of the oldest record that a group has not consumed, or what it is at least, milliseconds "
+    "(as Tesla's Consumer Freshness Tracker)",
     ("cluster", "consumer", "topic", "partition"),
     origin="tesla",
 )

@@ -57,15 +57,16 @@ TOPIC_LAG = Family(
 )
 TOPIC_FRESHNESS = Family(
     "warren_topic_freshness_seconds",
-    "Age of the oldest record that a group has not consumed in a topic, of its latest partition "
-    "whose age is known; 0 caught up; absent while none is known",
+    "Age of the oldest record that a group has not consumed in a topic, of its latest partition, "
+    "or what it is at least; 0 caught up; absent while neither is known",
     _TOPIC,
 )
 
 GROUP_FRESHNESS = Family(
     "warren_group_freshness_seconds",
-    "Age of the oldest record that a group has not consumed, of its latest partition whose age is "
-    "known; 0 caught up; absent while none is known",
+    "Age of the oldest record that a group has not consumed, of its latest partition, or what it "
+    "is at least (retention deleted it, or it could not be read); 0 caught up; absent while "
+    "neither is known",
     _GROUP,
 )
 GROUP_FRESHNESS_UNKNOWN = Family(
@@ -96,7 +97,8 @@ PARTITION_LAG = Family(
 )
 PARTITION_FRESHNESS = Family(
     "warren_partition_freshness_seconds",
-    "Age of the oldest record that a group has not consumed; 0 caught up; absent while unknown",
+    "Age of the oldest record that a group has not consumed, or what it is at least; 0 caught up; "
+    "absent while neither is known",
     _PARTITION,
 )
 PARTITION_TIME_TO_LOSS = Family(

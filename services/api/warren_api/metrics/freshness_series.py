@@ -1,7 +1,8 @@
 """How late groups are, as series: ours, and Tesla's for dashboards that are there already.
 
-What is unknown has no sample. What was measured long ago keeps its last one: see
-`warren_group_freshness_measured_timestamp_seconds`.
+Where only a lower bound is known, that is the sample: an alert on a group that is late fires all
+the more when its records are lost. What is wholly unknown has no sample. What was measured long
+ago keeps its last one: see `warren_group_freshness_measured_timestamp_seconds`.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from warren_api.metrics.series import (
     partition_blocks,
     topic_blocks,
 )
+from warren_api.model.freshness import late_ms
 from warren_api.model.group import GroupView
 
 
@@ -56,12 +58,15 @@ def _seconds(milliseconds: Sequence[int | None]) -> list[Value | None]:
 
 
 def _latest(topic: MeasuredTopic) -> int | None:
-    known = (late for late in topic.columns.freshness_ms if late is not None)
+    known = (late for late in late_ms(topic.columns) if late is not None)
     return max(known, default=None)
 
 
 _GROUPS: tuple[Series[GroupView], ...] = (
-    Series(families.GROUP_FRESHNESS, _of_event(lambda event: event.freshness_ms)),
+    Series(
+        families.GROUP_FRESHNESS,
+        lambda views: _seconds([v.freshness.late_ms if v.freshness else None for v in views]),
+    ),
     Series(families.GROUP_TIME_TO_LOSS, _of_event(lambda event: event.time_to_loss_ms)),
     Series(families.GROUP_FRESHNESS_MEASURED, _of_event(lambda event: event.measured_at)),
     Series(
@@ -74,7 +79,7 @@ _TOPICS: tuple[Series[MeasuredTopic], ...] = (
     Series(families.TOPIC_FRESHNESS, lambda topics: _seconds([_latest(t) for t in topics])),
 )
 _PARTITIONS: tuple[Series[MeasuredTopic], ...] = (
-    Series(families.PARTITION_FRESHNESS, _of_columns(lambda columns: columns.freshness_ms)),
+    Series(families.PARTITION_FRESHNESS, _of_columns(late_ms)),
     Series(families.PARTITION_TIME_TO_LOSS, _of_columns(lambda columns: columns.time_to_loss_ms)),
     Series(families.PARTITION_COMMIT_LAG, _of_columns(lambda columns: columns.commit_lag_ms)),
     Series(families.PARTITION_APPEND_LAG, _of_columns(lambda columns: columns.append_lag_ms)),
@@ -82,6 +87,6 @@ _PARTITIONS: tuple[Series[MeasuredTopic], ...] = (
 _TESLA: tuple[Series[MeasuredTopic], ...] = (
     Series(
         adopted_families.TESLA_FRESHNESS,
-        lambda topics: [late for topic in topics for late in topic.columns.freshness_ms],
+        lambda topics: [late for topic in topics for late in late_ms(topic.columns)],
     ),
 )

@@ -22,6 +22,7 @@ from warren_api.metrics.series import (
     partition_blocks,
     topic_blocks,
 )
+from warren_api.model.freshness import late_ms
 from warren_api.model.group import GroupView
 from warren_api.model.log_ends import LogEnds
 
@@ -54,7 +55,7 @@ def _max_lag(view: GroupView) -> Value | None:
 
 
 def _max_lag_seconds(view: GroupView) -> Value | None:
-    latest = view.freshness.event.freshness_ms if view.freshness else None
+    latest = view.freshness.late_ms if view.freshness else None
     return None if latest is None else latest / 1000
 
 
@@ -72,9 +73,7 @@ def _lags(topics: Sequence[JudgedTopic]) -> list[Value | None]:
 
 def _lag_seconds(topics: Sequence[MeasuredTopic]) -> list[Value | None]:
     return [
-        None if late is None else late / 1000
-        for topic in topics
-        for late in topic.columns.freshness_ms
+        None if late is None else late / 1000 for topic in topics for late in late_ms(topic.columns)
     ]
 
 

@@ -27,6 +27,7 @@ class FreshnessRow(NamedTuple):
     oldest_at: int | None
     commit_lag_ms: int | None
     append_lag_ms: int | None
+    late_since: int | None = None
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,12 @@ class GroupFreshness:
         known = (self.event.freshness_ms, *(bound for _, bound in self._unknown))
         return max((value for value in known if value is not None), default=None)
 
+    @property
+    def late_ms(self) -> int | None:
+        """How late the group is: exactly or, where only that is known, at least."""
+        at_least = self.at_least_ms
+        return self.event.freshness_ms if at_least is None else at_least
+
     @cached_property
     def _unknown(self) -> tuple[tuple[FreshnessReason, int | None], ...]:
         """Reason, and how late at least, of partitions with a commit but without a value."""
@@ -110,10 +117,18 @@ class GroupFreshness:
         return {} if columns is None else dict(zip(columns.partition, _rows(columns), strict=True))
 
 
+def late_ms(columns: TopicFreshness) -> list[int | None]:
+    """By partition how late it is: exactly or, where only that is known, at least."""
+    return [
+        bound if late is None else late
+        for late, bound in zip(columns.freshness_ms, columns.bound_ms, strict=True)
+    ]
+
+
 def _runs_out(columns: TopicFreshness) -> bool:
     return any(
         age is not None and left is not None and left < AT_RISK_MS and left <= age
-        for age, left in zip(columns.freshness_ms, columns.time_to_loss_ms, strict=True)
+        for age, left in zip(late_ms(columns), columns.time_to_loss_ms, strict=True)
     )
 
 

@@ -69,10 +69,7 @@ def _lag(row: GroupRow, _: Verdicts) -> Key:
 def _time_lag(row: GroupRow, _: Verdicts) -> Key:
     """What the group is late at least, where only that is known."""
     measured = row.freshness if isinstance(row, GroupView) else None
-    if measured is None:
-        return largest_first(None)
-    known = (measured.event.freshness_ms, measured.at_least_ms)
-    return largest_first(max((each for each in known if each is not None), default=None))
+    return largest_first(measured.late_ms if measured else None)
 
 
 def _status_age(row: GroupRow, verdicts: Verdicts) -> Key:

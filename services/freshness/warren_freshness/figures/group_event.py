@@ -16,27 +16,41 @@ def group_event(
     """`rows` by topic; `measured_at` in Unix ms."""
     everything = [(topic, row) for topic, listed in rows.items() for row in listed]
     losses = [row.time_to_loss_ms for _, row in everything if row.time_to_loss_ms is not None]
+    known = [row.freshness_ms for _, row in everything if row.freshness_ms is not None]
     worst = _worst(everything)
     return FreshnessEvent(
         cluster=group.cluster,
         group=group.group,
         measured_at=measured_at,
         observed_at=group.observed_at,
-        freshness_ms=None if worst is None else worst.freshness_ms,
+        freshness_ms=max(known, default=None),
         lost_records=sum(row.lost_records for _, row in everything),
         time_to_loss_ms=min(losses, default=None),
+        at_least_ms=worst.freshness_ms if worst and _has_unknown(everything) else None,
         worst=worst,
         topics={topic: _columns(listed) for topic, listed in rows.items()},
     )
 
 
 def _worst(everything: Iterable[tuple[str, Row]]) -> WorstFreshness | None:
-    """The first of the latest partitions."""
-    known = [(topic, row) for topic, row in everything if row.freshness_ms is not None]
-    if not known:
-        return None
-    topic, row = max(known, key=lambda entry: entry[1].freshness_ms or 0)
-    return WorstFreshness(topic=topic, partition=row.partition, freshness_ms=row.freshness_ms or 0)
+    """The first of the latest partitions: by its value or, without one, by what it is at least."""
+    late = [
+        WorstFreshness(topic=topic, partition=row.partition, freshness_ms=ms, at_least=at_least)
+        for topic, row in everything
+        for ms, at_least in [_late(row)]
+        if ms is not None
+    ]
+    return max(late, key=lambda worst: worst.freshness_ms, default=None)
+
+
+def _late(row: Row) -> tuple[int | None, bool]:
+    """How late it is, and whether that is a lower bound."""
+    return (row.bound_ms, True) if row.freshness_ms is None else (row.freshness_ms, False)
+
+
+def _has_unknown(everything: Iterable[tuple[str, Row]]) -> bool:
+    """Some partition has a commit but no value."""
+    return any(row.freshness_ms is None and row.reason != "no_commit" for _, row in everything)
 
 
 def _columns(rows: Sequence[Row]) -> TopicFreshness:

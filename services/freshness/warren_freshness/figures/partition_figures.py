@@ -9,6 +9,7 @@ from typing import NamedTuple
 from warren.contracts import FreshnessReason
 
 from warren_freshness.figures import arithmetic
+from warren_freshness.figures.late_since import LateSince, remembered_at
 from warren_freshness.log_position import LogPosition, Reading, ReadOutcome
 from warren_freshness.positions.partition_state import PartitionState, lost_records
 
@@ -35,6 +36,7 @@ class Row(NamedTuple):
     oldest_at: int | None = None
     commit_lag_ms: int | None = None
     append_lag_ms: int | None = None
+    late_since: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +49,10 @@ class Evidence:
     retention: Mapping[str, int | None]
 
 
-def measure(state: PartitionState, evidence: Evidence, now: int) -> Row:
-    """A partition's figures at `now`, Unix ms."""
+def measure(
+    state: PartitionState, evidence: Evidence, now: int, known: LateSince | None = None
+) -> Row:
+    """A partition's figures at `now`, Unix ms. `known` is what was remembered of it."""
     place = state.to_read
     if place is None:
         if not state.has_committed:
@@ -64,16 +68,29 @@ def measure(state: PartitionState, evidence: Evidence, now: int) -> Row:
         off_by = _undecided_for(state, reading, now)
         return _nothing_left(state, "control_only", off_by, reading.before, now)
     oldest_at = arithmetic.usable(reading.first, now)
+    if oldest_at is not None and not lost:
+        return _behind(state, reading, oldest_at, evidence, now)
+    since = remembered_at(state, known).earliest(state, oldest_at)
     if oldest_at is not None:
-        return _behind(state, reading, oldest_at, lost, evidence, now)
+        return _expired(state, oldest_at, lost, since, evidence, now)
     reason = _REASON_WITHOUT_TIME[reading.outcome]
-    return _without_value(state, reason, lost, arithmetic.at_least(state.known_since, now))
+    row = _without_value(state, reason, lost, arithmetic.at_least(since, now))
+    return row._replace(late_since=since)
 
 
-def unheard_of(state: PartitionState) -> Row:
-    """A partition of a group of which nothing was heard for too long."""
+def unheard_of(state: PartitionState, known: LateSince | None = None) -> Row:
+    """A partition of a group of which nothing was heard for too long: it may have committed."""
     reason: FreshnessReason = "timeout" if state.has_committed else "no_commit"
-    return _without_value(state, reason, state.lost_records, None)
+    row = _without_value(state, reason, state.lost_records, None)
+    return row._replace(late_since=remembered_at(state, known).since)
+
+
+def to_remember(state: PartitionState, row: Row, evidence: Evidence) -> LateSince | None:
+    """What the next measurement of the partition must know; None when it is nothing."""
+    committed = state.committed.offset
+    if row.reason == "control_only" and state.to_read is not None:
+        return LateSince(committed, None, evidence.readings[state.to_read].end)
+    return None if row.late_since is None else LateSince(committed, row.late_since)
 
 
 def _without_value(
@@ -111,25 +128,51 @@ def _undecided_for(state: PartitionState, reading: Reading, now: int) -> int:
 
 
 def _behind(
-    state: PartitionState, reading: Reading, oldest_at: int, lost: int, evidence: Evidence, now: int
+    state: PartitionState, reading: Reading, oldest_at: int, evidence: Evidence, now: int
 ) -> Row:
     value = arithmetic.age_of(oldest_at, now)
-    # A group that lost records is not up to date, whatever the clocks say.
-    freshness = max(value.freshness_ms, 1) if lost else value.freshness_ms
     newest = arithmetic.usable(evidence.newest.get(state.log_end_position), now)
-    # What was committed last is deleted together with what was lost.
-    last_committed = None if lost else arithmetic.usable(reading.before, now)
+    last_committed = arithmetic.usable(reading.before, now)
     return Row(
         partition=state.committed.partition,
         committed=state.committed.offset,
-        freshness_ms=freshness,
-        reason="expired" if lost else "exact",
+        freshness_ms=value.freshness_ms,
+        reason="exact",
         bound_ms=value.off_by,
-        lost_records=lost,
-        time_to_loss_ms=arithmetic.time_to_loss(
-            oldest_at, evidence.retention.get(state.committed.topic), now
-        ),
+        time_to_loss_ms=_time_to_loss(state, oldest_at, evidence, now),
         oldest_at=oldest_at,
         commit_lag_ms=arithmetic.commit_lag(state.committed_at, last_committed),
         append_lag_ms=arithmetic.append_lag(newest, last_committed),
+        late_since=oldest_at,
     )
+
+
+def _expired(
+    state: PartitionState,
+    oldest_at: int,
+    lost: int,
+    since: int | None,
+    evidence: Evidence,
+    now: int,
+) -> Row:
+    """The record that the group is late with is gone: later ones tell how late it is at least."""
+    at_least = arithmetic.at_least(since, now)
+    return Row(
+        partition=state.committed.partition,
+        committed=state.committed.offset,
+        freshness_ms=None,
+        reason="expired",
+        # A group that lost records is not up to date, whatever the clocks say.
+        bound_ms=max(at_least or 0, 1),
+        lost_records=lost,
+        time_to_loss_ms=_time_to_loss(state, oldest_at, evidence, now),
+        oldest_at=oldest_at,
+        late_since=since,
+    )
+
+
+def _time_to_loss(
+    state: PartitionState, oldest_at: int, evidence: Evidence, now: int
+) -> int | None:
+    retention = evidence.retention.get(state.committed.topic)
+    return arithmetic.time_to_loss(oldest_at, retention, now)

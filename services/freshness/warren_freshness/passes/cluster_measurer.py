@@ -9,8 +9,16 @@ from warren.contracts import FreshnessEvent
 from warren.settings import FreshnessSettings
 
 from warren_freshness.figures.group_event import group_event
-from warren_freshness.figures.partition_figures import Evidence, measure, unheard_of
+from warren_freshness.figures.late_since import LateSince
+from warren_freshness.figures.partition_figures import (
+    Evidence,
+    Row,
+    measure,
+    to_remember,
+    unheard_of,
+)
 from warren_freshness.log_position import LogPosition, Reading
+from warren_freshness.passes.known_lateness import KnownLateness, Partition
 from warren_freshness.passes.known_times import KnownTimes, look_back
 from warren_freshness.passes.log_end_samples import LogEndSamples
 from warren_freshness.positions.group_positions import GroupSnapshot
@@ -39,6 +47,7 @@ class ClusterMeasurer:
         self._settings = settings
         self._clock = clock
         self._stale_ms = stale_after * 1000
+        self.lateness = KnownLateness()
         self._known = KnownTimes(cache)
         self._log_ends = LogEndSamples(settings.samples)
 
@@ -111,10 +120,19 @@ class ClusterMeasurer:
     def _event(self, group: GroupSnapshot, evidence: Evidence) -> FreshnessEvent:
         now = self._clock.now_ms()
         stale = self.is_stale(group)
-        rows = {
-            topic: [unheard_of(s) if stale else measure(s, evidence, now) for s in states]
-            for topic, states in group.topics.items()
-        }
+        before = self.lateness.of(group)
+        after: dict[Partition, LateSince] = {}
+        rows: dict[str, list[Row]] = {}
+        for topic, states in group.topics.items():
+            rows[topic] = []
+            for state in states:
+                place = (topic, state.committed.partition)
+                known = before.get(place)
+                row = unheard_of(state, known) if stale else measure(state, evidence, now, known)
+                rows[topic].append(row)
+                if (late := to_remember(state, row, evidence)) is not None:
+                    after[place] = late
+        self.lateness.keep(group, after)
         return group_event(group, rows, now)
 
     def _left(self, deadline: float) -> float:

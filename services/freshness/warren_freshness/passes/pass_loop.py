@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import get_args
 
 import structlog
@@ -59,8 +59,14 @@ class PassLoop:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(stop.wait(), max(interval - took, 0))
 
+    def recall(self, home_partition: int, events: Iterable[FreshnessEvent]) -> None:
+        """Goes on from what was published last of the groups of a home partition."""
+        own = [event for event in events if event.cluster == self._cluster]
+        self._measurer.lateness.recall(home_partition, own)
+
     def release(self, home_partitions: Collection[int]) -> None:
         """Another instance says from now on what is used of these."""
+        self._measurer.lateness.release(home_partitions)
         if self.used is not None:
             self.used = {p: offset for p, offset in self.used.items() if p not in home_partitions}
 
@@ -88,6 +94,7 @@ class PassLoop:
         events = [event for event in measured if (event.cluster, event.group) in self._positions]
         await self._publisher.publish(events, deleted)
         self._positions.deletions_published(deleted)
+        self._measurer.lateness.forget(deleted)
         self.used = used
         self._count(groups, events)
 

@@ -38,12 +38,14 @@ def _is_before(order: tuple[int, int], other: tuple[int, int]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class GroupSnapshot:
-    """One group at one moment. `observed_at` is that of its newest event, Unix ms."""
+    """One group at one moment. `observed_at` is that of its newest event, Unix ms, and
+    `home_partition` where its events are on warren.offsets and warren.freshness."""
 
     cluster: str
     group: str
     observed_at: int
     topics: Mapping[str, Sequence[PartitionState]]
+    home_partition: int = 0
 
     @property
     def states(self) -> Iterator[PartitionState]:
@@ -140,6 +142,7 @@ class GroupPositions:
                 topic: list(partition_states(topic, columns, self._logs[group.cluster, topic]))
                 for topic, columns in group.topics.items()
             },
+            home_partition=group.home_partition,
         )
 
     def _used_topics(self) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,57 @@
+"""Since when groups are late, at the latest, by earlier passes and earlier lives of the service."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+
+from warren.contracts import FreshnessEvent
+
+from warren_freshness.figures.late_since import LateSince
+from warren_freshness.positions.group_positions import GroupKey, GroupSnapshot
+
+Partition = tuple[str, int]
+"""Topic and number."""
+
+
+class KnownLateness:
+    """Of one cluster's groups, by home partition: those come and go with their groups."""
+
+    def __init__(self) -> None:
+        self._groups: dict[int, dict[GroupKey, Mapping[Partition, LateSince]]] = defaultdict(dict)
+
+    def of(self, group: GroupSnapshot) -> Mapping[Partition, LateSince]:
+        """By partition, where anything is known."""
+        return self._groups[group.home_partition].get((group.cluster, group.group), {})
+
+    def keep(self, group: GroupSnapshot, known: Mapping[Partition, LateSince]) -> None:
+        """What a pass leaves to the next one."""
+        of_home = self._groups[group.home_partition]
+        if known:
+            of_home[group.cluster, group.group] = known
+        else:
+            of_home.pop((group.cluster, group.group), None)
+
+    def recall(self, home_partition: int, events: Iterable[FreshnessEvent]) -> None:
+        """Begins with what was published last, by whichever instance."""
+        recalled = {(event.cluster, event.group): dict(_late(event)) for event in events}
+        self._groups[home_partition] = {key: late for key, late in recalled.items() if late}
+
+    def forget(self, groups: Iterable[GroupKey]) -> None:
+        """These groups are deleted."""
+        for key in groups:
+            for of_home in self._groups.values():
+                of_home.pop(key, None)
+
+    def release(self, home_partitions: Iterable[int]) -> None:
+        """Another instance knows it from now on."""
+        for partition in home_partitions:
+            self._groups.pop(partition, None)
+
+
+def _late(event: FreshnessEvent) -> Iterator[tuple[Partition, LateSince]]:
+    for topic, columns in event.topics.items():
+        rows = zip(columns.partition, columns.committed, columns.late_since, strict=True)
+        for partition, committed, since in rows:
+            if since is not None:
+                yield (topic, partition), LateSince(committed, since)

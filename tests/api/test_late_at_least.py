@@ -1,0 +1,58 @@
+"""A group whose records retention has deleted: late at least so long, wherever that is said."""
+
+from __future__ import annotations
+
+import pytest
+from api.served_api import CAUGHT_UP, Api, late
+
+MINUTE = 60_000
+
+
+@pytest.fixture
+def stuck(api: Api) -> Api:
+    """One has lost records and is 49 minutes late at least, another is half an hour late."""
+    for group in ("stuck", "slow"):
+        api.put(group)
+    lost = {"reason": "expired", "bound_ms": 49 * MINUTE, "lost_records": 5_564}
+    api.measure("stuck", CAUGHT_UP, late(None, time_to_loss_ms=20 * MINUTE, **lost))
+    api.measure("slow", CAUGHT_UP, late(30 * MINUTE))
+    return api
+
+
+def test_it_is_the_latest(stuck: Api) -> None:
+    rows = stuck.get("/api/v1/groups?sort=time_lag").json()["groups"]
+    assert [row["group"] for row in rows] == ["stuck", "slow"]
+    assert rows[0]["freshness_at_least_ms"] == 49 * MINUTE
+    assert rows[0]["freshness_ms"] == 0  # of the partition that is known
+
+
+def test_pages_show_a_lower_bound_to_be_believed_with_care(stuck: Api) -> None:
+    assert "&gt; 49 m" in stuck.get("/").text
+    page = stuck.get("/groups/demo/stuck").text
+    assert page.count("&gt; 49 m") == 2  # the group and its partition
+    assert "With care." in page
+
+
+def test_series_have_what_it_is_at_least(stuck: Api) -> None:
+    lines = [line for line in stuck.get("/metrics").text.splitlines() if "stuck" in line]
+    for name, value in (
+        ("warren_group_freshness_seconds{", 2940),
+        ("warren_topic_freshness_seconds{", 2940),
+        ("kafka_consumergroup_group_max_lag_seconds{", 2940),
+    ):
+        (line,) = [line for line in lines if line.startswith(name)]
+        assert float(line.split()[-1]) == value
+    for name, value in (
+        ("warren_partition_freshness_seconds{", 2940),
+        ("kafka_consumergroup_group_lag_seconds{", 2940),
+        ("kafka_consumer_freshness_ms{", 2_940_000),
+    ):
+        found = [float(line.split()[-1]) for line in lines if line.startswith(name)]
+        assert found == [0, value]
+
+
+def test_it_runs_out_when_less_is_left_than_it_is_late(stuck: Api) -> None:
+    view = stuck.model.group("demo", "stuck")
+    assert view is not None
+    assert view.freshness is not None
+    assert view.freshness.is_running_out
