@@ -45,6 +45,7 @@ def _run(config: Path | None) -> None:
         metrics.COLLECTOR,
         collector.readiness,
         setting="collector.metrics_port",
+        host=settings.probe.host,
     )
     try:
         collector.run()

@@ -64,6 +64,7 @@ async def _run(settings: Settings) -> None:
         FRESHNESS,
         lambda: service.is_ready,
         setting="freshness.metrics_port",
+        host=settings.probe.host,
     )
     log.info("started", clusters=sorted(settings.clusters))
     try:

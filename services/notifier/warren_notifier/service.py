@@ -131,6 +131,7 @@ async def _run(settings: Settings) -> None:
         metrics.NOTIFIER,
         lambda: service.ready,
         setting="notifier.metrics_port",
+        host=settings.probe.host,
     )
     try:
         await service.run()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from warren.metrics.buckets import DURATIONS
 
@@ -19,6 +19,14 @@ API_REQUEST_SECONDS = Histogram(
     "Seconds until an HTTP request was answered",
     ("route",),
     buckets=DURATIONS,
+    registry=API,
+)
+API_CONNECTIONS = Gauge("warren_api_connections", "Open connections of clients", registry=API)
+API_CONNECTIONS_CLOSED = Counter(
+    "warren_api_connections_closed",
+    "Connections closed on clients: slow_head, slow_body, slow_reader, crowded_out (by a newer "
+    "one, at api.connections), malformed",
+    ("reason",),
     registry=API,
 )
 API_EVENTS_APPLIED = Counter(

@@ -81,6 +81,7 @@ def archive(
         ARCHIVER,
         lambda: len(started) == len(archives) and all(a.running for a in archives),
         setting="archiver.metrics_port",
+        host=settings.probe.host,
     )
     try:
         for topic_archive in archives:
