@@ -10,6 +10,7 @@ import structlog
 from structlog.typing import Processor
 
 from warren.settings import LogSettings
+from warren.words import visible
 
 NOISY = ("aiokafka", "faust", "kafka", "kazoo", "mode", "httpx", "asyncio")
 
@@ -27,7 +28,7 @@ def _shared_processors(service: str) -> list[Processor]:
 def _renderer(settings: LogSettings) -> list[Processor]:
     terminal = sys.stderr.isatty()
     if settings.format == "console" or (settings.format == "auto" and terminal):
-        return [structlog.dev.ConsoleRenderer(colors=terminal)]
+        return [_made_visible, structlog.dev.ConsoleRenderer(colors=terminal)]
     return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
 
 
@@ -68,6 +69,18 @@ def configure(
     if settings.level == "debug":
         logging.getLogger("librdkafka").setLevel(logging.DEBUG)
     return handler
+
+
+def _made_visible(
+    _: object, __: str, event: structlog.typing.EventDict
+) -> structlog.typing.EventDict:
+    """For terminals: names from outside do nothing there. JSON escapes them anyway."""
+    for name, value in event.items():
+        if isinstance(value, str) and name not in ("exception", "stack"):
+            event[name] = visible(value)
+        elif isinstance(value, list | tuple | dict):
+            event[name] = visible(str(value))
+    return event
 
 
 def _name_service(service: str) -> Processor:

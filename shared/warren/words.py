@@ -1,9 +1,32 @@
-"""Figures in words: one way for events, pages, mails and the terminal."""
+"""Figures in words, text made visible: one way for events, pages, mails and the terminal."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 
+# What acts on the place where text is shown instead of being seen there: C0, DEL and C1 controls,
+# line and paragraph separators, directional marks, embeddings, overrides and isolates (UAX #9, 2),
+# and surrogates, which no terminal, file or topic can carry.
+_ACTING = (
+    *range(0x20),
+    *range(0x7F, 0xA0),
+    0x061C,
+    *range(0x200E, 0x2010),
+    *range(0x2028, 0x202F),
+    *range(0x2066, 0x206A),
+    *range(0xD800, 0xE000),
+)
+
+
+def _shown(code: int) -> str:
+    if code < 0x20:
+        return chr(0x2400 + code)  # control pictures
+    if code == 0x7F:
+        return "\N{SYMBOL FOR DELETE}"
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+_VISIBLE = {code: _shown(code) for code in _ACTING}
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "m"), (1, "s"))
 
 
@@ -49,3 +72,12 @@ def rate(per_second: float) -> str:
         if value >= 1:
             return f"{value:.1f}".removesuffix(".0") + f"/{unit}"
     return "less than 1/h"
+
+
+def visible(text: str) -> str:
+    """Text from outside as it may be shown: on one line, nothing in it acts on a terminal or page.
+
+    Control characters become their pictures (ESC `␛`, newline `␊`), line separators, directional
+    overrides and lone surrogates escapes (`\\u202e`). Other characters stay.
+    """
+    return text if text.isprintable() else text.translate(_VISIBLE)

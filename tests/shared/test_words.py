@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from warren.words import duration, grouped, records, utc
+from warren.words import duration, grouped, records, utc, visible
 
 SECOND, MINUTE, HOUR, DAY = 1_000, 60_000, 3_600_000, 86_400_000
 
@@ -45,3 +45,25 @@ def test_records_are_counted() -> None:
 def test_a_time_is_said_in_utc() -> None:
     assert utc(1_795_244_400_123) == "2026-11-21 07:00:00 UTC"
     assert utc(-1) == "never"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a group é 漢 🙂 \xa0", "a group é 漢 🙂 \xa0"),
+        ("\x1b[2J\r\n\t\0\x7f", "␛[2J␍␊␉␀␡"),
+        ("\x9b2J\x85", "\\x9b2J\\x85"),
+        ("a\u202eb\u2066c\u200fd\u061c", "a\\u202eb\\u2066c\\u200fd\\u061c"),
+        ("a\u2028b\u2029", "a\\u2028b\\u2029"),
+        ("\udc80", "\\udc80"),
+    ],
+)
+def test_what_acts_on_a_terminal_is_made_visible(text: str, shown: str) -> None:
+    assert visible(text) == shown
+    assert visible(visible(text)) == shown
+
+
+def test_nothing_breaks_the_line_or_fails_to_be_encoded() -> None:
+    everything = visible("".join(map(chr, range(0x110000))))
+    assert everything.splitlines() == [everything]
+    assert everything.encode().decode() == everything

@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from warren.words import duration, grouped
+from markupsafe import Markup, escape
+from warren.words import duration, grouped, visible
 
 # What a status means to somebody who is woken up by it.
 MEANINGS = {
@@ -48,8 +49,15 @@ def environment() -> Environment:
         "percent": lambda share: f"{int(share * 100)}\u202f%",
         "segment": lambda name: quote(name, safe=""),
         "utc": _utc,
+        "visible": lambda text: visible(text),
+        "name": _name,
     }
     return templates
+
+
+def _name(text: object) -> Markup:
+    """A name from outside: nothing in it acts on the page, its direction ends with it."""
+    return Markup("<bdi>%s</bdi>") % escape(visible(str(text)))
 
 
 def _utc(milliseconds: int) -> str:
