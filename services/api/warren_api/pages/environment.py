@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from urllib.parse import quote
 
@@ -41,7 +42,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    templates.filters |= {
+    filters: dict[str, Callable[..., object]] = {
         "duration": duration,
         "grouped": grouped,
         "meaning": lambda status: MEANINGS.get(status, ""),
@@ -49,9 +50,10 @@ def environment() -> Environment:
         "percent": lambda share: f"{int(share * 100)}\u202f%",
         "segment": lambda name: quote(name, safe=""),
         "utc": _utc,
-        "visible": lambda text: visible(text),
+        "visible": visible,
         "name": _name,
     }
+    templates.filters |= filters
     return templates
 
 
