@@ -13,6 +13,7 @@ from structlog.typing import Processor
 from warren.redaction import Redaction
 from warren.service_links import service_links
 from warren.settings import LogSettings
+from warren.words import visible
 
 NOISY = ("aiokafka", "faust", "kafka", "kazoo", "mode", "httpx", "asyncio")
 
@@ -32,7 +33,8 @@ def _renderer(settings: LogSettings) -> list[Processor]:
     if settings.format == "console" or (settings.format == "auto" and terminal):
         # Rich tracebacks would show local variables, and with them passwords.
         plain = structlog.dev.plain_traceback
-        return [structlog.dev.ConsoleRenderer(colors=terminal, exception_formatter=plain)]
+        console = structlog.dev.ConsoleRenderer(colors=terminal, exception_formatter=plain)
+        return [_made_visible, console]
     return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
 
 
@@ -92,6 +94,18 @@ def _redacted(redaction: Redaction) -> Processor:
         return redaction(str(line))
 
     return redact
+
+
+def _made_visible(
+    _: object, __: str, event: structlog.typing.EventDict
+) -> structlog.typing.EventDict:
+    """For terminals: names from outside do nothing there. JSON escapes them anyway."""
+    for name, value in event.items():
+        if isinstance(value, str) and name not in ("exception", "stack"):
+            event[name] = visible(value)
+        elif isinstance(value, list | tuple | dict):
+            event[name] = visible(str(value))
+    return event
 
 
 def _name_service(service: str) -> Processor:

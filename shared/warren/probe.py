@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
-from wsgiref.simple_server import WSGIRequestHandler, make_server
+from contextlib import suppress
+from socketserver import ThreadingMixIn
+from typing import TYPE_CHECKING, Any
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
 import structlog
 from prometheus_client import CollectorRegistry
-from prometheus_client.exposition import ThreadingWSGIServer, make_wsgi_app
+from prometheus_client.exposition import make_wsgi_app
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
@@ -18,16 +21,73 @@ from warren.errors import SettingsError
 
 log = structlog.get_logger(__name__)
 
+MOST_CONNECTIONS = 32
+SILENT_SECONDS = 10.0  # without a byte from a client, or taken by it
 
-class _Quiet(WSGIRequestHandler):
+Ready = Callable[[], bool | str]
+"""A str says why not."""
+
+
+class _Handler(WSGIRequestHandler):
     """Scrapes are not worth a log line."""
+
+    timeout = SILENT_SECONDS
+    server: _Server
+
+    def handle(self) -> None:
+        with suppress(OSError):  # the client has gone, or took too long
+            super().handle()
+
+    def parse_request(self) -> bool:
+        is_whole = super().parse_request()
+        self.server.received(self.connection)
+        return is_whole
 
     def log_message(self, *_: object) -> None:
         pass
 
 
-Ready = Callable[[], bool | str]
-"""A str says why not."""
+class _Server(ThreadingMixIn, WSGIServer):
+    """A thread for each connection. One too many: that which has waited longest for its request
+    gives way, so that whoever sends one whole is answered.
+    """
+
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self, listener: socket.socket, application: WSGIApplication) -> None:
+        host, port = listener.getsockname()[:2]
+        super().__init__((host, port), _Handler, bind_and_activate=False)
+        self.socket.close()
+        self.socket = listener
+        self.server_name, self.server_port = host, port
+        self.setup_environ()
+        self.set_app(application)
+        self._lock = threading.Lock()
+        self._open: dict[socket.socket, bool] = {}  # whether it still waits for its request
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        with self._lock:
+            self._open[request] = True
+            if len(self._open) > MOST_CONNECTIONS:
+                waiting = next(each for each, waits in self._open.items() if waits)
+                with suppress(OSError):  # its thread, if it has one, then ends
+                    waiting.shutdown(socket.SHUT_RDWR)
+                del self._open[waiting]
+        super().process_request(request, client_address)
+
+    def received(self, request: socket.socket) -> None:
+        with self._lock:
+            if request in self._open:
+                self._open[request] = False
+
+    def shutdown_request(self, request: Any) -> None:
+        with self._lock:
+            self._open.pop(request, None)
+        super().shutdown_request(request)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """What a client does wrong is its own business, and no reason for a traceback each."""
 
 
 def _application(registry: CollectorRegistry, ready: Ready) -> WSGIApplication:
@@ -55,31 +115,46 @@ def _readiness(ready: bool | str) -> tuple[str, bytes]:
     return "503 Service Unavailable", (ready or "STARTING").encode()
 
 
+def _listen(host: str, port: int) -> socket.socket:
+    """On an address, a name, or with an empty host on all addresses of IPv4 and IPv6 there are."""
+    if not host and socket.has_dualstack_ipv6():
+        with suppress(OSError):  # compiled in, but switched off
+            return socket.create_server(
+                ("::", port), family=socket.AF_INET6, backlog=128, dualstack_ipv6=True
+            )
+    family, _, _, _, address = socket.getaddrinfo(
+        host or "0.0.0.0", port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )[0]
+    return socket.create_server((str(address[0]), port), family=family, backlog=128)
+
+
 def serve(
     port: int,
     registry: CollectorRegistry,
     ready: Ready,
     *,
     setting: str = "metrics_port",
-    host: str = "0.0.0.0",
+    host: str = "",
 ) -> Callable[[], None]:
     """Serves in a thread and returns how to stop it; does nothing when `port` is 0.
 
     `ready` gives True, False while starting, or the reason why the service is not ready.
 
-    Raises SettingsError when the port is taken.
+    Raises SettingsError when the port is taken, or `host` is no address of this machine.
     """
     if port == 0:
         return lambda: None
     try:
-        server = make_server(
-            host, port, _application(registry, ready), ThreadingWSGIServer, handler_class=_Quiet
-        )
+        listener = _listen(host, port)
+    except socket.gaierror as error:
+        raise SettingsError("probe.host", f"{host}: {error.strerror}") from error
     except OSError as error:
-        raise SettingsError(setting, f"cannot listen on port {port}: {error.strerror}") from error
+        where = f"{host} port {port}" if host else f"port {port}"
+        raise SettingsError(setting, f"cannot listen on {where}: {error.strerror}") from error
+    server = _Server(listener, _application(registry, ready))
     thread = threading.Thread(target=server.serve_forever, name="probe", daemon=True)
     thread.start()
-    log.info("serving metrics", port=port)
+    log.info("serving metrics", host=host, port=port)
 
     def stop() -> None:
         server.shutdown()

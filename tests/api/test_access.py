@@ -152,7 +152,7 @@ def test_no_door_is_left_open_or_shut_by_oversight(
         ("https://evil.example", 403),
         ("http://warren.evil.example", 403),
         ("null", 403),
-        ("http://warren", 405),
+        ("http://localhost", 405),
         ("https://ok.example", 405),
     ],
 )
@@ -162,6 +162,55 @@ def test_pages_of_other_sites_change_nothing(origin: str, expected: int) -> None
     answer = api.request("POST", "/api/v1/groups", headers={"Origin": origin})
     assert answer.status_code == expected
     assert api.get("/api/v1/groups", headers={"Origin": origin}).status_code == 200
+
+
+REBOUND = {"Host": "evil.example", "Origin": "http://evil.example"}
+
+
+@pytest.mark.parametrize(
+    ("host", "is_loopback", "fields", "expected"),
+    [
+        ("evil.example", True, {}, 403),
+        ("evil.example:8000", True, {}, 403),
+        ("localhost.evil.example", True, {}, 403),
+        ("192.168.1.9", True, {}, 403),
+        ("[", True, {}, 403),
+        ("localhost:8000", True, {}, 200),
+        ("LOCALHOST", True, {}, 200),
+        ("127.0.0.1:8000", True, {}, 200),
+        ("[::1]:8000", True, {}, 200),
+        ("warren.example", True, {"trusted_hosts": ["Warren.example"]}, 200),
+        ("evil.example", True, {"trusted_hosts": ["*"]}, 200),
+        ("warren-api:8000", False, {"without_token": "read"}, 200),
+        ("10.0.0.7:8000", False, {"without_token": "read", "trusted_hosts": ["w"]}, 200),
+        ("warren-api", False, {"without_token": "read", "trusted_hosts": ["w"]}, 403),
+    ],
+)
+def test_names_that_the_api_may_be_asked_under(
+    host: str, is_loopback: bool, fields: dict[str, Any], expected: int
+) -> None:
+    api = Api(api=ApiSettings(**fields), is_loopback=is_loopback)
+    assert api.get("/api/v1/groups", headers={"Host": host}).status_code == expected
+    assert api.get("/burrow/admin", headers={"Host": host}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_loopback"), [({}, True), ({"without_token": "admin"}, False)]
+)
+def test_a_name_that_was_made_to_point_here_changes_nothing(
+    fields: dict[str, Any], is_loopback: bool
+) -> None:
+    """DNS rebinding: the page's site and the host that it asks are the same."""
+    api = Api(api=ApiSettings(**fields), is_loopback=is_loopback)
+    api.put("billing")
+    answer = api.request("DELETE", "/v3/kafka/demo/consumer/billing", headers=REBOUND)
+    assert answer.status_code == 403
+
+
+def test_a_token_is_asked_for_under_any_name() -> None:
+    assert closed().get("/api/v1/groups", headers=REBOUND).status_code == 401
+    answer = closed().get("/api/v1/groups", headers={**REBOUND, **bearer(READ)})
+    assert answer.status_code == 200
 
 
 def test_all_sites_may_read_at_most() -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -191,3 +192,25 @@ def test_ids_say_where_a_client_stands(positions: dict[int, int]) -> None:
 @pytest.mark.parametrize("text", ["x", "0", "0:", ":1", "0:-1", "0:1,", "0:1;1:2", "0:" + "9" * 50])
 def test_what_is_no_id_of_ours(text: str) -> None:
     assert positions_of(text) is None
+
+
+def test_streams_are_counted_before_they_are_answered(address: str) -> None:
+    """`event_streams` is 2 here: many who ask at once are not more."""
+    where = httpx.URL(address)
+    request = f"GET /api/v1/events HTTP/1.1\r\nHost: {where.netloc.decode()}\r\n\r\n".encode()
+    with ExitStack() as closing_all:
+        asking = [
+            closing_all.enter_context(socket.create_connection((where.host, where.port), SECONDS))
+            for _ in range(20)
+        ]
+        for connection in asking:
+            connection.sendall(request)
+        answers = [connection.recv(12).decode() for connection in asking]
+    assert sorted(answers) == ["HTTP/1.1 200"] * 2 + ["HTTP/1.1 503"] * 18
+    # Who has gone is counted no longer.
+    eventually(lambda: is_followed(address), message="there is room again")
+
+
+def is_followed(address: str) -> bool:
+    with httpx.stream("GET", f"{address}/api/v1/events", timeout=SECONDS) as response:
+        return response.status_code == 200

@@ -133,6 +133,24 @@ def test_names_are_escaped_and_linked(api: Api) -> None:
     assert NASTY in page(api, str(live["data-fragment"])).get_text()
 
 
+ACTING = "pay\x1b[2J\nroll\u202egpj.exe"
+SHOWN = "pay\u241b[2J\u240aroll\\u202egpj.exe"
+
+
+def test_nothing_in_a_name_acts_on_a_page(api: Api) -> None:
+    api.put(ACTING, status="ERR", explanation=f"{ACTING}/0: stuck", topics={ACTING: topic(STOPPED)})
+    member = {"member_id": ACTING, "client_id": ACTING, "host": ACTING, "assignment": {ACTING: [0]}}
+    api.describe(ACTING, members=[member])
+    (link,) = page(api, "/").select("tbody th a")
+    assert link.decode_contents() == f"<bdi>{SHOWN}</bdi>"
+    for path in ("/", str(link["href"])):
+        answer = api.get(path)
+        assert "\x1b" not in answer.text
+        assert "\u202e" not in answer.text
+    shown = page(api, str(link["href"])).select("bdi")
+    assert [tag.get_text() for tag in shown].count(SHOWN) >= 6
+
+
 def test_nothing_inline_and_nothing_from_elsewhere(filled: Api) -> None:
     answer = filled.get("/")
     policy = answer.headers["content-security-policy"]

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
+from warren.words import visible
+from warren_cli.display.screens import change_line
 from warren_cli.display.status_table import status_table
 
 NOW = 1_800_000_000_000
@@ -72,6 +74,16 @@ def test_the_order_is_kept_and_clusters_are_named_when_there_are_several() -> No
 
 def test_names_are_no_markup() -> None:
     assert "[red]x[/red]" in drawn(group("[red]x[/red]"))[1]
+
+
+def test_nothing_in_a_name_acts_on_the_terminal() -> None:
+    acting = "pay\x1b[2J\nroll\u202egpj"
+    worst = {"topic": acting, "partition": 0, "status": "STOP", "lag": 1, "explanation": acting}
+    lines = drawn(group(acting, worst=worst))
+    assert len(lines) == 2
+    assert lines[1].count("pay\u241b[2J\u240aroll\\u202egpj") == 3
+    line = change_line(group(acting, worst=worst), None)
+    assert line == visible(line)
 
 
 HOUR = 3_600_000

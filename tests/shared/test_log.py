@@ -75,3 +75,13 @@ def test_no_line_shows_a_secret(capsys: pytest.CaptureFixture[str], form: Litera
     assert "geheim-17" not in text
     assert text.count("[redacted]") == 4
     assert "RuntimeError" in text
+
+
+def test_names_do_nothing_on_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    configure(LogSettings(format="console"), "api")
+    structlog.get_logger("t").warning("seen", group="a\x1b[2J\n\u202eb", groups=["\x1b[2J"])
+    written = capsys.readouterr().err
+    assert "\x1b[2J" not in written
+    assert "\u202e" not in written
+    assert "a\u241b[2J\u240a\\u202eb" in written
+    assert written.count("\n") == 1

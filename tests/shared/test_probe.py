@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import socket
+import threading
+from contextlib import ExitStack
 
 import httpx
 import pytest
 from prometheus_client import CollectorRegistry, Counter
+from support.waiting import eventually
 from warren.errors import SettingsError
-from warren.probe import serve
+from warren.probe import MOST_CONNECTIONS, serve
 
 
 def free_port() -> int:
@@ -47,6 +50,47 @@ def test_not_ready_says_why() -> None:
         assert (answer.status_code, answer.text) == (503, "cluster eu: rebuilding")
     finally:
         stop()
+
+
+HALF = b"GET /ready HTTP/1.1\r\nX-Slow: "
+
+
+def test_half_sent_requests_stop_nobody() -> None:
+    port = free_port()
+    threads = threading.active_count()
+    stop = serve(port, CollectorRegistry(), lambda: True)
+    try:
+        with ExitStack() as closing:
+            for _ in range(10 * MOST_CONNECTIONS):
+                slow = socket.create_connection(("127.0.0.1", port), 30)
+                closing.enter_context(slow).sendall(HALF)
+            assert httpx.get(f"http://127.0.0.1:{port}/ready", timeout=30).text == "READY"
+            eventually(
+                lambda: threading.active_count() <= threads + MOST_CONNECTIONS + 1,
+                message="no more threads than connections",
+            )
+    finally:
+        stop()
+
+
+@pytest.mark.parametrize(
+    ("host", "asked"), [("", "127.0.0.1"), ("", "[::1]"), ("::1", "[::1]"), ("127.0.0.1",) * 2]
+)
+def test_addresses(host: str, asked: str) -> None:
+    port = free_port()
+    stop = serve(port, CollectorRegistry(), lambda: True, host=host)
+    try:
+        assert httpx.get(f"http://{asked}:{port}/live").text == "LIVE"
+        if host == "127.0.0.1":
+            with pytest.raises(httpx.ConnectError):
+                httpx.get(f"http://[::1]:{port}/live")
+    finally:
+        stop()
+
+
+def test_an_address_of_no_machine_names_the_setting() -> None:
+    with pytest.raises(SettingsError, match=r"probe\.host"):
+        serve(free_port(), CollectorRegistry(), lambda: True, host="no.such.host.invalid")
 
 
 def test_no_port_no_server() -> None:

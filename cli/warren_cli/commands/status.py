@@ -17,6 +17,7 @@ from rich.text import Text
 from warren.errors import SettingsError, WarrenError
 from warren.settings import ApiSettings
 from warren.settings_file import load_settings
+from warren.words import visible
 
 from warren_cli.commands.options import ConfigOption
 from warren_cli.display.status_table import status_table
@@ -113,7 +114,7 @@ def ask(address: str, cluster: str | None = None) -> Groups:
         response = client.get(url, params=of_cluster | parameters)
         body = response.json()
         if response.status_code != httpx.codes.OK:
-            raise ApiUnavailable(f"{address}: {body['detail']}")
+            raise ApiUnavailable(f"{address}: {visible(str(body['detail']))}")
         return body
 
     try:
@@ -155,7 +156,7 @@ def _filter(
 
 
 def _render(answer: Groups) -> RenderableType:
-    doubts = [Text(doubt, style="yellow") for doubt in answer.doubts]
+    doubts = [Text(visible(doubt), style="yellow") for doubt in answer.doubts]
     if not answer.groups:
         return Group(Text("no consumer group to show", style="dim"), *doubts)
     return Group(status_table(answer.groups), *doubts)

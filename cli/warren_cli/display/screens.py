@@ -9,7 +9,7 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 from warren.clock import Clock, SystemClock
-from warren.words import grouped
+from warren.words import grouped, visible
 
 from warren_cli.display.status_table import status_table, why, worst_partition
 from warren_cli.group_feed import GroupFeed, Groups
@@ -105,7 +105,7 @@ class TableScreen:
             doubts.append("no group has been judged yet")
         if self._silent:
             doubts.append("the API does not answer at the moment")
-        return Group(Text(), table, *(Text(doubt, style="yellow") for doubt in doubts))
+        return Group(Text(), table, *(Text(visible(doubt), style="yellow") for doubt in doubts))
 
 
 def say(console: Console, line: str) -> None:
@@ -121,4 +121,5 @@ def change_line(group: dict[str, Any], previous: str | None) -> str:
     where = "" if worst == "-" else f", worst {worst}"
     name = f"{group['cluster']}/{group['group']}"
     because = f": {why(group)}" if why(group) else ""
-    return f"{name}: {group['status']}{was}, lag {grouped(group['total_lag'])}{where}{because}"
+    line = f"{name}: {group['status']}{was}, lag {grouped(group['total_lag'])}{where}{because}"
+    return visible(line)

@@ -15,7 +15,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 from warren.clock import SystemClock
-from warren.words import duration, grouped
+from warren.words import duration, grouped, visible
 
 from warren_cli.display.shortened import Shortened
 
@@ -96,7 +96,7 @@ def _needed(title: str, cells: Sequence[Cell]) -> int:
 
 def _name(group: Group, with_cluster: bool) -> Shortened:
     name = f"{group['cluster']}/{group['group']}" if with_cluster else group["group"]
-    return Shortened(name, keep=_LEGIBLE // 2)
+    return Shortened(visible(name), keep=_LEGIBLE // 2)
 
 
 def _status(group: Group) -> Text:
@@ -149,7 +149,7 @@ def _worst(group: Group) -> Shortened:
         return Shortened(_NONE, keep=len(_NONE))
     lag = "lag unknown" if worst["lag"] is None else f"lag {grouped(worst['lag'])}"
     what = f"/{worst['partition']} {worst['status']}, {lag}"
-    return Shortened(f"{worst['topic']}{what}", keep=len(what))
+    return Shortened(f"{visible(worst['topic'])}{what}", keep=len(what))
 
 
 def why(group: Group) -> str:
@@ -163,7 +163,7 @@ def why(group: Group) -> str:
 
 
 def _why(group: Group) -> Shortened:
-    return Shortened(why(group) or _NONE, keep=0)
+    return Shortened(visible(why(group)) or _NONE, keep=0)
 
 
 def incident(group: Group, now_ms: int) -> str:

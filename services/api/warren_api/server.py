@@ -24,6 +24,7 @@ from warren_api.context import ApiContext
 from warren_api.home.feed import Feed
 from warren_api.home.forgetting import ForgetRequests
 from warren_api.http.access import Access
+from warren_api.http.connections import AT_ONCE, LARGEST_HEAD, Connections, most_connections
 from warren_api.model.read_model import ReadModel
 
 log = structlog.get_logger(__name__)
@@ -116,9 +117,14 @@ async def _serve(settings: Settings, access: Access, listener: socket.socket) ->
         ForgetRequests(settings.home).forget,
     )
     app = create_app(context, access)
+    connections = Connections(most_connections(settings.api.connections), clock)
     server = _Server(
         uvicorn.Config(
             app,
+            http=connections.protocol,  # type: ignore[arg-type]  # it makes one, as a class does
+            ws="none",
+            backlog=AT_ONCE,
+            h11_max_incomplete_event_size=LARGEST_HEAD,
             log_config=None,
             access_log=False,
             server_header=False,

@@ -53,6 +53,7 @@ def _run(config: Path | None) -> None:
         metrics.COLLECTOR,
         lambda: watch.reason or collector.readiness(),
         setting="collector.metrics_port",
+        host=settings.probe.host,
     )
     watch.start()
     try:

@@ -61,6 +61,7 @@ def _run(settings: Settings) -> None:
         metrics.EVALUATOR,
         lambda: (watch and watch.reason) or (evaluator is not None and evaluator.ready()),
         setting="evaluator.metrics_port",
+        host=settings.probe.host,
     )
     try:
         partitions = await_home(settings, stop)

@@ -9,6 +9,7 @@ from warren.settings import Settings
 from warren.standstill import Look
 
 from warren_evaluator.app import Evaluator
+from warren_evaluator.home.changelog import app_id
 
 WORK = "judging"
 
@@ -18,7 +19,7 @@ class WorkerProgress:
 
     def __init__(self, settings: Settings, evaluator: Evaluator) -> None:
         self._topic = OFFSETS.full_name(settings.home.topic_prefix)
-        self._backlog = GroupBacklog(settings.home, settings.evaluator.app_id, self._topic)
+        self._backlog = GroupBacklog(settings.home, app_id(settings), self._topic)
         self._evaluator = evaluator
 
     def look(self) -> Look:

@@ -68,6 +68,7 @@ async def _run(settings: Settings) -> None:
         FRESHNESS,
         lambda: watch.reason or service.is_ready,
         setting="freshness.metrics_port",
+        host=settings.probe.host,
     )
     log.info("started", clusters=sorted(settings.clusters))
     watch.start()

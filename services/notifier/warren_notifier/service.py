@@ -47,7 +47,7 @@ class Service:
         self._turns = Turns()
         self._backlog = GroupBacklog(
             settings.home,
-            settings.notifier.group_id,
+            settings.home.installation.group("notifier", settings.notifier.group_id),
             LAG_STATUS.full_name(settings.home.topic_prefix),
         )
         self._stop = asyncio.Event()
@@ -163,6 +163,7 @@ async def _run(settings: Settings) -> None:
         metrics.NOTIFIER,
         lambda: watch.reason or service.ready,
         setting="notifier.metrics_port",
+        host=settings.probe.host,
     )
     watch.start()
     try:

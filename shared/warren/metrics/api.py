@@ -21,6 +21,14 @@ API_REQUEST_SECONDS = Histogram(
     buckets=DURATIONS,
     registry=API,
 )
+API_CONNECTIONS = Gauge("warren_api_connections", "Open connections of clients", registry=API)
+API_CONNECTIONS_CLOSED = Counter(
+    "warren_api_connections_closed",
+    "Connections closed on clients: slow_head, slow_body, slow_reader, crowded_out (by a newer "
+    "one, at api.connections), malformed",
+    ("reason",),
+    registry=API,
+)
 API_EVENTS_APPLIED = Counter(
     "warren_api_events_applied",
     "Events taken into the read model; while catching up only the newest per group",

@@ -23,6 +23,7 @@ from warren.settings.home import HomeSettings
 from warren.settings.local import LocalSettings
 from warren.settings.log import LogSettings
 from warren.settings.notifier import NotifierSettings
+from warren.settings.probe import ProbeSettings
 from warren.settings.redis import RedisSettings
 from warren.settings.standstill import StandstillSettings
 
@@ -41,6 +42,7 @@ class Settings(Section):
     notifier: NotifierSettings = Field(default_factory=NotifierSettings)
     archiver: ArchiverSettings = Field(default_factory=ArchiverSettings)
     api: ApiSettings = Field(default_factory=ApiSettings)
+    probe: ProbeSettings = Field(default_factory=ProbeSettings)
     local: LocalSettings = Field(default_factory=LocalSettings)
     log: LogSettings = Field(default_factory=LogSettings)
     standstill: StandstillSettings = Field(default_factory=StandstillSettings)
@@ -79,6 +81,7 @@ __all__ = [
     "LogSettings",
     "NotifierSettings",
     "PolicyName",
+    "ProbeSettings",
     "RedisSettings",
     "Settings",
     "StandstillSettings",

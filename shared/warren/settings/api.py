@@ -60,6 +60,17 @@ class ApiSettings(Section):
     event_streams: int = Field(
         default=100, ge=1, description="Clients that may follow /api/v1/events at a time"
     )
+    connections: int = Field(
+        default=1000,
+        ge=10,
+        description="Open connections of clients; one more and the one that has waited longest "
+        "for its request gives way. Never more than there are file descriptors for",
+    )
+    trusted_hosts: list[str] = Field(
+        default_factory=list,
+        description="Names under which clients without a token may ask, without port: those of a "
+        "proxy in front, `*` for any. localhost and, on loopback, its addresses are always trusted",
+    )
     metrics_detail: Literal["group", "topic", "partition"] = Field(
         default="partition",
         description="How fine the series of /metrics are: per group, also per topic of a group, "

@@ -21,6 +21,7 @@ from warren.settings import ApiSettings
 from warren.settings.api import Role
 
 from warren_api.http.errors import Refusal
+from warren_api.http.hosts import Hosts
 from warren_api.http.problem import ProblemKind
 from warren_api.http.raw_path import decoded_path
 from warren_api.http.tokens import hash_of
@@ -49,6 +50,7 @@ class Access:
         self._tokens = api.tokens
         self._anyone = Caller(None, _without_token(api, is_loopback=is_loopback))
         self._origins = api.cors_origins
+        self._hosts = Hosts(api.trusted_hosts, is_loopback=is_loopback)
 
     def caller(self, authorization: str | None) -> Caller | None:
         """None: there is a token, but it is none of those that the settings know."""
@@ -61,6 +63,14 @@ class Access:
             if hmac.compare_digest(token.hash, given):
                 found = Caller(token.name, token.role)
         return found
+
+    def is_trusted(self, caller: Caller | None, host: str | None, origin: str | None) -> bool:
+        """Whether the name that the API was asked under is one of its own. It matters where much is
+        allowed without a token: a page of another site whose name was made to point here has none.
+        """
+        if caller is None or caller.name is not None or caller.role is None:
+            return True
+        return self._hosts.trusts(host, is_browser=origin is not None)
 
     def is_foreign(self, origin: str | None, host: str | None) -> bool:
         """Whether a page of a site asks that is neither ours nor named: `*` names none."""
@@ -114,7 +124,13 @@ class AccessControl:
         headers = Headers(scope=scope)
         needed: Role = "read" if scope["method"] in READING else "admin"
         caller = self._access.caller(headers.get("Authorization"))
-        if needed == "admin" and self._access.is_foreign(
+        if not self._access.is_trusted(caller, headers.get("Host"), headers.get("Origin")):
+            answer = self._refusal(
+                scope,
+                ProblemKind.UNTRUSTED_HOST,
+                f"{headers['Host']} is no name of this API: see api.trusted_hosts.",
+            )
+        elif needed == "admin" and self._access.is_foreign(
             headers.get("Origin"), headers.get("Host")
         ):
             answer = self._refusal(

@@ -15,6 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 from starlette.types import Scope
 
+from warren_api.http.patterns import PatternTooCostly
 from warren_api.http.problem import ProblemKind, problem
 from warren_api.http.raw_path import decoded_path
 
@@ -95,6 +96,11 @@ class Errors:
             where = ".".join(str(part) for part in first["loc"])
             said = first["msg"].removeprefix("Value error, ")
             return problem(ProblemKind.INVALID_REQUEST, f"{where}: {said}")
+
+        @app.exception_handler(PatternTooCostly)
+        async def too_costly(_: Request, __: PatternTooCostly) -> Response:
+            detail = "Matching the regular expression takes too long."
+            return problem(ProblemKind.PATTERN_TOO_COSTLY, detail)
 
         @app.exception_handler(Exception)
         async def failed(request: Request, failure: Exception) -> Response:

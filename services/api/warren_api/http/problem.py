@@ -33,6 +33,11 @@ class ProblemKind(Enum):
     INVALID_REQUEST = _Kind(
         422, "Invalid request", "A parameter is unknown or has a value that is not accepted."
     )
+    PATTERN_TOO_COSTLY = _Kind(
+        400,
+        "Pattern too costly",
+        "Matching the regular expression takes too long. Do without large bounded repetitions.",
+    )
     INVALID_CURSOR = _Kind(
         422,
         "Invalid cursor",
@@ -75,6 +80,12 @@ class ProblemKind(Enum):
         "Foreign origin",
         "A page of another site tried to change something. Name that site in api.cors_origins "
         "when that is wanted.",
+    )
+    UNTRUSTED_HOST = _Kind(
+        403,
+        "Untrusted host",
+        "The API was asked under a name that it does not know: a page of another site may stand "
+        "behind it. Name it in api.trusted_hosts, or use tokens.",
     )
     TOO_LARGE = _Kind(
         413, "Too large", "The request is larger than anything that Warren needs to be asked."

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from warren.words import duration, grouped
+from markupsafe import Markup, escape
+from warren.words import duration, grouped, visible
 
 # What a status means to somebody who is woken up by it.
 MEANINGS = {
@@ -42,7 +44,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    templates.filters |= {
+    filters: dict[str, Callable[..., object]] = {
         "duration": duration,
         "grouped": grouped,
         "meaning": lambda status: MEANINGS.get(status, ""),
@@ -50,8 +52,16 @@ def environment() -> Environment:
         "percent": lambda share: f"{int(share * 100)}\u202f%",
         "segment": lambda name: quote(name, safe=""),
         "utc": _utc,
+        "visible": visible,
+        "name": _name,
     }
+    templates.filters |= filters
     return templates
+
+
+def _name(text: object) -> Markup:
+    """A name from outside: nothing in it acts on the page, its direction ends with it."""
+    return Markup("<bdi>%s</bdi>") % escape(visible(str(text)))
 
 
 def _utc(milliseconds: int) -> str:

@@ -91,6 +91,7 @@ def archive(
             watch.reason or (len(started) == len(archives) and all(a.running for a in archives))
         ),
         setting="archiver.metrics_port",
+        host=settings.probe.host,
     )
     try:
         for topic_archive in archives:

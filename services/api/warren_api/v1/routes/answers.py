@@ -17,7 +17,10 @@ from warren_api.v1.paging import Entry, Page, Paging
 Row = TypeVar("Row")
 MOST_ROWS = 1000
 LIST_PROBLEMS = documented(
-    ProblemKind.INVALID_REQUEST, ProblemKind.INVALID_CURSOR, ProblemKind.STARTING
+    ProblemKind.INVALID_REQUEST,
+    ProblemKind.PATTERN_TOO_COSTLY,
+    ProblemKind.INVALID_CURSOR,
+    ProblemKind.STARTING,
 )
 
 

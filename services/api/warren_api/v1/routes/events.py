@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import Callable
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Query, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.types import Receive, Scope, Send
 from warren.contracts import GroupStatusName
 
 from warren_api.context import ApiContext
@@ -47,6 +48,22 @@ class EventQuery(BaseModel):
         )
 
 
+class _StreamAnswer(StreamingResponse):
+    """Calls `ended` once the client is gone, also when it went before the stream began."""
+
+    def __init__(self, stream: EventStream, ended: Callable[[], None]) -> None:
+        # X-Accel-Buffering: nginx would else hold events back.
+        headers = {"X-Accel-Buffering": "no"}
+        super().__init__(stream.text(), media_type=MEDIA_TYPE, headers=headers)
+        self._ended = ended
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._ended()
+
+
 def router(context: ApiContext) -> APIRouter:
     routes = APIRouter(tags=["events"])
     streams = 0
@@ -82,25 +99,18 @@ def router(context: ApiContext) -> APIRouter:
         if streams >= most:
             detail = f"{most} clients follow events already (api.event_streams)."
             return problem(ProblemKind.TOO_MANY_STREAMS, detail, {"Retry-After": "10"})
-        matches = matcher(query.regex or "")
+        matches = matcher(query.regex or "", budget=None)
         stream = EventStream(
             context.model.history,
             lambda recorded: query.wanted(recorded) and matches(recorded.change.group),
             last_event_id or query.last_event_id,
         )
 
-        async def counted() -> AsyncIterator[str]:
+        def ended() -> None:
             nonlocal streams
-            streams += 1
-            try:
-                async for text in stream.text():
-                    yield text
-            finally:
-                streams -= 1
+            streams -= 1
 
-        # X-Accel-Buffering: nginx would else hold events back.
-        return StreamingResponse(
-            counted(), media_type=MEDIA_TYPE, headers={"X-Accel-Buffering": "no"}
-        )
+        streams += 1  # before the answer: others ask before this one is on its way
+        return _StreamAnswer(stream, ended)
 
     return routes

@@ -1,0 +1,105 @@
+"""Clients that send half a request, or take nothing: others are answered all the same."""
+
+from __future__ import annotations
+
+import resource
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+
+import httpx
+import pytest
+from api.api_process import NOBODY, Service, Start
+from support.waiting import eventually
+from warren_api.http.connections import BODY_SECONDS, HEAD_SECONDS
+
+HALF = b"GET /burrow/admin HTTP/1.1\r\nHost: localhost\r\nX-Slow: "
+MANY = 2000
+USUAL_FILES = 1024  # what a process gets on most systems
+
+
+@contextmanager
+def files(soft: int) -> Iterator[None]:
+    """The file descriptors that this process, and those it starts, may have."""
+    before, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < soft:
+        raise OSError(f"this test opens {soft} files, {hard} are allowed")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (before, hard))
+
+
+def connect(service: Service) -> socket.socket:
+    where = httpx.URL(service.address())
+    return socket.create_connection((where.host, where.port or 80), 30)
+
+
+def test_half_sent_requests_stop_nobody(start: Start) -> None:
+    with files(USUAL_FILES):
+        service = start(NOBODY)
+        assert service.get("/burrow/admin").text == "GOOD"
+    size = service.log.stat().st_size
+    with files(MANY + USUAL_FILES), ExitStack() as closing:
+        for number in range(MANY):
+            slow = closing.enter_context(connect(service))
+            slow.sendall(HALF)
+            if number % 200 == 0:
+                assert service.get("/burrow/admin").text == "GOOD"
+        began = time.monotonic()
+        assert service.get("/burrow/admin").text == "GOOD"
+        assert time.monotonic() - began < HEAD_SECONDS, "it did not wait for the slow ones"
+    counted = service.get("/metrics").text
+    assert 'warren_api_connections_closed_total{reason="crowded_out"}' in counted
+    written = service.log.read_text()[size:]
+    assert written.count("connections closed") <= 2
+    assert len(written) < 20_000, "who is slow cannot fill the log"
+
+
+@pytest.mark.parametrize(
+    ("sent", "seconds"),
+    [
+        (b"", HEAD_SECONDS),
+        (HALF, HEAD_SECONDS),
+        (
+            b"POST /v3/admin/loglevel HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{",
+            BODY_SECONDS,
+        ),
+    ],
+)
+def test_each_step_of_a_request_has_its_time(start: Start, sent: bytes, seconds: float) -> None:
+    service = start(NOBODY)
+    with connect(service) as slow:
+        slow.settimeout(seconds + 30)
+        slow.sendall(sent)
+        with suppress(ConnectionResetError):
+            while slow.recv(4096):
+                pass
+
+
+def test_a_connection_that_is_kept_serves_again_and_is_closed_when_it_stays_idle(
+    start: Start,
+) -> None:
+    service = start(NOBODY)
+    with connect(service) as kept:
+        for _ in range(3):
+            kept.sendall(b"GET /burrow/admin HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            answer = b""
+            while not answer.endswith(b"GOOD"):
+                answer += kept.recv(4096)
+        kept.settimeout(60)
+        assert kept.recv(4096) == b""
+
+
+def test_what_is_no_request_is_counted_and_not_logged(start: Start) -> None:
+    service = start(NOBODY)
+    for _ in range(20):
+        with connect(service) as wrong:
+            wrong.sendall(b"\x16\x03\x01 nonsense\r\n\r\n")
+            assert b"400" in wrong.recv(4096)
+    name = 'warren_api_connections_closed_total{reason="malformed"} 20.0'
+    eventually(lambda: name in service.get("/metrics").text, message="they are counted")
+    assert service.log.read_text().count("connections closed") == 1
+    assert "Invalid HTTP request" not in service.log.read_text()
