@@ -94,3 +94,7 @@ class TopicMisconfigured(KafkaError):
 
 class PublishFailed(KafkaError):
     """The broker did not acknowledge a record. Operator: see the reason; the work is repeated."""
+
+
+class RecordTooLarge(PublishFailed):
+    """A topic takes no record of this size. Operator: `warren topics check` says what it should."""
