@@ -112,3 +112,7 @@ class ForeignMembers(KafkaError):
 
     Operator: give each Warren a name of its own, `[home] instance`.
     """
+
+
+class RecordTooLarge(PublishFailed):
+    """A topic takes no record of this size. Operator: `warren topics check` says what it should."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 import support.coordinator_records as encode
 from confluent_kafka import Producer
@@ -86,7 +88,10 @@ def test_silent_groups_are_published_at_their_heartbeat(lab: Lab) -> None:
     assert (times[-1] - times[1]) / (len(times) - 2) > 800  # milliseconds
 
 
-def test_a_malformed_record_of_any_size_becomes_a_dead_letter_and_stops_nobody(lab: Lab) -> None:
+@pytest.mark.parametrize("most_bytes", [None, 1_048_588], ids=["catalogue", "Kafka's default"])
+def test_a_malformed_record_of_any_size_becomes_a_dead_letter_and_stops_nobody(
+    lab: Lab, most_bytes: int | None
+) -> None:
     orders, group = lab.create_topic("orders"), f"{lab.name}-group"
     offsets_topic = f"{lab.name}-offsets"
     largest = {"max.message.bytes": str(4 * MAX_MESSAGE_BYTES)}
@@ -97,8 +102,10 @@ def test_a_malformed_record_of_any_size_becomes_a_dead_letter_and_stops_nobody(l
     )
     with lab.ready(lab.settings(offsets_topic)):
         events = lab.events()
+        if most_bytes:
+            lab.configure(f"{lab.prefix}dead-letters", {"max.message.bytes": str(most_bytes)})
         for size in (6_500_000, 20_000_000):
-            producer.produce(offsets_topic, b"\xff" * size, b"\0")
+            producer.produce(offsets_topic, os.urandom(size), b"\0")
         assert producer.flush(60) == 0
         events.until(lambda: len(events.letters) == 2, "both are dead letters")
         commit = encode.offset_key(group, orders, 0), encode.offset_value(7, 5)

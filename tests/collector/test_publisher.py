@@ -6,8 +6,8 @@ from support.coordinator_batches import batch
 from support.recorded_positions import recorded_positions
 from warren.clock import ManualClock
 from warren.contracts import DeadLetter, OffsetEvent
-from warren.errors import PublishFailed
-from warren_collector.cluster.publisher import Publisher
+from warren.errors import PublishFailed, RecordTooLarge
+from warren_collector.cluster.publisher import LEAST_BYTES, Publisher
 
 
 class FakeBus:
@@ -15,12 +15,18 @@ class FakeBus:
         self.sent: list[tuple[str, bytes | None, bytes | None]] = []
         self.acknowledged: list[tuple[str, bytes | None, bytes | None]] = []
         self.fails = False
+        self.problem: PublishFailed | None = None
+        self.refused = 0
+        """Bytes of the largest value that was not acknowledged."""
 
     def send(self, topic: str, key: bytes | None, value: bytes | None) -> None:
         self.sent.append((topic, key, value))
 
     def flush(self) -> None:
         sent, self.sent = self.sent, []
+        if self.problem:
+            self.refused = max(len(value or b"") for _, _, value in sent)
+            raise self.problem
         if self.fails:
             raise PublishFailed("home", "home", "no")
         self.acknowledged += sent
@@ -91,3 +97,22 @@ def test_what_only_rebuilds_state_is_not_buried_again() -> None:
     records = batch([(b"", b""), (b"", b"")], counted=[False, True])
     publisher.bury(records, recorded_positions().fold(records))
     assert publisher.waiting == 1
+
+
+def test_dead_letters_are_shorter_after_they_were_too_large() -> None:
+    publisher, bus, _ = make()
+    records = batch([(b"\0", b"x" * 3_000_000)])
+    publisher.bury(records, recorded_positions().fold(records))
+    sizes = []
+    for _ in range(8):
+        bus.sent.clear()
+        bus.problem = RecordTooLarge("home", "home", "too large")
+        with pytest.raises(RecordTooLarge):
+            publisher.publish([event(1)])
+        sizes.append(bus.refused)
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[-1] < LEAST_BYTES
+    bus.problem = None
+    assert publisher.publish([]) == 1
+    letter = DeadLetter.from_bytes(bus.acknowledged[-1][2])
+    assert (letter.cut, letter.value_size) == (True, 3_000_000)

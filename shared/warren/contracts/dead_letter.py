@@ -48,10 +48,6 @@ class DeadLetter(Event):
         most_bytes: int = MOST_BYTES,
     ) -> Self:
         """Key and value are raw, and cut to what a record of `most_bytes` takes."""
-        kept_key = None if key is None else key[:MOST_KEY_BYTES]
-        # The key is in the letter and beside it. Base64 makes four bytes of three.
-        room = most_bytes - _OVERHEAD - 3 * len(kept_key or b"")
-        kept_value = None if value is None else value[: max(room, 0) // 4 * 3]
         return cls.model_construct(
             service=service,
             topic=topic,
@@ -59,9 +55,18 @@ class DeadLetter(Event):
             offset=offset,
             reason=reason[:MOST_REASON_LENGTH],
             failed_at=failed_at,
-            key=kept_key,
-            value=kept_value,
-            cut=(kept_key, kept_value) != (key, value),
+            key=key,
+            value=value,
             key_size=None if key is None else len(key),
             value_size=None if value is None else len(value),
-        )
+        ).cut_to(most_bytes)
+
+    def cut_to(self, most_bytes: int) -> Self:
+        """With no more of key and value than a record of `most_bytes` takes."""
+        key = None if self.key is None else self.key[:MOST_KEY_BYTES]
+        # The key is in the letter and beside it. Base64 makes four bytes of three.
+        room = most_bytes - _OVERHEAD - 3 * len(key or b"")
+        value = None if self.value is None else self.value[: max(room, 0) // 4 * 3]
+        if (key, value) == (self.key, self.value):
+            return self
+        return self.model_copy(update={"key": key, "value": value, "cut": True})

@@ -10,7 +10,7 @@ import confluent_kafka
 from confluent_kafka import KafkaException, Message, Producer
 
 from warren.contracts.topics import MAX_MESSAGE_BYTES
-from warren.errors import PublishFailed
+from warren.errors import PublishFailed, RecordTooLarge
 from warren.kafka.connection import client_options
 from warren.settings import KafkaConnection
 
@@ -116,4 +116,6 @@ class EventProducer:
             self._failed = error
 
     def _error(self, error: confluent_kafka.KafkaError) -> PublishFailed:
-        return PublishFailed(self._cluster, self._setting, f"not acknowledged: {error.str()}")
+        is_large = error.code() == confluent_kafka.KafkaError.MSG_SIZE_TOO_LARGE
+        kind = RecordTooLarge if is_large else PublishFailed
+        return kind(self._cluster, self._setting, f"not acknowledged: {error.str()}")

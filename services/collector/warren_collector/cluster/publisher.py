@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 from warren.clock import Clock
 from warren.contracts import DeadLetter, OffsetEvent, group_key
-from warren.contracts.topics import DEAD_LETTERS, GROUPS, OFFSETS
+from warren.contracts.topics import DEAD_LETTERS, GROUPS, MAX_MESSAGE_BYTES, OFFSETS
+from warren.errors import RecordTooLarge
 from warren.kafka.producer import Bus
 
 from warren_collector.groups.recorded.records import Findings
@@ -15,6 +16,7 @@ from warren_collector.records import Malformed
 from warren_collector.sources.batch import Batch, Folded
 
 SERVICE = "collector"
+LEAST_BYTES = 128 * 1024  # of a dead letter's record; every topic takes as much
 
 
 class Publisher:
@@ -28,6 +30,7 @@ class Publisher:
         self._source_topic = source_topic
         self._clock = clock
         self._waiting: list[DeadLetter] = []
+        self._most_bytes = MAX_MESSAGE_BYTES
         self._observed_at = -1
         self.published_bytes = 0
         """Of all values that were acknowledged."""
@@ -77,11 +80,23 @@ class Publisher:
             failed_at=self._clock.now_ms(),
             key=key,
             value=value,
+            most_bytes=self._most_bytes,
         )
         self._waiting.append(letter)
 
     def publish(self, events: Iterable[OffsetEvent], reports: Iterable[GroupReport] = ()) -> int:
-        """Returns how many dead letters went with the events. Raises PublishFailed."""
+        """Returns how many dead letters went with the events. Raises PublishFailed.
+
+        Dead letters that their topic may not take, as it is configured, are shorter the next time.
+        """
+        try:
+            return self._publish(events, reports)
+        except RecordTooLarge:
+            self._most_bytes = max(self._most_bytes // 2, LEAST_BYTES)
+            self._waiting = [letter.cut_to(self._most_bytes) for letter in self._waiting]
+            raise
+
+    def _publish(self, events: Iterable[OffsetEvent], reports: Iterable[GroupReport]) -> int:
         size = 0
         for event in events:
             self._observed_at = max(self._observed_at, event.observed_at)
