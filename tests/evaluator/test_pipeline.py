@@ -103,8 +103,9 @@ def test_what_is_not_acknowledged_is_raised(broker: Broker, what: str) -> None:
 def test_what_is_too_large_is_a_dead_letter_and_the_rest_goes_on(
     broker: Broker, what: str, named: str
 ) -> None:
+    before, event = commits(105, 106)
+    asyncio.run(pipeline(broker).run(batch(before, first=6)))
     broker.too_large = {what}
-    (event,) = commits(5)
     asyncio.run(pipeline(broker).run(batch(event, first=7)))
     (letter,) = (DeadLetter.from_bytes(item.value) for item in broker.letters)
     assert letter.reason.startswith(f"too large for {named}: ")
@@ -121,7 +122,7 @@ def test_what_shared_a_batch_with_something_too_large_is_sent_again(broker: Brok
             return found
 
     broker.too_large = Once({"w.lag-status"})
-    asyncio.run(pipeline(broker).run(batch(*commits(5))))
+    asyncio.run(pipeline(broker).run(batch(*commits(105, 106))))
     assert broker.letters == []
     assert broker.log.count("acknowledge w.lag-status") == 1
 
