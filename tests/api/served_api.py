@@ -88,6 +88,7 @@ CAUGHT_UP = {
     "commit_lag_ms": None,
     "append_lag_ms": None,
     "late_since": None,
+    "time_to_loss_reason": None,
 }
 
 
@@ -117,6 +118,9 @@ def freshness_event(
             "freshness_ms": worst,
             "lost_records": sum(row["lost_records"] for row in rows),
             "time_to_loss_ms": min(losses, default=None),
+            "time_to_loss_reason": next(
+                (row["time_to_loss_reason"] for row in rows if row["time_to_loss_reason"]), None
+            ),
             "worst": None
             if worst is None
             else {"topic": topic, "partition": latest, "freshness_ms": worst},

@@ -47,6 +47,7 @@ def test_groups_worst_first(api: Api) -> None:
         "freshness_reason": None,
         "lost_records": 0,
         "time_to_loss_ms": None,
+        "time_to_loss_reason": None,
         "freshness_measured_at": None,
         "freshness_stale": False,
     }
@@ -86,6 +87,7 @@ def test_a_group_with_its_partitions_as_rows(api: Api) -> None:
         "bound_ms": None,
         "lost_records": 0,
         "time_to_loss_ms": None,
+        "time_to_loss_reason": None,
         "oldest_at": None,
         "commit_lag_ms": None,
         "append_lag_ms": None,
@@ -190,6 +192,7 @@ def test_a_group_says_how_late_it_is_and_what_it_loses(api: Api) -> None:
         "freshness_reason": "expired",
         "lost_records": 1_204,
         "time_to_loss_ms": 60_000,
+        "time_to_loss_reason": None,
         "freshness_measured_at": NOW - 4_000,
         "freshness_stale": False,
     }

@@ -72,6 +72,15 @@ def test_exact() -> None:
     )
 
 
+def test_what_size_deletes_has_no_time_left_that_is_known() -> None:
+    at, reading = state(), Reading("record", first=NOW - HOUR)
+    limited = Evidence({at.committed: reading}, {}, {"orders": 2 * HOUR}, frozenset({"orders"}))
+    row = measure(at, limited, NOW)
+    assert (row.time_to_loss_ms, row.time_to_loss_reason) == (None, "retention_bytes")
+    done = measure(state(committed=9), limited, NOW)
+    assert (done.time_to_loss_ms, done.time_to_loss_reason) == (None, None)
+
+
 def test_caught_up() -> None:
     row = measured(state(committed=9), newest=NOW - 1200)
     assert row == Row(0, 9, 0, "caught_up", 300, commit_lag_ms=200, append_lag_ms=0)

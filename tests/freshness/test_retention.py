@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 from warren.clock import ManualClock
 from warren.kafka.brokers import Brokers
-from warren_freshness.topics.retention import CHUNK, Retention, retention_ms
+from warren_freshness.topics.retention import CHUNK, Retention, is_by_size, retention_ms
 
 WEEK = 604_800_000
 REFUSED = 29
@@ -29,11 +29,25 @@ def test_how_long_a_topic_keeps_records(cleanup: str, retention: str, expected: 
     assert retention_ms({"cleanup.policy": cleanup, "retention.ms": retention}) == expected
 
 
+@pytest.mark.parametrize(
+    ("cleanup", "size", "expected"),
+    [
+        ("delete", "-1", False),
+        ("delete", "1048576", True),
+        ("compact,delete", "0", True),
+        ("compact", "1048576", False),
+    ],
+)
+def test_whether_size_deletes_records(cleanup: str, size: str, expected: bool) -> None:
+    assert is_by_size({"cleanup.policy": cleanup, "retention.bytes": size}) == expected
+
+
 class FakeCluster:
     """Answers DescribeConfigs; topics in `refused` may not be described."""
 
     def __init__(self) -> None:
         self.retention = str(WEEK)
+        self.size = "-1"
         self.refused: set[str] = set()
         self.down = False
         self.asked: list[list[str]] = []
@@ -48,7 +62,11 @@ class FakeCluster:
     def _describe(self, kind: int, topic: str, names: list[str]) -> tuple[Any, ...]:
         if topic in self.refused:
             return REFUSED, "no", kind, topic, []
-        values = {"retention.ms": self.retention, "cleanup.policy": "delete"}
+        values = {
+            "retention.ms": self.retention,
+            "retention.bytes": self.size,
+            "cleanup.policy": "delete",
+        }
         return 0, "", kind, topic, [(name, values[name], False, 1, False, []) for name in names]
 
 
@@ -96,6 +114,15 @@ def test_a_cluster_that_is_down_changes_nothing() -> None:
     bench.cluster.down = False
     bench.refresh("a", "b")
     assert bench.retention.of("b") == WEEK
+
+
+def test_a_limit_of_size_is_learnt_with_the_rest() -> None:
+    bench = Bench()
+    assert not bench.retention.is_by_size("a")
+    bench.cluster.size = "1048576"
+    bench.refresh("a")
+    assert bench.retention.is_by_size("a")
+    assert bench.retention.of("a") == WEEK
 
 
 def test_many_topics_are_asked_for_in_parts() -> None:

@@ -127,6 +127,8 @@ def until_loss(group: Group) -> Text:
     lost, left = group.get("lost_records"), group.get("time_to_loss_ms")
     if lost:
         return _measured(f"lost {grouped(lost)}", group, _URGENT)
+    if group.get("time_to_loss_reason") and (left is None or left >= _HOUR_MS):
+        return _measured("unknown", group)  # size deletes at any age: there is no lower bound
     if left is None:
         return Text(_NONE)
     return _measured(_elapsed(left), group, _URGENT if left < _HOUR_MS else "")

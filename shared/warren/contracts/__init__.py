@@ -6,6 +6,7 @@ from warren.contracts.event import Event
 from warren.contracts.freshness_event import (
     FreshnessEvent,
     FreshnessReason,
+    TimeToLossReason,
     TopicFreshness,
     WorstFreshness,
 )
@@ -69,6 +70,7 @@ __all__ = [
     "Status",
     "StatusChange",
     "StatusChangeEvent",
+    "TimeToLossReason",
     "Told",
     "TopicFreshness",
     "TopicLag",

@@ -28,6 +28,9 @@ FreshnessReason = Literal[
     "beyond_end",
 ]
 
+# Why nobody knows how long until records are lost that are not consumed.
+TimeToLossReason = Literal["retention_bytes"]
+
 
 class TopicFreshness(BaseModel):
     """Columns, one entry per partition of the topic. docs/freshness.md defines each figure."""
@@ -63,6 +66,10 @@ class TopicFreshness(BaseModel):
         description="Since when, at the latest, there has been a record that the group has not "
         "consumed; never later while nothing is committed; null: there is none, or it is unknown",
     )
+    time_to_loss_reason: list[TimeToLossReason | None] = Field(
+        default_factory=nulls,
+        description="Why time_to_loss_ms is not known; retention_bytes: size deletes at any age",
+    )
 
     @model_validator(mode="after")
     def _columns(self) -> Self:
@@ -96,6 +103,11 @@ class FreshnessEvent(Event):
     freshness_ms: int | None = Field(description="Worst known of all partitions; null: none known")
     lost_records: int = Field(ge=0, description="Sum over all partitions")
     time_to_loss_ms: int | None = Field(description="Smallest known of all partitions")
+    time_to_loss_reason: TimeToLossReason | None = Field(
+        default=None,
+        description="Set where that of some partition is not known: the smallest known one is then "
+        "no lower bound of the group",
+    )
     at_least_ms: int | None = Field(
         default=None,
         description="How late the group is at least, where some partition's value is unknown",

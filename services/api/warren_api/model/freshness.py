@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Self
 
-from warren.contracts import FreshnessEvent, FreshnessReason, TopicFreshness
+from warren.contracts import FreshnessEvent, FreshnessReason, TimeToLossReason, TopicFreshness
 
 STALE_INTERVALS = 3
 AT_RISK_MS = 3_600_000  # with less than an hour until loss somebody should act
@@ -28,6 +28,7 @@ class FreshnessRow(NamedTuple):
     commit_lag_ms: int | None
     append_lag_ms: int | None
     late_since: int | None = None
+    time_to_loss_reason: TimeToLossReason | None = None
 
 
 @dataclass(frozen=True)

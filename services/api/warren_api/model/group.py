@@ -14,6 +14,7 @@ from warren.contracts import (
     LagEvent,
     PartitionStatusName,
     Status,
+    TimeToLossReason,
     TopicLag,
     WindowEdge,
 )
@@ -160,6 +161,11 @@ class GroupView:
     @property
     def time_to_loss_ms(self) -> int | None:
         return self.freshness.event.time_to_loss_ms if self.freshness else None
+
+    @property
+    def time_to_loss_reason(self) -> TimeToLossReason | None:
+        """Why some partition's is not known."""
+        return self.freshness.event.time_to_loss_reason if self.freshness else None
 
     @property
     def is_at_risk(self) -> bool:

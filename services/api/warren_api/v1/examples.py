@@ -39,6 +39,7 @@ GROUP_SUMMARY: Body = {
     "freshness_reason": "exact",
     "lost_records": 0,
     "time_to_loss_ms": 86_147_600,
+    "time_to_loss_reason": None,
     "freshness_measured_at": _NOW - 2_000,
     "freshness_stale": False,
 }
@@ -107,6 +108,7 @@ _HEALTHY_PARTITION: Body = {
     "bound_ms": 0,
     "lost_records": 0,
     "time_to_loss_ms": 86_399_060,
+    "time_to_loss_reason": None,
     "oldest_at": _NOW - 2_940,
     "commit_lag_ms": 310,
     "append_lag_ms": 900,
@@ -123,6 +125,7 @@ _STOPPED_PARTITION: Body = {
     "log_end": 1_182_503,
     "freshness_ms": 252_400,
     "time_to_loss_ms": 86_147_600,
+    "time_to_loss_reason": None,
     "oldest_at": _NOW - 254_400,
     "append_lag_ms": 252_000,
 }

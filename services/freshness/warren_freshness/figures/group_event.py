@@ -26,6 +26,9 @@ def group_event(
         freshness_ms=max(known, default=None),
         lost_records=sum(row.lost_records for _, row in everything),
         time_to_loss_ms=min(losses, default=None),
+        time_to_loss_reason=next(
+            (row.time_to_loss_reason for _, row in everything if row.time_to_loss_reason), None
+        ),
         at_least_ms=worst.freshness_ms if worst and _has_unknown(everything) else None,
         worst=worst,
         topics={topic: _columns(listed) for topic, listed in rows.items()},

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from warren.contracts import FreshnessReason
+from warren.contracts import FreshnessReason, TimeToLossReason
 
 from warren_freshness.figures import arithmetic
 from warren_freshness.figures.late_since import LateSince, remembered_at
@@ -37,16 +37,19 @@ class Row(NamedTuple):
     commit_lag_ms: int | None = None
     append_lag_ms: int | None = None
     late_since: int | None = None
+    time_to_loss_reason: TimeToLossReason | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """What a pass learnt from the cluster. `newest`: append time of the record before a log end;
-    `retention`: milliseconds by topic, None where time deletes nothing or it is unknown."""
+    `retention`: milliseconds by topic, None where time deletes nothing or it is unknown; `by_size`:
+    topics whose logs are kept below a size."""
 
     readings: Mapping[LogPosition, Reading]
     newest: Mapping[LogPosition, int]
     retention: Mapping[str, int | None]
+    by_size: frozenset[str] = frozenset()
 
 
 def measure(
@@ -133,17 +136,19 @@ def _behind(
     value = arithmetic.age_of(oldest_at, now)
     newest = arithmetic.usable(evidence.newest.get(state.log_end_position), now)
     last_committed = arithmetic.usable(reading.before, now)
+    to_loss, unknown = _time_to_loss(state, oldest_at, evidence, now)
     return Row(
         partition=state.committed.partition,
         committed=state.committed.offset,
         freshness_ms=value.freshness_ms,
         reason="exact",
         bound_ms=value.off_by,
-        time_to_loss_ms=_time_to_loss(state, oldest_at, evidence, now),
+        time_to_loss_ms=to_loss,
         oldest_at=oldest_at,
         commit_lag_ms=arithmetic.commit_lag(state.committed_at, last_committed),
         append_lag_ms=arithmetic.append_lag(newest, last_committed),
         late_since=oldest_at,
+        time_to_loss_reason=unknown,
     )
 
 
@@ -157,6 +162,7 @@ def _expired(
 ) -> Row:
     """The record that the group is late with is gone: later ones tell how late it is at least."""
     at_least = arithmetic.at_least(since, now)
+    to_loss, unknown = _time_to_loss(state, oldest_at, evidence, now)
     return Row(
         partition=state.committed.partition,
         committed=state.committed.offset,
@@ -165,14 +171,18 @@ def _expired(
         # A group that lost records is not up to date, whatever the clocks say.
         bound_ms=max(at_least or 0, 1),
         lost_records=lost,
-        time_to_loss_ms=_time_to_loss(state, oldest_at, evidence, now),
+        time_to_loss_ms=to_loss,
         oldest_at=oldest_at,
         late_since=since,
+        time_to_loss_reason=unknown,
     )
 
 
 def _time_to_loss(
     state: PartitionState, oldest_at: int, evidence: Evidence, now: int
-) -> int | None:
-    retention = evidence.retention.get(state.committed.topic)
-    return arithmetic.time_to_loss(oldest_at, retention, now)
+) -> tuple[int | None, TimeToLossReason | None]:
+    """At least, or why that is not known: what size deletes is deleted at any age."""
+    topic = state.committed.topic
+    if topic in evidence.by_size:
+        return None, "retention_bytes"
+    return arithmetic.time_to_loss(oldest_at, evidence.retention.get(topic), now), None

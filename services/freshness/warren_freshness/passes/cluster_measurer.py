@@ -65,7 +65,10 @@ class ClusterMeasurer:
         behind = {position.topic for position in readings}
         await self._retention.refresh(behind, timeout=self._left(deadline))
         evidence = Evidence(
-            readings, self._log_ends.times(), {topic: self._retention.of(topic) for topic in behind}
+            readings,
+            self._log_ends.times(),
+            {topic: self._retention.of(topic) for topic in behind},
+            frozenset(filter(self._retention.is_by_size, behind)),
         )
         return [self._event(group, evidence) for group in groups]
 

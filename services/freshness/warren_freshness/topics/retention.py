@@ -1,9 +1,11 @@
-"""How long topics keep records: `retention.ms`, asked for rarely (DescribeConfigs)."""
+"""How long topics keep records, and whether size deletes them too: asked for rarely
+(DescribeConfigs, which tells the broker's defaults where a topic has nothing of its own)."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import structlog
 from aiokafka.protocol.admin import DescribeConfigsRequest
@@ -18,7 +20,18 @@ CHUNK = 500  # topics in one request
 FOR_EVER = -1
 _TOPIC = 2  # resource type
 _RETENTION = "retention.ms"
+_SIZE = "retention.bytes"
 _CLEANUP = "cleanup.policy"
+
+
+class TopicRetention(NamedTuple):
+    """`milliseconds` that a record is kept at least as far as time goes; None: for ever."""
+
+    milliseconds: int | None
+    is_by_size: bool
+
+
+_UNKNOWN = TopicRetention(None, is_by_size=False)
 
 
 class Retention:
@@ -29,13 +42,17 @@ class Retention:
         self._brokers = brokers
         self._refresh_after = refresh_after
         self._clock = clock
-        self._retention: dict[str, int | None] = {}
+        self._retention: dict[str, TopicRetention] = {}
         self._asked: frozenset[str] = frozenset()
         self._asked_at: float | None = None
 
     def of(self, topic: str) -> int | None:
         """Milliseconds that a record is kept at least; None: for ever, or unknown."""
-        return self._retention.get(topic)
+        return self._retention.get(topic, _UNKNOWN).milliseconds
+
+    def is_by_size(self, topic: str) -> bool:
+        """Whether records go when the log grows too large, however young they are."""
+        return self._retention.get(topic, _UNKNOWN).is_by_size
 
     async def refresh(self, topics: Iterable[str], *, timeout: float) -> None:
         """Asks for topics that are new, and for all after a while. On trouble, what was stays."""
@@ -56,16 +73,18 @@ class Retention:
         self._asked = wanted if due else self._asked | wanted
         self._asked_at = now if due else self._asked_at
 
-    async def _ask(self, topics: list[str]) -> dict[str, int | None]:
-        found: dict[str, int | None] = {}
+    async def _ask(self, topics: list[str]) -> dict[str, TopicRetention]:
+        found: dict[str, TopicRetention] = {}
         for start in range(0, len(topics), CHUNK):
             resources = [
-                (_TOPIC, topic, [_RETENTION, _CLEANUP]) for topic in topics[start : start + CHUNK]
+                (_TOPIC, topic, [_RETENTION, _SIZE, _CLEANUP])
+                for topic in topics[start : start + CHUNK]
             ]
             answer = await self._brokers.send_to_any(DescribeConfigsRequest(resources))
             for error, _message, _kind, topic, entries in answer.resources:
                 if error == NO_ERROR:
-                    found[topic] = retention_ms({entry[0]: entry[1] for entry in entries})
+                    config = {entry[0]: entry[1] for entry in entries}
+                    found[topic] = TopicRetention(retention_ms(config), is_by_size(config))
         return found
 
 
@@ -74,6 +93,14 @@ def retention_ms(config: dict[str, str]) -> int | None:
 
     A topic that is only compacted keeps the newest record of each key, however old.
     """
-    policies = {policy.strip() for policy in config.get(_CLEANUP, "delete").split(",")}
     milliseconds = int(config.get(_RETENTION, FOR_EVER))
-    return milliseconds if "delete" in policies and milliseconds != FOR_EVER else None
+    return milliseconds if _deletes(config) and milliseconds != FOR_EVER else None
+
+
+def is_by_size(config: dict[str, str]) -> bool:
+    """Whether a topic's configuration limits the size of its logs."""
+    return _deletes(config) and int(config.get(_SIZE, FOR_EVER)) != FOR_EVER
+
+
+def _deletes(config: dict[str, str]) -> bool:
+    return "delete" in {policy.strip() for policy in config.get(_CLEANUP, "delete").split(",")}

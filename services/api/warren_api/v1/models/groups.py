@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import Literal, Self
 
 from pydantic import BaseModel, Field
-from warren.contracts import FreshnessReason, GroupStatusName, Incident, PartitionStatusName
+from warren.contracts import (
+    FreshnessReason,
+    GroupStatusName,
+    Incident,
+    PartitionStatusName,
+    TimeToLossReason,
+)
 
 from warren_api.model.group import GroupView
 from warren_api.model.membership import Membership, NotJudged
@@ -74,6 +80,10 @@ class GroupSummary(BaseModel):
         description="Until retention may delete what was not consumed, at least; null when "
         "nothing is, or it is kept for ever, or that is unknown"
     )
+    time_to_loss_reason: TimeToLossReason | None = Field(
+        description="Why that of some partition is not known: time_to_loss_ms is then no lower "
+        "bound of the group, only of the partition that it is of"
+    )
     freshness_measured_at: int | None = Field(description="null: freshness was never measured")
     freshness_stale: bool = Field(
         description="Measured longer ago than three times the usual interval: do not believe it"
@@ -108,6 +118,7 @@ class GroupSummary(BaseModel):
             freshness_reason=measured.reason if measured else None,
             lost_records=view.lost_records,
             time_to_loss_ms=view.time_to_loss_ms,
+            time_to_loss_reason=view.time_to_loss_reason,
             freshness_measured_at=measured.event.measured_at if measured else None,
             freshness_stale=stale,
         )
@@ -139,6 +150,7 @@ class GroupSummary(BaseModel):
             freshness_reason=None,
             lost_records=None,
             time_to_loss_ms=None,
+            time_to_loss_reason=None,
             freshness_measured_at=None,
             freshness_stale=False,
         )

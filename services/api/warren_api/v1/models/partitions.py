@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Self
 
 from pydantic import BaseModel, Field
-from warren.contracts import FreshnessReason, PartitionStatusName
+from warren.contracts import FreshnessReason, PartitionStatusName, TimeToLossReason
 
 from warren_api.model.group import PartitionRow
 
@@ -62,6 +62,9 @@ class PartitionDetail(BaseModel):
     time_to_loss_ms: int | None = Field(
         description="Until retention may delete the oldest record not consumed, at least"
     )
+    time_to_loss_reason: TimeToLossReason | None = Field(
+        description="Why time_to_loss_ms is not known; retention_bytes: size deletes at any age"
+    )
     oldest_at: int | None = Field(description="Append time of the oldest record not consumed")
     commit_lag_ms: int | None = Field(
         description="Commit time - append time of the last committed record; sampled"
@@ -94,6 +97,7 @@ class PartitionDetail(BaseModel):
             bound_ms=measured.bound_ms if measured else None,
             lost_records=row.lost_records,
             time_to_loss_ms=measured.time_to_loss_ms if measured else None,
+            time_to_loss_reason=measured.time_to_loss_reason if measured else None,
             oldest_at=measured.oldest_at if measured else None,
             commit_lag_ms=measured.commit_lag_ms if measured else None,
             append_lag_ms=measured.append_lag_ms if measured else None,
