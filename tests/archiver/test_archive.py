@@ -10,7 +10,14 @@ from typing import Protocol
 
 import pytest
 from confluent_kafka import Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import (
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    NewTopic,
+    ResourceType,
+)
 from delta.tables import DeltaTable
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Row, SparkSession
@@ -18,10 +25,11 @@ from support.archive_events import NOW, key, lag_event, offset_event
 from support.waiting import eventually
 from warren.clock import Clock, SystemClock
 from warren.contracts.topics import LAG, OFFSETS, Topic
-from warren.metrics.archiver import ARCHIVER_BEHIND, ARCHIVER_FAILURES
+from warren.metrics.archiver import ARCHIVER, ARCHIVER_BEHIND, ARCHIVER_FAILURES
 from warren.settings import Settings
 from warren_archiver.check.recount import check
 from warren_archiver.check.topic_check import TopicCheck
+from warren_archiver.check.topic_offsets import read_offsets
 from warren_archiver.errors import ArchiveFailed
 from warren_archiver.lake.lake import Lake
 from warren_archiver.streaming import archive as archive_job
@@ -73,6 +81,28 @@ class Archive:
         (found,) = check(self.spark, self.settings, topics=[self.topic], wait=0)
         return found
 
+    def compact(self, name: str) -> None:
+        """From now on the topic is compacted as soon as the broker can."""
+        resource = ConfigResource(
+            ResourceType.TOPIC,
+            name,
+            incremental_configs=[
+                ConfigEntry(key, value, incremental_operation=AlterConfigOpType.SET)
+                for key, value in EAGER.items()
+            ],
+        )
+        self.admin.incremental_alter_configs([resource])[resource].result(30)
+
+    def until_compacted(self, name: str, *, below: int, kept: int) -> None:
+        """Waits until at most `kept` of the first records are left; more of them close segments."""
+
+        def is_compacted() -> bool:
+            self.send([lag_event("g", NOW, "OK", 1).to_bytes()])
+            retained = read_offsets(self.settings.home, self.admin, name)[0].retained
+            return len(retained.clip(0, below)) <= kept
+
+        eventually(is_compacted, timeout=120, message="the topic is compacted")
+
     @property
     def lake(self) -> Lake:
         return Lake.at(self.settings.archiver.path)
@@ -87,6 +117,14 @@ class Archive:
         last = max((file for file in commits.iterdir() if file.name.isdigit()), key=_number)
         last.unlink()
         last.with_name(f".{last.name}.crc").unlink()
+
+
+EAGER = {
+    "segment.ms": "100",
+    "min.cleanable.dirty.ratio": "0.01",
+    "min.compaction.lag.ms": "0",
+    "max.compaction.lag.ms": "1000",
+}
 
 
 def _number(file: Path) -> int:
@@ -199,6 +237,7 @@ def test_tombstones_of_a_compacted_topic_are_rows(lab: Archive) -> None:
 def test_records_lost_before_they_were_archived_stop_the_topic_unless_allowed(
     lab: Archive,
 ) -> None:
+    lost = _lost()
     lab.send(_events(0, 5))
     lab.once()
     lab.send(_events(5, 20))
@@ -209,7 +248,62 @@ def test_records_lost_before_they_were_archived_stop_the_topic_unless_allowed(
         lab.once()
     lab.once(fail_on_data_loss=False)
     assert sorted(row["position"] for row in lab.rows()) == [*range(5), *range(10, 20)]
+    found = lab.check()
+    assert found.differences == ["partition 0: 5 gone before they were archived: 5-9"]
+    assert (found.lost, found.equal) == (5, False)
+    assert gaps_in(lab) == [(0, 5, 9, False)]
+    assert _lost() - lost == 5
+
+
+def test_records_that_compaction_took_before_they_were_archived_are_told(lab: Archive) -> None:
+    """Of a topic as it was configured before: compaction may come at any time."""
+    lab.topic = LAG
+    name = LAG.full_name(lab.settings.home.topic_prefix)
+    values = [lag_event("g", NOW + at, "OK", 1).to_bytes() for at in range(400)]
+    lab.send(values[:10])
+    lab.once()
     assert lab.check().equal
+    lost = _lost("lag")
+    lab.compact(name)
+    lab.send(values[10:])
+    lab.until_compacted(name, below=400, kept=100)
+    lab.once()
+    archived = {int(row["kafka_offset"]) for row in lab.rows()}
+    gone = set(range(max(archived))) - archived
+    found = lab.check()
+    assert gone
+    assert (found.lost, found.missing, found.equal) == (len(gone), 0, False)
+    assert gone == {offset for gap in gaps_in(lab) for offset in range(gap[1], gap[2] + 1)}
+    assert _lost("lag") - lost == len(gone)
+
+
+def test_gaps_that_are_older_than_the_archive_are_no_loss(lab: Archive) -> None:
+    lab.topic = LAG
+    name = LAG.full_name(lab.settings.home.topic_prefix)
+    lab.compact(name)
+    lab.send([lag_event("g", NOW + at, "OK", 1).to_bytes() for at in range(400)])
+    lab.until_compacted(name, below=400, kept=100)
+    lost = _lost("lag")
+    lab.once(batch_records=50)
+    assert gaps_in(lab)
+    assert all(before_archive for _, _, _, before_archive in gaps_in(lab))
+    assert lab.check().equal
+    assert _lost("lag") == lost
+
+
+def gaps_in(lab: Archive) -> list[tuple[int, int, int, bool]]:
+    table = lab.lake.read(lab.spark, lab.lake.gaps)
+    assert table is not None
+    return sorted(
+        tuple(row)
+        for row in table.select(
+            "kafka_partition", "first_offset", "last_offset", "before_archive"
+        ).collect()
+    )
+
+
+def _lost(topic: str = "offsets") -> float:
+    return ARCHIVER.get_sample_value("warren_archiver_lost_records_total", {"topic": topic}) or 0
 
 
 class QuickClock:

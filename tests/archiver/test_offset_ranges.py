@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from warren_archiver.check.offset_ranges import OffsetRanges, RangeBuilder
+from warren_archiver.lake.offset_ranges import OffsetRanges, RangeBuilder
 
 OFFSETS = st.sets(st.integers(0, 40))
 

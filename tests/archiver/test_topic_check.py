@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from warren.contracts.topics import LAG, OFFSETS, Topic
-from warren_archiver.check.offset_ranges import OffsetRanges
 from warren_archiver.check.topic_check import TableOffsets, TopicCheck, compare
 from warren_archiver.check.topic_offsets import TopicOffsets
+from warren_archiver.lake.offset_ranges import OffsetRanges
 
 Ranges = list[tuple[int, int]]
 
@@ -21,6 +21,7 @@ def _compare(
     end: int = 100,
     end_now: int = 0,
     twice: int = 0,
+    older: OffsetRanges = OffsetRanges(),  # noqa: B008  # frozen
 ) -> TopicCheck:
     rows, refused = OffsetRanges.of(table), OffsetRanges.of(quarantine or [])
     return compare(
@@ -30,6 +31,7 @@ def _compare(
         {3: TableOffsets(rows, len(rows) + twice)},
         {3: TableOffsets(refused, len(refused))},
         {3: max(end, end_now)},
+        {3: older},
     )
 
 
@@ -95,3 +97,17 @@ def test_rows_of_a_partition_that_is_gone_are_beyond_its_end() -> None:
     rows = TableOffsets(OffsetRanges.of([(0, 2)]), 2)
     found = compare(OFFSETS, "warren.x", {}, {5: rows}, {}, {})
     assert found.differences == ["partition 5: rows beyond the topic's end: 0-1"]
+
+
+def test_what_was_gone_before_it_was_archived_is_a_difference() -> None:
+    for topic in (LAG, OFFSETS):
+        found = _compare(topic, retained=[(80, 100)], table=[(0, 20), (60, 100)], start=60)
+        assert found.lost == 40
+        assert not found.equal
+        assert found.differences[-1] == "partition 3: 40 gone before they were archived: 20-59"
+
+
+def test_what_was_gone_before_the_archive_began_is_none() -> None:
+    older = OffsetRanges.of([(20, 60)])
+    table = [(0, 20), (60, 100)]
+    assert _compare(LAG, retained=[(80, 100)], table=table, start=60, older=older).equal

@@ -18,6 +18,8 @@ from warren.contracts.topics_event import TopicsEvent
 
 HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
+ARCHIVER_AWAY_MS = DAY_MS
+"""The archiver may be away for so long and loses nothing."""
 MAX_MESSAGE_BYTES = MOST_BYTES
 
 
@@ -53,13 +55,13 @@ class Topic:
         if self.retention_ms is not None:
             config["retention.ms"] = str(self.retention_ms)
         if self.compacted:
-            # Small segments and an eager cleaner: a reader rebuilds its state from few records.
-            # Not the newest ones, though, or some would be gone before they are archived.
+            # An eager cleaner: a reader rebuilds its state from few records. Not of the newest
+            # day's, though, or some would be gone before an archiver that was away has them.
             config |= {
-                "segment.ms": "600000",
+                "segment.ms": str(HOUR_MS),
                 "min.cleanable.dirty.ratio": "0.2",
-                "min.compaction.lag.ms": "600000",
-                "max.compaction.lag.ms": "900000",
+                "min.compaction.lag.ms": str(ARCHIVER_AWAY_MS),
+                "max.compaction.lag.ms": str(ARCHIVER_AWAY_MS + 2 * HOUR_MS),
             }
         return config
 

@@ -19,6 +19,13 @@ ARCHIVER_QUARANTINED = Counter(
     ("topic",),
     registry=ARCHIVER,
 )
+ARCHIVER_LOST = Counter(
+    "warren_archiver_lost_records",
+    "Records that were compacted away or deleted before they were archived, by topic; their "
+    "offsets are in the table gaps",
+    ("topic",),
+    registry=ARCHIVER,
+)
 ARCHIVER_BATCH_SECONDS = Histogram(
     "warren_archiver_batch_seconds",
     "Seconds to write a batch, by topic",

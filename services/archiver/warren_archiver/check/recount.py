@@ -15,10 +15,10 @@ from warren.kafka.connection import connect
 from warren.kafka.topics import HOME
 from warren.settings import Settings
 
-from warren_archiver.check.offset_ranges import OffsetRanges
 from warren_archiver.check.topic_check import TableOffsets, TopicCheck, compare
 from warren_archiver.check.topic_offsets import read_ends, read_offsets
 from warren_archiver.lake.lake import Lake
+from warren_archiver.lake.offset_ranges import OffsetRanges
 
 LOOK_EVERY = 2.0  # seconds, or as long as a look takes: the archiver may need the processors
 
@@ -45,14 +45,31 @@ def check(
         todo = [topic for topic in topics if topic not in checks or not checks[topic].equal]
         tables = _archived(spark, lake, [lake.bronze(topic) for topic in todo])
         quarantine = _archived(spark, lake, [lake.quarantine])
+        older = _older(spark, lake)
         for topic in todo:
             name = names[topic]
             ends = read_ends(admin, name)  # after the tables: their rows lie below it
             table, refused = tables.get(name, {}), quarantine.get(name, {})
-            checks[topic] = compare(topic, name, retained[topic], table, refused, ends)
+            found, before = retained[topic], older.get(name, {})
+            checks[topic] = compare(topic, name, found, table, refused, ends, before)
         if late or all(found.equal for found in checks.values()):
             return list(checks.values())
         pause.wait(max(LOOK_EVERY, clock.monotonic() - started))
+
+
+def _older(spark: SparkSession, lake: Lake) -> dict[str, dict[int, OffsetRanges]]:
+    """Gaps from before the archive began, by topic and partition."""
+    table = lake.read(spark, lake.gaps)
+    if table is None:
+        return {}
+    columns = ("kafka_topic", "kafka_partition", "first_offset", "last_offset")
+    ranges: dict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)
+    for topic, partition, first, last in table.where("before_archive").select(*columns).collect():
+        ranges[topic, partition].append((first, last + 1))
+    found: dict[str, dict[int, OffsetRanges]] = defaultdict(dict)
+    for (topic, partition), gaps in ranges.items():
+        found[topic][partition] = OffsetRanges.of(gaps)
+    return found
 
 
 def _archived(

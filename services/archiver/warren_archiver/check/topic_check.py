@@ -3,18 +3,20 @@
 A topic and its table are equal when the rows of table and quarantine together are each record that
 was in the topic when the check began, each once. Rows of records that came later are only checked
 for being there once and within the topic. Records that the topic no longer has (retention,
-compaction) may be in the table; other rows may not.
+compaction) may be in the table; other rows may not. What lies between archived records and is in
+neither was lost before it was archived: that is a difference, unless it is older than the archive.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from warren.contracts.topics import Topic
 
-from warren_archiver.check.offset_ranges import OffsetRanges
 from warren_archiver.check.topic_offsets import TopicOffsets
+from warren_archiver.lake.offset_ranges import OffsetRanges
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,7 @@ class TableOffsets:
 
 
 NOTHING = TableOffsets(OffsetRanges(), 0)
+_NO_RANGES: Mapping[int, OffsetRanges] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,8 @@ class TopicCheck:
     """Records below the archived end that are in neither."""
     behind: int
     """Records in the topic when the check began that lie beyond the archived end."""
+    lost: int = 0
+    """Records between archived ones that neither topic nor tables have."""
     differences: list[str] = field(default_factory=list)
 
     @property
@@ -62,10 +67,13 @@ def compare(
     table: Mapping[int, TableOffsets],
     quarantine: Mapping[int, TableOffsets],
     ends: Mapping[int, int],
+    older: Mapping[int, OffsetRanges] = _NO_RANGES,
 ) -> TopicCheck:
-    """Pure: no Spark, no Kafka. `ends` are the topic's after the tables were read."""
+    """Pure: no Spark, no Kafka. `ends` are the topic's after the tables were read. `older`: gaps
+    from before the archive began.
+    """
     gone = TopicOffsets(OffsetRanges(), 0, 0)
-    differences, retained_records, missing, behind = [], 0, 0, 0
+    differences, retained_records, missing, behind, lost = [], 0, 0, 0, 0
     for partition in sorted({*retained, *table, *quarantine}):
         found = retained.get(partition, gone)
         rows, refused = table.get(partition, NOTHING), quarantine.get(partition, NOTHING)
@@ -83,6 +91,13 @@ def compare(
         invented = archived.clip(found.log_start, found.log_end) - found.retained
         if invented and not topic.compacted:
             differences.append(f"partition {partition}: rows that the topic lacks: {invented}")
+        gaps = archived.gaps.clip(0, found.log_end or archived.end) - found.retained
+        gaps -= older.get(partition, OffsetRanges())
+        if gaps:
+            lost += len(gaps)
+            differences.append(
+                f"partition {partition}: {len(gaps)} gone before they were archived: {gaps}"
+            )
         behind += len(expected.clip(archived.end, found.log_end))
     return TopicCheck(
         topic=name,
@@ -91,5 +106,6 @@ def compare(
         quarantined=sum(rows.rows for rows in quarantine.values()),
         missing=missing,
         behind=behind,
+        lost=lost,
         differences=differences,
     )

@@ -13,7 +13,7 @@ from warren.kafka.topic_reader import TopicReader
 from warren.kafka.topics import HOME
 from warren.settings import HomeSettings
 
-from warren_archiver.check.offset_ranges import OffsetRanges, RangeBuilder
+from warren_archiver.lake.offset_ranges import OffsetRanges, RangeBuilder
 
 TIMEOUT = 30.0  # seconds
 _EARLIEST = OffsetSpec.earliest()  # type: ignore[no-untyped-call]  # not annotated there

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from delta.tables import DeltaTable
@@ -12,6 +13,7 @@ from pyspark.sql.types import StructType
 from warren.contracts.topics import Topic
 
 from warren_archiver.lake.bronze import REJECTED_SCHEMA, table_schema
+from warren_archiver.lake.gaps import GAPS_SCHEMA
 
 # Off because readers other than Spark (pandas, DuckDB, Trino) do not all know them. Statistics are
 # kept for the Kafka coordinates and the first columns of the contract: they prune files.
@@ -24,7 +26,9 @@ _PROPERTIES = {
 
 @dataclass(frozen=True, slots=True)
 class Lake:
-    """`root/bronze/<topic>`, `root/quarantine`, `root/checkpoints/<topic>`; names unprefixed."""
+    """`root/bronze/<topic>`, `root/quarantine`, `root/gaps`, `root/checkpoints/<topic>`; names
+    unprefixed.
+    """
 
     root: str
 
@@ -40,6 +44,10 @@ class Lake:
     def quarantine(self) -> str:
         return f"{self.root}/quarantine"
 
+    @property
+    def gaps(self) -> str:
+        return f"{self.root}/gaps"
+
     def checkpoint(self, topic: Topic) -> str:
         return f"{self.root}/checkpoints/{topic.name}"
 
@@ -48,6 +56,14 @@ class Lake:
         for topic in topics:
             _ensure(spark, self.bronze(topic), table_schema(topic))
         _ensure(spark, self.quarantine, REJECTED_SCHEMA)
+        _ensure(spark, self.gaps, GAPS_SCHEMA)
+
+    def began(self, spark: SparkSession, topic: Topic) -> float:
+        """When the topic's table was created, Unix seconds."""
+        created = DeltaTable.forPath(spark, self.bronze(topic)).detail().select("createdAt").first()
+        assert created is not None  # one row, of the table
+        at: datetime = created["createdAt"]
+        return at.timestamp()
 
     def read(self, spark: SparkSession, path: str) -> DataFrame | None:
         """A table, or None when it has not been created."""

@@ -7,16 +7,17 @@ import threading
 from collections.abc import Sequence
 
 import structlog
+from confluent_kafka.admin import AdminClient
 from pyspark.sql import SparkSession
 from warren.clock import Clock, SystemClock
 from warren.contracts.topics import CATALOGUE, Topic
-from warren.errors import TopicMissing
+from warren.errors import KafkaError, TopicMissing
 from warren.kafka.connection import await_connection, connect
 from warren.kafka.topic_check import check_topics
 from warren.kafka.topics import HOME, ensure_topics
 from warren.metrics.archiver import ARCHIVER, ARCHIVER_STALLED
 from warren.probe import serve
-from warren.settings import Settings
+from warren.settings import HomeSettings, Settings
 from warren.standstill_watch import StandstillWatch
 
 from warren_archiver.lake.lake import Lake
@@ -61,7 +62,19 @@ def _prepare_topics(settings: Settings, stop: threading.Event, *, once: bool) ->
         ensure_topics(admin, home)
     elif missing := [p for p in check_topics(admin, home).problems if "missing" in p]:
         raise TopicMissing(HOME, "home.create_topics", missing[0])
+    _tell_of_early_compaction(admin, home)
     return True
+
+
+def _tell_of_early_compaction(admin: AdminClient, home: HomeSettings) -> None:
+    """Topics of an earlier Warren keep what was created with them."""
+    try:
+        problems = check_topics(admin, home).problems
+    except KafkaError:
+        return  # the right to see it is not needed otherwise
+    for problem in problems:
+        if "min.compaction.lag.ms" in problem:
+            log.warning("records may be compacted before they are archived", problem=problem)
 
 
 def archive(

@@ -23,6 +23,7 @@ from warren.metrics.archiver import (
 from warren_archiver.errors import ArchiveFailed, spark_cause
 from warren_archiver.lake.bronze import Bronze
 from warren_archiver.lake.lake import Lake
+from warren_archiver.streaming.gap_recorder import GapRecorder
 
 log = structlog.get_logger(__name__)
 OBSERVATION_TIMEOUT = 30.0  # seconds; the counts come within milliseconds after the write
@@ -52,6 +53,7 @@ class BatchWriter:
         self._bronze = Bronze(topic)
         self._table = lake.bronze(topic)
         self._quarantine = lake.quarantine
+        self._gaps = GapRecorder(topic, lake)
         self._files = files
         self._stop = stop
         self.newest = -1
@@ -93,6 +95,7 @@ class BatchWriter:
             counts = self._observed(observation) or self._count(parsed)
         if counts.rejected:
             self._append(self._bronze.rejected(parsed), self._quarantine, transaction)
+        self._gaps.look(raw, batch, counts.records, transaction)
         self._first, self._last = False, counts
         self._report(counts, time.monotonic() - started)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,11 @@ class OffsetRanges:
 
     def __len__(self) -> int:
         return sum(end - start for start, end in self.ranges)
+
+    @property
+    def gaps(self) -> OffsetRanges:
+        """What lies between them."""
+        return OffsetRanges(tuple((before[1], after[0]) for before, after in pairwise(self.ranges)))
 
     def __or__(self, other: OffsetRanges) -> OffsetRanges:
         return OffsetRanges.of((*self.ranges, *other.ranges))
