@@ -88,7 +88,7 @@ def test_any_value_of_a_known_version_gives_a_record(key: bytes, version: int, r
 @given(
     group=NAMES,
     topic=NAMES,
-    partition=INT32,
+    partition=st.integers(0, 2**31 - 1),
     offset=INT64,
     at=INT64,
     epoch=INT32,

@@ -13,7 +13,7 @@ from warren.kafka.brokers import Brokers
 from warren.metrics.freshness import FRESHNESS
 from warren.settings import ClusterSettings
 from warren_freshness.log_position import LogPosition, Reading
-from warren_freshness.reading import broker_fetches as broker_scans
+from warren_freshness.reading import broker_fetches
 from warren_freshness.reading.byte_budget import ByteBudget
 from warren_freshness.reading.record_reader import RecordReader
 from warren_freshness.topics.metadata import MAX_AGE, TopicMetadata
@@ -71,7 +71,7 @@ def test_positions_in_one_partition_go_into_different_requests() -> None:
 
 
 def test_large_requests_are_split(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(broker_scans, "MOST_PARTITIONS", 3)
+    monkeypatch.setattr(broker_fetches, "MOST_PARTITIONS", 3)
     bench = Bench(FakeBrokers({("a", p): log() for p in range(20)}))
     assert len(bench.read([LogPosition("a", p, 1) for p in range(20)])) == 20
     assert max(len(fetch) for fetch in bench.brokers.fetches) == 3

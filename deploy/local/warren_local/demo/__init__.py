@@ -1,1 +1,1 @@
-"""A workload of real producers and consumers in which each consumer group shows one status."""
+"""A workload of real producers and consumers whose groups show every status."""

@@ -245,16 +245,10 @@ class RecordedPositions(Positions):
             version = read_key_version(buffer)
             if version not in OFFSET_COMMIT:
                 return None  # `_states` has it
-            at = buffer.at
-            key = read_offset_commit_key(buffer)
-            if key.partition < 0:
-                raise MalformedRecord(
-                    f"partition: {key.partition} is negative", field="partition", at=at
-                )
+            return read_offset_commit_key(buffer)
         except MalformedRecord as error:
             folded.rejected.append((index, malformed_key(error)))
             return None
-        return key
 
     def _fold_tombstone(self, batch: Batch, index: int, folded: Folded) -> None:
         """A committed offset was deleted, or it expired."""

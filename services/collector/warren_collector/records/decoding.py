@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from warren.errors import MalformedRecord
 
 from warren_collector.records.buffer import Buffer
@@ -27,16 +25,14 @@ from warren_collector.records.offset_commit import (
     read_offset_commit_value,
 )
 from warren_collector.records.record import (
-    GroupDeleted,
     GroupMetadata,
     GroupRecord,
-    GroupRecordDeleted,
     Malformed,
     OffsetCommit,
-    OffsetDeleted,
     Record,
     Skipped,
 )
+from warren_collector.records.tombstone import decode_tombstone
 
 # By key version, for all kinds.
 NEWEST_VALUES = {
@@ -56,7 +52,11 @@ def decode_record(key: bytes | None, value: bytes | None) -> list[Record]:
         version = read_key_version(buffer)
         if version not in KINDS:
             return [Skipped(version, f"key version {version}: {kind_name(version)}")]
-        return [_DECODERS.get(version, _group_record)(version, buffer, value)]
+        if value is None:
+            return [decode_tombstone(version, buffer)]
+        if version in OFFSET_COMMIT:
+            return [_offset(version, buffer, value)]
+        return [decode_group_value(read_group_key(buffer, version), value)]
     except MalformedRecord as error:
         return [malformed_key(error)]
 
@@ -78,10 +78,8 @@ def decode_offset_value(key_version: int, value: bytes) -> OffsetCommitValue | S
         return _malformed("value", error)
 
 
-def _offset(key_version: int, key: Buffer, value: bytes | None) -> Record:
+def _offset(key_version: int, key: Buffer, value: bytes) -> Record:
     position = read_offset_commit_key(key)
-    if value is None:
-        return OffsetDeleted(position.group, position.topic, position.partition)
     commit = decode_offset_value(key_version, value)
     if not isinstance(commit, OffsetCommitValue):
         return commit
@@ -115,16 +113,6 @@ def decode_group_value(
         return _malformed("value", error)
 
 
-def _group(key_version: int, key: Buffer, value: bytes | None) -> Record:
-    read = read_group_key(key, key_version)
-    return GroupDeleted(read.group) if value is None else decode_group_value(read, value)
-
-
-def _group_record(key_version: int, key: Buffer, value: bytes | None) -> Record:
-    read = read_group_key(key, key_version)
-    return GroupRecordDeleted(read) if value is None else decode_group_value(read, value)
-
-
 def _unknown_value(key_version: int, version: int) -> Skipped:
     kind = kind_name(key_version)
     reason = f"key version {key_version}: {kind} value of unknown version {version}"
@@ -133,9 +121,3 @@ def _unknown_value(key_version: int, version: int) -> Skipped:
 
 def _malformed(part: str, error: MalformedRecord) -> Malformed:
     return Malformed(f"{part}.{error.reason}", f"{part}.{error.field}", error.at)
-
-
-_DECODERS: dict[int, Callable[[int, Buffer, bytes | None], Record]] = {
-    **dict.fromkeys(OFFSET_COMMIT, _offset),
-    GROUP_METADATA: _group,
-}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from uuid import UUID
 
+from warren.errors import MalformedRecord
+
 from warren_collector.records.buffer import Buffer
 
 LEADER_EPOCH_SINCE = 3
@@ -38,7 +40,11 @@ class OffsetCommitValue:
 
 def read_offset_commit_key(key: Buffer) -> OffsetCommitKey:
     """Reads what follows the key's version. Raises MalformedRecord."""
-    return OffsetCommitKey(key.string("group"), key.string("topic"), key.int32("partition"))
+    group, topic, at = key.string("group"), key.string("topic"), key.at
+    partition = key.int32("partition")
+    if partition < 0:
+        raise MalformedRecord(f"partition: {partition} is negative", field="partition", at=at)
+    return OffsetCommitKey(group, topic, partition)
 
 
 def split_offset_commit_key(key: bytes) -> tuple[bytes, int]:
