@@ -44,6 +44,8 @@ settings.load_profile("warren")
 
 # They share a running Warren, or Spark: each folder in one worker, from the beginning.
 HEAVY = ("end_to_end", "archiver", "containers")
+# Half of the archiver's time, most of it in processes of its own.
+APART = "tests/archiver/test_process.py"
 # These wait for servers most: begun early, no worker is left alone with one of their files.
 SLOW = ("evaluator", "notifier", "collector", "freshness")
 
@@ -54,7 +56,7 @@ class ByFile(LoadScopeScheduling):  # type: ignore[misc]  # xdist's schedulers a
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.partition("::")[0]
         folder = file.split("/")[1]
-        return folder if folder in HEAVY else file
+        return folder if folder in HEAVY and file != APART else file
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -109,9 +109,10 @@ def test_every_family_is_of_the_catalogue_and_every_one_of_it_is_there(filled: A
     catalogued = [f"# HELP {family.name} {family.documentation}" for family in API_FAMILIES]
     assert len(set(described)) == len(described)
     assert set(catalogued) <= set(described)
-    # What else there is counts the API's own requests and events.
+    # What else there is tells of the API's own requests, connections and events.
     others = [line.split()[2] for line in described if line not in catalogued]
-    assert {name.split("_")[2] for name in others} == {"request", "requests", "events"}
+    own = {"request", "requests", "connections", "events", "stalled"}
+    assert {name.split("_")[2] for name in others} == own
 
 
 class Parsed(Collector):
@@ -156,7 +157,7 @@ def test_a_scrape_leaves_the_event_loop_to_others(
 
     async def ask(encoding: str) -> httpx.Response:
         transport = httpx.ASGITransport(filled.app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://warren") as client:
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             headers = {"Accept-Encoding": encoding}
             scraping = asyncio.create_task(client.get("/metrics", headers=headers))
             assert await run_in_threadpool(rendering.wait, 30)

@@ -15,7 +15,7 @@ from warren.contracts import TopicsEvent
 from warren.contracts.topics import MAX_MESSAGE_BYTES, TOPICS
 from warren.kafka.topic_reader import TopicReader
 from warren.kafka.topics import HOME
-from warren_collector.logs import listing
+from warren_collector.logs import watch
 
 pytestmark = pytest.mark.integration
 
@@ -131,4 +131,4 @@ def test_topics_without_a_commit_are_listed_within_ten_seconds(lab: Lab) -> None
         eventually(lambda: count(2), message="topics are listed again")
     reader.close()
     assert listed[1].log_ends[quiet] == [0]
-    assert listing.EVERY <= 10
+    assert watch.EVERY <= 10

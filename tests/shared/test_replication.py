@@ -29,7 +29,15 @@ def checked(home: HomeSettings) -> TopicsCheck:
     """After creating them."""
     admin = connect("home", "home", home)
     assert len(ensure_topics(admin, home)) == TOPICS
+    names = {topic.full_name(home.topic_prefix) for topic in CATALOGUE}
+    # What one broker has created the other one hears of a moment later.
+    eventually(lambda: _is_known(admin, names), message="all brokers know the topics")
     return check_topics(admin, home)
+
+
+def _is_known(admin: AdminClient, names: set[str]) -> bool:
+    """Asked several times, as any of the brokers may answer."""
+    return all(names <= admin.list_topics(timeout=10).topics.keys() for _ in range(5))
 
 
 @pytest.mark.integration

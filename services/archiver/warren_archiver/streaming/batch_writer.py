@@ -95,7 +95,7 @@ class BatchWriter:
             counts = self._observed(observation) or self._count(parsed)
         if counts.rejected:
             self._append(self._bronze.rejected(parsed), self._quarantine, transaction)
-        self._gaps.look(raw, batch, counts.records, transaction)
+        self._gaps.look(raw.sparkSession, batch, counts.records, transaction)
         self._first, self._last = False, counts
         self._report(counts, time.monotonic() - started)
 

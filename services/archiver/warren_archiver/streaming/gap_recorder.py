@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import reduce
+from operator import or_
 
 import structlog
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from warren.contracts.topics import Topic
 from warren.metrics.archiver import ARCHIVER_LOST
 
@@ -31,10 +34,12 @@ class GapRecorder:
         """
 
     def look(
-        self, raw: DataFrame, batch: int, records: int, transaction: Mapping[str, str]
+        self, spark: SparkSession, batch: int, records: int, transaction: Mapping[str, str]
     ) -> None:
-        """`raw` has Kafka's columns. `transaction`: Delta's, so that a repetition adds nothing."""
-        spark, checkpoint = raw.sparkSession, self._lake.checkpoint(self._topic)
+        """After the batch is in the tables. `transaction`: Delta's, so that a repetition adds
+        nothing.
+        """
+        checkpoint = self._lake.checkpoint(self._topic)
         number, before = self._before
         if number != batch - 1:
             before = planned(spark, checkpoint, batch - 1)
@@ -49,9 +54,33 @@ class GapRecorder:
             if sum(end - starts[partition] for partition, end in now.ends.items()) == records:
                 return
         began = self._lake.began(spark, self._topic)
-        found, self._open = gaps(runs(raw), starts, now.ends, began)
+        found, self._open = gaps(runs(self._archived(spark, now, starts)), starts, now.ends, began)
         if found:
             self._record(spark, now.topic, found, transaction)
+
+    def _archived(self, spark: SparkSession, now: Planned, starts: Mapping[int, int]) -> DataFrame:
+        """The batch's rows, with Kafka's columns. Not its records read once more from Kafka: some
+        may have been compacted since they were archived.
+        """
+        of_batch = reduce(
+            or_,
+            (
+                (F.col("partition") == partition)
+                & F.col("offset").between(starts.get(partition, 0), end - 1)
+                for partition, end in now.ends.items()
+            ),
+            F.lit(False),
+        )
+        tables = [
+            table.where(F.col("kafka_topic") == now.topic).select(
+                F.col("kafka_partition").alias("partition"),
+                F.col("kafka_offset").alias("offset"),
+                F.col("kafka_timestamp").alias("timestamp"),
+            )
+            for path in (self._lake.bronze(self._topic), self._lake.quarantine)
+            if (table := self._lake.read(spark, path)) is not None
+        ]
+        return reduce(DataFrame.union, tables).where(of_batch)
 
     def _record(
         self, spark: SparkSession, name: str, found: list[Gap], transaction: Mapping[str, str]
