@@ -49,6 +49,7 @@ def main() -> None:
             "seconds": round(arguments.seconds),
             "groups": groups.started,
             "kills": services.kills,
+            "longest_commit_s": round(groups.longest_commit_s, 1),
             **told(bootstrap),
         }
     print(json.dumps(result))
@@ -110,8 +111,9 @@ def watch(groups: HealthyGroups, services: Services, arguments: argparse.Namespa
 def told(bootstrap: str) -> dict[str, Any]:
     """What stands on Warren's topics."""
     judged = {record["group"] for record in _records(bootstrap, "warren.lag")}
-    changes = [record["data"] for record in _records(bootstrap, "warren.lag-status")]
     notifications = _records(bootstrap, "warren.notifications")
+    # Last, so that it has what the notifications are about.
+    changes = [record["data"] for record in _records(bootstrap, "warren.lag-status")]
     for change in changes:
         said = [change[name] for name in ("group", "previous", "status", "explanation")]
         print(*said, sep=" | ", file=sys.stderr)

@@ -139,13 +139,15 @@ class HealthyGroups:
         self.names: list[str] = []
         """Of all that there are, oldest first."""
         self.started = 0
+        self.longest_commit_s = 0.0
+        """Of a client that commits all the time: as long as that, no group was well."""
         self._bootstrap = bootstrap
         self._admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
         self._members: list[dict[str, list[Member]]] = [{} for _ in range(THREADS)]
         self._lock = [threading.Lock() for _ in range(THREADS)]
         self._stop = threading.Event()
         self._failures: list[BaseException] = []
-        topics = [NewTopic(PREFIX + t, PARTITIONS, 1) for t in (*TOPICS, "results")]
+        topics = [NewTopic(PREFIX + t, PARTITIONS, 1) for t in (*TOPICS, "results", "empty")]
         for created in self._admin.create_topics(topics).values():
             created.result(30)
         self._producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 20, "log_level": 0})
@@ -155,6 +157,7 @@ class HealthyGroups:
             self._producer.flush(30)
         work = [(self._work, (slot,)) for slot in range(THREADS)]
         self._threads = [threading.Thread(target=self._produce)]
+        self._threads += [threading.Thread(target=self._watch)]
         self._threads += [threading.Thread(target=t, args=a) for t, a in work]
         for thread in self._threads:
             thread.start()
@@ -198,6 +201,22 @@ class HealthyGroups:
             last = now
             self._producer.poll(0)
         self._producer.flush(30)
+
+    def _watch(self) -> None:
+        """Commits, and waits for it, again and again: what holds it up holds up all groups."""
+        options = {"bootstrap.servers": self._bootstrap, "group.id": "quiet-watch", "log_level": 0}
+        consumer = Consumer(options)
+        place, last = Partition(f"{PREFIX}empty", 0, 0), time.monotonic()
+        while not self._stop.wait(0.5):
+            try:
+                consumer.commit(offsets=[place], asynchronous=False)
+            except KafkaException as error:
+                self._failures.append(error)
+                break
+            now = time.monotonic()
+            self.longest_commit_s = max(self.longest_commit_s, now - last)
+            last = now
+        consumer.close()
 
     def _work(self, slot: int) -> None:
         try:
