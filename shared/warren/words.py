@@ -27,21 +27,22 @@ def _shown(code: int) -> str:
 
 
 _VISIBLE = {code: _shown(code) for code in _ACTING}
-_UNITS = ((86_400, "d"), (3_600, "h"), (60, "m"), (1, "s"))
 
 
 def duration(milliseconds: float) -> str:
     """The two largest units: `5 s`, `4 m 12 s`, `2 h`, `3 d 4 h`; nothing negative."""
+    # Written out, for each partition that is not OK is told of with it.
     seconds = int(max(milliseconds, 0) // 1000)
-    if not seconds:
-        return "less than 1 s" if milliseconds > 0 else "0 s"
-    position = next(place for place, (size, _) in enumerate(_UNITS) if seconds >= size)
-    parts = []
-    for size, unit in _UNITS[position : position + 2]:
-        count, seconds = divmod(seconds, size)
-        if count:
-            parts.append(f"{count} {unit}")
-    return " ".join(parts)
+    if seconds < 60:
+        return f"{seconds} s" if seconds or milliseconds <= 0 else "less than 1 s"
+    minutes, rest = divmod(seconds, 60)
+    if minutes < 60:
+        return f"{minutes} m {rest} s" if rest else f"{minutes} m"
+    hours, rest = divmod(minutes, 60)
+    if hours < 24:
+        return f"{hours} h {rest} m" if rest else f"{hours} h"
+    days, rest = divmod(hours, 24)
+    return f"{days} d {rest} h" if rest else f"{days} d"
 
 
 def grouped(number: int) -> str:
