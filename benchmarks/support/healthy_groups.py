@@ -10,7 +10,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Any
 
-from confluent_kafka import Consumer, KafkaException, Producer
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 from confluent_kafka import TopicPartition as Partition
 from confluent_kafka.admin import AdminClient, NewTopic
 
@@ -23,6 +23,12 @@ RECORD = b"x" * 300
 MOST = 500  # records that one look takes
 WRITE_EVERY = 0.05  # seconds
 THREADS = 8
+MOVING = {
+    KafkaError.NOT_COORDINATOR,
+    KafkaError.COORDINATOR_NOT_AVAILABLE,
+    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+}
+"""What a commit is told while a coordinator is being found, also of a young cluster: once more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +209,10 @@ class HealthyGroups:
         self._producer.flush(30)
 
     def _watch(self) -> None:
-        """Commits, and waits for it, again and again: what holds it up holds up all groups."""
+        """Commits, and waits for it, again and again: what holds it up holds up all groups.
+
+        Every other client here has librdkafka's own retries; a plain commit is not repeated for it.
+        """
         options = {"bootstrap.servers": self._bootstrap, "group.id": "quiet-watch", "log_level": 0}
         consumer = Consumer(options)
         place, last = Partition(f"{PREFIX}empty", 0, 0), time.monotonic()
@@ -211,6 +220,8 @@ class HealthyGroups:
             try:
                 consumer.commit(offsets=[place], asynchronous=False)
             except KafkaException as error:
+                if error.args[0].code() in MOVING:
+                    continue
                 self._failures.append(error)
                 break
             now = time.monotonic()
