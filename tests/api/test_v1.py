@@ -154,6 +154,7 @@ def test_a_failure_is_a_problem_that_tells_no_secrets(
         raise RuntimeError("password=hunter2")
 
     monkeypatch.setattr(api.model, "groups", fail)
+    monkeypatch.setattr(api.model, "clusters", fail)
     with capture_logs() as logs:
         answer = api.get("/api/v1/groups")
         burrow = api.get("/v3/kafka")

@@ -83,10 +83,7 @@ class ApiContext:
 
     def doubts(self) -> Doubts:
         """Why what is served may not be how things are, one sentence each; empty when it is."""
-        newest: dict[str, int] = {}
-        for view in self.model.groups():
-            newest[view.cluster] = max(view.event.evaluated_at, newest.get(view.cluster, 0))
-        now = self.clock.now_ms()
+        now, newest = self.clock.now_ms(), self.model.newest_evaluations()
         clusters = [self.model.cluster(cluster, now) for cluster in self.clusters]
         return doubts(self.feed_state(), newest, now, self.stale_after_ms, clusters)
 

@@ -138,7 +138,7 @@ class GroupView:
             return row
         return row._replace(owner=self.membership.owners.get((row.topic, row.partition)))
 
-    @property
+    @cached_property
     def since(self) -> int | None:
         """Unix milliseconds of the change to the present status; None when no event told it."""
         opened_at = self.event.incident.opened_at if self.event.incident else None
@@ -178,7 +178,7 @@ class GroupView:
         running_out = self.freshness is not None and self.freshness.is_running_out
         return self.lost_records > 0 or running_out
 
-    @property
+    @cached_property
     def rank(self) -> tuple[bool, int, int, int, str, str]:
         """Sorts groups: loss of data, worst status, oldest incident, largest lag; then by name."""
         incident = self.event.incident

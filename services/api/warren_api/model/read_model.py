@@ -236,8 +236,17 @@ class ReadModel:
     def clusters(self) -> set[str]:
         """Clusters that have a group, topics or a collector."""
         with self._lock:
-            collected = {cluster for cluster, _ in self._clusters}
-        return collected | {view.cluster for view in self.groups()} | set(self._topics)
+            return {cluster for cluster, _ in (*self._clusters, *self._views)} | set(self._topics)
+
+    def newest_evaluations(self) -> dict[str, int]:
+        """When a group of each cluster was last judged, in Unix milliseconds."""
+        with self._lock:
+            events = [view.event for view in self._views.values()]
+        newest: dict[str, int] = {}
+        for event in events:
+            if event.evaluated_at > newest.get(event.cluster, 0):
+                newest[event.cluster] = event.evaluated_at
+        return newest
 
     def listed_topics(self) -> list[TopicsEvent]:
         """Of each cluster the newest list of all its topics, with what is known since."""
