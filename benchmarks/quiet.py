@@ -20,11 +20,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any
 
-from confluent_kafka import OFFSET_BEGINNING, Consumer
-from confluent_kafka import TopicPartition as Partition
 from support.healthy_groups import HABITS, HealthyGroups
 from support.measuring import kafka
 from support.service_process import ServiceProcess, running_service
+from support.topic_values import values
 
 NEW_EVERY = 5.0  # seconds
 MOST_NEW = 15  # at a time
@@ -110,10 +109,10 @@ def watch(groups: HealthyGroups, services: Services, arguments: argparse.Namespa
 
 def told(bootstrap: str) -> dict[str, Any]:
     """What stands on Warren's topics."""
-    judged = {record["group"] for record in _records(bootstrap, "warren.lag")}
-    notifications = _records(bootstrap, "warren.notifications")
+    judged = {record["group"] for record in values(bootstrap, "warren.lag")}
+    notifications = values(bootstrap, "warren.notifications")
     # Last, so that it has what the notifications are about.
-    changes = [record["data"] for record in _records(bootstrap, "warren.lag-status")]
+    changes = [record["data"] for record in values(bootstrap, "warren.lag-status")]
     for change in changes:
         said = [change[name] for name in ("group", "previous", "status", "explanation")]
         print(*said, sep=" | ", file=sys.stderr)
@@ -123,23 +122,6 @@ def told(bootstrap: str) -> dict[str, Any]:
         "in_trouble": len({change["group"] for change in changes}),
         "notifications": len(notifications),
     }
-
-
-def _records(bootstrap: str, topic: str) -> list[dict[str, Any]]:
-    """All values of a topic, but for tombstones."""
-    options = {"bootstrap.servers": bootstrap, "group.id": "warren-quiet"}
-    consumer = Consumer({**options, "enable.partition.eof": True, "enable.auto.commit": False})
-    behind = set(consumer.list_topics(topic, timeout=30).topics[topic].partitions)
-    consumer.assign([Partition(topic, number, OFFSET_BEGINNING) for number in behind])
-    values: list[dict[str, Any]] = []
-    while behind:
-        for message in consumer.consume(1000, 1.0):
-            if message.error() is not None:
-                behind.discard(message.partition())
-            elif value := message.value():
-                values.append(json.loads(value))
-    consumer.close()
-    return values
 
 
 class _Receiver(BaseHTTPRequestHandler):

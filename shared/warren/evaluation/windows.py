@@ -132,7 +132,8 @@ class Windows:
         remembered does not depend on how often a group is looked at.
         """
         known = log_ends >= 0
-        rows, log_ends = rows[known], log_ends[known]
+        if not known.all():
+            rows, log_ends = rows[known], log_ends[known]
         later = rows[self.log_ends_at[rows] // apart_ms != at // apart_ms]
         if len(later):
             self.log_ends[later, :-1] = self.log_ends[later, 1:]
@@ -181,9 +182,13 @@ class Windows:
         late = known & (newest[Column.ORDER] >= commits[Column.ORDER])
         distance = commits[Column.COMMITTED_AT] - newest[Column.COMMITTED_AT]
         merged = known & ~late & (distance < min_distance_ms)
-        self._replace_newest(rows[merged], commits[:, merged])
+        if merged.any():
+            self._replace_newest(rows[merged], commits[:, merged])
         appended = ~late & ~merged
-        self._append(rows[appended], commits[:, appended])
+        if appended.all():
+            self._append(rows, commits)
+        else:
+            self._append(rows[appended], commits[:, appended])
         distances = np.broadcast_to(min_distance_ms, rows.shape)
         for index in np.flatnonzero(late):
             slots = self.intervals if capacity is None else int(capacity[index])
@@ -195,7 +200,10 @@ class Windows:
         self.columns[Column.COMMITTED_AT, rows, -1] = kept
 
     def _append(self, rows: Int64, commits: Int64) -> None:
-        self.columns[:, rows, :-1] = self.columns[:, rows, 1:]
+        if len(rows) == len(self.filled):  # as nearly always: in place
+            self.columns[:, :, :-1] = self.columns[:, :, 1:]
+        else:
+            self.columns[:, rows, :-1] = self.columns[:, rows, 1:]
         self.columns[:, rows, -1] = commits
         self.filled[rows] = np.minimum(self.filled[rows] + 1, self.intervals)
 

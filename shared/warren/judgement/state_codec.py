@@ -157,6 +157,9 @@ def _encode_track(track: Track | None) -> list[bytes]:
     return [_TRACK.pack(len(marks), len(figures)), marks.tobytes(), figures.tobytes()]
 
 
+_KINDS = {kind: np.dtype(kind) for kind in ("<u2", "<i4", "<i8", "<f8")}
+
+
 class _Reader:
     """Takes the bytes one part after the other; every part that is missing is an error."""
 
@@ -173,8 +176,9 @@ class _Reader:
 
     def numbers(self, kind: str, shape: tuple[int, ...]) -> NDArray[Any]:
         """`kind` is NumPy's, such as <i8. The array only looks at the bytes."""
-        dtype = np.dtype(kind)
-        return np.frombuffer(self.take(math.prod(shape) * dtype.itemsize), dtype).reshape(shape)
+        at, dtype = self._at, _KINDS[kind]
+        self.take(math.prod(shape) * dtype.itemsize)
+        return np.ndarray(shape, dtype, self._value, at)
 
     def column(self, into: Int64) -> None:
         width = self.take(1)[0]

@@ -62,7 +62,8 @@ def _insert(
 ) -> None:
     rows, latest = observation.rows, observation.latest
     committed, committed_at = latest[Latest.COMMITTED], latest[Latest.COMMITTED_AT]
-    windows.clear_commits(rows[committed < 0])  # its committed offset is gone
+    if (gone := committed < 0).any():
+        windows.clear_commits(rows[gone])
     windows.remember_log_ends(rows, latest[Latest.LOG_END], event.observed_at, apart_ms)
     lag = lag_of_commits(latest, windows.log_ends[rows, -2])
     differs = (committed != windows.newest(Column.OFFSET)[rows]) | (

@@ -1,0 +1,87 @@
+"""A whole Warren as `warren up` starts it, watching a cluster that is there."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+from rich.console import Console
+from warren.settings_file import load_settings
+from warren_local.jars import ensure_jars, ensure_spark_jars
+from warren_local.ports import free_port
+
+
+@dataclass(frozen=True, slots=True)
+class RunningWarren:
+    """Its state directory, where it also writes what it prints."""
+
+    state: Path
+
+    @property
+    def running(self) -> dict[str, Any]:
+        """run.json; empty before it is there."""
+        try:
+            found: dict[str, Any] = json.loads((self.state / "run.json").read_text())
+        except (FileNotFoundError, ValueError):
+            return {}
+        return found
+
+    @property
+    def topic_prefix(self) -> str:
+        """From its effective settings."""
+        return load_settings(self.state / "warren.toml").home.topic_prefix
+
+    def groups(self) -> list[dict[str, Any]]:
+        """As /api/v1/groups has them; none while nobody answers."""
+        try:
+            listed = httpx.get(self.running["api"] + "/api/v1/groups?limit=500", timeout=10)
+            found: list[dict[str, Any]] = listed.json()["groups"]
+        except (httpx.HTTPError, KeyError, ValueError):
+            return []
+        return found
+
+    def statuses(self) -> dict[str, str | None]:
+        """By group."""
+        return {group["group"]: group["status"] for group in self.groups()}
+
+    def pids(self, service: str) -> list[int]:
+        """Of a service's processes; none while it is started again."""
+        found: list[int] = self.running.get("pids", {}).get(service, [])
+        return found
+
+    def restarts(self) -> list[str]:
+        """What it says of services that ended, and were started again."""
+        printed = (self.state / "output.txt").read_text(errors="replace").splitlines()
+        return [line for line in printed if "starting it again" in line]
+
+
+@contextmanager
+def running_warren(state: Path, bootstrap: str) -> Iterator[RunningWarren]:
+    """Default settings, but for the ports that two of them on one machine cannot share."""
+    state.mkdir()
+    defaults, console = load_settings(Path(os.devnull)), Console(stderr=True)
+    environ = {name: text for name, text in os.environ.items() if not name.startswith("WARREN_")}
+    environ["WARREN_LOCAL__JARS_DIR"] = str(ensure_jars(defaults.local, console).absolute())
+    environ["WARREN_ARCHIVER__JARS_DIR"] = str(ensure_spark_jars(defaults, console).absolute())
+    command = [sys.executable, "-m", "warren_cli.main", "up", "--bootstrap", bootstrap]
+    command += ["--state-dir", str(state)]
+    for option in ("--api-port", "--redis-port"):
+        command += [option, str(free_port())]
+    with (state / "output.txt").open("wb") as output:
+        process = subprocess.Popen(
+            command, stdout=output, stderr=subprocess.STDOUT, env=environ, cwd=state
+        )
+    try:
+        yield RunningWarren(state)
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(60)
