@@ -1,4 +1,8 @@
-"""Tombstones: a key without a value says that what it names is gone."""
+"""Tombstones: a key without a value says that what it names is gone.
+
+For who wants to see records one by one (`warren decode`). The collector needs no more than the key:
+`positions.recorded` and `groups.recorded.states` take it from there.
+"""
 
 from __future__ import annotations
 
