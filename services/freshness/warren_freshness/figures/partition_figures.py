@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from warren.contracts import FreshnessReason, TimeToLossReason
@@ -43,13 +43,14 @@ class Row(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """What a pass learnt from the cluster. `newest`: append time of the record before a log end;
-    `retention`: milliseconds by topic, None where time deletes nothing or it is unknown; `by_size`:
-    topics whose logs are kept below a size."""
+    `largest`: the largest timestamp after it; `retention`: milliseconds by topic, None where time
+    deletes nothing or it is unknown; `by_size`: topics whose logs are kept below a size."""
 
     readings: Mapping[LogPosition, Reading]
     newest: Mapping[LogPosition, int]
     retention: Mapping[str, int | None]
     by_size: frozenset[str] = frozenset()
+    largest: Mapping[LogPosition, int] = field(default_factory=dict)
 
 
 def measure(
@@ -134,7 +135,8 @@ def _behind(
     state: PartitionState, reading: Reading, oldest_at: int, evidence: Evidence, now: int
 ) -> Row:
     value = arithmetic.age_of(oldest_at, now)
-    newest = arithmetic.usable(evidence.newest.get(state.log_end_position), now)
+    end = state.log_end_position
+    newest = arithmetic.usable(evidence.newest.get(end, evidence.largest.get(end)), now)
     last_committed = arithmetic.usable(reading.before, now)
     to_loss, unknown = _time_to_loss(state, oldest_at, evidence, now)
     return Row(
