@@ -212,6 +212,21 @@ def test_clocks_that_differ() -> None:
     assert (row.freshness_ms, row.reason, row.bound_ms) == (0, "exact", 250)
 
 
+def test_how_old_a_record_from_the_future_is_nobody_knows() -> None:
+    """Not then, and not once its timestamp has passed: the record was there before."""
+    ahead = Reading("record", first=NOW + HOUR)
+    row = measured(state(), ahead, retention=2 * HOUR)
+    assert row == Row(0, 5, None, "bad_timestamp", 700, late_since=NOW - 700)
+    known = to_remember(state(), row, NOTHING)
+    unread = measured(state(), known=known, now=NOW + HOUR)
+    known = to_remember(state(), unread, NOTHING, known)
+    later = measured(state(), ahead, known=known, now=NOW + 2 * HOUR)
+    assert (later.freshness_ms, later.reason) == (None, "bad_timestamp")
+    assert later.bound_ms == 2 * HOUR + 700
+    moved = measured(state(committed=6), ahead, known=known, now=NOW + 2 * HOUR)
+    assert (moved.freshness_ms, moved.reason) == (HOUR, "exact")
+
+
 def test_what_could_not_be_read_was_late_at_least_since_it_was_seen() -> None:
     assert measured(state()) == Row(0, 5, None, "timeout", 700, late_since=NOW - 700)
     assert measured(state(), Reading("unread", resume_at=7)) == Row(

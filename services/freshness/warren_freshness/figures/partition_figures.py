@@ -70,10 +70,13 @@ def measure(
     if reading.outcome == "none" and not lost:
         off_by = _undecided_for(state, reading, now)
         return _nothing_left(state, "control_only", off_by, reading.before, now)
+    remembered = remembered_at(state, known)
     oldest_at = arithmetic.usable(reading.first, now)
     if oldest_at is not None and not lost:
-        return _behind(state, reading, oldest_at, evidence, now)
-    since = remembered_at(state, known).earliest(state, oldest_at)
+        if not remembered.has_wrong_time:
+            return _behind(state, reading, oldest_at, evidence, now)
+        oldest_at = None
+    since = remembered.earliest(state, oldest_at)
     if oldest_at is not None:
         return _expired(state, oldest_at, lost, since, evidence, now)
     reason = _REASON_WITHOUT_TIME[reading.outcome]
@@ -88,12 +91,17 @@ def unheard_of(state: PartitionState, known: LateSince | None = None) -> Row:
     return row._replace(late_since=remembered_at(state, known).since)
 
 
-def to_remember(state: PartitionState, row: Row, evidence: Evidence) -> LateSince | None:
+def to_remember(
+    state: PartitionState, row: Row, evidence: Evidence, known: LateSince | None = None
+) -> LateSince | None:
     """What the next measurement of the partition must know; None when it is nothing."""
     committed = state.committed.offset
     if row.reason == "control_only" and state.to_read is not None:
         return LateSince(committed, None, evidence.readings[state.to_read].end)
-    return None if row.late_since is None else LateSince(committed, row.late_since)
+    if row.late_since is None:
+        return None
+    wrong = row.reason == "bad_timestamp" or remembered_at(state, known).has_wrong_time
+    return LateSince(committed, row.late_since, has_wrong_time=wrong)
 
 
 def _without_value(

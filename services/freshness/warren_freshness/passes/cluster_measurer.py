@@ -133,7 +133,7 @@ class ClusterMeasurer:
                 known = before.get(place)
                 row = unheard_of(state, known) if stale else measure(state, evidence, now, known)
                 rows[topic].append(row)
-                if (late := to_remember(state, row, evidence)) is not None:
+                if (late := to_remember(state, row, evidence, known)) is not None:
                     after[place] = late
         self.lateness.keep(group, after)
         return group_event(group, rows, now)
