@@ -1,6 +1,7 @@
 """Event contracts: the only definition of what is on Warren's topics (docs/ is generated)."""
 
 from warren.contracts.cluster_event import ClusterEvent, ClusterStateName
+from warren.contracts.commit_convention import CommitConvention
 from warren.contracts.dead_letter import DeadLetter
 from warren.contracts.event import Event
 from warren.contracts.freshness_event import (
@@ -45,6 +46,7 @@ __all__ = [
     "ChannelIdentity",
     "ClusterEvent",
     "ClusterStateName",
+    "CommitConvention",
     "DeadLetter",
     "DeliveryKind",
     "DeliveryOutcome",
