@@ -6,6 +6,7 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from warren.contracts.commit_convention import CommitConvention
 from warren.contracts.event import (
     ClusterName,
     Event,
@@ -69,6 +70,11 @@ class TopicFreshness(BaseModel):
     time_to_loss_reason: list[TimeToLossReason | None] = Field(
         default_factory=nulls,
         description="Why time_to_loss_ms is not known; retention_bytes: size deletes at any age",
+    )
+    commit_convention: CommitConvention | None = Field(
+        default=None,
+        description="What the group's committed offsets are seen to be: the offsets that it reads "
+        "next, or the last ones that it has processed; null: nothing has shown it yet",
     )
 
     @model_validator(mode="after")

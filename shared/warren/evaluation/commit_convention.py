@@ -35,6 +35,14 @@ class CommitEvidence:
     has_reached_end: bool = False
     """It has committed the end of a log once: who commits the last processed one never does."""
 
+    @classmethod
+    def of(cls, convention: CommitConvention | None) -> CommitEvidence:
+        """What somebody else has seen."""
+        if convention is None:
+            return cls()
+        ends = range(ENOUGH_RESTS) if convention == "last_processed" else ()
+        return cls(frozenset(Rest(0, end) for end in ends), convention == "next")
+
     @property
     def convention(self) -> CommitConvention | None:
         """None while nothing tells."""

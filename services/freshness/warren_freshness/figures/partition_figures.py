@@ -66,7 +66,7 @@ def measure(
         return _nothing_left(state, "caught_up", now - state.log_observed_at, newest, now)
     reading = evidence.readings.get(place, _UNREAD)
     log_start = max(state.log_start, reading.log_start)
-    lost = lost_records(state.committed.offset, log_start)
+    lost = lost_records(state.next_offset, log_start)
     if reading.outcome == "none" and not lost:
         off_by = _undecided_for(state, reading, now)
         return _nothing_left(state, "control_only", off_by, reading.before, now)
@@ -150,7 +150,7 @@ def _behind(
         committed=state.committed.offset,
         freshness_ms=value.freshness_ms,
         reason="exact",
-        bound_ms=value.off_by,
+        bound_ms=max(value.off_by, _doubt(state, value.freshness_ms)),
         time_to_loss_ms=to_loss,
         oldest_at=oldest_at,
         commit_lag_ms=arithmetic.commit_lag(state.committed_at, last_committed),
@@ -158,6 +158,11 @@ def _behind(
         late_since=oldest_at,
         time_to_loss_reason=unknown,
     )
+
+
+def _doubt(state: PartitionState, freshness_ms: int) -> int:
+    """While nobody knows what the group commits, the last record of a log may be processed."""
+    return freshness_ms if state.rests_at_last_record and not state.is_sure else 0
 
 
 def _expired(

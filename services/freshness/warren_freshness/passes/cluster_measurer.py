@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from warren.clock import Clock
 from warren.contracts import FreshnessEvent
@@ -18,10 +18,11 @@ from warren_freshness.figures.partition_figures import (
     unheard_of,
 )
 from warren_freshness.log_position import LogPosition, Reading
+from warren_freshness.passes.known_commits import KnownCommits
 from warren_freshness.passes.known_lateness import KnownLateness, Partition
 from warren_freshness.passes.known_times import KnownTimes, look_back
 from warren_freshness.passes.log_end_samples import LogEndSamples
-from warren_freshness.positions.group_positions import GroupSnapshot
+from warren_freshness.positions.group_positions import GroupKey, GroupSnapshot
 from warren_freshness.positions.partition_state import PartitionState
 from warren_freshness.reading.byte_budget import ByteBudget
 from warren_freshness.reading.record_reader import RecordReader
@@ -48,6 +49,7 @@ class ClusterMeasurer:
         self._clock = clock
         self._stale_ms = stale_after * 1000
         self.lateness = KnownLateness()
+        self.commits = KnownCommits()
         self._known = KnownTimes(cache)
         self._log_ends = LogEndSamples(settings.samples)
 
@@ -55,6 +57,7 @@ class ClusterMeasurer:
         """One event per group, within `freshness.read_timeout`, whatever the cluster does."""
         deadline = self._clock.monotonic() + self._settings.read_timeout
         budget = ByteBudget(self._settings.pass_bytes)
+        groups = [self.commits.applied_to(group) for group in groups]
         heard_of = [group for group in groups if not self.is_stale(group)]
         states = [state for group in heard_of for state in group.states]
         await self._reader.prepare(
@@ -70,11 +73,29 @@ class ClusterMeasurer:
             {topic: self._retention.of(topic) for topic in behind},
             frozenset(filter(self._retention.is_by_size, behind)),
         )
-        return [self._event(group, evidence) for group in groups]
+        events = [self._event(group, evidence) for group in groups]
+        for group in heard_of:
+            self.commits.learn(group, readings)
+        return events
 
     def is_stale(self, group: GroupSnapshot) -> bool:
         """Nothing was heard of the group for too long: the collector may be down."""
         return self._clock.now_ms() - group.observed_at > self._stale_ms
+
+    def recall(self, home_partition: int, events: Sequence[FreshnessEvent]) -> None:
+        """Goes on from what was published last of the groups of a home partition."""
+        self.lateness.recall(home_partition, events)
+        self.commits.recall(home_partition, events)
+
+    def forget(self, groups: Sequence[GroupKey]) -> None:
+        """These groups are deleted."""
+        self.lateness.forget(groups)
+        self.commits.forget(groups)
+
+    def release(self, home_partitions: Collection[int]) -> None:
+        """Another instance knows these from now on."""
+        self.lateness.release(home_partitions)
+        self.commits.release(home_partitions)
 
     async def close(self) -> None:
         await self._known.flush()
@@ -136,7 +157,7 @@ class ClusterMeasurer:
                 if (late := to_remember(state, row, evidence, known)) is not None:
                     after[place] = late
         self.lateness.keep(group, after)
-        return group_event(group, rows, now)
+        return group_event(group, rows, now, self.commits.of(group))
 
     def _left(self, deadline: float) -> float:
         return max(deadline - self._clock.monotonic(), 0)
