@@ -177,13 +177,17 @@ def test_only_control_records_are_left() -> None:
     assert row == Row(0, 5, 0, "control_only", 300, commit_lag_ms=500, append_lag_ms=0)
 
 
-def test_an_open_transaction_may_turn_out_to_be_late() -> None:
-    row = measured(state(), Reading("none", end=9, undecided_at=NOW - HOUR))
-    assert (row.freshness_ms, row.reason, row.bound_ms) == (0, "control_only", HOUR)
+def test_behind_an_open_transaction_nobody_knows_who_waits_and_who_is_late() -> None:
+    """As late as one is that reads uncommitted records; and if it is aborted, maybe not at all."""
+    held_up = Reading("none", before=NOW - 1500, end=9, undecided_at=NOW - HOUR, stable_end=5)
+    row = measured(state(), held_up, retention=2 * HOUR)
+    assert (row.freshness_ms, row.reason, row.bound_ms) == (HOUR, "open_transaction", HOUR)
+    assert (row.time_to_loss_ms, row.late_since, row.commit_lag_ms) == (HOUR, NOW - HOUR, 500)
 
 
 def test_an_open_transaction_with_a_bad_timestamp() -> None:
-    assert measured(state(), Reading("none", end=9, undecided_at=-1)).bound_ms == 300
+    row = measured(state(), Reading("none", end=9, undecided_at=-1, stable_end=5))
+    assert (row.freshness_ms, row.reason, row.bound_ms) == (None, "open_transaction", 700)
 
 
 def test_bad_timestamps() -> None:

@@ -7,6 +7,7 @@ from warren.contracts.event import Event
 from warren.contracts.freshness_event import (
     FreshnessEvent,
     FreshnessReason,
+    OpenTransaction,
     TimeToLossReason,
     TopicFreshness,
     WorstFreshness,
@@ -64,6 +65,7 @@ __all__ = [
     "NotificationEvent",
     "NotifierState",
     "OffsetEvent",
+    "OpenTransaction",
     "OpenIncident",
     "PartitionStatusName",
     "PendingDelivery",

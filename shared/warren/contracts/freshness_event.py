@@ -27,6 +27,7 @@ FreshnessReason = Literal[
     "timeout",
     "not_authorised",
     "beyond_end",
+    "open_transaction",
 ]
 
 # Why nobody knows how long until records are lost that are not consumed.
@@ -94,6 +95,30 @@ class WorstFreshness(BaseModel):
     at_least: bool = Field(default=False, description="freshness_ms is a lower bound")
 
 
+class OpenTransaction(BaseModel):
+    """A transaction that a group has come to: who reads committed records waits for its end."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    topic: str
+    partition: Partition
+    first_offset: Offset = Field(description="The partition's last stable offset")
+    since: Milliseconds | None = Field(
+        default=None, description="Append time of its first record; null unknown"
+    )
+    producer_id: int | None = Field(
+        default=None, description="null where the broker does not say (DescribeProducers)"
+    )
+    producer_epoch: int | None = None
+    transactional_id: str | None = Field(
+        default=None, description="null where the brokers do not say (ListTransactions)"
+    )
+    hanging: bool = Field(
+        default=False,
+        description="Open for longer than brokers let a transaction be by default (15 min)",
+    )
+
+
 class FreshnessEvent(Event):
     """One measurement of a group. The topic is compacted: the newest per group is its state."""
 
@@ -119,4 +144,8 @@ class FreshnessEvent(Event):
         description="How late the group is at least, where some partition's value is unknown",
     )
     worst: WorstFreshness | None = None
+    open_transactions: list[OpenTransaction] = Field(
+        default_factory=list,
+        description="What holds up a group that reads committed records, oldest first, at most 20",
+    )
     topics: dict[str, TopicFreshness] = Field(default_factory=dict)

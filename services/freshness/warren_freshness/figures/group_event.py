@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from warren.contracts import FreshnessEvent, TopicFreshness, WorstFreshness
+from warren.contracts import FreshnessEvent, OpenTransaction, TopicFreshness, WorstFreshness
 from warren.evaluation.commit_convention import CommitEvidence, Commits
 
 from warren_freshness.figures.partition_figures import Row
@@ -16,6 +16,7 @@ def group_event(
     rows: Mapping[str, Sequence[Row]],
     measured_at: int,
     commits: Commits | None = None,
+    open_transactions: Sequence[OpenTransaction] = (),
 ) -> FreshnessEvent:
     """`rows` and `commits` by topic; `measured_at` in Unix ms."""
     everything = [(topic, row) for topic, listed in rows.items() for row in listed]
@@ -35,6 +36,7 @@ def group_event(
         ),
         at_least_ms=worst.freshness_ms if worst and _has_unknown(everything) else None,
         worst=worst,
+        open_transactions=list(open_transactions),
         topics={
             topic: _columns(listed, (commits or {}).get(topic)) for topic, listed in rows.items()
         },

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from warren.contracts import FreshnessReason, TimeToLossReason
@@ -12,6 +12,7 @@ from warren_freshness.figures import arithmetic
 from warren_freshness.figures.late_since import LateSince, remembered_at
 from warren_freshness.log_position import LogPosition, Reading, ReadOutcome
 from warren_freshness.positions.partition_state import PartitionState, lost_records
+from warren_freshness.topics.open_transactions import TransactionOwner
 
 _UNREAD = Reading("unread")
 _REASON_WITHOUT_TIME: dict[ReadOutcome, FreshnessReason] = {
@@ -44,12 +45,13 @@ class Row(NamedTuple):
 class Evidence:
     """What a pass learnt from the cluster. `newest`: append time of the record before a log end;
     `retention`: milliseconds by topic, None where time deletes nothing or it is unknown; `by_size`:
-    topics whose logs are kept below a size."""
+    topics whose logs are kept below a size; `owners`: of open transactions, by where they begin."""
 
     readings: Mapping[LogPosition, Reading]
     newest: Mapping[LogPosition, int]
     retention: Mapping[str, int | None]
     by_size: frozenset[str] = frozenset()
+    owners: Mapping[LogPosition, TransactionOwner] = field(default_factory=dict)
 
 
 def measure(
@@ -68,7 +70,9 @@ def measure(
     log_start = max(state.log_start, reading.log_start)
     lost = lost_records(state.next_offset, log_start)
     if reading.outcome == "none" and not lost:
-        off_by = _undecided_for(state, reading, now)
+        if reading.undecided_at is not None:
+            return _held_up(state, reading, reading.undecided_at, evidence, now)
+        off_by = now - state.log_observed_at
         return _nothing_left(state, "control_only", off_by, reading.before, now)
     remembered = remembered_at(state, known)
     oldest_at = arithmetic.usable(reading.first, now)
@@ -132,10 +136,20 @@ def _nothing_left(
     )
 
 
-def _undecided_for(state: PartitionState, reading: Reading, now: int) -> int:
-    """How far `control_only` may be off: an open transaction's first record may count one day."""
-    undecided_since = arithmetic.usable(reading.undecided_at, now)
-    return now - (state.log_observed_at if undecided_since is None else undecided_since)
+def _held_up(
+    state: PartitionState, reading: Reading, undecided_at: int, evidence: Evidence, now: int
+) -> Row:
+    """Nothing is left but what an open transaction holds back: records for who reads uncommitted
+    ones, who is late with them; who does not must wait. Nobody can see which a group does."""
+    oldest_at = arithmetic.usable(undecided_at, now)
+    if oldest_at is None:
+        since = state.known_since
+        at_least = arithmetic.at_least(since, now)
+        row = _without_value(state, "open_transaction", 0, at_least)
+        return row._replace(late_since=since)
+    row = _behind(state, reading, oldest_at, evidence, now)
+    # Should it be aborted, there may be nothing that the group is late with.
+    return row._replace(reason="open_transaction", bound_ms=max(now - oldest_at, oldest_at - now))
 
 
 def _behind(

@@ -9,6 +9,7 @@ from warren.contracts import FreshnessEvent
 from warren.settings import FreshnessSettings
 
 from warren_freshness.figures.group_event import group_event
+from warren_freshness.figures.held_up import begins_to_ask, open_transactions
 from warren_freshness.figures.late_since import LateSince
 from warren_freshness.figures.partition_figures import (
     Evidence,
@@ -27,6 +28,7 @@ from warren_freshness.positions.partition_state import PartitionState
 from warren_freshness.reading.byte_budget import ByteBudget
 from warren_freshness.reading.record_reader import RecordReader
 from warren_freshness.record_times.cache import TimeCache
+from warren_freshness.topics.open_transactions import OpenTransactions
 from warren_freshness.topics.retention import Retention
 
 
@@ -51,6 +53,7 @@ class ClusterMeasurer:
         self.lateness = KnownLateness()
         self.commits = KnownCommits()
         self._known = KnownTimes(cache)
+        self._transactions = OpenTransactions(reader.cluster, reader.brokers, reader.metadata)
         self._log_ends = LogEndSamples(settings.samples)
 
     async def measure(self, groups: Sequence[GroupSnapshot]) -> list[FreshnessEvent]:
@@ -67,11 +70,15 @@ class ClusterMeasurer:
         await self._sample(states, budget, deadline)
         behind = {position.topic for position in readings}
         await self._retention.refresh(behind, timeout=self._left(deadline))
+        await self._transactions.refresh(
+            begins_to_ask(readings, self._clock.now_ms()), timeout=self._left(deadline)
+        )
         evidence = Evidence(
             readings,
             self._log_ends.times(),
             {topic: self._retention.of(topic) for topic in behind},
             frozenset(filter(self._retention.is_by_size, behind)),
+            self._transactions.owners(),
         )
         events = [self._event(group, evidence) for group in groups]
         for group in heard_of:
@@ -157,7 +164,9 @@ class ClusterMeasurer:
                 if (late := to_remember(state, row, evidence, known)) is not None:
                     after[place] = late
         self.lateness.keep(group, after)
-        return group_event(group, rows, now, self.commits.of(group))
+        states = () if stale else group.states
+        held_up_by = open_transactions(states, evidence.readings, evidence.owners, now)
+        return group_event(group, rows, now, self.commits.of(group), held_up_by)
 
     def _left(self, deadline: float) -> float:
         return max(deadline - self._clock.monotonic(), 0)

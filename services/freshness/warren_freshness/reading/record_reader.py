@@ -36,7 +36,7 @@ class RecordReader:
         self, cluster: str, setting: str, connection: KafkaConnection, clock: Clock
     ) -> None:
         """`setting` is the cluster's table. Raises SettingsError for what aiokafka cannot do."""
-        self._cluster = cluster
+        self.cluster = self._cluster = cluster
         self._setting = setting
         self.brokers = Brokers(cluster, setting, connection)
         self.metadata = TopicMetadata(self.brokers, cluster, setting, clock)
