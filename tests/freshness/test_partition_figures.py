@@ -177,13 +177,17 @@ def test_only_control_records_are_left() -> None:
     assert row == Row(0, 5, 0, "control_only", 300, commit_lag_ms=500, append_lag_ms=0)
 
 
-def test_an_open_transaction_may_turn_out_to_be_late() -> None:
-    row = measured(state(), Reading("none", end=9, undecided_at=NOW - HOUR))
-    assert (row.freshness_ms, row.reason, row.bound_ms) == (0, "control_only", HOUR)
+def test_behind_an_open_transaction_nobody_knows_who_waits_and_who_is_late() -> None:
+    """As late as one is that reads uncommitted records; and if it is aborted, maybe not at all."""
+    held_up = Reading("none", before=NOW - 1500, end=9, undecided_at=NOW - HOUR, stable_end=5)
+    row = measured(state(), held_up, retention=2 * HOUR)
+    assert (row.freshness_ms, row.reason, row.bound_ms) == (HOUR, "open_transaction", HOUR)
+    assert (row.time_to_loss_ms, row.late_since, row.commit_lag_ms) == (HOUR, NOW - HOUR, 500)
 
 
 def test_an_open_transaction_with_a_bad_timestamp() -> None:
-    assert measured(state(), Reading("none", end=9, undecided_at=-1)).bound_ms == 300
+    row = measured(state(), Reading("none", end=9, undecided_at=-1, stable_end=5))
+    assert (row.freshness_ms, row.reason, row.bound_ms) == (None, "open_transaction", 700)
 
 
 def test_bad_timestamps() -> None:
@@ -210,6 +214,21 @@ def test_bad_timestamps_are_no_basis_for_the_helper_figures() -> None:
 def test_clocks_that_differ() -> None:
     row = measured(state(), Reading("record", first=NOW + 250))
     assert (row.freshness_ms, row.reason, row.bound_ms) == (0, "exact", 250)
+
+
+def test_how_old_a_record_from_the_future_is_nobody_knows() -> None:
+    """Not then, and not once its timestamp has passed: the record was there before."""
+    ahead = Reading("record", first=NOW + HOUR)
+    row = measured(state(), ahead, retention=2 * HOUR)
+    assert row == Row(0, 5, None, "bad_timestamp", 700, late_since=NOW - 700)
+    known = to_remember(state(), row, NOTHING)
+    unread = measured(state(), known=known, now=NOW + HOUR)
+    known = to_remember(state(), unread, NOTHING, known)
+    later = measured(state(), ahead, known=known, now=NOW + 2 * HOUR)
+    assert (later.freshness_ms, later.reason) == (None, "bad_timestamp")
+    assert later.bound_ms == 2 * HOUR + 700
+    moved = measured(state(committed=6), ahead, known=known, now=NOW + 2 * HOUR)
+    assert (moved.freshness_ms, moved.reason) == (HOUR, "exact")
 
 
 def test_what_could_not_be_read_was_late_at_least_since_it_was_seen() -> None:

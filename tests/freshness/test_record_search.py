@@ -47,7 +47,7 @@ def test_records_of_an_open_transaction_are_undecided() -> None:
     search.take(fetched(b"", end=8, stable_end=5))
     assert (search.reading, search.isolation) == (None, READ_UNCOMMITTED)
     search.take(fetched(batch({5: 1005, 6: 1006}, producer_id=7, transactional=True), end=8))
-    assert search.reading == Reading("none", end=8, undecided_at=1005)
+    assert search.reading == Reading("none", end=8, undecided_at=1005, stable_end=5)
 
 
 def test_a_position_beyond_the_last_stable_offset() -> None:

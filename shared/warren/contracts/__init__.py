@@ -1,11 +1,13 @@
 """Event contracts: the only definition of what is on Warren's topics (docs/ is generated)."""
 
 from warren.contracts.cluster_event import ClusterEvent, ClusterStateName
+from warren.contracts.commit_convention import CommitConvention
 from warren.contracts.dead_letter import DeadLetter
 from warren.contracts.event import Event
 from warren.contracts.freshness_event import (
     FreshnessEvent,
     FreshnessReason,
+    OpenTransaction,
     TimeToLossReason,
     TopicFreshness,
     WorstFreshness,
@@ -45,6 +47,7 @@ __all__ = [
     "ChannelIdentity",
     "ClusterEvent",
     "ClusterStateName",
+    "CommitConvention",
     "DeadLetter",
     "DeliveryKind",
     "DeliveryOutcome",
@@ -63,6 +66,7 @@ __all__ = [
     "NotifierState",
     "OffsetEvent",
     "OpenIncident",
+    "OpenTransaction",
     "PartitionStatusName",
     "PendingDelivery",
     "ReasonName",

@@ -6,6 +6,7 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from warren.contracts.commit_convention import CommitConvention
 from warren.contracts.event import (
     ClusterName,
     Event,
@@ -26,6 +27,7 @@ FreshnessReason = Literal[
     "timeout",
     "not_authorised",
     "beyond_end",
+    "open_transaction",
 ]
 
 # Why nobody knows how long until records are lost that are not consumed.
@@ -70,6 +72,11 @@ class TopicFreshness(BaseModel):
         default_factory=nulls,
         description="Why time_to_loss_ms is not known; retention_bytes: size deletes at any age",
     )
+    commit_convention: CommitConvention | None = Field(
+        default=None,
+        description="What the group's committed offsets are seen to be: the offsets that it reads "
+        "next, or the last ones that it has processed; null: nothing has shown it yet",
+    )
 
     @model_validator(mode="after")
     def _columns(self) -> Self:
@@ -86,6 +93,30 @@ class WorstFreshness(BaseModel):
     partition: Partition
     freshness_ms: int = Field(ge=0)
     at_least: bool = Field(default=False, description="freshness_ms is a lower bound")
+
+
+class OpenTransaction(BaseModel):
+    """A transaction that a group has come to: who reads committed records waits for its end."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    topic: str
+    partition: Partition
+    first_offset: Offset = Field(description="The partition's last stable offset")
+    since: Milliseconds | None = Field(
+        default=None, description="Append time of its first record; null unknown"
+    )
+    producer_id: int | None = Field(
+        default=None, description="null where the broker does not say (DescribeProducers)"
+    )
+    producer_epoch: int | None = None
+    transactional_id: str | None = Field(
+        default=None, description="null where the brokers do not say (ListTransactions)"
+    )
+    hanging: bool = Field(
+        default=False,
+        description="Open for longer than brokers let a transaction be by default (15 min)",
+    )
 
 
 class FreshnessEvent(Event):
@@ -113,4 +144,8 @@ class FreshnessEvent(Event):
         description="How late the group is at least, where some partition's value is unknown",
     )
     worst: WorstFreshness | None = None
+    open_transactions: list[OpenTransaction] = Field(
+        default_factory=list,
+        description="What holds up a group that reads committed records, oldest first, at most 20",
+    )
     topics: dict[str, TopicFreshness] = Field(default_factory=dict)

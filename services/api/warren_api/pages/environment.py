@@ -28,6 +28,7 @@ REASONS = {
     "caught_up": "nothing left to consume",
     "control_only": "only transaction markers left",
     "beyond_end": "committed an offset that the log does not have",
+    "open_transaction": "a transaction is open: who reads committed records waits for its end",
     "expired": "deleted before it was consumed",
     "no_commit": "never committed",
     "bad_timestamp": "record without a usable time",

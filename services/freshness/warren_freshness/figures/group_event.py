@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from warren.contracts import FreshnessEvent, TopicFreshness, WorstFreshness
+from warren.contracts import FreshnessEvent, OpenTransaction, TopicFreshness, WorstFreshness
+from warren.evaluation.commit_convention import CommitEvidence, Commits
 
 from warren_freshness.figures.partition_figures import Row
 from warren_freshness.positions.group_positions import GroupSnapshot
 
 
 def group_event(
-    group: GroupSnapshot, rows: Mapping[str, Sequence[Row]], measured_at: int
+    group: GroupSnapshot,
+    rows: Mapping[str, Sequence[Row]],
+    measured_at: int,
+    commits: Commits | None = None,
+    open_transactions: Sequence[OpenTransaction] = (),
 ) -> FreshnessEvent:
-    """`rows` by topic; `measured_at` in Unix ms."""
+    """`rows` and `commits` by topic; `measured_at` in Unix ms."""
     everything = [(topic, row) for topic, listed in rows.items() for row in listed]
     losses = [row.time_to_loss_ms for _, row in everything if row.time_to_loss_ms is not None]
     known = [row.freshness_ms for _, row in everything if row.freshness_ms is not None]
@@ -31,7 +36,10 @@ def group_event(
         ),
         at_least_ms=worst.freshness_ms if worst and _has_unknown(everything) else None,
         worst=worst,
-        topics={topic: _columns(listed) for topic, listed in rows.items()},
+        open_transactions=list(open_transactions),
+        topics={
+            topic: _columns(listed, (commits or {}).get(topic)) for topic, listed in rows.items()
+        },
     )
 
 
@@ -56,6 +64,11 @@ def _has_unknown(everything: Iterable[tuple[str, Row]]) -> bool:
     return any(row.freshness_ms is None and row.reason != "no_commit" for _, row in everything)
 
 
-def _columns(rows: Sequence[Row]) -> TopicFreshness:
+def _columns(rows: Sequence[Row], commits: CommitEvidence | None) -> TopicFreshness:
     columns = list(zip(*rows, strict=True))
-    return TopicFreshness.model_validate(dict(zip(Row._fields, map(list, columns), strict=True)))
+    return TopicFreshness.model_validate(
+        {
+            **dict(zip(Row._fields, map(list, columns), strict=True)),
+            "commit_convention": commits.convention if commits else None,
+        }
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 
 from warren.clock import Clock
@@ -11,6 +11,7 @@ from warren.kafka.list_offsets import LARGEST_TIMESTAMP
 from warren.settings import FreshnessSettings
 
 from warren_freshness.figures.group_event import group_event
+from warren_freshness.figures.held_up import begins_to_ask, open_transactions
 from warren_freshness.figures.late_since import LateSince
 from warren_freshness.figures.partition_figures import (
     Evidence,
@@ -19,15 +20,17 @@ from warren_freshness.figures.partition_figures import (
     to_remember,
     unheard_of,
 )
+from warren_freshness.passes.known_commits import KnownCommits
 from warren_freshness.passes.known_lateness import KnownLateness, Partition
 from warren_freshness.passes.log_end_samples import LogEndSamples
 from warren_freshness.passes.position_readings import PositionReadings
-from warren_freshness.positions.group_positions import GroupSnapshot
+from warren_freshness.positions.group_positions import GroupKey, GroupSnapshot
 from warren_freshness.positions.partition_state import PartitionState
 from warren_freshness.reading.batch_sizes import look_back
 from warren_freshness.reading.byte_budget import ByteBudget
 from warren_freshness.reading.record_reader import RecordReader
 from warren_freshness.record_times.cache import TimeCache
+from warren_freshness.topics.open_transactions import OpenTransactions
 from warren_freshness.topics.retention import Retention
 
 
@@ -50,14 +53,17 @@ class ClusterMeasurer:
         self._clock = clock
         self._stale_ms = stale_after * 1000
         self.lateness = KnownLateness()
+        self.commits = KnownCommits()
         self._positions = PositionReadings(reader, cache, retention, clock)
         self._budget = ByteBudget(settings.pass_bytes)
+        self._transactions = OpenTransactions(reader.cluster, reader.brokers, reader.metadata)
         self._log_ends = LogEndSamples(settings.samples)
 
     async def measure(self, groups: Sequence[GroupSnapshot]) -> list[FreshnessEvent]:
         """One event per group, within `freshness.read_timeout`, whatever the cluster does."""
         deadline = self._clock.monotonic() + self._settings.read_timeout
         self._budget.renew()
+        groups = [self.commits.applied_to(group) for group in groups]
         heard_of = [group for group in groups if not self.is_stale(group)]
         states = [state for group in heard_of for state in group.states]
         await self._reader.prepare(
@@ -67,18 +73,40 @@ class ClusterMeasurer:
         await self._sample(states, deadline)
         behind = {position.topic for position in readings}
         await self._retention.refresh(behind, timeout=self._left(deadline))
+        await self._transactions.refresh(
+            begins_to_ask(readings, self._clock.now_ms()), timeout=self._left(deadline)
+        )
         evidence = Evidence(
             readings,
             self._log_ends.newest(),
             {topic: self._retention.of(topic) for topic in behind},
             frozenset(filter(self._retention.is_by_size, behind)),
+            self._transactions.owners(),
             largest=self._log_ends.largest(),
         )
-        return [self._event(group, evidence) for group in groups]
+        events = [self._event(group, evidence) for group in groups]
+        for group in heard_of:
+            self.commits.learn(group, readings)
+        return events
 
     def is_stale(self, group: GroupSnapshot) -> bool:
         """Nothing was heard of the group for too long: the collector may be down."""
         return self._clock.now_ms() - group.observed_at > self._stale_ms
+
+    def recall(self, home_partition: int, events: Sequence[FreshnessEvent]) -> None:
+        """Goes on from what was published last of the groups of a home partition."""
+        self.lateness.recall(home_partition, events)
+        self.commits.recall(home_partition, events)
+
+    def forget(self, groups: Sequence[GroupKey]) -> None:
+        """These groups are deleted."""
+        self.lateness.forget(groups)
+        self.commits.forget(groups)
+
+    def release(self, home_partitions: Collection[int]) -> None:
+        """Another instance knows these from now on."""
+        self.lateness.release(home_partitions)
+        self.commits.release(home_partitions)
 
     async def close(self) -> None:
         await self._positions.flush()
@@ -120,10 +148,12 @@ class ClusterMeasurer:
                 known = before.get(place)
                 row = unheard_of(state, known) if stale else measure(state, evidence, now, known)
                 rows[topic].append(row)
-                if (late := to_remember(state, row, evidence)) is not None:
+                if (late := to_remember(state, row, evidence, known)) is not None:
                     after[place] = late
         self.lateness.keep(group, after)
-        return group_event(group, rows, now)
+        heard = iter(()) if stale else group.states
+        held_up_by = open_transactions(heard, evidence.readings, evidence.owners, now)
+        return group_event(group, rows, now, self.commits.of(group), held_up_by)
 
     def _left(self, deadline: float) -> float:
         return max(deadline - self._clock.monotonic(), 0)

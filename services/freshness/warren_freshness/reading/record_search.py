@@ -74,6 +74,7 @@ class RecordSearch:
     _log_start: int = UNKNOWN
     _empty_answers: int = 0
     _corrections: int = 0
+    _stable_end: int = UNKNOWN
 
     @classmethod
     def planned(
@@ -181,7 +182,8 @@ class RecordSearch:
         return fetched.stable_end if self.isolation == READ_COMMITTED else fetched.end
 
     def _found(self, first: int, fetched: Fetched) -> None:
-        if self.isolation == READ_COMMITTED:
+        # Where nothing is decided yet, only a group that reads uncommitted records can be.
+        if self.isolation == READ_COMMITTED or self._stable_end < self.position.offset:
             self.reading = Reading(
                 "record", first=first, before=self._before, log_start=self._log_start
             )
@@ -192,7 +194,7 @@ class RecordSearch:
         undecided = self.isolation == READ_COMMITTED and fetched.stable_end < fetched.end
         if undecided and not self.only_before:
             # What follows belongs to open transactions: it may become records.
-            self.isolation = READ_UNCOMMITTED
+            self.isolation, self._stable_end = READ_UNCOMMITTED, fetched.stable_end
         else:
             self._nothing(fetched)
 
@@ -203,6 +205,7 @@ class RecordSearch:
             log_start=self._log_start,
             end=fetched.end,
             undecided_at=undecided_at,
+            stable_end=UNKNOWN if undecided_at is None else self._stable_end,
         )
 
     def _go_on(self, next_offset: int, fetched: Fetched) -> None:
