@@ -33,7 +33,10 @@ def test_a_group_that_rests_one_before_the_end_again_and_again_is_not_late(
     logs.produce(topic, [clock.now_ms() - 3640 * 1000])
     found = rest(cluster, topic, [60])
     assert (found.reason, found.freshness_ms) == (["caught_up"], [0])
-    assert (found.commit_convention, found.commit_lag_ms) == ("last_processed", [3_640_000 + 12_000])
+    assert (found.commit_convention, found.commit_lag_ms) == (
+        "last_processed",
+        [3_640_000 + 12_000],
+    )
     logs.produce(topic, [clock.now_ms() - 3 * MINUTE, clock.now_ms() - 2 * MINUTE])
     found = columns(cluster.measure_one(topic, [60]))
     assert (found.reason, found.freshness_ms) == (["exact"], [3 * MINUTE])

@@ -11,9 +11,8 @@ from warren.judgement.layout import Layout
 from warren.judgement.observation import Observation
 from warren.judgement.state import Latest
 
-def seen(
-    known: Commits, event: OffsetEvent, observation: Observation, windows: Windows
-) -> Commits:
+
+def seen(known: Commits, event: OffsetEvent, observation: Observation, windows: Windows) -> Commits:
     """With what the event shows; `windows` have its log ends already."""
     latest, rows = observation.latest, observation.rows
     committed, log_end = latest[Latest.COMMITTED], latest[Latest.LOG_END]

@@ -88,7 +88,6 @@ class GroupState:
             windows=Windows.empty(0, intervals),
         )
 
-
     @property
     def last_processed(self) -> list[str]:
         """Topics in which the group commits the last offset that it has processed."""

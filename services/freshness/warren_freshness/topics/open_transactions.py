@@ -1,4 +1,4 @@
-"""Transactions that are open where groups have come to: who began them. Asked for where they last."""
+"""Transactions that are open where groups have come to: who began them."""
 
 from __future__ import annotations
 
