@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 from freshness.events import NOW
 from warren_freshness.figures.late_since import LateSince
 from warren_freshness.figures.partition_figures import (
@@ -11,6 +13,8 @@ from warren_freshness.figures.partition_figures import (
 )
 from warren_freshness.log_position import UNKNOWN, LogPosition, Reading
 from warren_freshness.positions.partition_state import PartitionState
+from warren_freshness.topics.log_growth import LogGrowth
+from warren_freshness.topics.retention import SizeLimit
 
 HOUR = 3_600_000
 NOTHING = Evidence({}, {}, {})
@@ -69,15 +73,34 @@ def test_exact() -> None:
         commit_lag_ms=HOUR - 500,
         append_lag_ms=HOUR + 400,
         late_since=NOW - HOUR,
+        time_to_loss_reason="retention_ms",
     )
 
 
-def test_what_size_deletes_has_no_time_left_that_is_known() -> None:
+def test_the_limit_that_comes_first_counts() -> None:
+    """1,000 bytes a second: of the 2,000 bytes that are kept, 400 are after the offset by now."""
     at, reading = state(), Reading("record", first=NOW - HOUR)
-    limited = Evidence({at.committed: reading}, {}, {"orders": 2 * HOUR}, frozenset({"orders"}))
-    row = measure(at, limited, NOW)
-    assert (row.time_to_loss_ms, row.time_to_loss_reason) == (None, "retention_bytes")
-    done = measure(state(committed=9), limited, NOW)
+    growth = LogGrowth()
+    growth.observe(NOW - 2000, 400, 0, 4)
+    growth.observe(NOW - 1000, 1400, 0, 9)
+    readings, place = {at.committed: reading}, {("orders", 0): growth}
+    limits = {"orders": SizeLimit(2000, 100)}
+
+    def to_loss(retention: int | None, **more: Any) -> tuple[int | None, str | None]:
+        evidence = Evidence(readings, {}, {"orders": retention}, **{"limits": limits} | more)
+        row = measure(at, evidence, NOW)
+        return row.time_to_loss_ms, row.time_to_loss_reason
+
+    assert to_loss(2 * HOUR, growth=place) == (600, "retention_bytes")
+    assert to_loss(None, growth=place) == (600, "retention_bytes")
+    assert to_loss(HOUR + 500, growth=place) == (500, "retention_ms")
+    assert to_loss(2 * HOUR) == (None, "size_unknown")
+    assert to_loss(2 * HOUR, sizes_refused=True) == (None, "not_authorised")
+    assert to_loss(2 * HOUR, limits={}) == (HOUR, "retention_ms")
+    assert to_loss(None, limits={}) == (None, None)
+    growth.observe(NOW + HOUR, 1400, 0, 9)
+    growth.observe(NOW + 2 * HOUR, 1400, 0, 9)
+    done = measure(state(committed=9), Evidence(readings, {}, {"orders": 2 * HOUR}), NOW)
     assert (done.time_to_loss_ms, done.time_to_loss_reason) == (None, None)
 
 
@@ -112,6 +135,7 @@ def test_expired_is_as_late_as_the_first_record_that_is_left_at_least() -> None:
         time_to_loss_ms=HOUR,
         oldest_at=NOW - HOUR,
         late_since=NOW - HOUR,
+        time_to_loss_reason="retention_ms",
     )
 
 

@@ -5,6 +5,7 @@ from warren.contracts.commit_convention import CommitConvention
 from warren.contracts.dead_letter import DeadLetter
 from warren.contracts.event import Event
 from warren.contracts.freshness_event import (
+    LOSS_UNKNOWN,
     FreshnessEvent,
     FreshnessReason,
     OpenTransaction,
@@ -41,6 +42,7 @@ from warren.contracts.status_change import (
 from warren.contracts.topics_event import TopicsEvent
 
 __all__ = [
+    "LOSS_UNKNOWN",
     "MAX_PARTITIONS",
     "REASONS",
     "BadPartition",

@@ -30,8 +30,18 @@ FreshnessReason = Literal[
     "open_transaction",
 ]
 
-# Why nobody knows how long until records are lost that are not consumed.
-TimeToLossReason = Literal["retention_bytes"]
+# Which limit a time until loss comes from or, for the others, why nobody knows it.
+TimeToLossReason = Literal[
+    "retention_ms", "retention_bytes", "size_unknown", "not_authorised", "oldest_unknown"
+]
+LOSS_UNKNOWN: frozenset[TimeToLossReason] = frozenset(
+    ("size_unknown", "not_authorised", "oldest_unknown")
+)
+_LOSS_REASON = (
+    "retention_ms: time deletes first; retention_bytes: size does, as the log grows now; unknown "
+    "where it is size_unknown (how fast the log grows was not seen yet), not_authorised (DESCRIBE "
+    "on the cluster tells the size) or oldest_unknown (the time of the oldest record not consumed)"
+)
 
 
 class TopicFreshness(BaseModel):
@@ -50,8 +60,9 @@ class TopicFreshness(BaseModel):
     )
     lost_records: list[int] = Field(description="Offsets deleted before they were consumed")
     time_to_loss_ms: list[int | None] = Field(
-        description="Until retention.ms may delete the oldest record not consumed, at least; "
-        "null when there is none, or it is kept for ever, or that is unknown"
+        description="Until time or size (retention.ms, retention.bytes) may delete the oldest "
+        "record not consumed, at least; null when there is none, or it is kept for ever, or that "
+        "is unknown"
     )
     oldest_at: list[Milliseconds | None] = Field(
         description="Append time of the oldest record not consumed"
@@ -70,7 +81,7 @@ class TopicFreshness(BaseModel):
     )
     time_to_loss_reason: list[TimeToLossReason | None] = Field(
         default_factory=nulls,
-        description="Why time_to_loss_ms is not known; retention_bytes: size deletes at any age",
+        description=f"Which limit time_to_loss_ms is about. {_LOSS_REASON}",
     )
     commit_convention: CommitConvention | None = Field(
         default=None,
@@ -136,8 +147,8 @@ class FreshnessEvent(Event):
     time_to_loss_ms: int | None = Field(description="Smallest known of all partitions")
     time_to_loss_reason: TimeToLossReason | None = Field(
         default=None,
-        description="Set where that of some partition is not known: the smallest known one is then "
-        "no lower bound of the group",
+        description="Of the smallest known one; or, where that of some partition is not known, why "
+        "not: the smallest known one is then no lower bound of the group. " + _LOSS_REASON,
     )
     at_least_ms: int | None = Field(
         default=None,

@@ -139,7 +139,7 @@ class ListTransactionsRequest(Request[ListTransactionsRequest_v0]):  # type: ign
 
 
 class OpenProducer(NamedTuple):
-    """A producer with a transaction open in a partition. `start`: its first offset there."""
+    """A producer with a transaction that is open in a partition, and where that begins."""
 
     topic: str
     partition: int

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from warren.contracts import FreshnessEvent, OpenTransaction, TopicFreshness, WorstFreshness
+from warren.contracts import (
+    FreshnessEvent,
+    OpenTransaction,
+    TimeToLossReason,
+    TopicFreshness,
+    WorstFreshness,
+)
 from warren.evaluation.commit_convention import CommitEvidence, Commits
 
 from warren_freshness.figures.partition_figures import Row
@@ -31,9 +37,7 @@ def group_event(
         freshness_ms=max(known, default=None),
         lost_records=sum(row.lost_records for _, row in everything),
         time_to_loss_ms=min(losses, default=None),
-        time_to_loss_reason=next(
-            (row.time_to_loss_reason for _, row in everything if row.time_to_loss_reason), None
-        ),
+        time_to_loss_reason=_loss_reason([row for _, row in everything]),
         at_least_ms=worst.freshness_ms if worst and _has_unknown(everything) else None,
         worst=worst,
         open_transactions=list(open_transactions),
@@ -52,6 +56,16 @@ def _worst(everything: Iterable[tuple[str, Row]]) -> WorstFreshness | None:
         if ms is not None
     ]
     return max(late, key=lambda worst: worst.freshness_ms, default=None)
+
+
+def _loss_reason(rows: Sequence[Row]) -> TimeToLossReason | None:
+    """Why that of some partition is not known; else that of the smallest."""
+    told = [row for row in rows if row.time_to_loss_reason is not None]
+    # None, that is unknown, comes before any number.
+    first = min(
+        told, key=lambda row: -1 if (ms := row.time_to_loss_ms) is None else ms, default=None
+    )
+    return first.time_to_loss_reason if first else None
 
 
 def _late(row: Row) -> tuple[int | None, bool]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -12,7 +13,9 @@ from warren_freshness.figures import arithmetic
 from warren_freshness.figures.late_since import LateSince, remembered_at
 from warren_freshness.log_position import LogPosition, Reading, ReadOutcome
 from warren_freshness.positions.partition_state import PartitionState, lost_records
+from warren_freshness.topics.log_growth import LogGrowth
 from warren_freshness.topics.open_transactions import TransactionOwner
+from warren_freshness.topics.retention import SizeLimit
 
 _UNREAD = Reading("unread")
 _REASON_WITHOUT_TIME: dict[ReadOutcome, FreshnessReason] = {
@@ -45,13 +48,16 @@ class Row(NamedTuple):
 class Evidence:
     """What a pass learnt from the cluster. `newest`: append time of the record before a log end;
     `largest`: the largest timestamp after it; `retention`: milliseconds by topic, None where time
-    deletes nothing or it is unknown; `by_size`: topics whose logs are kept below a size; `owners`:
-    of open transactions, by where they begin."""
+    deletes nothing or it is unknown; `limits`: of the size of logs, by topic; `growth` of those, by
+    partition; `sizes_refused`: who has not the right does not learn it; `owners`: of open
+    transactions, by where they begin."""
 
     readings: Mapping[LogPosition, Reading]
     newest: Mapping[LogPosition, int]
     retention: Mapping[str, int | None]
-    by_size: frozenset[str] = frozenset()
+    limits: Mapping[str, SizeLimit] = field(default_factory=dict)
+    growth: Mapping[tuple[str, int], LogGrowth] = field(default_factory=dict)
+    sizes_refused: bool = False
     owners: Mapping[LogPosition, TransactionOwner] = field(default_factory=dict)
     largest: Mapping[LogPosition, int] = field(default_factory=dict)
 
@@ -211,8 +217,16 @@ def _expired(
 def _time_to_loss(
     state: PartitionState, oldest_at: int, evidence: Evidence, now: int
 ) -> tuple[int | None, TimeToLossReason | None]:
-    """At least, or why that is not known: what size deletes is deleted at any age."""
-    topic = state.committed.topic
-    if topic in evidence.by_size:
-        return None, "retention_bytes"
-    return arithmetic.time_to_loss(oldest_at, evidence.retention.get(topic), now), None
+    """At least, and which limit it is about or why it is not known."""
+    topic, partition, _ = state.committed
+    by_time = arithmetic.time_to_loss(oldest_at, evidence.retention.get(topic), now)
+    limit = evidence.limits.get(topic)
+    if limit is not None:
+        growth = evidence.growth.get((topic, partition))
+        offset = max(state.next_offset, state.log_start)
+        by_size = growth.time_to_loss(offset, *limit, now) if growth else None
+        if by_size is None:
+            return None, "not_authorised" if evidence.sizes_refused else "size_unknown"
+        if not math.isinf(by_size) and (by_time is None or by_size < by_time):
+            return int(by_size), "retention_bytes"
+    return by_time, None if by_time is None else "retention_ms"

@@ -30,6 +30,7 @@ from warren_freshness.reading.batch_sizes import look_back
 from warren_freshness.reading.byte_budget import ByteBudget
 from warren_freshness.reading.record_reader import RecordReader
 from warren_freshness.record_times.cache import TimeCache
+from warren_freshness.topics.log_sizes import LogSizes
 from warren_freshness.topics.open_transactions import OpenTransactions
 from warren_freshness.topics.retention import Retention
 
@@ -56,6 +57,9 @@ class ClusterMeasurer:
         self.commits = KnownCommits()
         self._positions = PositionReadings(reader, cache, retention, clock)
         self._budget = ByteBudget(settings.pass_bytes)
+        self._sizes = LogSizes(
+            reader.cluster, reader.setting, reader.brokers, reader.metadata, clock
+        )
         self._transactions = OpenTransactions(reader.cluster, reader.brokers, reader.metadata)
         self._log_ends = LogEndSamples(settings.samples)
 
@@ -72,7 +76,7 @@ class ClusterMeasurer:
         readings = await self._positions.read(heard_of, self._budget, partial(self._left, deadline))
         await self._sample(states, deadline)
         behind = {position.topic for position in readings}
-        await self._retention.refresh(behind, timeout=self._left(deadline))
+        await self._look_at_limits(states, deadline)
         await self._transactions.refresh(
             begins_to_ask(readings, self._clock.now_ms()), timeout=self._left(deadline)
         )
@@ -80,7 +84,9 @@ class ClusterMeasurer:
             readings,
             self._log_ends.newest(),
             {topic: self._retention.of(topic) for topic in behind},
-            frozenset(filter(self._retention.is_by_size, behind)),
+            {topic: limit for topic in behind if (limit := self._retention.limit(topic))},
+            self._sizes.growth,
+            self._sizes.is_refused,
             self._transactions.owners(),
             largest=self._log_ends.largest(),
         )
@@ -135,6 +141,15 @@ class ClusterMeasurer:
         )
         self._log_ends.take_largest(others.values(), largest)
 
+    async def _look_at_limits(self, states: Sequence[PartitionState], deadline: float) -> None:
+        """How long and how large logs become and, where there is a limit, how large they are: also
+        where nobody is behind, for how much comes after an offset is known of those seen only."""
+        consumed = {state.committed[:2] for state in states if state.has_committed}
+        topics = {topic for topic, _ in consumed}
+        await self._retention.refresh(topics, timeout=self._left(deadline))
+        limited = {place for place in consumed if self._retention.limit(place[0])}
+        await self._sizes.refresh(limited, timeout=self._left(deadline))
+
     def _event(self, group: GroupSnapshot, evidence: Evidence) -> FreshnessEvent:
         now = self._clock.now_ms()
         stale = self.is_stale(group)
@@ -151,8 +166,9 @@ class ClusterMeasurer:
                 if (late := to_remember(state, row, evidence, known)) is not None:
                     after[place] = late
         self.lateness.keep(group, after)
-        heard = iter(()) if stale else group.states
-        held_up_by = open_transactions(heard, evidence.readings, evidence.owners, now)
+        held_up_by = open_transactions(
+            () if stale else group.states, evidence.readings, evidence.owners, now
+        )
         return group_event(group, rows, now, self.commits.of(group), held_up_by)
 
     def _left(self, deadline: float) -> float:

@@ -38,9 +38,7 @@ class KnownCommits:
         """From where a group stands, and whether there is a record."""
         known = self.of(group)
         learnt = {
-            topic: known.get(topic, CommitEvidence()).and_seen(
-                _rests(states, readings), at_end=any(state.has_reached_end for state in states)
-            )
+            topic: _seen(known.get(topic, CommitEvidence()), states, readings)
             for topic, states in group.topics.items()
         }
         self._groups[group.home_partition][group.cluster, group.group] = learnt
@@ -72,6 +70,17 @@ def _read_by(evidence: CommitEvidence, states: Sequence[PartitionState]) -> list
     if is_sure and not evidence.steps:
         return list(states)
     return [state._replace(steps=evidence.steps, is_sure=is_sure) for state in states]
+
+
+def _seen(
+    known: CommitEvidence,
+    states: Sequence[PartitionState],
+    readings: Mapping[LogPosition, Reading],
+) -> CommitEvidence:
+    if known.has_reached_end:  # as nearly everywhere: nothing is left to learn
+        return known
+    at_end = any(state.has_reached_end for state in states)
+    return known.and_seen(_rests(states, readings), at_end=at_end)
 
 
 def _rests(

@@ -107,7 +107,7 @@ class PositionReadings:
         topic = state.committed.topic
         retention = self._retention.of(topic)
         is_old = retention is not None and known.first + retention <= self._clock.now_ms()
-        return is_old or state.lost_records > 0 or self._retention.is_by_size(topic)
+        return is_old or state.lost_records > 0 or self._retention.limit(topic) is not None
 
     def _count(self, groups: Sequence[GroupSnapshot], read: Mapping[LogPosition, Reading]) -> None:
         unread = {place for place, reading in read.items() if reading.outcome == "unread"}

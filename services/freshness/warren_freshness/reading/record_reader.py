@@ -35,7 +35,7 @@ class RecordReader:
     ) -> None:
         """`setting` is the cluster's table. Raises SettingsError for what aiokafka cannot do."""
         self.cluster = self._cluster = cluster
-        self._setting = setting
+        self.setting = self._setting = setting
         self.brokers = Brokers(cluster, setting, connection)
         self.metadata = TopicMetadata(self.brokers, cluster, setting, clock)
         self.sizes = BatchSizes()

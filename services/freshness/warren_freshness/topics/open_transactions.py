@@ -1,4 +1,4 @@
-"""Who began the transactions that are open where groups have come to: asked for where they last."""
+"""Transactions that are open where groups have come to: who began them."""
 
 from __future__ import annotations
 
