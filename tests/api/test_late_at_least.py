@@ -60,12 +60,12 @@ def test_it_runs_out_when_less_is_left_than_it_is_late(stuck: Api) -> None:
 
 def test_no_time_until_loss_where_size_deletes(api: Api) -> None:
     api.put("g")
-    api.measure("g", late(MINUTE, time_to_loss_reason="retention_bytes"))
+    api.measure("g", late(MINUTE, time_to_loss_reason="size_unknown"))
     (row,) = api.get("/api/v1/groups").json()["groups"]
-    assert (row["time_to_loss_ms"], row["time_to_loss_reason"]) == (None, "retention_bytes")
+    assert (row["time_to_loss_ms"], row["time_to_loss_reason"]) == (None, "size_unknown")
     detail = api.get("/api/v1/groups/demo/g").json()
-    assert detail["partitions"][0]["time_to_loss_reason"] == "retention_bytes"
-    why = 'title="retention.bytes deletes records at any age">unknown</span>'
+    assert detail["partitions"][0]["time_to_loss_reason"] == "size_unknown"
+    why = 'retention.bytes deletes records; how fast the log grows was not seen">unknown</span>'
     assert why in api.get("/").text
     assert api.get("/groups/demo/g").text.count(why) == 2
 
@@ -73,6 +73,6 @@ def test_no_time_until_loss_where_size_deletes(api: Api) -> None:
 @pytest.mark.parametrize(("left", "shown"), [(30 * MINUTE, "30 m"), (9 * 60 * MINUTE, "unknown")])
 def test_what_is_known_of_others_is_shown_when_it_is_near(api: Api, left: int, shown: str) -> None:
     api.put("g")
-    unknown = late(MINUTE, time_to_loss_reason="retention_bytes")
+    unknown = late(MINUTE, time_to_loss_reason="size_unknown")
     api.measure("g", unknown, late(MINUTE, time_to_loss_ms=left))
     assert f">{shown}</span>" in api.get("/").text

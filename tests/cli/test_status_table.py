@@ -143,7 +143,7 @@ def test_how_late_a_group_is(fields: dict[str, Any], shown: str) -> None:
     ("left", "shown"), [(None, "unknown"), (7_200_000, "unknown"), (1_800_000, "30 m")]
 )
 def test_no_time_until_loss_is_promised_where_size_deletes(left: int | None, shown: str) -> None:
-    why = {"time_to_loss_reason": "retention_bytes"}
+    why = {"time_to_loss_reason": "size_unknown"}
     assert cell("until loss", time_to_loss_ms=left, **why) == shown
 
 

@@ -50,6 +50,7 @@ class FakeBrokers:
     fetches: list[list[tuple[str, int]]] = field(default_factory=list)
     """Partitions of each fetch request."""
     metadata_requests: int = 0
+    received_bytes: int = 0
 
     async def metadata(self, topics: Sequence[str]) -> Any:
         self.metadata_requests += 1

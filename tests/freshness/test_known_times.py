@@ -8,7 +8,7 @@ from freshness.events import CLUSTER, NOW
 from warren.clock import ManualClock
 from warren.settings import RedisSettings
 from warren_freshness.log_position import UNKNOWN, LogPosition, Reading
-from warren_freshness.passes.known_times import LOOK_BACK, KnownTimes
+from warren_freshness.passes.known_times import KnownTimes
 from warren_freshness.positions.partition_state import PartitionState
 from warren_freshness.record_times.cache import TimeCache
 from warren_freshness.record_times.local_cache import LocalCache
@@ -50,7 +50,7 @@ def passes(no_redis: str) -> Iterator[Passes]:
 
 def test_nothing_is_known_at_first(passes: Passes) -> None:
     assert passes.recall() is None
-    assert passes.known.fetch_offset(PLACE, 0) == 50 - LOOK_BACK
+    assert passes.known.fetch_offset(PLACE, 0) == 0
     assert passes.known.fetch_offset(PLACE, 45) == 45
 
 
@@ -61,9 +61,12 @@ def test_a_records_times_are_known_from_then_on(passes: Passes) -> None:
     assert passes.recall(topic_id="b") is None
 
 
-def test_a_record_after_a_deleted_position_is_not_the_positions_own(passes: Passes) -> None:
+def test_a_record_after_a_deleted_position_is_known_where_it_is(passes: Passes) -> None:
     passes.keep(Reading("record", first=NOW - 9, log_start=55))
     assert passes.recall() is None
+    first = PLACE._replace(offset=55)
+    found = passes.runner.run(passes.known.recall_records([PLACE, first], {"orders": "a"}))
+    assert found == {first: Reading("record", first=NOW - 9)}
 
 
 def test_that_there_is_no_record_holds_until_the_log_grows(passes: Passes) -> None:
@@ -83,7 +86,7 @@ def test_a_log_end_that_is_unknown_may_have_grown(passes: Passes) -> None:
 def test_what_told_nothing_is_read_again(passes: Passes, outcome: str) -> None:
     passes.keep(Reading(outcome))  # type: ignore[arg-type]  # parametrize knows no literals
     assert passes.recall() is None
-    assert passes.known.fetch_offset(PLACE, 0) == 50 - LOOK_BACK
+    assert passes.known.fetch_offset(PLACE, 0) == 0
 
 
 def test_a_search_that_was_not_finished_goes_on_in_the_next_pass_only(passes: Passes) -> None:
@@ -91,4 +94,4 @@ def test_a_search_that_was_not_finished_goes_on_in_the_next_pass_only(passes: Pa
     assert passes.recall() is None
     assert passes.known.fetch_offset(PLACE, 0) == 57
     passes.runner.run(passes.known.keep({}, {}))
-    assert passes.known.fetch_offset(PLACE, 0) == 50 - LOOK_BACK
+    assert passes.known.fetch_offset(PLACE, 0) == 0

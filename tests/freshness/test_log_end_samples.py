@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from freshness.events import NOW
+from warren.kafka.list_offsets import NOT_FOUND, FoundOffset
 from warren_freshness.log_position import UNKNOWN, LogPosition, Reading
 from warren_freshness.passes.log_end_samples import LogEndSamples
 from warren_freshness.positions.partition_state import PartitionState
@@ -28,13 +29,13 @@ def test_a_log_end_is_due_again_when_it_moved() -> None:
     newest = LogEndSamples(10)
     newest.take({end(0, 9): found(77), end(1, 9): found(78)})
     assert list(newest.due([state(0, 9), state(1, 12)])) == [end(1, 12)]
-    assert newest.times() == {end(0, 9): 77, end(1, 9): 78}
+    assert newest.newest() == {end(0, 9): 77, end(1, 9): 78}
 
 
 def test_no_record_before_the_end() -> None:
     newest = LogEndSamples(10)
     newest.take({end(0, 9): found(None)})
-    assert newest.times() == {}
+    assert newest.newest() == {}
     assert list(newest.due([state(0, 9)])) == [end(0, 9)]
 
 
@@ -58,8 +59,32 @@ def test_partitions_that_are_gone_are_forgotten() -> None:
     newest = LogEndSamples(10)
     newest.take({end(0, 9): found(77)})
     newest.due([])
-    assert newest.times() == {}
+    assert newest.newest() == {}
 
 
 def test_none_wanted() -> None:
     assert LogEndSamples(0).due([state(0, 9)]) == {}
+
+
+def test_what_gives_nothing_does_not_keep_others_waiting() -> None:
+    newest = LogEndSamples(2)
+    states = [state(partition, 9) for partition in range(4)]
+    for _ in range(2):
+        due = newest.due(states)
+        newest.take({p: found(77 if p.partition > 1 else None) for p in due})
+    assert newest.newest() == {end(2, 9): 77, end(3, 9): 77}
+
+
+def test_the_largest_timestamp_may_be_that_of_a_record_after_the_end_that_was_seen() -> None:
+    newest = LogEndSamples(10)
+    positions = [end(0, 9), end(1, 9), end(2, 9), end(3, 9)]
+    newest.take_largest(
+        positions,
+        {
+            ("orders", 0): FoundOffset(77, 8),
+            ("orders", 1): FoundOffset(78, 9),
+            ("orders", 2): FoundOffset(NOT_FOUND, NOT_FOUND),
+        },
+    )
+    assert newest.newest() == {end(0, 9): 77}
+    assert newest.largest() == {end(1, 9): 78}

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 from freshness.events import NOW
 from warren_freshness.figures.late_since import LateSince
 from warren_freshness.figures.partition_figures import (
@@ -11,6 +13,8 @@ from warren_freshness.figures.partition_figures import (
 )
 from warren_freshness.log_position import UNKNOWN, LogPosition, Reading
 from warren_freshness.positions.partition_state import PartitionState
+from warren_freshness.topics.log_growth import LogGrowth
+from warren_freshness.topics.retention import SizeLimit
 
 HOUR = 3_600_000
 NOTHING = Evidence({}, {}, {})
@@ -69,15 +73,34 @@ def test_exact() -> None:
         commit_lag_ms=HOUR - 500,
         append_lag_ms=HOUR + 400,
         late_since=NOW - HOUR,
+        time_to_loss_reason="retention_ms",
     )
 
 
-def test_what_size_deletes_has_no_time_left_that_is_known() -> None:
+def test_the_limit_that_comes_first_counts() -> None:
+    """1,000 bytes a second: of the 2,000 bytes that are kept, 400 are after the offset by now."""
     at, reading = state(), Reading("record", first=NOW - HOUR)
-    limited = Evidence({at.committed: reading}, {}, {"orders": 2 * HOUR}, frozenset({"orders"}))
-    row = measure(at, limited, NOW)
-    assert (row.time_to_loss_ms, row.time_to_loss_reason) == (None, "retention_bytes")
-    done = measure(state(committed=9), limited, NOW)
+    growth = LogGrowth()
+    growth.observe(NOW - 2000, 400, 0, 4)
+    growth.observe(NOW - 1000, 1400, 0, 9)
+    readings, place = {at.committed: reading}, {("orders", 0): growth}
+    limits = {"orders": SizeLimit(2000, 100)}
+
+    def to_loss(retention: int | None, **more: Any) -> tuple[int | None, str | None]:
+        evidence = Evidence(readings, {}, {"orders": retention}, **{"limits": limits} | more)
+        row = measure(at, evidence, NOW)
+        return row.time_to_loss_ms, row.time_to_loss_reason
+
+    assert to_loss(2 * HOUR, growth=place) == (600, "retention_bytes")
+    assert to_loss(None, growth=place) == (600, "retention_bytes")
+    assert to_loss(HOUR + 500, growth=place) == (500, "retention_ms")
+    assert to_loss(2 * HOUR) == (None, "size_unknown")
+    assert to_loss(2 * HOUR, sizes_refused=True) == (None, "not_authorised")
+    assert to_loss(2 * HOUR, limits={}) == (HOUR, "retention_ms")
+    assert to_loss(None, limits={}) == (None, None)
+    growth.observe(NOW + HOUR, 1400, 0, 9)
+    growth.observe(NOW + 2 * HOUR, 1400, 0, 9)
+    done = measure(state(committed=9), Evidence(readings, {}, {"orders": 2 * HOUR}), NOW)
     assert (done.time_to_loss_ms, done.time_to_loss_reason) == (None, None)
 
 
@@ -112,6 +135,7 @@ def test_expired_is_as_late_as_the_first_record_that_is_left_at_least() -> None:
         time_to_loss_ms=HOUR,
         oldest_at=NOW - HOUR,
         late_since=NOW - HOUR,
+        time_to_loss_reason="retention_ms",
     )
 
 
@@ -177,13 +201,17 @@ def test_only_control_records_are_left() -> None:
     assert row == Row(0, 5, 0, "control_only", 300, commit_lag_ms=500, append_lag_ms=0)
 
 
-def test_an_open_transaction_may_turn_out_to_be_late() -> None:
-    row = measured(state(), Reading("none", end=9, undecided_at=NOW - HOUR))
-    assert (row.freshness_ms, row.reason, row.bound_ms) == (0, "control_only", HOUR)
+def test_behind_an_open_transaction_nobody_knows_who_waits_and_who_is_late() -> None:
+    """As late as one is that reads uncommitted records; and if it is aborted, maybe not at all."""
+    held_up = Reading("none", before=NOW - 1500, end=9, undecided_at=NOW - HOUR, stable_end=5)
+    row = measured(state(), held_up, retention=2 * HOUR)
+    assert (row.freshness_ms, row.reason, row.bound_ms) == (HOUR, "open_transaction", HOUR)
+    assert (row.time_to_loss_ms, row.late_since, row.commit_lag_ms) == (HOUR, NOW - HOUR, 500)
 
 
 def test_an_open_transaction_with_a_bad_timestamp() -> None:
-    assert measured(state(), Reading("none", end=9, undecided_at=-1)).bound_ms == 300
+    row = measured(state(), Reading("none", end=9, undecided_at=-1, stable_end=5))
+    assert (row.freshness_ms, row.reason, row.bound_ms) == (None, "open_transaction", 700)
 
 
 def test_bad_timestamps() -> None:
@@ -210,6 +238,21 @@ def test_bad_timestamps_are_no_basis_for_the_helper_figures() -> None:
 def test_clocks_that_differ() -> None:
     row = measured(state(), Reading("record", first=NOW + 250))
     assert (row.freshness_ms, row.reason, row.bound_ms) == (0, "exact", 250)
+
+
+def test_how_old_a_record_from_the_future_is_nobody_knows() -> None:
+    """Not then, and not once its timestamp has passed: the record was there before."""
+    ahead = Reading("record", first=NOW + HOUR)
+    row = measured(state(), ahead, retention=2 * HOUR)
+    assert row == Row(0, 5, None, "bad_timestamp", 700, late_since=NOW - 700)
+    known = to_remember(state(), row, NOTHING)
+    unread = measured(state(), known=known, now=NOW + HOUR)
+    known = to_remember(state(), unread, NOTHING, known)
+    later = measured(state(), ahead, known=known, now=NOW + 2 * HOUR)
+    assert (later.freshness_ms, later.reason) == (None, "bad_timestamp")
+    assert later.bound_ms == 2 * HOUR + 700
+    moved = measured(state(committed=6), ahead, known=known, now=NOW + 2 * HOUR)
+    assert (moved.freshness_ms, moved.reason) == (HOUR, "exact")
 
 
 def test_what_could_not_be_read_was_late_at_least_since_it_was_seen() -> None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import cast
 
 from freshness.events import CLUSTER, GROUP, NOW, At, offset_event
@@ -14,7 +14,6 @@ from warren_freshness.figures.group_event import group_event
 from warren_freshness.figures.partition_figures import Row
 from warren_freshness.home.publisher import Publisher
 from warren_freshness.passes.cluster_measurer import ClusterMeasurer
-from warren_freshness.passes.known_lateness import KnownLateness
 from warren_freshness.passes.pass_loop import PassLoop
 from warren_freshness.positions.group_positions import GroupKey, GroupPositions, GroupSnapshot
 
@@ -23,7 +22,6 @@ DELETED = "deleted group"
 
 class FakeMeasurer:
     def __init__(self) -> None:
-        self.lateness = KnownLateness()
         self.defect: Exception | None = None
         self.measured: list[list[str]] = []
         self.meanwhile: Callable[[], object] = lambda: None
@@ -38,6 +36,12 @@ class FakeMeasurer:
 
     def is_stale(self, _: GroupSnapshot) -> bool:
         return True
+
+    def forget(self, groups: Sequence[GroupKey]) -> None:
+        pass
+
+    def release(self, home_partitions: Collection[int]) -> None:
+        pass
 
 
 class FakePublisher:

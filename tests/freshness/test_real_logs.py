@@ -129,6 +129,22 @@ def test_a_producers_clock_that_is_ahead(
     assert (found.reason, found.freshness_ms, found.bound_ms) == (["exact"], [0], [2500])
 
 
+def test_a_record_from_the_future(
+    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
+) -> None:
+    """Late for as long as it was seen, also when its timestamp has passed."""
+    topic = logs.topic()
+    logs.produce(topic, [clock.now_ms() + HOUR])
+    event = cluster.measure_one(topic, [0])
+    found = columns(event)
+    assert (found.reason, found.freshness_ms, found.bound_ms) == (["bad_timestamp"], [None], [0])
+    assert (event.freshness_ms, event.at_least_ms) == (None, 0)
+    clock.advance(2 * 3600)
+    found = columns(cluster.measure_one(topic, [0]))
+    assert (found.reason, found.freshness_ms) == (["bad_timestamp"], [None])
+    assert found.bound_ms == [2 * HOUR]
+
+
 def test_a_compacted_topic_never_loses_what_is_newest(
     logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
 ) -> None:

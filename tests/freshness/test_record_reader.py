@@ -14,6 +14,7 @@ from warren.metrics.freshness import FRESHNESS
 from warren.settings import ClusterSettings
 from warren_freshness.log_position import LogPosition, Reading
 from warren_freshness.reading import broker_fetches
+from warren_freshness.reading.broker_fetches import IN_FLIGHT
 from warren_freshness.reading.byte_budget import ByteBudget
 from warren_freshness.reading.record_reader import RecordReader
 from warren_freshness.topics.metadata import MAX_AGE, TopicMetadata
@@ -55,19 +56,23 @@ def record(offset: int) -> Reading:
 
 
 def test_one_request_per_broker_reads_all_its_partitions() -> None:
-    bench = Bench(FakeBrokers({("a", p): log(leader=1 + p % 2) for p in range(6)}))
-    places = [LogPosition("a", p, p) for p in range(6)]
+    """Once it is known that the topic's batches are small."""
+    bench = Bench(FakeBrokers({("a", p): log(leader=1 + p % 2) for p in range(60)}))
+    places = [LogPosition("a", p, p % 10) for p in range(60)]
     assert bench.read(places) == {place: record(place.offset) for place in places}
     asked = [partition for fetch in bench.brokers.fetches for partition in fetch]
-    assert sorted(asked) == [("a", p) for p in range(6)]
-    assert len(bench.brokers.fetches) <= 2 * 2  # two brokers, each with requests in flight
+    assert sorted(asked) == [("a", p) for p in range(60)]
+    # Of each broker one request that tells the size for each in flight, and the rest at once.
+    assert len(bench.brokers.fetches) <= 2 * 2 * IN_FLIGHT
 
 
-def test_positions_in_one_partition_go_into_different_requests() -> None:
+def test_positions_in_one_batch_are_read_once() -> None:
     bench = Bench(FakeBrokers({("a", 0): log()}))
     places = [LogPosition("a", 0, offset) for offset in range(7)]
-    assert bench.read(places) == {place: record(place.offset) for place in places}
-    assert all(len(fetch) == 1 for fetch in bench.brokers.fetches)
+    read = bench.read(places)
+    assert [read[place].first for place in places] == [1000 + place.offset for place in places]
+    assert [read[place].before for place in places[1:]] == [1000 + n for n in range(6)]
+    assert len(bench.brokers.fetches) == 1
 
 
 def test_large_requests_are_split(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,12 +96,12 @@ def test_a_long_search_does_not_keep_large_batches_waiting() -> None:
     assert bench.read(places) == dict(zip(places, [record(40), record(4), record(4)], strict=True))
 
 
-def test_topics_with_large_batches_are_asked_for_more_the_next_time() -> None:
-    bench = Bench(FakeBrokers({("a", p): log(size=20_000) for p in range(9)}))
+def test_topics_with_small_batches_share_a_request_from_then_on() -> None:
+    bench = Bench(FakeBrokers({("a", p): log() for p in range(9)}))
     bench.read([LogPosition("a", p, 4) for p in range(9)])
     before = len(bench.brokers.fetches)
     bench.read([LogPosition("a", p, 5) for p in range(9)])
-    assert len(bench.brokers.fetches) - before <= 2
+    assert len(bench.brokers.fetches) - before == 1
 
 
 def test_a_leader_that_moved_is_looked_for_in_the_next_pass() -> None:

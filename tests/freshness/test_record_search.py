@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import pytest
 from support.record_batches import batch, marker
-from warren_freshness.log_position import UNKNOWN, LogPosition, Reading
+from warren_freshness.log_position import UNKNOWN, LogPosition, Reading, RecordTimes
 from warren_freshness.reading.record_search import (
-    FIRST_SIZE,
-    LARGEST_SIZE,
+    FIRST_STRIDE,
+    LARGEST_STRIDE,
     MOST_CORRECTIONS,
     MOST_EMPTY_ANSWERS,
+    ONE_BATCH,
     READ_COMMITTED,
     READ_UNCOMMITTED,
     Fetched,
@@ -45,7 +47,7 @@ def test_records_of_an_open_transaction_are_undecided() -> None:
     search.take(fetched(b"", end=8, stable_end=5))
     assert (search.reading, search.isolation) == (None, READ_UNCOMMITTED)
     search.take(fetched(batch({5: 1005, 6: 1006}, producer_id=7, transactional=True), end=8))
-    assert search.reading == Reading("none", end=8, undecided_at=1005)
+    assert search.reading == Reading("none", end=8, undecided_at=1005, stable_end=5)
 
 
 def test_a_position_beyond_the_last_stable_offset() -> None:
@@ -54,16 +56,52 @@ def test_a_position_beyond_the_last_stable_offset() -> None:
     assert (search.isolation, search.fetch_offset) == (READ_UNCOMMITTED, 5)
 
 
-def test_more_is_asked_for_where_a_batch_does_not_fit() -> None:
-    search = RecordSearch(PLACE, 5)
-    sizes = [search.size]
-    while search.reading is None:
+def test_where_a_batch_does_not_fit_it_is_asked_for_alone() -> None:
+    search = RecordSearch.planned(PLACE, 0, expected=100)
+    assert (search.fetch_offset, search.leads) == (0, False)
+    assert ONE_BATCH < search.size < 1000
+    search.take(fetched(b"", end=9))
+    assert (search.fetch_offset, search.leads, search.size) == (5, True, ONE_BATCH)
+    for _ in range(MOST_EMPTY_ANSWERS):
         search.take(fetched(b"", end=9))
-        sizes.append(search.size)
-    assert sizes[:3] == [FIRST_SIZE, 8 * FIRST_SIZE, 64 * FIRST_SIZE]
-    assert max(sizes) == LARGEST_SIZE
-    assert len(sizes) == MOST_EMPTY_ANSWERS + 2
     assert search.reading == Reading("unread")
+
+
+@pytest.mark.parametrize("expected", [None, 100_000])
+def test_large_and_unknown_batches_are_asked_for_one_by_one(expected: int | None) -> None:
+    search = RecordSearch.planned(PLACE, 0, expected)
+    assert (search.fetch_offset, search.leads, search.size) == (5, True, ONE_BATCH)
+
+
+def test_the_record_before_is_looked_for_where_batches_turn_out_to_be_small() -> None:
+    search = RecordSearch.planned(PLACE, 2, expected=None)
+    search.take(fetched(batch({5: 1005}), end=9))
+    assert (search.reading, search.fetch_offset, search.leads) == (None, 2, False)
+    search.take(fetched(batch({3: 1003, 4: 1004}) + batch({5: 1005}), end=9))
+    assert search.reading == Reading("record", first=1005, before=1004)
+
+
+def test_the_record_before_is_not_worth_an_answer_that_does_not_come() -> None:
+    search = RecordSearch.planned(PLACE, 2, expected=None)
+    search.take(fetched(batch({5: 1005}), end=9))
+    search.take(fetched(b"", end=9))
+    assert search.reading == Reading("record", first=1005)
+
+
+def test_what_was_fetched_for_another_position_may_hold_this_ones_record() -> None:
+    search = RecordSearch.planned(PLACE, 2, expected=100_000)
+    search.share(RecordTimes(1005, 1004))
+    assert search.reading == Reading("record", first=1005, before=1004)
+
+
+def test_strides_grow_where_there_is_no_record() -> None:
+    search = RecordSearch.planned(PLACE, 0, expected=None)
+    sizes = []
+    for offset in range(5, 12):
+        search.take(fetched(marker(offset, 7, commit=True), end=99))
+        sizes.append(search.size)
+    assert sizes[:3] == [FIRST_STRIDE, 8 * FIRST_STRIDE, LARGEST_STRIDE]
+    assert max(sizes) == LARGEST_STRIDE
 
 
 def test_progress_forgives_empty_answers() -> None:

@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 from warren.clock import ManualClock
 from warren.kafka.brokers import Brokers
-from warren_freshness.topics.retention import CHUNK, Retention, is_by_size, retention_ms
+from warren_freshness.topics.retention import CHUNK, Retention, SizeLimit, retention_ms, size_limit
 
 WEEK = 604_800_000
 REFUSED = 29
@@ -32,14 +32,15 @@ def test_how_long_a_topic_keeps_records(cleanup: str, retention: str, expected: 
 @pytest.mark.parametrize(
     ("cleanup", "size", "expected"),
     [
-        ("delete", "-1", False),
-        ("delete", "1048576", True),
-        ("compact,delete", "0", True),
-        ("compact", "1048576", False),
+        ("delete", "-1", None),
+        ("delete", "1048576", 1048576),
+        ("compact,delete", "0", 0),
+        ("compact", "1048576", None),
     ],
 )
-def test_whether_size_deletes_records(cleanup: str, size: str, expected: bool) -> None:
-    assert is_by_size({"cleanup.policy": cleanup, "retention.bytes": size}) == expected
+def test_whether_size_deletes_records(cleanup: str, size: str, expected: int | None) -> None:
+    limit = size_limit({"cleanup.policy": cleanup, "retention.bytes": size})
+    assert (limit.size if limit else None) == expected
 
 
 class FakeCluster:
@@ -66,6 +67,7 @@ class FakeCluster:
             "retention.ms": self.retention,
             "retention.bytes": self.size,
             "cleanup.policy": "delete",
+            "max.message.bytes": "1000",
         }
         return 0, "", kind, topic, [(name, values[name], False, 1, False, []) for name in names]
 
@@ -118,10 +120,10 @@ def test_a_cluster_that_is_down_changes_nothing() -> None:
 
 def test_a_limit_of_size_is_learnt_with_the_rest() -> None:
     bench = Bench()
-    assert not bench.retention.is_by_size("a")
+    assert bench.retention.limit("a") is None
     bench.cluster.size = "1048576"
     bench.refresh("a")
-    assert bench.retention.is_by_size("a")
+    assert bench.retention.limit("a") == SizeLimit(1048576, 1012)
     assert bench.retention.of("a") == WEEK
 
 

@@ -10,31 +10,61 @@ from warren.clock import ManualClock
 
 pytestmark = pytest.mark.integration
 
+WEEK = 604_800_000
+KEPT = {"retention_bytes": "2000000", "retention_ms": str(WEEK)}
 
-def test_nobody_knows_when_size_deletes_records(
+
+def test_how_long_until_size_deletes_records(
     logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
 ) -> None:
-    """A busy producer may be ten seconds away from it, whatever retention.ms says."""
-    limited = logs.topic("limited", retention_bytes="1048576", retention_ms="604800000")
-    logs.produce(limited, minutely(clock, 10))
+    """A busy producer may be seconds away from it, whatever retention.ms says."""
+    limited = logs.topic("limited", **KEPT)
+    logs.produce(limited, minutely(clock, 100), size=10_000)
+    cluster.commit(limited, [3])
+    found = columns(cluster.measure()[GROUP])
+    assert (found.time_to_loss_ms, found.time_to_loss_reason) == ([None], ["size_unknown"])
+    clock.advance(10)
+    logs.produce(limited, minutely(clock, 50), size=10_000)  # 50 kB a second
     cluster.commit(limited, [3])
     event = cluster.measure()[GROUP]
     found = columns(event)
-    assert found.reason == ["exact"]
-    assert (found.time_to_loss_ms, found.time_to_loss_reason) == ([None], ["retention_bytes"])
-    assert (event.time_to_loss_ms, event.time_to_loss_reason) == (None, "retention_bytes")
+    assert found.time_to_loss_reason == ["retention_bytes"]
+    (left,) = found.time_to_loss_ms
+    assert left is not None
+    # 1.5 MB of 2 MB are there; before 0.5 MB more have come, nothing is deleted.
+    assert 8_000 < left <= 10_000
+    assert (event.time_to_loss_ms, event.time_to_loss_reason) == (left, "retention_bytes")
+    # Of what comes after a position that was seen at the end, the bytes are known.
+    cluster.commit(limited, [100])
+    (later,) = columns(cluster.measure()[GROUP]).time_to_loss_ms
+    assert later is not None
+    assert 28_000 < later <= 30_000
+
+
+def test_a_log_that_does_not_grow_is_kept_for_its_time(
+    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
+) -> None:
+    limited = logs.topic("limited", **KEPT)
+    logs.produce(limited, minutely(clock, 10))
+    cluster.commit(limited, [3])
+    cluster.measure()
+    clock.advance(10)
+    cluster.commit(limited, [3])
+    found = columns(cluster.measure()[GROUP])
+    assert found.time_to_loss_reason == ["retention_ms"]
+    assert found.time_to_loss_ms == [WEEK - 7 * 60_000 - 10_000]
 
 
 def test_what_time_deletes_is_known_beside_it(
     logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
 ) -> None:
     limited = logs.topic("limited", retention_bytes="1048576")
-    timed = logs.topic("timed", retention_ms="604800000")
+    timed = logs.topic("timed", retention_ms=str(WEEK))
     for topic in (limited, timed):
         logs.produce(topic, minutely(clock, 10))
         cluster.commit(topic, [3])
     event = cluster.measure()[GROUP]
-    assert event.topics[timed].time_to_loss_reason == [None]
-    assert event.topics[timed].time_to_loss_ms == [604_800_000 - 7 * 60_000]
+    assert event.topics[timed].time_to_loss_reason == ["retention_ms"]
+    assert event.topics[timed].time_to_loss_ms == [WEEK - 7 * 60_000]
     assert event.topics[limited].time_to_loss_ms == [None]
-    assert event.time_to_loss_reason == "retention_bytes"
+    assert event.time_to_loss_reason == "size_unknown"

@@ -61,13 +61,44 @@ def test_an_open_transaction(logs: TimedLogs, clock: ManualClock, cluster: Measu
     logs.produce(topic, [now - 9 * MINUTE])
     with logs.open_transaction(topic, [now - 5 * MINUTE] * 2) as producer:
         found = columns(cluster.measure_one(topic, [1]))
-        assert (found.reason, found.freshness_ms) == (["control_only"], [0])
+        assert (found.reason, found.freshness_ms) == (["open_transaction"], [5 * MINUTE])
         assert found.bound_ms == [5 * MINUTE]
         assert columns(cluster.measure_one(topic, [0])).freshness_ms == [9 * MINUTE]
         producer.commit_transaction(30)
     clock.advance(1)
     found = columns(cluster.measure_one(topic, [1]))
     assert (found.reason, found.freshness_ms) == (["exact"], [5 * MINUTE + 1000])
+
+
+def test_a_hanging_transaction_with_plain_records_behind_it(
+    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
+) -> None:
+    """A group that reads uncommitted records is late, one that does not is held up."""
+    topic = logs.topic(partitions=2)
+    now = clock.now_ms()
+    with logs.open_transaction(topic, [now - 30 * MINUTE], 1) as producer:
+        logs.produce(topic, [now - 20 * MINUTE] * 1000, 1)
+        event = cluster.measure_one(topic, [-1, 0])
+        found = columns(event)
+        assert (found.reason[1], found.freshness_ms[1]) == ("open_transaction", 30 * MINUTE)
+        assert found.bound_ms[1] == 30 * MINUTE
+        assert event.freshness_ms == 30 * MINUTE
+        (hanging,) = event.open_transactions
+        assert (hanging.topic, hanging.partition, hanging.first_offset) == (topic, 1, 0)
+        assert (hanging.since, hanging.hanging) == (now - 30 * MINUTE, True)
+        assert hanging.producer_id is not None
+        assert hanging.producer_epoch is not None
+        assert hanging.transactional_id == f"{logs.name}-{topic}-1"
+        # One that has committed what comes after reads uncommitted records.
+        event = cluster.measure_one(topic, [-1, 500])
+        found = columns(event)
+        assert (found.reason[1], found.freshness_ms[1]) == ("exact", 20 * MINUTE)
+        assert (found.bound_ms[1], event.open_transactions) == (0, [])
+        producer.abort_transaction(30)
+    cluster.commit(topic, [-1, 0])
+    event = cluster.measure()[GROUP]
+    assert columns(event).freshness_ms[1] == 20 * MINUTE
+    assert event.open_transactions == []
 
 
 def test_a_long_stretch_of_aborted_records_is_searched_over_several_passes(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from confluent_kafka.admin import AclOperation
+from confluent_kafka.admin import AclOperation, ResourceType
 from freshness.events import GROUP
 from freshness.measured_cluster import MeasuredCluster
 from freshness.timed_logs import MINUTE, TimedLogs
@@ -91,6 +91,31 @@ def test_rights_that_are_granted_later(
         return columns.reason == ["exact"] and columns.time_to_loss_ms != [None]
 
     eventually(measured_later, message="the topic is read and its retention known")
+
+
+def test_who_may_not_see_sizes_is_told_so(
+    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster, kafka: SecuredKafka
+) -> None:
+    topic = logs.topic(retention_ms=str(60 * MINUTE), retention_bytes="2000000")
+    kafka.grant(USER, TOPIC, topic, AclOperation.READ, AclOperation.DESCRIBE_CONFIGS)
+    logs.produce(topic, [clock.now_ms() - MINUTE] * 3)
+    cluster.commit(topic, [1])
+    with capture_logs() as lines:
+        for _ in range(3):
+            clock.advance(10)
+            found = cluster.measure()[GROUP].topics[topic]
+            assert (found.freshness_ms[0] is not None, found.time_to_loss_ms) == (True, [None])
+            assert found.time_to_loss_reason == ["not_authorised"]
+    problems = [line["problem"] for line in lines if "retention.bytes" in line.get("problem", "")]
+    assert len(problems) == 1
+    kafka.grant(USER, ResourceType.BROKER, "kafka-cluster", AclOperation.DESCRIBE)
+
+    def known_later() -> bool:
+        clock.advance(301)  # when the right is asked for again
+        cluster.commit(topic, [1])
+        return cluster.measure()[GROUP].topics[topic].time_to_loss_reason == ["retention_ms"]
+
+    eventually(known_later, message="the sizes are known")
 
 
 def test_a_wrong_password(

@@ -62,6 +62,13 @@ class TimedLogs:
         producer = self._producer(compression_codec=codec, linger_ms="50")
         self._send(producer, topic, times, partition, size)
 
+    def produce_alone(
+        self, topic: str, times: Sequence[int], partition: int = 0, *, size: int
+    ) -> None:
+        """One record per time, each in a batch of its own of about `size` bytes."""
+        producer = self._producer(batch_num_messages="1", message_max_bytes="8000000")
+        self._send(producer, topic, times, partition, size)
+
     def transaction(
         self, topic: str, times: Sequence[int], partition: int = 0, *, commit: bool
     ) -> None:

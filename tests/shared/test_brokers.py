@@ -21,6 +21,7 @@ class FakeConnection:
         self.host = host
         self.is_open = True
         self.failure: Exception | None = None
+        self._reader = SimpleNamespace(feed_data=lambda _data: None)
 
     def connected(self) -> bool:
         return self.is_open

@@ -15,6 +15,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 from warren.clock import SystemClock
+from warren.contracts import LOSS_UNKNOWN
 from warren.words import duration, grouped, visible
 
 from warren_cli.display.shortened import Shortened
@@ -127,10 +128,11 @@ def until_loss(group: Group) -> Text:
     lost, left = group.get("lost_records"), group.get("time_to_loss_ms")
     if lost:
         return _measured(f"lost {grouped(lost)}", group, _URGENT)
-    if group.get("time_to_loss_reason") and (left is None or left >= _HOUR_MS):
-        return _measured("unknown", group)  # size deletes at any age: there is no lower bound
+    reason = group.get("time_to_loss_reason")
     if left is None:
-        return Text(_NONE)
+        return _measured("unknown", group) if reason else Text(_NONE)
+    if reason in LOSS_UNKNOWN and left >= _HOUR_MS:
+        return _measured("unknown", group)  # of some partition: this is no lower bound
     return _measured(_elapsed(left), group, _URGENT if left < _HOUR_MS else "")
 
 

@@ -45,5 +45,7 @@ class Reading:
     """High watermark, for none: what is before it was searched."""
     undecided_at: int | None = None
     """For none: append time of the first record of an open transaction."""
+    stable_end: int = UNKNOWN
+    """Last stable offset: where the first open transaction begins that the position waits for."""
     resume_at: int = UNKNOWN
     """For unread: what is before this offset holds no record for the position."""

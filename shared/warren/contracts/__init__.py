@@ -1,11 +1,14 @@
 """Event contracts: the only definition of what is on Warren's topics (docs/ is generated)."""
 
 from warren.contracts.cluster_event import ClusterEvent, ClusterStateName
+from warren.contracts.commit_convention import CommitConvention
 from warren.contracts.dead_letter import DeadLetter
 from warren.contracts.event import Event
 from warren.contracts.freshness_event import (
+    LOSS_UNKNOWN,
     FreshnessEvent,
     FreshnessReason,
+    OpenTransaction,
     TimeToLossReason,
     TopicFreshness,
     WorstFreshness,
@@ -39,12 +42,14 @@ from warren.contracts.status_change import (
 from warren.contracts.topics_event import TopicsEvent
 
 __all__ = [
+    "LOSS_UNKNOWN",
     "MAX_PARTITIONS",
     "REASONS",
     "BadPartition",
     "ChannelIdentity",
     "ClusterEvent",
     "ClusterStateName",
+    "CommitConvention",
     "DeadLetter",
     "DeliveryKind",
     "DeliveryOutcome",
@@ -63,6 +68,7 @@ __all__ = [
     "NotifierState",
     "OffsetEvent",
     "OpenIncident",
+    "OpenTransaction",
     "PartitionStatusName",
     "PendingDelivery",
     "ReasonName",

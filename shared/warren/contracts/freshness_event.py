@@ -6,6 +6,7 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from warren.contracts.commit_convention import CommitConvention
 from warren.contracts.event import (
     ClusterName,
     Event,
@@ -26,10 +27,21 @@ FreshnessReason = Literal[
     "timeout",
     "not_authorised",
     "beyond_end",
+    "open_transaction",
 ]
 
-# Why nobody knows how long until records are lost that are not consumed.
-TimeToLossReason = Literal["retention_bytes"]
+# Which limit a time until loss comes from or, for the others, why nobody knows it.
+TimeToLossReason = Literal[
+    "retention_ms", "retention_bytes", "size_unknown", "not_authorised", "oldest_unknown"
+]
+LOSS_UNKNOWN: frozenset[TimeToLossReason] = frozenset(
+    ("size_unknown", "not_authorised", "oldest_unknown")
+)
+_LOSS_REASON = (
+    "retention_ms: time deletes first; retention_bytes: size does, as the log grows now; unknown "
+    "where it is size_unknown (how fast the log grows was not seen yet), not_authorised (DESCRIBE "
+    "on the cluster tells the size) or oldest_unknown (the time of the oldest record not consumed)"
+)
 
 
 class TopicFreshness(BaseModel):
@@ -48,8 +60,9 @@ class TopicFreshness(BaseModel):
     )
     lost_records: list[int] = Field(description="Offsets deleted before they were consumed")
     time_to_loss_ms: list[int | None] = Field(
-        description="Until retention.ms may delete the oldest record not consumed, at least; "
-        "null when there is none, or it is kept for ever, or that is unknown"
+        description="Until time or size (retention.ms, retention.bytes) may delete the oldest "
+        "record not consumed, at least; null when there is none, or it is kept for ever, or that "
+        "is unknown"
     )
     oldest_at: list[Milliseconds | None] = Field(
         description="Append time of the oldest record not consumed"
@@ -68,7 +81,12 @@ class TopicFreshness(BaseModel):
     )
     time_to_loss_reason: list[TimeToLossReason | None] = Field(
         default_factory=nulls,
-        description="Why time_to_loss_ms is not known; retention_bytes: size deletes at any age",
+        description=f"Which limit time_to_loss_ms is about. {_LOSS_REASON}",
+    )
+    commit_convention: CommitConvention | None = Field(
+        default=None,
+        description="What the group's committed offsets are seen to be: the offsets that it reads "
+        "next, or the last ones that it has processed; null: nothing has shown it yet",
     )
 
     @model_validator(mode="after")
@@ -88,6 +106,30 @@ class WorstFreshness(BaseModel):
     at_least: bool = Field(default=False, description="freshness_ms is a lower bound")
 
 
+class OpenTransaction(BaseModel):
+    """A transaction that a group has come to: who reads committed records waits for its end."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    topic: str
+    partition: Partition
+    first_offset: Offset = Field(description="The partition's last stable offset")
+    since: Milliseconds | None = Field(
+        default=None, description="Append time of its first record; null unknown"
+    )
+    producer_id: int | None = Field(
+        default=None, description="null where the broker does not say (DescribeProducers)"
+    )
+    producer_epoch: int | None = None
+    transactional_id: str | None = Field(
+        default=None, description="null where the brokers do not say (ListTransactions)"
+    )
+    hanging: bool = Field(
+        default=False,
+        description="Open for longer than brokers let a transaction be by default (15 min)",
+    )
+
+
 class FreshnessEvent(Event):
     """One measurement of a group. The topic is compacted: the newest per group is its state."""
 
@@ -105,12 +147,16 @@ class FreshnessEvent(Event):
     time_to_loss_ms: int | None = Field(description="Smallest known of all partitions")
     time_to_loss_reason: TimeToLossReason | None = Field(
         default=None,
-        description="Set where that of some partition is not known: the smallest known one is then "
-        "no lower bound of the group",
+        description="Of the smallest known one; or, where that of some partition is not known, why "
+        "not: the smallest known one is then no lower bound of the group. " + _LOSS_REASON,
     )
     at_least_ms: int | None = Field(
         default=None,
         description="How late the group is at least, where some partition's value is unknown",
     )
     worst: WorstFreshness | None = None
+    open_transactions: list[OpenTransaction] = Field(
+        default_factory=list,
+        description="What holds up a group that reads committed records, oldest first, at most 20",
+    )
     topics: dict[str, TopicFreshness] = Field(default_factory=dict)

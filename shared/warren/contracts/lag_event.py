@@ -50,7 +50,10 @@ class TopicLag(BaseModel):
     committed_at: list[Milliseconds]
     log_start: list[Offset]
     log_end: list[Offset]
-    lag: list[int | None] = Field(description="Log end - committed offset, >= 0; null unknown")
+    lag: list[int | None] = Field(
+        description="Log end - committed offset, >= 0; one less in topics of last_processed; null "
+        "unknown"
+    )
     complete: list[float] = Field(description="Filled share of the window, 0 to 1")
     window_start: WindowEdge
     window_end: WindowEdge
@@ -86,6 +89,11 @@ class LagEvent(Event):
         default=None, description="Which partition is worst, and why, in one sentence; null when OK"
     )
     topics: dict[str, TopicLag] = Field(default_factory=dict)
+    last_processed: list[str] = Field(
+        default_factory=list,
+        description="Topics whose committed offsets are seen to be those of the last records "
+        "processed, not of the next ones",
+    )
     part: int = Field(default=0, ge=0, description="Which part of the evaluation, from 0")
     parts: int = Field(
         default=1,

@@ -135,7 +135,7 @@ def _forgotten(
 def _judged(
     event: OffsetEvent, updated: GroupState, group_rules: GroupRules, rules: PartitionRules
 ) -> Judged:
-    lag = lag_of(updated.latest)
+    lag = lag_of(updated.latest, updated.steps)
     evidence = Evidence(
         updated.windows,
         least_lag_of(updated, lag),

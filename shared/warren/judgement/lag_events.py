@@ -37,6 +37,7 @@ def lag_event(
         reason=why.reason,
         explanation=why.explanation,
         topics=_topics(state, lag, partitions, why),
+        last_processed=state.last_processed,
         windows=pack(state.windows),
     )
 

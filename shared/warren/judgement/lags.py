@@ -1,4 +1,7 @@
-"""Lags of the partitions: now, of the commits in the windows, and what they are judged by."""
+"""Lags of the partitions: now, of the commits in the windows, and what they are judged by.
+
+`steps`: from the committed offsets to those that are read next, 0 or 1; [partition], or for all.
+"""
 
 from __future__ import annotations
 
@@ -8,22 +11,22 @@ from warren.evaluation import UNKNOWN, Int64
 from warren.judgement.state import GroupState, Latest
 
 
-def lag_of(latest: Int64) -> Int64:
-    """Log end - committed offset, at least 0; UNKNOWN when either is."""
+def lag_of(latest: Int64, steps: Int64 | int = 0) -> Int64:
+    """Log end - offset that is read next, at least 0; UNKNOWN when either is."""
     committed, log_end = latest[Latest.COMMITTED], latest[Latest.LOG_END]
     known = (committed >= 0) & (log_end >= 0)
-    return np.where(known, np.maximum(log_end - committed, 0), UNKNOWN)
+    return np.where(known, np.maximum(log_end - committed - steps, 0), UNKNOWN)
 
 
-def lag_of_commits(latest: Int64, log_end_before: Int64) -> Int64:
+def lag_of_commits(latest: Int64, log_end_before: Int64, steps: Int64 | int = 0) -> Int64:
     """The lag, but 0 where a commit reached the log end remembered before the newest.
 
     That is 5 or 10 s old by default, as Burrow's is 10 s at most when it takes a commit in: a
     consumer that keeps up with a steady producer is not behind, although there always is something
     new when one looks.
     """
-    lag, committed = lag_of(latest), latest[Latest.COMMITTED]
-    caught_up = (log_end_before != UNKNOWN) & (committed >= log_end_before) & (lag != UNKNOWN)
+    lag, next_offset = lag_of(latest, steps), latest[Latest.COMMITTED] + steps
+    caught_up = (log_end_before != UNKNOWN) & (next_offset >= log_end_before) & (lag != UNKNOWN)
     return np.where(caught_up, 0, lag)
 
 
@@ -33,4 +36,4 @@ def least_lag_of(state: GroupState, lag: Int64) -> Int64:
     """
     then = state.latest.copy()
     then[Latest.LOG_END] = state.windows.log_ends[:, -1]
-    return np.where(lag == UNKNOWN, lag_of(then), lag)
+    return np.where(lag == UNKNOWN, lag_of(then, state.steps), lag)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -65,6 +65,13 @@ class Layout:
         """For each row of the other layout the row here; MISSING for one that is not here."""
         rows = [self.rows(topic, partitions) for topic, partitions in other.topics.items()]
         return np.concatenate(rows) if rows else np.zeros(0, np.int64)
+
+    def marked(self, topics: Collection[str]) -> Int64:
+        """1 in the rows of these topics, 0 in all others."""
+        marks = np.zeros(len(self), np.int64)
+        for topic, _, rows in self.slices():
+            marks[rows] = topic in topics
+        return marks
 
     def with_topics(self, topics: Mapping[str, Sequence[int]]) -> Layout:
         """This layout with these partitions too."""

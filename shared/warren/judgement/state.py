@@ -11,6 +11,7 @@ import numpy as np
 from warren.contracts.offset_event import OffsetEvent, SourceName
 from warren.contracts.status import Status
 from warren.evaluation import UNKNOWN, Int64, Track, Windows
+from warren.evaluation.commit_convention import Commits, last_processed
 from warren.judgement.layout import Layout
 
 Forgotten = Mapping[str, frozenset[int]]
@@ -74,6 +75,7 @@ class GroupState:
     windows: Windows
     forgotten: Forgotten = field(default_factory=dict)
     track: Track | None = None  # only where policy `progress` judges
+    commits: Commits = field(default_factory=dict)  # by topic
 
     @classmethod
     def new(cls, applied: Applied, intervals: int) -> GroupState:
@@ -85,6 +87,17 @@ class GroupState:
             latest=np.full((len(Latest), 0), UNKNOWN, np.int64),
             windows=Windows.empty(0, intervals),
         )
+
+    @property
+    def last_processed(self) -> list[str]:
+        """Topics in which the group commits the last offset that it has processed."""
+        return last_processed(self.commits)
+
+    @property
+    def steps(self) -> Int64 | int:
+        """From the committed offsets to those that are read next: [partition], or 0 for all."""
+        topics = self.last_processed
+        return self.layout.marked(topics) if topics else 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from warren.contracts.offset_event import SourceName
 from warren.contracts.status import Status
 from warren.errors import WarrenError
 from warren.evaluation import Column, Int64, Track, Windows
+from warren.evaluation.commit_convention import CommitEvidence, Commits, Rest
 from warren.evaluation.learning import Figure, Mark
 from warren.judgement.layout import Layout
 from warren.judgement.state import Applied, Forgotten, GroupGone, GroupState, Latest
@@ -54,7 +55,7 @@ def encode(state: GroupState | GroupGone) -> bytes:
     if isinstance(state, GroupGone):
         return _PREFIX.pack(VERSION, _KIND_GONE) + head + _GONE.pack(state.source_offset)
     windows = state.windows
-    layout = _encode_layout(state.layout, state.forgotten)
+    layout = _encode_layout(state)
     group = _GROUP.pack(
         state.status,
         _NONE if state.opened_at is None else state.opened_at,
@@ -105,7 +106,7 @@ def peek_status(value: bytes) -> Status:
 def _decode_group(applied: Applied, value: bytes, version: int) -> GroupState:
     status, opened_at, intervals, partitions, layout_size = _GROUP.unpack_from(value, _HEAD)
     reader = _Reader(value, _HEAD + _GROUP.size)
-    layout, forgotten = _decode_layout(bytes(reader.take(layout_size)), partitions)
+    layout, forgotten, commits = _decode_layout(bytes(reader.take(layout_size)), partitions)
     if len(layout) != partitions or intervals < 1:
         raise CorruptState(f"{partitions} partitions announced, {len(layout)} named")
     filled = reader.numbers("<u2", (partitions,)).astype(np.int64)
@@ -131,6 +132,7 @@ def _decode_group(applied: Applied, value: bytes, version: int) -> GroupState:
         windows=Windows(columns, filled, log_ends, log_ends_at),
         forgotten=forgotten,
         track=track,
+        commits=commits,
     )
 
 
@@ -208,25 +210,40 @@ class _Reader:
             raise CorruptState(f"{len(self._value) - self._at} bytes too many")
 
 
-def _encode_layout(layout: Layout, forgotten: Forgotten) -> bytes:
-    """Most topics have partitions 0 to n-1: those are just n. A third entry is forgotten ones."""
+def _encode_layout(state: GroupState) -> bytes:
+    """Most topics have partitions 0 to n-1: those are just n. A third entry is forgotten ones, a
+    fourth how the group commits: 1 for the next offset, or where it was seen to rest."""
     compact: list[list[Any]] = [
         [topic, len(ps) if ps == tuple(range(len(ps))) else ps]
-        for topic, ps in layout.topics.items()
+        for topic, ps in state.layout.topics.items()
     ]
-    compact += [[topic, [], sorted(partitions)] for topic, partitions in forgotten.items()]
+    compact += [[topic, [], sorted(partitions)] for topic, partitions in state.forgotten.items()]
+    compact += [
+        [topic, [], [], 1 if evidence.has_reached_end else sorted(evidence.rests)]
+        for topic, evidence in state.commits.items()
+    ]
     return json.dumps(compact, separators=(",", ":")).encode()
 
 
 @functools.lru_cache(maxsize=4096)
-def _decode_layout(raw: bytes, most: int) -> tuple[Layout, Forgotten]:
+def _decode_layout(raw: bytes, most: int) -> tuple[Layout, Forgotten, Commits]:
     topics = {}
     forgotten = {}
-    for topic, partitions, *hidden in json.loads(raw):
-        if hidden:
-            forgotten[topic] = frozenset(hidden[0])
+    commits = {}
+    for topic, partitions, *more in json.loads(raw):
+        if len(more) > 1:
+            commits[topic] = _commit_evidence(more[1])
+            continue
+        if more:
+            forgotten[topic] = frozenset(more[0])
             continue
         if isinstance(partitions, int) and partitions > most:
             raise CorruptState(f"{partitions} partitions named, {most} announced")
         topics[topic] = range(partitions) if isinstance(partitions, int) else partitions
-    return Layout(topics), forgotten
+    return Layout(topics), forgotten, commits
+
+
+def _commit_evidence(stored: int | list[list[int]]) -> CommitEvidence:
+    if isinstance(stored, int):
+        return CommitEvidence(has_reached_end=True)
+    return CommitEvidence(frozenset(Rest(*place) for place in stored))

@@ -17,6 +17,8 @@ from warren.evaluation import (
     Track,
     Windows,
 )
+from warren.evaluation.commit_convention import last_processed
+from warren.judgement.commits import correct, seen
 from warren.judgement.earlier import recall
 from warren.judgement.lags import lag_of_commits
 from warren.judgement.observation import Observation, observe
@@ -41,14 +43,23 @@ def updated_state(
     latest[:, observation.rows] = observation.latest
     if event.earlier:
         recall(windows, layout, latest, event)
-    _insert(windows, observation, event, applied, rules.group.log_ends_apart_ms)
+    apart = rules.group.log_ends_apart_ms
+    ends = observation.latest[Latest.LOG_END]
+    windows.remember_log_ends(observation.rows, ends, event.observed_at, apart)
+    before = {t: evidence for t, evidence in old.commits.items() if t in layout.topics}
+    commits = seen(before, event, observation, windows)
+    correct(windows, layout, before, commits)
+    last = last_processed(commits)
+    steps = layout.marked(last)[observation.rows] if last else 0
+    _insert(windows, observation, event, applied, steps)
     state = replace(
         old,
         applied=Applied.by(event),
         layout=layout,
         latest=latest,
         windows=windows,
-        track=_tracked(old, rows, observation, event, applied),
+        track=_tracked(old, rows, observation, event, applied, steps),
+        commits=commits,
     )
     return state, applied
 
@@ -58,14 +69,13 @@ def _insert(
     observation: Observation,
     event: OffsetEvent,
     rules: PartitionRules,
-    apart_ms: int,
+    steps: Int64 | int,
 ) -> None:
     rows, latest = observation.rows, observation.latest
     committed, committed_at = latest[Latest.COMMITTED], latest[Latest.COMMITTED_AT]
     if (gone := committed < 0).any():
         windows.clear_commits(rows[gone])
-    windows.remember_log_ends(rows, latest[Latest.LOG_END], event.observed_at, apart_ms)
-    lag = lag_of_commits(latest, windows.log_ends[rows, -2])
+    lag = lag_of_commits(latest, windows.log_ends[rows, -2], steps)
     differs = (committed != windows.newest(Column.OFFSET)[rows]) | (
         committed_at != windows.newest(Column.COMMITTED_AT)[rows]
     )
@@ -90,6 +100,7 @@ def _tracked(
     observation: Observation,
     event: OffsetEvent,
     rules: PartitionRules,
+    steps: Int64 | int,
 ) -> Track | None:
     """What `progress` knows after this event; nothing where no partition is judged by it."""
     if "progress" not in rules.policies:
@@ -102,7 +113,7 @@ def _tracked(
         committed_at=latest[Latest.COMMITTED_AT],
         commits=observation.commits,
         log_end=latest[Latest.LOG_END],
-        allowed_lag=rules.allowed_lag_of(observation.rows),
+        allowed_lag=rules.allowed_lag_of(observation.rows) + steps,
     )
     track.observe(observation.rows, sighting)
     return track

@@ -51,6 +51,8 @@ class Brokers:
         self._addresses: dict[int, _Address] = {}
         self._connections: dict[_Address, AIOKafkaConnection] = {}
         self._opening: defaultdict[_Address, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self.received_bytes = 0
+        """What came over the sockets, answers that nobody waited for any more included."""
 
     @property
     def ids(self) -> list[int]:
@@ -126,8 +128,20 @@ class Brokers:
                 raise AuthenticationFailed(
                     self._cluster, f"{self._setting}.kafka", f"authentication failed: {error}"
                 ) from None
+            self._count(connection)
             self._connections[address] = connection
         return connection
+
+    def _count(self, connection: Any) -> None:
+        """Counts what a connection receives from now on, as it comes in."""
+        reader = connection._reader  # aiokafka has no hook
+        take = reader.feed_data
+
+        def count_and_take(data: bytes) -> None:
+            self.received_bytes += len(data)
+            take(data)
+
+        reader.feed_data = count_and_take
 
 
 def _text(error: Exception | None) -> str:

@@ -38,7 +38,21 @@ FRESHNESS_READS = Counter(
 )
 FRESHNESS_READ_BYTES = Counter(
     "warren_freshness_read_bytes",
-    "Bytes of record batches read from a cluster",
+    "Bytes that came over the sockets from a cluster's brokers, answers that nobody waited for "
+    "any more included",
+    ("cluster",),
+    registry=FRESHNESS,
+)
+FRESHNESS_WAITING_PASSES = Gauge(
+    "warren_freshness_waiting_passes",
+    "Passes in a row that left the partition unread that has waited longest; 0: all were read",
+    ("cluster",),
+    registry=FRESHNESS,
+)
+FRESHNESS_ROUND_PASSES = Gauge(
+    "warren_freshness_round_passes",
+    "Passes within which each partition is read once, at the pace of the last one: nobody waits "
+    "longer where freshness.pass_bytes or freshness.read_timeout is too small for all",
     ("cluster",),
     registry=FRESHNESS,
 )

@@ -19,7 +19,10 @@ class FreshnessSettings(Section):
         default=5, description="Seconds that a pass reads from a cluster at most"
     )
     pass_bytes: int = Field(
-        default=256 * 2**20, ge=2**20, description="Bytes that a pass reads from a cluster at most"
+        default=48_000_000,
+        ge=2**20,
+        description="Bytes that a pass reads from a cluster at most; what its last batches are "
+        "larger is missing in the next pass",
     )
     samples: int = Field(
         default=500,

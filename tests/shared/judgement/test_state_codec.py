@@ -12,6 +12,7 @@ from hypothesis.extra import numpy as arrays
 from support.offset_events import NOW, At, Judge, commits, offset_event
 from warren.contracts.status import Status
 from warren.evaluation import Column, Rules, Track, Windows
+from warren.evaluation.commit_convention import CommitEvidence, Rest
 from warren.evaluation.learning import Figure, Mark
 from warren.judgement.layout import Layout
 from warren.judgement.state import Applied, GroupGone, GroupState, Latest
@@ -29,6 +30,16 @@ layouts = st.dictionaries(
 
 forgotten = st.dictionaries(
     st.text(max_size=5), st.frozensets(st.integers(0, 2**31 - 1), min_size=1, max_size=3)
+)
+
+
+commit_evidence = st.dictionaries(
+    st.text(max_size=5),
+    st.just(CommitEvidence(has_reached_end=True))
+    | st.builds(
+        CommitEvidence,
+        st.frozensets(st.builds(Rest, st.integers(0, 9), st.integers(1, 2**62)), max_size=2),
+    ),
 )
 
 
@@ -54,6 +65,7 @@ def group_states(draw: st.DrawFn) -> GroupState:
         ),
         forgotten=draw(forgotten),
         track=draw(st.none() | tracks(partitions)),
+        commits=draw(commit_evidence),
     )
 
 
@@ -75,6 +87,7 @@ def assert_same(one: GroupState, other: object) -> None:
     )
     assert one.layout.topics == other.layout.topics
     assert one.forgotten == other.forgotten
+    assert one.commits == other.commits
     np.testing.assert_array_equal(one.latest, other.latest)
     np.testing.assert_array_equal(one.windows.columns, other.windows.columns)
     np.testing.assert_array_equal(one.windows.filled, other.windows.filled)

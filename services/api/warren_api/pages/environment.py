@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
+from warren.contracts import LOSS_UNKNOWN
 from warren.words import duration, grouped, visible
 
 # What a status means to somebody who is woken up by it.
@@ -28,11 +29,20 @@ REASONS = {
     "caught_up": "nothing left to consume",
     "control_only": "only transaction markers left",
     "beyond_end": "committed an offset that the log does not have",
+    "open_transaction": "a transaction is open: who reads committed records waits for its end",
     "expired": "deleted before it was consumed",
     "no_commit": "never committed",
     "bad_timestamp": "record without a usable time",
     "timeout": "not measured in time",
     "not_authorised": "not allowed to read the topic",
+}
+
+# Why nobody knows how long until records are lost.
+LOSS_REASONS = {
+    "retention_bytes": "retention.bytes deletes records at any age",
+    "size_unknown": "retention.bytes deletes records; how fast the log grows was not seen",
+    "not_authorised": "retention.bytes deletes records; DESCRIBE on the cluster tells the size",
+    "oldest_unknown": "how old the oldest record is that was not consumed is not known",
 }
 
 
@@ -49,6 +59,7 @@ def environment() -> Environment:
         "grouped": grouped,
         "meaning": lambda status: MEANINGS.get(status, ""),
         "because": lambda reason: REASONS.get(reason or "", ""),
+        "why_no_loss": lambda reason: LOSS_REASONS.get(reason or "", ""),
         "percent": lambda share: f"{int(share * 100)}\u202f%",
         "segment": lambda name: quote(name, safe=""),
         "utc": _utc,
@@ -56,6 +67,7 @@ def environment() -> Environment:
         "name": _name,
     }
     templates.filters |= filters
+    templates.tests["loss_unknown"] = lambda reason: reason in LOSS_UNKNOWN
     return templates
 
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 # Nothing was appended to a Kafka log before there was Kafka: 2000-01-01 is generous. What is
 # older is a forgotten unit (seconds), an unset field or an event's own time, not an append time.
 EARLIEST_APPEND = 946_684_800_000
-# Clocks of producers go wrong by minutes; a day ahead is a wrong unit (microseconds).
-LARGEST_SKEW = 86_400_000
+# Clocks that are synchronised differ by less. How old a record from further ahead is, nobody knows.
+LARGEST_SKEW = 60_000
 
 
 class Age(NamedTuple):

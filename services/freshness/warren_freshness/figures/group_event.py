@@ -4,16 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from warren.contracts import FreshnessEvent, TopicFreshness, WorstFreshness
+from warren.contracts import (
+    FreshnessEvent,
+    OpenTransaction,
+    TimeToLossReason,
+    TopicFreshness,
+    WorstFreshness,
+)
+from warren.evaluation.commit_convention import CommitEvidence, Commits
 
 from warren_freshness.figures.partition_figures import Row
 from warren_freshness.positions.group_positions import GroupSnapshot
 
 
 def group_event(
-    group: GroupSnapshot, rows: Mapping[str, Sequence[Row]], measured_at: int
+    group: GroupSnapshot,
+    rows: Mapping[str, Sequence[Row]],
+    measured_at: int,
+    commits: Commits | None = None,
+    open_transactions: Sequence[OpenTransaction] = (),
 ) -> FreshnessEvent:
-    """`rows` by topic; `measured_at` in Unix ms."""
+    """`rows` and `commits` by topic; `measured_at` in Unix ms."""
     everything = [(topic, row) for topic, listed in rows.items() for row in listed]
     losses = [row.time_to_loss_ms for _, row in everything if row.time_to_loss_ms is not None]
     known = [row.freshness_ms for _, row in everything if row.freshness_ms is not None]
@@ -26,12 +37,13 @@ def group_event(
         freshness_ms=max(known, default=None),
         lost_records=sum(row.lost_records for _, row in everything),
         time_to_loss_ms=min(losses, default=None),
-        time_to_loss_reason=next(
-            (row.time_to_loss_reason for _, row in everything if row.time_to_loss_reason), None
-        ),
+        time_to_loss_reason=_loss_reason([row for _, row in everything]),
         at_least_ms=worst.freshness_ms if worst and _has_unknown(everything) else None,
         worst=worst,
-        topics={topic: _columns(listed) for topic, listed in rows.items()},
+        open_transactions=list(open_transactions),
+        topics={
+            topic: _columns(listed, (commits or {}).get(topic)) for topic, listed in rows.items()
+        },
     )
 
 
@@ -46,6 +58,16 @@ def _worst(everything: Iterable[tuple[str, Row]]) -> WorstFreshness | None:
     return max(late, key=lambda worst: worst.freshness_ms, default=None)
 
 
+def _loss_reason(rows: Sequence[Row]) -> TimeToLossReason | None:
+    """Why that of some partition is not known; else that of the smallest."""
+    told = [row for row in rows if row.time_to_loss_reason is not None]
+    # None, that is unknown, comes before any number.
+    first = min(
+        told, key=lambda row: -1 if (ms := row.time_to_loss_ms) is None else ms, default=None
+    )
+    return first.time_to_loss_reason if first else None
+
+
 def _late(row: Row) -> tuple[int | None, bool]:
     """How late it is, and whether that is a lower bound."""
     return (row.bound_ms, True) if row.freshness_ms is None else (row.freshness_ms, False)
@@ -56,6 +78,11 @@ def _has_unknown(everything: Iterable[tuple[str, Row]]) -> bool:
     return any(row.freshness_ms is None and row.reason != "no_commit" for _, row in everything)
 
 
-def _columns(rows: Sequence[Row]) -> TopicFreshness:
+def _columns(rows: Sequence[Row], commits: CommitEvidence | None) -> TopicFreshness:
     columns = list(zip(*rows, strict=True))
-    return TopicFreshness.model_validate(dict(zip(Row._fields, map(list, columns), strict=True)))
+    return TopicFreshness.model_validate(
+        {
+            **dict(zip(Row._fields, map(list, columns), strict=True)),
+            "commit_convention": commits.convention if commits else None,
+        }
+    )

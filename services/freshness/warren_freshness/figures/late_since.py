@@ -20,6 +20,8 @@ class LateSince(NamedTuple):
     """Unix ms; None when nothing says that there is a record to consume."""
     searched_to: int = UNKNOWN
     """Before this offset nothing is left but control records and aborted ones."""
+    has_wrong_time: bool = False
+    """The record at the committed offset was seen before its timestamp: that is never its age."""
 
     def earliest(self, state: PartitionState, *more: int | None) -> int | None:
         """With what the events say of the partition now, and `more` times when it was late."""

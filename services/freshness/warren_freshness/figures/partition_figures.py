@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from warren.contracts import FreshnessReason, TimeToLossReason
@@ -12,6 +13,9 @@ from warren_freshness.figures import arithmetic
 from warren_freshness.figures.late_since import LateSince, remembered_at
 from warren_freshness.log_position import LogPosition, Reading, ReadOutcome
 from warren_freshness.positions.partition_state import PartitionState, lost_records
+from warren_freshness.topics.log_growth import LogGrowth
+from warren_freshness.topics.open_transactions import TransactionOwner
+from warren_freshness.topics.retention import SizeLimit
 
 _UNREAD = Reading("unread")
 _REASON_WITHOUT_TIME: dict[ReadOutcome, FreshnessReason] = {
@@ -43,13 +47,19 @@ class Row(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """What a pass learnt from the cluster. `newest`: append time of the record before a log end;
-    `retention`: milliseconds by topic, None where time deletes nothing or it is unknown; `by_size`:
-    topics whose logs are kept below a size."""
+    `largest`: the largest timestamp after it; `retention`: milliseconds by topic, None where time
+    deletes nothing or it is unknown; `limits`: of the size of logs, by topic; `growth` of those, by
+    partition; `sizes_refused`: who has not the right does not learn it; `owners`: of open
+    transactions, by where they begin."""
 
     readings: Mapping[LogPosition, Reading]
     newest: Mapping[LogPosition, int]
     retention: Mapping[str, int | None]
-    by_size: frozenset[str] = frozenset()
+    limits: Mapping[str, SizeLimit] = field(default_factory=dict)
+    growth: Mapping[tuple[str, int], LogGrowth] = field(default_factory=dict)
+    sizes_refused: bool = False
+    owners: Mapping[LogPosition, TransactionOwner] = field(default_factory=dict)
+    largest: Mapping[LogPosition, int] = field(default_factory=dict)
 
 
 def measure(
@@ -66,14 +76,19 @@ def measure(
         return _nothing_left(state, "caught_up", now - state.log_observed_at, newest, now)
     reading = evidence.readings.get(place, _UNREAD)
     log_start = max(state.log_start, reading.log_start)
-    lost = lost_records(state.committed.offset, log_start)
+    lost = lost_records(state.next_offset, log_start)
     if reading.outcome == "none" and not lost:
-        off_by = _undecided_for(state, reading, now)
+        if reading.undecided_at is not None:
+            return _held_up(state, reading, reading.undecided_at, evidence, now)
+        off_by = now - state.log_observed_at
         return _nothing_left(state, "control_only", off_by, reading.before, now)
+    remembered = remembered_at(state, known)
     oldest_at = arithmetic.usable(reading.first, now)
     if oldest_at is not None and not lost:
-        return _behind(state, reading, oldest_at, evidence, now)
-    since = remembered_at(state, known).earliest(state, oldest_at)
+        if not remembered.has_wrong_time:
+            return _behind(state, reading, oldest_at, evidence, now)
+        oldest_at = None
+    since = remembered.earliest(state, oldest_at)
     if oldest_at is not None:
         return _expired(state, oldest_at, lost, since, evidence, now)
     reason = _REASON_WITHOUT_TIME[reading.outcome]
@@ -88,12 +103,17 @@ def unheard_of(state: PartitionState, known: LateSince | None = None) -> Row:
     return row._replace(late_since=remembered_at(state, known).since)
 
 
-def to_remember(state: PartitionState, row: Row, evidence: Evidence) -> LateSince | None:
+def to_remember(
+    state: PartitionState, row: Row, evidence: Evidence, known: LateSince | None = None
+) -> LateSince | None:
     """What the next measurement of the partition must know; None when it is nothing."""
     committed = state.committed.offset
     if row.reason == "control_only" and state.to_read is not None:
         return LateSince(committed, None, evidence.readings[state.to_read].end)
-    return None if row.late_since is None else LateSince(committed, row.late_since)
+    if row.late_since is None:
+        return None
+    wrong = row.reason == "bad_timestamp" or remembered_at(state, known).has_wrong_time
+    return LateSince(committed, row.late_since, has_wrong_time=wrong)
 
 
 def _without_value(
@@ -124,17 +144,28 @@ def _nothing_left(
     )
 
 
-def _undecided_for(state: PartitionState, reading: Reading, now: int) -> int:
-    """How far `control_only` may be off: an open transaction's first record may count one day."""
-    undecided_since = arithmetic.usable(reading.undecided_at, now)
-    return now - (state.log_observed_at if undecided_since is None else undecided_since)
+def _held_up(
+    state: PartitionState, reading: Reading, undecided_at: int, evidence: Evidence, now: int
+) -> Row:
+    """Nothing is left but what an open transaction holds back: records for who reads uncommitted
+    ones, who is late with them; who does not must wait. Nobody can see which a group does."""
+    oldest_at = arithmetic.usable(undecided_at, now)
+    if oldest_at is None:
+        since = state.known_since
+        at_least = arithmetic.at_least(since, now)
+        row = _without_value(state, "open_transaction", 0, at_least)
+        return row._replace(late_since=since)
+    row = _behind(state, reading, oldest_at, evidence, now)
+    # Should it be aborted, there may be nothing that the group is late with.
+    return row._replace(reason="open_transaction", bound_ms=max(now - oldest_at, oldest_at - now))
 
 
 def _behind(
     state: PartitionState, reading: Reading, oldest_at: int, evidence: Evidence, now: int
 ) -> Row:
     value = arithmetic.age_of(oldest_at, now)
-    newest = arithmetic.usable(evidence.newest.get(state.log_end_position), now)
+    end = state.log_end_position
+    newest = arithmetic.usable(evidence.newest.get(end, evidence.largest.get(end)), now)
     last_committed = arithmetic.usable(reading.before, now)
     to_loss, unknown = _time_to_loss(state, oldest_at, evidence, now)
     return Row(
@@ -142,7 +173,7 @@ def _behind(
         committed=state.committed.offset,
         freshness_ms=value.freshness_ms,
         reason="exact",
-        bound_ms=value.off_by,
+        bound_ms=max(value.off_by, _doubt(state, value.freshness_ms)),
         time_to_loss_ms=to_loss,
         oldest_at=oldest_at,
         commit_lag_ms=arithmetic.commit_lag(state.committed_at, last_committed),
@@ -150,6 +181,11 @@ def _behind(
         late_since=oldest_at,
         time_to_loss_reason=unknown,
     )
+
+
+def _doubt(state: PartitionState, freshness_ms: int) -> int:
+    """While nobody knows what the group commits, the last record of a log may be processed."""
+    return freshness_ms if state.rests_at_last_record and not state.is_sure else 0
 
 
 def _expired(
@@ -181,8 +217,16 @@ def _expired(
 def _time_to_loss(
     state: PartitionState, oldest_at: int, evidence: Evidence, now: int
 ) -> tuple[int | None, TimeToLossReason | None]:
-    """At least, or why that is not known: what size deletes is deleted at any age."""
-    topic = state.committed.topic
-    if topic in evidence.by_size:
-        return None, "retention_bytes"
-    return arithmetic.time_to_loss(oldest_at, evidence.retention.get(topic), now), None
+    """At least, and which limit it is about or why it is not known."""
+    topic, partition, _ = state.committed
+    by_time = arithmetic.time_to_loss(oldest_at, evidence.retention.get(topic), now)
+    limit = evidence.limits.get(topic)
+    if limit is not None:
+        growth = evidence.growth.get((topic, partition))
+        offset = max(state.next_offset, state.log_start)
+        by_size = growth.time_to_loss(offset, *limit, now) if growth else None
+        if by_size is None:
+            return None, "not_authorised" if evidence.sizes_refused else "size_unknown"
+        if not math.isinf(by_size) and (by_time is None or by_size < by_time):
+            return int(by_size), "retention_bytes"
+    return by_time, None if by_time is None else "retention_ms"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
+from functools import partial
 
 from warren.clock import Clock
 from warren.contracts import FreshnessEvent
+from warren.kafka.list_offsets import LARGEST_TIMESTAMP
 from warren.settings import FreshnessSettings
 
 from warren_freshness.figures.group_event import group_event
+from warren_freshness.figures.held_up import begins_to_ask, open_transactions
 from warren_freshness.figures.late_since import LateSince
 from warren_freshness.figures.partition_figures import (
     Evidence,
@@ -17,15 +20,18 @@ from warren_freshness.figures.partition_figures import (
     to_remember,
     unheard_of,
 )
-from warren_freshness.log_position import LogPosition, Reading
+from warren_freshness.passes.known_commits import KnownCommits
 from warren_freshness.passes.known_lateness import KnownLateness, Partition
-from warren_freshness.passes.known_times import KnownTimes, look_back
 from warren_freshness.passes.log_end_samples import LogEndSamples
-from warren_freshness.positions.group_positions import GroupSnapshot
+from warren_freshness.passes.position_readings import PositionReadings
+from warren_freshness.positions.group_positions import GroupKey, GroupSnapshot
 from warren_freshness.positions.partition_state import PartitionState
+from warren_freshness.reading.batch_sizes import look_back
 from warren_freshness.reading.byte_budget import ByteBudget
 from warren_freshness.reading.record_reader import RecordReader
 from warren_freshness.record_times.cache import TimeCache
+from warren_freshness.topics.log_sizes import LogSizes
+from warren_freshness.topics.open_transactions import OpenTransactions
 from warren_freshness.topics.retention import Retention
 
 
@@ -48,77 +54,101 @@ class ClusterMeasurer:
         self._clock = clock
         self._stale_ms = stale_after * 1000
         self.lateness = KnownLateness()
-        self._known = KnownTimes(cache)
+        self.commits = KnownCommits()
+        self._positions = PositionReadings(reader, cache, retention, clock)
+        self._budget = ByteBudget(settings.pass_bytes)
+        self._sizes = LogSizes(
+            reader.cluster, reader.setting, reader.brokers, reader.metadata, clock
+        )
+        self._transactions = OpenTransactions(reader.cluster, reader.brokers, reader.metadata)
         self._log_ends = LogEndSamples(settings.samples)
 
     async def measure(self, groups: Sequence[GroupSnapshot]) -> list[FreshnessEvent]:
         """One event per group, within `freshness.read_timeout`, whatever the cluster does."""
         deadline = self._clock.monotonic() + self._settings.read_timeout
-        budget = ByteBudget(self._settings.pass_bytes)
+        self._budget.renew()
+        groups = [self.commits.applied_to(group) for group in groups]
         heard_of = [group for group in groups if not self.is_stale(group)]
         states = [state for group in heard_of for state in group.states]
         await self._reader.prepare(
             {state.committed.topic for state in states}, timeout=self._left(deadline)
         )
-        readings = await self._readings(states, budget, deadline)
-        await self._sample(states, budget, deadline)
+        readings = await self._positions.read(heard_of, self._budget, partial(self._left, deadline))
+        await self._sample(states, deadline)
         behind = {position.topic for position in readings}
-        await self._retention.refresh(behind, timeout=self._left(deadline))
+        await self._look_at_limits(states, deadline)
+        await self._transactions.refresh(
+            begins_to_ask(readings, self._clock.now_ms()), timeout=self._left(deadline)
+        )
         evidence = Evidence(
             readings,
-            self._log_ends.times(),
+            self._log_ends.newest(),
             {topic: self._retention.of(topic) for topic in behind},
-            frozenset(filter(self._retention.is_by_size, behind)),
+            {topic: limit for topic in behind if (limit := self._retention.limit(topic))},
+            self._sizes.growth,
+            self._sizes.is_refused,
+            self._transactions.owners(),
+            largest=self._log_ends.largest(),
         )
-        return [self._event(group, evidence) for group in groups]
+        events = [self._event(group, evidence) for group in groups]
+        for group in heard_of:
+            self.commits.learn(group, readings)
+        return events
 
     def is_stale(self, group: GroupSnapshot) -> bool:
         """Nothing was heard of the group for too long: the collector may be down."""
         return self._clock.now_ms() - group.observed_at > self._stale_ms
 
+    def recall(self, home_partition: int, events: Sequence[FreshnessEvent]) -> None:
+        """Goes on from what was published last of the groups of a home partition."""
+        self.lateness.recall(home_partition, events)
+        self.commits.recall(home_partition, events)
+
+    def forget(self, groups: Sequence[GroupKey]) -> None:
+        """These groups are deleted."""
+        self.lateness.forget(groups)
+        self.commits.forget(groups)
+
+    def release(self, home_partitions: Collection[int]) -> None:
+        """Another instance knows these from now on."""
+        self.lateness.release(home_partitions)
+        self.commits.release(home_partitions)
+
     async def close(self) -> None:
-        await self._known.flush()
+        await self._positions.flush()
         await self._reader.close()
 
-    async def _readings(
-        self, states: Sequence[PartitionState], budget: ByteBudget, deadline: float
-    ) -> dict[LogPosition, Reading]:
-        """What is at the positions where groups go on reading: each position once."""
-        wanted = {place: state for state in states if (place := state.to_read) is not None}
-        topics = {position.topic for position in wanted}
-        topic_ids = {topic: self._reader.metadata.topic_id(topic) for topic in topics}
-        known = await self._known.recall(wanted, topic_ids)
-        read = await self._reader.read(
-            self._to_read(wanted, known), budget, timeout=self._left(deadline)
+    async def _sample(self, states: Sequence[PartitionState], deadline: float) -> None:
+        """Where batches are small the newest records are read, else the brokers are asked for the
+        largest timestamps."""
+        metadata, sizes = self._reader.metadata, self._reader.sizes
+        due = self._log_ends.due(
+            state for state in states if metadata.is_described(state.committed.topic)
         )
-        new = {position: reading for position, reading in read.items() if position not in known}
-        await self._known.keep(new, topic_ids)
-        # Where there was no time to look whether a record is still there, it counts as there.
-        checked = {p: r for p, r in read.items() if p in known and r.outcome != "unread"}
-        return known | checked | new
-
-    def _to_read(
-        self,
-        wanted: Mapping[LogPosition, PartitionState],
-        known: Mapping[LogPosition, Reading],
-    ) -> dict[LogPosition, int]:
-        """Fetch offsets where nothing is known, and where a known record may be deleted by now."""
-        now = self._clock.now_ms()
-        return {
-            position: self._known.fetch_offset(position, state.log_start)
-            for position, state in wanted.items()
-            if position not in known
-            or _may_be_deleted(state, known[position], self._retention.of(position.topic), now)
+        starts = {
+            place: max(state.log_start, 0)
+            for place, state in due.items()
+            if look_back(sizes.expected(place.topic)) and metadata.is_authorised(place.topic)
         }
-
-    async def _sample(
-        self, states: Sequence[PartitionState], budget: ByteBudget, deadline: float
-    ) -> None:
-        due = self._log_ends.due(states)
-        wanted = {place: look_back(place, state.log_start) for place, state in due.items()}
         self._log_ends.take(
-            await self._reader.read(wanted, budget, timeout=self._left(deadline), only_before=True)
+            await self._reader.read(
+                starts, self._budget, timeout=self._left(deadline), only_before=True
+            )
         )
+        others = {(p.topic, p.partition): p for p in due if p not in starts}
+        largest = await self._reader.look_up(
+            dict.fromkeys(others, LARGEST_TIMESTAMP), timeout=self._left(deadline)
+        )
+        self._log_ends.take_largest(others.values(), largest)
+
+    async def _look_at_limits(self, states: Sequence[PartitionState], deadline: float) -> None:
+        """How long and how large logs become and, where there is a limit, how large they are: also
+        where nobody is behind, for how much comes after an offset is known of those seen only."""
+        consumed = {state.committed[:2] for state in states if state.has_committed}
+        topics = {topic for topic, _ in consumed}
+        await self._retention.refresh(topics, timeout=self._left(deadline))
+        limited = {place for place in consumed if self._retention.limit(place[0])}
+        await self._sizes.refresh(limited, timeout=self._left(deadline))
 
     def _event(self, group: GroupSnapshot, evidence: Evidence) -> FreshnessEvent:
         now = self._clock.now_ms()
@@ -133,18 +163,13 @@ class ClusterMeasurer:
                 known = before.get(place)
                 row = unheard_of(state, known) if stale else measure(state, evidence, now, known)
                 rows[topic].append(row)
-                if (late := to_remember(state, row, evidence)) is not None:
+                if (late := to_remember(state, row, evidence, known)) is not None:
                     after[place] = late
         self.lateness.keep(group, after)
-        return group_event(group, rows, now)
+        held_up_by = open_transactions(
+            () if stale else group.states, evidence.readings, evidence.owners, now
+        )
+        return group_event(group, rows, now, self.commits.of(group), held_up_by)
 
     def _left(self, deadline: float) -> float:
         return max(deadline - self._clock.monotonic(), 0)
-
-
-def _may_be_deleted(state: PartitionState, known: Reading, retention: int | None, now: int) -> bool:
-    """Retention has come this far: by now the log may begin after what is known of it."""
-    if known.first is None:
-        return False
-    is_old = retention is not None and known.first + retention <= now
-    return is_old or state.lost_records > 0

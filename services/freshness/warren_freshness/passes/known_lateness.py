@@ -51,7 +51,14 @@ class KnownLateness:
 
 def _late(event: FreshnessEvent) -> Iterator[tuple[Partition, LateSince]]:
     for topic, columns in event.topics.items():
-        rows = zip(columns.partition, columns.committed, columns.late_since, strict=True)
-        for partition, committed, since in rows:
+        rows = zip(
+            columns.partition,
+            columns.committed,
+            columns.late_since,
+            columns.reason,
+            strict=True,
+        )
+        for partition, committed, since, reason in rows:
             if since is not None:
-                yield (topic, partition), LateSince(committed, since)
+                wrong = reason == "bad_timestamp"
+                yield (topic, partition), LateSince(committed, since, has_wrong_time=wrong)

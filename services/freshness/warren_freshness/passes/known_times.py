@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from warren_freshness.log_position import UNKNOWN, LogPosition, Reading, RecordTimes
 from warren_freshness.positions.partition_state import PartitionState
 from warren_freshness.record_times.cache import TimeCache
-
-# The last committed record is before the committed offset, and before the control records of up
-# to seven transactions that ended in between.
-LOOK_BACK = 8
 
 
 class KnownTimes:
@@ -31,33 +27,34 @@ class KnownTimes:
             for position, reading in self._without_record.items()
             if position in wanted and _has_not_grown(wanted[position], reading)
         }
-        cached = await self._cache.get_many(
-            [position for position in wanted if position not in self._without_record], topic_ids
-        )
-        records = {p: Reading("record", times.first, times.before) for p, times in cached.items()}
-        return self._without_record | records
+        others = [position for position in wanted if position not in self._without_record]
+        return self._without_record | await self.recall_records(others, topic_ids)
 
     def fetch_offset(self, position: LogPosition, log_start: int) -> int:
-        """Where to read from: a search that was not finished in the last pass goes on."""
-        resume_at = self._resume_at.get(position)
-        return look_back(position, log_start) if resume_at is None else resume_at
+        """Where to read from: a search that was not finished in the last pass goes on. When that
+        is not after the position, where the log begins."""
+        return self._resume_at.get(position, max(log_start, 0))
+
+    async def recall_records(
+        self, positions: Iterable[LogPosition], topic_ids: Mapping[str, str]
+    ) -> dict[LogPosition, Reading]:
+        """Those at which a record is known to be."""
+        cached = await self._cache.get_many(positions, topic_ids)
+        return {p: Reading("record", times.first, times.before) for p, times in cached.items()}
 
     async def keep(
         self, readings: Mapping[LogPosition, Reading], topic_ids: Mapping[str, str]
     ) -> None:
-        """What a pass has read at positions that were not known."""
-        self._without_record |= {p: r for p, r in readings.items() if r.outcome == "none"}
+        """What a pass has read at positions that were not known. Where the log turned out to begin
+        later, that is what is known of its first offset."""
+        places = {_where_it_is(position, r): r for position, r in readings.items()}
+        self._without_record |= {p: r for p, r in places.items() if r.outcome == "none"}
         self._resume_at = {p: r.resume_at for p, r in readings.items() if r.resume_at != UNKNOWN}
-        await self._cache.put_many(_lasting(readings), topic_ids)
+        await self._cache.put_many(_lasting(places), topic_ids)
 
     async def flush(self) -> None:
         """Waits until the others have what was kept last."""
         await self._cache.flush()
-
-
-def look_back(position: LogPosition, log_start: int) -> int:
-    """The offset from which on a position's surroundings are read."""
-    return max(position.offset - LOOK_BACK, log_start, 0)
 
 
 def _has_not_grown(state: PartitionState, reading: Reading) -> bool:
@@ -70,5 +67,9 @@ def _lasting(readings: Mapping[LogPosition, Reading]) -> dict[LogPosition, Recor
     return {
         position: RecordTimes(reading.first, reading.before)
         for position, reading in readings.items()
-        if reading.first is not None and reading.log_start == UNKNOWN
+        if reading.first is not None
     }
+
+
+def _where_it_is(position: LogPosition, reading: Reading) -> LogPosition:
+    return position._replace(offset=max(position.offset, reading.log_start))

@@ -62,11 +62,11 @@ class PassLoop:
     def recall(self, home_partition: int, events: Iterable[FreshnessEvent]) -> None:
         """Goes on from what was published last of the groups of a home partition."""
         own = [event for event in events if event.cluster == self._cluster]
-        self._measurer.lateness.recall(home_partition, own)
+        self._measurer.recall(home_partition, own)
 
     def release(self, home_partitions: Collection[int]) -> None:
         """Another instance says from now on what is used of these."""
-        self._measurer.lateness.release(home_partitions)
+        self._measurer.release(home_partitions)
         if self.used is not None:
             self.used = {p: offset for p, offset in self.used.items() if p not in home_partitions}
 
@@ -94,7 +94,7 @@ class PassLoop:
         events = [event for event in measured if (event.cluster, event.group) in self._positions]
         await self._publisher.publish(events, deleted)
         self._positions.deletions_published(deleted)
-        self._measurer.lateness.forget(deleted)
+        self._measurer.forget(deleted)
         self.used = used
         self._count(groups, events)
 

@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from warren.evaluation.commit_convention import REST_MS
+
 from warren_freshness.log_position import UNKNOWN, LogPosition
 from warren_freshness.positions.log_range import LogRange
 from warren_freshness.positions.topic_columns import BEYOND_END_LOOKS, TopicColumns
 
 
 class PartitionState(NamedTuple):
-    """Offsets and times as in the contracts: UNKNOWN is -1."""
+    """Offsets and times as in the contracts: UNKNOWN is -1.
+
+    `steps`: from the committed offset to the one that is read next, 0 or 1; `is_sure`: that is
+    known, not supposed.
+    """
 
     committed: LogPosition
     committed_at: int
@@ -20,6 +26,8 @@ class PartitionState(NamedTuple):
     log_end: int
     log_observed_at: int
     looks_beyond_end: int = 0
+    steps: int = 0
+    is_sure: bool = True
 
     @property
     def has_committed(self) -> bool:
@@ -27,8 +35,28 @@ class PartitionState(NamedTuple):
 
     @property
     def is_caught_up(self) -> bool:
-        """Nothing is at or after the committed offset, as far as the events know."""
-        return UNKNOWN != self.log_end <= self.committed.offset
+        """Nothing is left to read, as far as the events know."""
+        return UNKNOWN != self.log_end <= self.next_offset
+
+    @property
+    def next_offset(self) -> int:
+        """The first one that the group has not processed."""
+        return self.committed.offset + self.steps
+
+    @property
+    def has_reached_end(self) -> bool:
+        """It has committed the end of a log that has had records."""
+        return self.log_end == self.committed.offset > 0
+
+    @property
+    def rests_at_last_record(self) -> bool:
+        """It stays one before the end of a log that does not grow."""
+        return (
+            self.has_committed
+            and self.log_end == self.committed.offset + 1
+            and self.lagging_since != UNKNOWN
+            and self.log_observed_at - self.lagging_since >= REST_MS
+        )
 
     @property
     def is_beyond_end(self) -> bool:
@@ -41,8 +69,8 @@ class PartitionState(NamedTuple):
         """Where the oldest unconsumed record is; None when there is nothing to read."""
         if not self.has_committed or self.is_caught_up:
             return None
-        topic, partition, offset = self.committed
-        return LogPosition(topic, partition, max(offset, self.log_start))
+        topic, partition, _ = self.committed
+        return LogPosition(topic, partition, max(self.next_offset, self.log_start))
 
     @property
     def log_end_position(self) -> LogPosition:
@@ -50,20 +78,20 @@ class PartitionState(NamedTuple):
 
     @property
     def lost_records(self) -> int:
-        return lost_records(self.committed.offset, self.log_start)
+        return lost_records(self.next_offset, self.log_start)
 
     @property
     def known_since(self) -> int | None:
         """Since when, at least, the oldest unconsumed record has been there, Unix ms."""
-        if self.lagging_since != UNKNOWN:
+        if self.lagging_since != UNKNOWN and not self.steps:
             return self.lagging_since
-        behind = self.log_end > self.committed.offset
+        behind = self.log_end > self.next_offset
         return self.log_observed_at if self.has_committed and behind else None
 
 
-def lost_records(committed: int, log_start: int) -> int:
+def lost_records(next_offset: int, log_start: int) -> int:
     """Offsets that were deleted before the group consumed them; 0 when nothing is unknown."""
-    return max(log_start - committed, 0) if committed >= 0 else 0
+    return max(log_start - next_offset, 0) if next_offset >= 0 else 0
 
 
 def partition_states(

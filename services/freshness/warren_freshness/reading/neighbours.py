@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from warren.kafka.record_batches import ReadCommitted, Record, decoded_batches
+
+from warren_freshness.log_position import RecordTimes
 
 NO_TIMESTAMP = -1  # message format 0 has none (KIP-32)
 
@@ -40,6 +42,32 @@ def neighbours(
                 last = record
         next_offset = max(next_offset, batch.next_offset)
     return Neighbours(_time(last), None, next_offset)
+
+
+def times_at(
+    fetched: bytes, offsets: Sequence[int], aborted: Collection[tuple[int, int]]
+) -> dict[int, RecordTimes]:
+    """The records at or after each of `offsets` (ascending, none before what was fetched), and
+    those before: as far as they are in `fetched`. Raises UnreadableBatch."""
+    found: dict[int, RecordTimes] = {}
+    at, last = 0, None
+    for record in _shown(fetched, aborted):
+        while at < len(offsets) and record.offset >= offsets[at]:
+            first = _time(record)
+            assert first is not None
+            found[offsets[at]] = RecordTimes(first, _time(last))
+            at += 1
+        if at == len(offsets):
+            break
+        last = record
+    return found
+
+
+def _shown(fetched: bytes, aborted: Collection[tuple[int, int]]) -> Iterator[Record]:
+    committed = ReadCommitted(aborted)
+    for batch in decoded_batches(fetched):
+        if committed.shows(batch):
+            yield from batch.records()
 
 
 def _time(record: Record | None) -> int | None:

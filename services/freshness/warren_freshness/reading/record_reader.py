@@ -13,20 +13,18 @@ from warren.clock import Clock
 from warren.errors import ClusterUnreachable, KafkaError
 from warren.kafka.brokers import Brokers
 from warren.kafka.connection import log_retry
+from warren.kafka.list_offsets import FoundOffset
 from warren.kafka.metadata import NO_LEADER
 from warren.metrics.freshness import FRESHNESS_READ_BYTES, FRESHNESS_READS
 from warren.settings import KafkaConnection
 
 from warren_freshness.log_position import LogPosition, Reading
+from warren_freshness.reading.batch_sizes import BatchSizes
 from warren_freshness.reading.broker_fetches import BrokerFetches
 from warren_freshness.reading.byte_budget import ByteBudget
-from warren_freshness.reading.record_search import FIRST_SIZE, RecordSearch
+from warren_freshness.reading.offset_lookups import OffsetLookups, TopicPartition
+from warren_freshness.reading.record_search import RecordSearch
 from warren_freshness.topics.metadata import TopicMetadata
-
-# Requests to one broker that are open at a time: it reads while we search.
-IN_FLIGHT = 2
-# Topics with larger batches are asked for more from the start, but one huge batch changes little.
-LEARNT_SIZE = 8 * FIRST_SIZE
 
 
 class RecordReader:
@@ -36,11 +34,13 @@ class RecordReader:
         self, cluster: str, setting: str, connection: KafkaConnection, clock: Clock
     ) -> None:
         """`setting` is the cluster's table. Raises SettingsError for what aiokafka cannot do."""
-        self._cluster = cluster
-        self._setting = setting
+        self.cluster = self._cluster = cluster
+        self.setting = self._setting = setting
         self.brokers = Brokers(cluster, setting, connection)
         self.metadata = TopicMetadata(self.brokers, cluster, setting, clock)
-        self._sizes: dict[str, int] = {}
+        self.sizes = BatchSizes()
+        self._offsets = OffsetLookups(self.brokers, self.metadata)
+        self._counted = 0
         self._trouble: type[KafkaError] | None = None
 
     async def prepare(self, topics: Iterable[str], *, timeout: float) -> None:
@@ -67,16 +67,18 @@ class RecordReader:
         timeout: float,
         only_before: bool = False,
     ) -> dict[LogPosition, Reading]:
-        """What there is at each position; `wanted` says from which offset on to look.
+        """What there is at each position, those first that come first; `wanted` says from which
+        offset on an earlier search goes on or, when that is not after the position, from which on
+        there is a log.
 
-        Takes `timeout` seconds and the budget (and one batch) at most: the rest is `unread`. With
-        `only_before`, the record before each position is all that is wanted.
+        Takes `timeout` seconds and the budget at most: the rest is `unread`. With `only_before`,
+        the record before each position is all that is wanted.
         """
+        sizes = self.sizes
         searches = [
-            RecordSearch(position, offset, self._sizes.get(position.topic, FIRST_SIZE), only_before)
-            for position, offset in wanted.items()
+            RecordSearch.planned(place, start, sizes.expected(place.topic), only_before=only_before)
+            for place, start in wanted.items()
         ]
-        used = budget.used
         try:
             async with asyncio.timeout(timeout):
                 work = [broker.run() for broker in self._by_broker(searches, budget)]
@@ -84,8 +86,24 @@ class RecordReader:
                     self._handle(failure)
         except TimeoutError:
             self.metadata.expire()
-        FRESHNESS_READ_BYTES.labels(self._cluster).inc(budget.used - used)
+        self._count_bytes()
         return self._readings(searches)
+
+    async def look_up(
+        self, times: Mapping[TopicPartition, int], *, timeout: float
+    ) -> dict[TopicPartition, FoundOffset]:
+        """The first record of each partition that is that new, or what a constant of
+        warren.kafka.list_offsets asks for. DESCRIBE is enough; partitions without an answer are
+        left out."""
+        found: dict[TopicPartition, FoundOffset] = {}
+        try:
+            async with asyncio.timeout(timeout):
+                for failure in await self._offsets.look_up(times, found):
+                    self._handle(failure)
+        except TimeoutError:
+            self.metadata.expire()
+        self._count_bytes()
+        return found
 
     async def close(self) -> None:
         await self.brokers.close()
@@ -104,11 +122,8 @@ class RecordReader:
             else:
                 by_broker[leader].append(search)
         return [
-            BrokerFetches(
-                self.brokers, broker, self.metadata, its_searches[start::IN_FLIGHT], budget
-            )
+            BrokerFetches(self.brokers, broker, self.metadata, its_searches, budget, self.sizes)
             for broker, its_searches in by_broker.items()
-            for start in range(IN_FLIGHT)
         ]
 
     def _readings(self, searches: Iterable[RecordSearch]) -> dict[LogPosition, Reading]:
@@ -118,15 +133,18 @@ class RecordReader:
         for search in searches:
             reading = readings[search.position] = search.finish()
             outcomes[reading.outcome] += 1
-            if reading.outcome == "record":
-                topic = search.position.topic
-                self._sizes[topic] = min(max(search.size, self._sizes.get(topic, 0)), LEARNT_SIZE)
             if reading.outcome == "not_authorised":
                 refused.add(search.position.topic)
         self.metadata.refuse(refused)
         for outcome, count in outcomes.items():
             FRESHNESS_READS.labels(self._cluster, outcome).inc(count)
         return readings
+
+    def _count_bytes(self) -> None:
+        """Answers that came after their pass are counted in the next one."""
+        received = self.brokers.received_bytes
+        FRESHNESS_READ_BYTES.labels(self._cluster).inc(received - self._counted)
+        self._counted = received
 
     def _handle(self, failure: BaseException | None) -> None:
         """A broker that refuses the credentials leaves the others alone."""

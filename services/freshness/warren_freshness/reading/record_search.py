@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from warren.errors import UnreadableBatch
 
-from warren_freshness.log_position import UNKNOWN, LogPosition, Reading
+from warren_freshness.log_position import UNKNOWN, LogPosition, Reading, RecordTimes
+from warren_freshness.reading.batch_sizes import (
+    first_batch_size,
+    is_shared,
+    look_back,
+    request_size,
+)
 from warren_freshness.reading.neighbours import neighbours
 
 READ_UNCOMMITTED = 0
 READ_COMMITTED = 1
-# A batch that is larger than asked for comes only when it is the first of a response (KIP-74), so
-# partitions ask for little (the default batch.size of Kafka's own producer) and, where nothing
-# comes, for eight times as much.
-FIRST_SIZE = 16 * 2**10
-LARGEST_SIZE = 8 * 2**20
+# The first partition of a request that has anything gets its first batch whole, of any size
+# (KIP-74), and no byte more than that when one byte is asked for. All others get nothing where
+# their first batch is larger than what they ask for.
+ONE_BATCH = 1
+# Where a batch has no record for the position, the search goes on in larger and larger strides.
+FIRST_STRIDE = 16 * 2**10
+LARGEST_STRIDE = 2**20
 _GROWTH = 8
 # A leader that answers with nothing that often is throttling, or its log is damaged.
 MOST_EMPTY_ANSWERS = 8
@@ -44,19 +52,61 @@ class Fetched(NamedTuple):
 class RecordSearch:
     """How far the search around one position is. Done when `reading` is there.
 
+    `size`: bytes to ask for; `leads`: only the first partition of a request gets what it needs.
+    `floor`: from here on the record before the position may be looked for, where it costs little;
+    UNKNOWN: nowhere.
     With `only_before`, the record before the position is all that is wanted.
     """
 
     position: LogPosition
     fetch_offset: int
-    size: int = FIRST_SIZE
+    size: int = ONE_BATCH
+    leads: bool = True
+    floor: int = UNKNOWN
     only_before: bool = False
     isolation: int = READ_COMMITTED
     reading: Reading | None = None
+    looked_back: bool = False
+    batch_size: int = 0
+    """Bytes of the batch that was seen last."""
+    _without_before: Reading | None = None
     _before: int | None = None
     _log_start: int = UNKNOWN
     _empty_answers: int = 0
     _corrections: int = 0
+    _stable_end: int = UNKNOWN
+
+    @classmethod
+    def planned(
+        cls,
+        position: LogPosition,
+        start: int,
+        expected: int | None,
+        *,
+        only_before: bool = False,
+    ) -> RecordSearch:
+        """With what is known of the batches' size. `start`: where an earlier search ended or, when
+        that is not after the position, where the log begins."""
+        if start > position.offset:
+            return cls(position, start, FIRST_STRIDE, floor=start)
+        search = cls(position, position.offset, floor=start, only_before=only_before)
+        search.plan(expected)
+        return search
+
+    def plan(self, expected: int | None) -> None:
+        """Small batches are asked for with those of other partitions, and with some before."""
+        has_begun = self.looked_back or self.batch_size or self.fetch_offset != self.offset
+        if has_begun or self._empty_answers or expected is None or not is_shared(expected):
+            return
+        back = min(look_back(expected), self.offset - self.floor)
+        self.looked_back = back > 0
+        self.fetch_offset = self.offset - back
+        self.leads, self.size = False, request_size(expected, back + 1)
+
+    @property
+    def may_share(self) -> bool:
+        """Whether what others fetch may hold all that it wants."""
+        return self.reading is None and self._without_before is None and not self.only_before
 
     @property
     def offset(self) -> int:
@@ -70,20 +120,25 @@ class RecordSearch:
         except UnreadableBatch:
             self.reading = Reading("corrupt", log_start=self._log_start)
             return
+        self.batch_size = first_batch_size(fetched.records) or self.batch_size
         if found.before is not None:
             self._before = found.before
+        if self._without_before is not None:
+            self.reading = replace(self._without_before, before=self._before)
+            return
         if found.first is not None:
             self._found(found.first, fetched)
-            return
-        if found.next_offset > self.fetch_offset:
-            self.fetch_offset = found.next_offset
-            self._empty_answers = 0
-        elif self.fetch_offset < self._end(fetched):
-            self._ask_for_more()
-        if self.only_before and self.fetch_offset >= self.offset:
-            self._nothing(fetched)
-        elif self.fetch_offset >= self._end(fetched):
-            self._reached_end(fetched)
+        else:
+            self._go_on(found.next_offset, fetched)
+        if self.reading is not None and self._before is None:
+            self._look_back(self.reading)
+
+    def share(self, times: RecordTimes) -> None:
+        """What was fetched for another position holds this one's record."""
+        before = self._before if times.before is None else times.before
+        self.reading = Reading("record", times.first, before, self._log_start)
+        if before is None:
+            self._look_back(self.reading)
 
     def correct(self, log_start: int) -> None:
         """The leader said that the offset is out of range; its log starts there."""
@@ -105,6 +160,9 @@ class RecordSearch:
 
     def give_up(self) -> None:
         """No answer that helps."""
+        if self._without_before is not None:
+            self.reading = self._without_before
+            return
         past = self.fetch_offset > self.position.offset
         self.reading = Reading(
             "unread",
@@ -124,7 +182,8 @@ class RecordSearch:
         return fetched.stable_end if self.isolation == READ_COMMITTED else fetched.end
 
     def _found(self, first: int, fetched: Fetched) -> None:
-        if self.isolation == READ_COMMITTED:
+        # Where nothing is decided yet, only a group that reads uncommitted records can be.
+        if self.isolation == READ_COMMITTED or self._stable_end < self.position.offset:
             self.reading = Reading(
                 "record", first=first, before=self._before, log_start=self._log_start
             )
@@ -135,7 +194,7 @@ class RecordSearch:
         undecided = self.isolation == READ_COMMITTED and fetched.stable_end < fetched.end
         if undecided and not self.only_before:
             # What follows belongs to open transactions: it may become records.
-            self.isolation = READ_UNCOMMITTED
+            self.isolation, self._stable_end = READ_UNCOMMITTED, fetched.stable_end
         else:
             self._nothing(fetched)
 
@@ -146,10 +205,42 @@ class RecordSearch:
             log_start=self._log_start,
             end=fetched.end,
             undecided_at=undecided_at,
+            stable_end=UNKNOWN if undecided_at is None else self._stable_end,
         )
 
-    def _ask_for_more(self) -> None:
+    def _go_on(self, next_offset: int, fetched: Fetched) -> None:
+        """Nothing yet for the position."""
+        if next_offset > self.fetch_offset:
+            self.fetch_offset = next_offset
+            self._empty_answers = 0
+            self._stride()
+        elif self.fetch_offset < self._end(fetched):
+            self._ask_for_one_batch()
+        if self.only_before and self.fetch_offset >= self.offset:
+            self._nothing(fetched)
+        elif self.fetch_offset >= self._end(fetched):
+            self._reached_end(fetched)
+
+    def _stride(self) -> None:
+        """What comes next is searched anyway, however much it is."""
+        if self.fetch_offset > self.offset:
+            self.leads = True
+            self.size = min(max(self.size * _GROWTH, FIRST_STRIDE), LARGEST_STRIDE)
+
+    def _ask_for_one_batch(self) -> None:
+        """More than was asked for: it comes when this partition leads a request."""
         self._empty_answers += 1
-        self.size = min(self.size * _GROWTH, LARGEST_SIZE)
-        if self._empty_answers > MOST_EMPTY_ANSWERS:
+        if self.only_before or self._empty_answers > MOST_EMPTY_ANSWERS:
             self.give_up()
+        elif self.fetch_offset <= self.offset:
+            self.leads, self.size, self.fetch_offset = True, ONE_BATCH, self.offset
+
+    def _look_back(self, reading: Reading) -> None:
+        """The position is the first of its batch: the record before it is in an earlier one."""
+        begin = max(self.offset - look_back(self.batch_size), self.floor)
+        has_been_there = self.only_before or self.looked_back or self._log_start != UNKNOWN
+        if self.floor == UNKNOWN or has_been_there or begin >= self.offset:
+            return
+        self._without_before, self.reading, self.looked_back = reading, None, True
+        self.fetch_offset, self.isolation = begin, READ_COMMITTED
+        self.leads, self.size = False, request_size(self.batch_size, self.offset - begin)

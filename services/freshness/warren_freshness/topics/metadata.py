@@ -57,6 +57,10 @@ class TopicMetadata:
         facts = self._topics.get(topic)
         return "" if facts is None else facts.id
 
+    def is_described(self, topic: str) -> bool:
+        """Whether the cluster tells of the topic."""
+        return topic in self._topics
+
     def is_authorised(self, topic: str) -> bool:
         """Whether the topic may be described and, as far as was tried, read."""
         return topic not in self._not_authorised

@@ -22,16 +22,28 @@ _TOPIC = 2  # resource type
 _RETENTION = "retention.ms"
 _SIZE = "retention.bytes"
 _CLEANUP = "cleanup.policy"
+_BATCH = "max.message.bytes"
+LARGEST_BATCH = 2**20 + 12  # bytes, by default
+_LOG_OVERHEAD = 12  # bytes: offset and length
+
+
+class SizeLimit(NamedTuple):
+    """`size`: records are kept while no more than so many bytes of the log are after them.
+    `largest_batch`: no record has more bytes in the log."""
+
+    size: int
+    largest_batch: int
 
 
 class TopicRetention(NamedTuple):
-    """`milliseconds` that a record is kept at least as far as time goes; None: for ever."""
+    """`milliseconds` that a record is kept at least as far as time goes; None: for ever. `limit`:
+    how large its logs become; None: as large as may be."""
 
     milliseconds: int | None
-    is_by_size: bool
+    limit: SizeLimit | None = None
 
 
-_UNKNOWN = TopicRetention(None, is_by_size=False)
+_UNKNOWN = TopicRetention(None)
 
 
 class Retention:
@@ -50,9 +62,9 @@ class Retention:
         """Milliseconds that a record is kept at least; None: for ever, or unknown."""
         return self._retention.get(topic, _UNKNOWN).milliseconds
 
-    def is_by_size(self, topic: str) -> bool:
-        """Whether records go when the log grows too large, however young they are."""
-        return self._retention.get(topic, _UNKNOWN).is_by_size
+    def limit(self, topic: str) -> SizeLimit | None:
+        """Where records go when the log grows too large, however young they are."""
+        return self._retention.get(topic, _UNKNOWN).limit
 
     async def refresh(self, topics: Iterable[str], *, timeout: float) -> None:
         """Asks for topics that are new, and for all after a while. On trouble, what was stays."""
@@ -77,14 +89,14 @@ class Retention:
         found: dict[str, TopicRetention] = {}
         for start in range(0, len(topics), CHUNK):
             resources = [
-                (_TOPIC, topic, [_RETENTION, _SIZE, _CLEANUP])
+                (_TOPIC, topic, [_RETENTION, _SIZE, _CLEANUP, _BATCH])
                 for topic in topics[start : start + CHUNK]
             ]
             answer = await self._brokers.send_to_any(DescribeConfigsRequest(resources))
             for error, _message, _kind, topic, entries in answer.resources:
                 if error == NO_ERROR:
                     config = {entry[0]: entry[1] for entry in entries}
-                    found[topic] = TopicRetention(retention_ms(config), is_by_size(config))
+                    found[topic] = TopicRetention(retention_ms(config), size_limit(config))
         return found
 
 
@@ -97,9 +109,12 @@ def retention_ms(config: dict[str, str]) -> int | None:
     return milliseconds if _deletes(config) and milliseconds != FOR_EVER else None
 
 
-def is_by_size(config: dict[str, str]) -> bool:
-    """Whether a topic's configuration limits the size of its logs."""
-    return _deletes(config) and int(config.get(_SIZE, FOR_EVER)) != FOR_EVER
+def size_limit(config: dict[str, str]) -> SizeLimit | None:
+    """From a topic's configuration; None when its logs may grow for ever."""
+    size = int(config.get(_SIZE, FOR_EVER))
+    if size == FOR_EVER or not _deletes(config):
+        return None
+    return SizeLimit(size, int(config.get(_BATCH, LARGEST_BATCH)) + _LOG_OVERHEAD)
 
 
 def _deletes(config: dict[str, str]) -> bool:

@@ -81,8 +81,8 @@ class GroupSummary(BaseModel):
         "nothing is, or it is kept for ever, or that is unknown"
     )
     time_to_loss_reason: TimeToLossReason | None = Field(
-        description="Why that of some partition is not known: time_to_loss_ms is then no lower "
-        "bound of the group, only of the partition that it is of"
+        description="Which limit it is about; or why that of some partition is not known: "
+        "time_to_loss_ms is then no lower bound of the group, only of the partition that it is of"
     )
     freshness_measured_at: int | None = Field(description="null: freshness was never measured")
     freshness_stale: bool = Field(

@@ -63,7 +63,7 @@ class PartitionDetail(BaseModel):
         description="Until retention may delete the oldest record not consumed, at least"
     )
     time_to_loss_reason: TimeToLossReason | None = Field(
-        description="Why time_to_loss_ms is not known; retention_bytes: size deletes at any age"
+        description="Which limit time_to_loss_ms is about, or why it is not known"
     )
     oldest_at: int | None = Field(description="Append time of the oldest record not consumed")
     commit_lag_ms: int | None = Field(

@@ -1,0 +1,61 @@
+"""Groups at open transactions: late for who reads uncommitted records, held up for all others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from warren.contracts import OpenTransaction
+
+from warren_freshness.figures import arithmetic
+from warren_freshness.log_position import UNKNOWN, LogPosition, Reading
+from warren_freshness.positions.partition_state import PartitionState
+from warren_freshness.topics.open_transactions import TransactionOwner
+
+# By default brokers let no transaction be open for longer (transaction.max.timeout.ms): nobody ends
+# one that is.
+HANGING_MS = 900_000
+# Nobody asks who owns a transaction that is as short as most are.
+ASK_AFTER_MS = 10_000
+MOST_TOLD = 20
+
+
+def begins_to_ask(readings: Mapping[LogPosition, Reading], now: int) -> list[LogPosition]:
+    """Where transactions begin that have been open for a while."""
+    return [
+        place._replace(offset=reading.stable_end)
+        for place, reading in readings.items()
+        if reading.stable_end != UNKNOWN
+        and reading.undecided_at is not None
+        and now - reading.undecided_at >= ASK_AFTER_MS
+    ]
+
+
+def open_transactions(
+    states: Iterable[PartitionState],
+    readings: Mapping[LogPosition, Reading],
+    owners: Mapping[LogPosition, TransactionOwner],
+    now: int,
+) -> list[OpenTransaction]:
+    """Those that a group has come to, oldest first."""
+    found = []
+    for state in states:
+        place = state.to_read
+        reading = None if place is None else readings.get(place)
+        if place is None or reading is None or reading.stable_end == UNKNOWN:
+            continue
+        since = arithmetic.usable(reading.undecided_at, now)
+        owner = owners.get(place._replace(offset=reading.stable_end))
+        found.append(
+            OpenTransaction(
+                topic=place.topic,
+                partition=place.partition,
+                first_offset=reading.stable_end,
+                since=since,
+                producer_id=owner.producer_id if owner else None,
+                producer_epoch=owner.producer_epoch if owner else None,
+                transactional_id=owner.transactional_id if owner else None,
+                hanging=since is not None and now - since > HANGING_MS,
+            )
+        )
+    found.sort(key=lambda one: now if one.since is None else one.since)
+    return found[:MOST_TOLD]

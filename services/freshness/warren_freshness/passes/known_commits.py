@@ -1,0 +1,94 @@
+"""What groups commit, the next offset or the last processed one: what earlier passes have seen."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from warren.contracts import FreshnessEvent
+from warren.evaluation.commit_convention import CommitEvidence, Commits, Rest
+
+from warren_freshness.log_position import LogPosition, Reading
+from warren_freshness.positions.group_positions import GroupKey, GroupSnapshot
+from warren_freshness.positions.partition_state import PartitionState
+
+_NOTHING: Commits = {}
+
+
+class KnownCommits:
+    """Of one cluster's groups, by home partition: those come and go with their groups."""
+
+    def __init__(self) -> None:
+        self._groups: dict[int, dict[GroupKey, Commits]] = defaultdict(dict)
+
+    def of(self, group: GroupSnapshot) -> Commits:
+        return self._groups[group.home_partition].get((group.cluster, group.group), _NOTHING)
+
+    def applied_to(self, group: GroupSnapshot) -> GroupSnapshot:
+        """The group, with what its committed offsets mean."""
+        known = self.of(group)
+        topics = {
+            topic: _read_by(known.get(topic, CommitEvidence()), states)
+            for topic, states in group.topics.items()
+        }
+        return replace(group, topics=topics)
+
+    def learn(self, group: GroupSnapshot, readings: Mapping[LogPosition, Reading]) -> None:
+        """From where a group stands, and whether there is a record."""
+        known = self.of(group)
+        learnt = {
+            topic: _seen(known.get(topic, CommitEvidence()), states, readings)
+            for topic, states in group.topics.items()
+        }
+        self._groups[group.home_partition][group.cluster, group.group] = learnt
+
+    def recall(self, home_partition: int, events: Iterable[FreshnessEvent]) -> None:
+        """Begins with what was published last, by whichever instance."""
+        self._groups[home_partition] = {
+            (event.cluster, event.group): {
+                topic: CommitEvidence.of(columns.commit_convention)
+                for topic, columns in event.topics.items()
+            }
+            for event in events
+        }
+
+    def forget(self, groups: Iterable[GroupKey]) -> None:
+        """These groups are deleted."""
+        for key in groups:
+            for of_home in self._groups.values():
+                of_home.pop(key, None)
+
+    def release(self, home_partitions: Iterable[int]) -> None:
+        """Another instance knows it from now on."""
+        for partition in home_partitions:
+            self._groups.pop(partition, None)
+
+
+def _read_by(evidence: CommitEvidence, states: Sequence[PartitionState]) -> list[PartitionState]:
+    is_sure = evidence.convention is not None
+    if is_sure and not evidence.steps:
+        return list(states)
+    return [state._replace(steps=evidence.steps, is_sure=is_sure) for state in states]
+
+
+def _seen(
+    known: CommitEvidence,
+    states: Sequence[PartitionState],
+    readings: Mapping[LogPosition, Reading],
+) -> CommitEvidence:
+    if known.has_reached_end:  # as nearly everywhere: nothing is left to learn
+        return known
+    at_end = any(state.has_reached_end for state in states)
+    return known.and_seen(_rests(states, readings), at_end=at_end)
+
+
+def _rests(
+    states: Sequence[PartitionState], readings: Mapping[LogPosition, Reading]
+) -> Iterable[Rest]:
+    """Where a group stays at the last record. A transaction's marker is none."""
+    for state in states:
+        if state.rests_at_last_record and (place := state.to_read) is not None:
+            reading = readings.get(place)
+            if reading is not None and reading.outcome == "record":
+                yield Rest(place.partition, state.log_end)

@@ -1,0 +1,54 @@
+"""Where logs begin by now: events know it half a minute late, and what was read may be deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from warren.kafka.list_offsets import EARLIEST
+
+from warren_freshness.log_position import UNKNOWN, LogPosition, Reading
+from warren_freshness.positions.partition_state import PartitionState
+from warren_freshness.reading.offset_lookups import TopicPartition
+from warren_freshness.reading.record_reader import RecordReader
+
+
+class LogStarts:
+    """Of one cluster, as far as they are after what the events say: asked for where records may
+    be deleted, and learnt from reads that found a position deleted."""
+
+    def __init__(self, reader: RecordReader) -> None:
+        self._reader = reader
+        self._starts: dict[TopicPartition, int] = {}
+
+    def begin(self, wanted: Mapping[LogPosition, PartitionState]) -> None:
+        """A new pass: forgets what the events know as well, and what a topic that was created
+        anew cannot have."""
+        states = {(p.topic, p.partition): state for p, state in wanted.items()}
+        self._starts = {
+            partition: start
+            for partition, start in self._starts.items()
+            if (state := states.get(partition)) and state.log_start < start <= state.log_end
+        }
+
+    def place(self, position: LogPosition) -> LogPosition:
+        """Where the record is by now that a position in a deleted part of the log stands for."""
+        start = self._starts.get((position.topic, position.partition), UNKNOWN)
+        return position if start <= position.offset else position._replace(offset=start)
+
+    async def ask(self, positions: Iterable[LogPosition], *, timeout: float) -> None:
+        """Asks the leaders of these."""
+        partitions = {(position.topic, position.partition) for position in positions}
+        if not partitions:
+            return
+        found = await self._reader.look_up(dict.fromkeys(partitions, EARLIEST), timeout=timeout)
+        for partition, start in found.items():
+            self._learn(partition, start.offset)
+
+    def learn(self, readings: Mapping[LogPosition, Reading]) -> None:
+        """From what was read: positions that are deleted."""
+        for position, reading in readings.items():
+            self._learn((position.topic, position.partition), reading.log_start)
+
+    def _learn(self, partition: TopicPartition, start: int) -> None:
+        if start > self._starts.get(partition, 0):
+            self._starts[partition] = start

@@ -1,0 +1,134 @@
+"""What is at groups' positions: what is known, and what a pass reads of the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from warren.clock import Clock
+from warren.metrics.freshness import FRESHNESS_ROUND_PASSES, FRESHNESS_WAITING_PASSES
+
+from warren_freshness.log_position import LogPosition, Reading
+from warren_freshness.passes.known_times import KnownTimes
+from warren_freshness.passes.log_starts import LogStarts
+from warren_freshness.passes.waiting import Waiting
+from warren_freshness.positions.group_positions import GroupSnapshot
+from warren_freshness.positions.partition_state import PartitionState
+from warren_freshness.reading.byte_budget import ByteBudget
+from warren_freshness.reading.record_reader import RecordReader
+from warren_freshness.record_times.cache import TimeCache
+from warren_freshness.topics.retention import Retention
+
+Wanted = Mapping[LogPosition, PartitionState]
+SecondsLeft = Callable[[], float]
+
+
+class PositionReadings:
+    """Of one cluster's groups: each position once, however many groups are at it."""
+
+    def __init__(
+        self, reader: RecordReader, cache: TimeCache, retention: Retention, clock: Clock
+    ) -> None:
+        self._reader = reader
+        self._retention = retention
+        self._clock = clock
+        self._known = KnownTimes(cache)
+        self._starts = LogStarts(reader)
+        self._waiting = Waiting()
+
+    async def read(
+        self, groups: Sequence[GroupSnapshot], budget: ByteBudget, left: SecondsLeft
+    ) -> dict[LogPosition, Reading]:
+        """By position where a group goes on reading. `left`: seconds of the pass."""
+        wanted = {
+            place: state
+            for group in groups
+            for state in group.states
+            if (place := state.to_read) is not None
+        }
+        topic_ids = {topic: self._reader.metadata.topic_id(topic) for topic in _topics(wanted)}
+        known = await self._recall(wanted, topic_ids)
+        known = await self._checked(wanted, known, topic_ids, left)
+        missing = [place for place in wanted if place not in known]
+        order = self._waiting.in_order(groups, missing)
+        read = await self._read({place: wanted[place] for place in order}, topic_ids, budget, left)
+        self._count(groups, read)
+        return known | read
+
+    async def flush(self) -> None:
+        """Waits until other instances have what was read last."""
+        await self._known.flush()
+
+    async def _recall(
+        self, wanted: Wanted, topic_ids: Mapping[str, str]
+    ) -> dict[LogPosition, Reading]:
+        self._starts.begin(wanted)
+        now_at = {place: self._starts.place(place) for place in wanted}
+        known = await self._known.recall({now_at[p]: s for p, s in wanted.items()}, topic_ids)
+        return _as_seen_from(now_at, known)
+
+    async def _checked(
+        self,
+        wanted: Wanted,
+        known: dict[LogPosition, Reading],
+        topic_ids: Mapping[str, str],
+        left: SecondsLeft,
+    ) -> dict[LogPosition, Reading]:
+        """Without what is deleted by now. Where nobody answers, it counts as there."""
+        doubtful = {place for place in known if self._may_be_deleted(wanted[place], known[place])}
+        before = {place: self._starts.place(place) for place in doubtful}
+        await self._starts.ask(doubtful, timeout=left())
+        moved = {p: now_at for p in doubtful if (now_at := self._starts.place(p)) != before[p]}
+        again = await self._known.recall_records(moved.values(), topic_ids) if moved else {}
+        kept = {place: reading for place, reading in known.items() if place not in moved}
+        return kept | _as_seen_from(moved, again)
+
+    async def _read(
+        self,
+        wanted: Wanted,
+        topic_ids: Mapping[str, str],
+        budget: ByteBudget,
+        left: SecondsLeft,
+    ) -> dict[LogPosition, Reading]:
+        now_at = {place: self._starts.place(place) for place in wanted}
+        starts = {
+            at: self._known.fetch_offset(at, wanted[place].log_start)
+            for place, at in now_at.items()
+        }
+        read = await self._reader.read(starts, budget, timeout=left())
+        self._starts.learn(read)
+        await self._known.keep(read, topic_ids)
+        return _as_seen_from(now_at, read)
+
+    def _may_be_deleted(self, state: PartitionState, known: Reading) -> bool:
+        """Retention has come this far: by now the log may begin after what is known of it."""
+        if known.first is None:
+            return False
+        topic = state.committed.topic
+        retention = self._retention.of(topic)
+        is_old = retention is not None and known.first + retention <= self._clock.now_ms()
+        return is_old or state.lost_records > 0 or self._retention.limit(topic) is not None
+
+    def _count(self, groups: Sequence[GroupSnapshot], read: Mapping[LogPosition, Reading]) -> None:
+        unread = {place for place, reading in read.items() if reading.outcome == "unread"}
+        self._waiting.take(groups, len(read), unread)
+        FRESHNESS_WAITING_PASSES.labels(self._reader.cluster).set(self._waiting.longest)
+        FRESHNESS_ROUND_PASSES.labels(self._reader.cluster).set(self._waiting.bound)
+
+
+def _topics(wanted: Iterable[LogPosition]) -> set[str]:
+    return {place.topic for place in wanted}
+
+
+def _as_seen_from(
+    now_at: Mapping[LogPosition, LogPosition], found: Mapping[LogPosition, Reading]
+) -> dict[LogPosition, Reading]:
+    """What is known where positions are by now that may be deleted."""
+    readings = {}
+    for place, at in now_at.items():
+        reading = found.get(at)
+        if reading is None:
+            continue
+        is_moved = at != place and reading.log_start < at.offset
+        readings[place] = replace(reading, log_start=at.offset) if is_moved else reading
+    return readings

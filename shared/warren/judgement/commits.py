@@ -1,0 +1,53 @@
+"""What an event shows of how a group commits: see `warren.evaluation.commit_convention`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warren.contracts import OffsetEvent
+from warren.evaluation import Column, Windows
+from warren.evaluation.commit_convention import REST_MS, CommitEvidence, Commits, Rest
+from warren.judgement.layout import Layout
+from warren.judgement.observation import Observation
+from warren.judgement.state import Latest
+
+
+def seen(known: Commits, event: OffsetEvent, observation: Observation, windows: Windows) -> Commits:
+    """With what the event shows; `windows` have its log ends already."""
+    latest, rows = observation.latest, observation.rows
+    committed, log_end = latest[Latest.COMMITTED], latest[Latest.LOG_END]
+    at_end = (committed == log_end) & (committed > 0)
+    rested = windows.log_ends[rows, -2] == log_end
+    rests = (
+        (committed >= 0)
+        & (committed + 1 == log_end)
+        & rested
+        & (event.observed_at - latest[Latest.COMMITTED_AT] >= REST_MS)
+    )
+    if not (at_end | rests).any():
+        return known
+    learnt = dict(known)
+    start = 0
+    for topic, positions in event.topics.items():
+        part = slice(start, start + len(positions.partition))
+        start = part.stop
+        places = [
+            Rest(positions.partition[at], positions.log_end[at])
+            for at in np.flatnonzero(rests[part]).tolist()
+        ]
+        before = known.get(topic, CommitEvidence())
+        after = before.and_seen(places, at_end=bool(at_end[part].any()))
+        if after is not before:
+            learnt[topic] = after
+    return learnt
+
+
+def correct(windows: Windows, layout: Layout, before: Commits, after: Commits) -> None:
+    """Lags of the past were too large by one where it has only now become clear what is meant."""
+    if before is after:
+        return
+    for topic, _, rows in layout.slices():
+        known, learnt = before.get(topic), after.get(topic)
+        if learnt is not None and learnt.steps and not (known and known.steps):
+            lag = windows.columns[Column.LAG, rows]
+            windows.columns[Column.LAG, rows] = np.where(lag > 0, lag - 1, lag)

@@ -1,0 +1,93 @@
+"""Groups that commit the last offset that they have processed, not the next one."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+from support.offset_events import NOW, At, Judge, offset_event
+from warren.contracts import OffsetEvent
+from warren.evaluation import Rules
+from warren.evaluation.commit_convention import CommitEvidence, Rest
+from warren.judgement.judge import Judged
+from warren.judgement.state_codec import decode, encode
+from warren.settings import PolicyName
+
+TICK = 11_000
+
+
+def look(tick: int, *places: tuple[int, int], committed_at: int | None = None) -> OffsetEvent:
+    """(committed, log end) of orders/0, /1, …; the commits are of that tick unless told."""
+    at = NOW + (tick if committed_at is None else committed_at) * TICK
+    partitions = {
+        number: At(committed, at, commits=int(committed_at is None), log_end=end)
+        for number, (committed, end) in enumerate(places)
+    }
+    return offset_event(NOW + tick * TICK, {"orders": partitions})
+
+
+def resting(first: int, ticks: int, *places: tuple[int, int]) -> list[OffsetEvent]:
+    """A commit, and then nothing."""
+    return [
+        look(first + tick, *places, committed_at=None if tick == 0 else first)
+        for tick in range(ticks)
+    ]
+
+
+def lags(judged: Judged) -> list[int | None]:
+    return judged.lag.topics["orders"].lag
+
+
+@pytest.mark.parametrize("policy", get_args(PolicyName))
+def test_a_group_that_rests_one_before_the_end_again_and_again_has_no_lag(
+    policy: PolicyName,
+) -> None:
+    group = Judge(Rules(policy=policy))
+    first = group.all(resting(0, 3, (99, 100)))
+    assert lags(first[-1]) == [1], "it may be stuck on the last record"
+    assert first[-1].lag.last_processed == []
+    second = group.all(resting(3, 90, (149, 150)))
+    assert lags(second[0]) == [1]
+    assert lags(second[-1]) == [0]
+    assert second[-1].lag.last_processed == ["orders"]
+    assert {one.lag.status for one in second} == {"OK"}
+    assert second[-1].lag.total_lag == 0
+    behind = group.all(resting(93, 3, (149, 170)))
+    assert lags(behind[-1]) == [20]
+
+
+def test_two_partitions_tell_sooner() -> None:
+    seen = Judge().all(resting(0, 3, (99, 100), (49, 50)))
+    assert lags(seen[-1]) == [0, 0]
+
+
+def test_one_that_has_reached_an_end_commits_what_it_reads_next() -> None:
+    group = Judge()
+    group.all(resting(0, 3, (100, 100), (49, 50)))
+    seen = group.all([*resting(3, 3, (149, 150), (49, 50)), *resting(6, 3, (159, 160), (59, 60))])
+    assert lags(seen[-1]) == [1, 1]
+    assert seen[-1].lag.last_processed == []
+
+
+def test_reaching_the_end_later_corrects_what_was_thought() -> None:
+    group = Judge()
+    assert lags(group.all(resting(0, 3, (99, 100), (49, 50)))[-1]) == [0, 0]
+    seen = group.all([look(3, (100, 100), (49, 50))])
+    assert lags(seen[-1]) == [0, 1]
+
+
+def test_a_log_that_goes_on_is_no_rest() -> None:
+    """A consumer that is one record behind at every look."""
+    seen = Judge().all([look(tick, (10 * tick + 9, 10 * tick + 10)) for tick in range(20)])
+    assert seen[-1].lag.last_processed == []
+
+
+def test_what_was_learnt_is_stored() -> None:
+    group = Judge()
+    group.all(resting(0, 3, (99, 100)))
+    assert group.state is not None
+    stored = decode(encode(group.state))
+    assert stored.commits == {"orders": CommitEvidence(frozenset({Rest(0, 100)}))}  # type: ignore[union-attr]
+    group.state = stored
+    assert lags(group.all(resting(3, 3, (149, 150)))[-1]) == [0]
+    assert decode(encode(group.state)).commits == group.state.commits  # type: ignore[union-attr]
