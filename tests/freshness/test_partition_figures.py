@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from freshness.events import NOW
 from warren_freshness.figures.late_since import LateSince
 from warren_freshness.figures.partition_figures import (
@@ -106,7 +107,9 @@ def test_the_limit_that_comes_first_counts() -> None:
 
 def test_caught_up() -> None:
     row = measured(state(committed=9), newest=NOW - 1200)
-    assert row == Row(0, 9, 0, "caught_up", 300, commit_lag_ms=200, append_lag_ms=0)
+    assert row == Row(
+        0, 9, 0, "caught_up", 300, commit_lag_ms=200, append_lag_ms=0, time_to_catch_up_ms=0
+    )
 
 
 def test_committed_beyond_the_log_end_is_caught_up() -> None:
@@ -158,7 +161,23 @@ def test_what_is_left_may_be_younger_than_the_lag_that_was_seen() -> None:
 
 def test_everything_that_was_not_consumed_is_deleted() -> None:
     row = measured(state(committed=2, log_start=9), Reading("none", end=9))
-    assert row == Row(0, 2, None, "expired", 700, 7, late_since=NOW - 700)
+    assert row == Row(0, 2, None, "expired", 700, 7, late_since=NOW - 700, time_to_catch_up_ms=0)
+
+
+@pytest.mark.parametrize(
+    ("produced", "consumed", "left"),
+    [(10, 12, 2000), (0, 4, 1000), (10, 10, None), (None, 9, None), (1, None, None)],
+)
+def test_how_long_until_a_group_has_caught_up(
+    produced: float | None, consumed: float | None, left: int | None
+) -> None:
+    at = state()._replace(produce_rate=produced, consume_rate=consumed)
+    row = measured(at, Reading("record", first=NOW - HOUR))
+    assert (row.produce_rate, row.consume_rate) == (produced, consumed)
+    assert row.time_to_catch_up_ms == left
+    assert measured(at._replace(steps=1)).time_to_catch_up_ms == (left and left * 3 // 4)
+    assert measured(at._replace(log_start=7)).time_to_catch_up_ms == (left and left // 2)
+    assert measured(at._replace(log_end=UNKNOWN)).time_to_catch_up_ms is None
 
 
 def test_what_was_read_once_bounds_what_comes_after() -> None:

@@ -44,6 +44,9 @@ _LOSS_REASON = (
 )
 
 
+_RATE = "a second: the median slope of about the last minute; null until it was seen twice"
+
+
 class TopicFreshness(BaseModel):
     """Columns, one entry per partition of the topic. docs/freshness.md defines each figure."""
 
@@ -82,6 +85,18 @@ class TopicFreshness(BaseModel):
     time_to_loss_reason: list[TimeToLossReason | None] = Field(
         default_factory=nulls,
         description=f"Which limit time_to_loss_ms is about. {_LOSS_REASON}",
+    )
+    produce_rate: list[float | None] = Field(
+        default_factory=nulls,
+        description=f"Records appended, {_RATE}",
+    )
+    consume_rate: list[float | None] = Field(
+        default_factory=nulls, description=f"Records committed, {_RATE}"
+    )
+    time_to_catch_up_ms: list[int | None] = Field(
+        default_factory=nulls,
+        description="Until nothing is left to consume if both rates stay as they are; 0 where "
+        "nothing is; null when it does not shrink, or that is unknown",
     )
     commit_convention: CommitConvention | None = Field(
         default=None,
@@ -153,6 +168,15 @@ class FreshnessEvent(Event):
     at_least_ms: int | None = Field(
         default=None,
         description="How late the group is at least, where some partition's value is unknown",
+    )
+    produce_rate: float | None = Field(
+        default=None, description="Records a second, of all partitions; null: none known"
+    )
+    consume_rate: float | None = Field(default=None, description="The same, consumed")
+    time_to_catch_up_ms: int | None = Field(
+        default=None,
+        description="Until the slowest partition has caught up if rates stay as they are; 0 when "
+        "all have; null when one does not, or that is unknown",
     )
     worst: WorstFreshness | None = None
     open_transactions: list[OpenTransaction] = Field(

@@ -42,6 +42,9 @@ class Row(NamedTuple):
     append_lag_ms: int | None = None
     late_since: int | None = None
     time_to_loss_reason: TimeToLossReason | None = None
+    produce_rate: float | None = None
+    consume_rate: float | None = None
+    time_to_catch_up_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,14 @@ def measure(
     state: PartitionState, evidence: Evidence, now: int, known: LateSince | None = None
 ) -> Row:
     """A partition's figures at `now`, Unix ms. `known` is what was remembered of it."""
+    return _lateness(state, evidence, now, known)._replace(
+        produce_rate=state.produce_rate,
+        consume_rate=state.consume_rate,
+        time_to_catch_up_ms=state.catch_up_ms,
+    )
+
+
+def _lateness(state: PartitionState, evidence: Evidence, now: int, known: LateSince | None) -> Row:
     place = state.to_read
     if place is None:
         if not state.has_committed:
