@@ -48,7 +48,7 @@ def check(
     ] = 90,
     as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table")] = False,
 ) -> None:
-    """Recount every table against its topic.
+    """Recount what is archived against the topics.
 
     Exit 1 when a record is missing, twice or invented, or is not archived in time.
     """

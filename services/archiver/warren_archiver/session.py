@@ -26,6 +26,7 @@ SEMANTICS = {
     # Rows of a batch are of one or two days: writers for both at once instead of sorting by day.
     "spark.sql.maxConcurrentOutputFileWriters": "4",
     "spark.sql.parquet.compression.codec": "zstd",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",  # the default is Spark's alone
     # Spark shows options of a source in plans and logs; this one holds the password.
     "spark.redaction.regex": "(?i)secret|password|token|access[.]?key|jaas|keystore",
 }

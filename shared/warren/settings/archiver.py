@@ -22,16 +22,9 @@ class ArchiverSettings(Section):
         default=".warren/lake",
         description="Root of the tables and checkpoints: a directory or a URL that Spark can write",
     )
-    interval: Seconds = Field(default=30, description="Seconds between two batches of a topic")
-    batch_records: int = Field(
-        default=200_000, ge=1, description="Most records of a topic in one batch"
-    )
+    interval: Seconds = Field(default=30, description="Seconds between two batches")
+    batch_records: int = Field(default=200_000, ge=1, description="Most records in one batch")
     writers: int = Field(default=2, ge=1, description="Most files that a batch adds to a table")
-    fail_on_data_loss: bool = Field(
-        default=True,
-        description="Stop archiving a topic that lost records before they were archived, instead "
-        "of going on with what is left",
-    )
     master: str = Field(
         default="local[2]", description="Spark's master; ignored under spark-submit"
     )
