@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -22,6 +22,7 @@ from confluent_kafka.admin import (
 from delta.tables import DeltaTable
 from pyspark.errors import PySparkException
 from pyspark.sql import Row, SparkSession
+from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from support.archive_events import NOW, key, lag_event, offset_event
 from support.waiting import eventually
 from warren.clock import Clock, SystemClock
@@ -37,6 +38,7 @@ from warren_archiver.streaming import archive as archive_job
 from warren_archiver.streaming.archive import archive
 from warren_archiver.streaming.event_query import EventQuery
 from warren_archiver.streaming.progress import Progress
+from warren_archiver.streaming.upkeep import Upkeep
 
 pytestmark = pytest.mark.integration
 BAD = (b"not an event", b'{"v":1}', b"\xff")
@@ -200,7 +202,7 @@ def test_every_record_is_archived_once_as_it_is_over_several_runs_and_batches(
     lab.once(batch_records=20)
     found = lab.check()
     assert found.equal, found.differences
-    assert (found.retained, found.archived, found.quarantined) == (104, 104, 3)
+    assert (found.retained, found.archived) == (104, 104)
     assert lab.values() == [*_events(0, 60), newer, *_events(60, 100), *BAD]
     row = next(row for row in lab.rows() if row["partition"] == 1)
     assert [(header["key"], header["value"]) for header in row["headers"]] == headers
@@ -222,7 +224,7 @@ def test_a_batch_that_comes_again_after_a_crash_changes_nothing(lab: Archive) ->
     lab.once()
     found = lab.check()
     assert found.equal, found.differences
-    assert (found.archived, found.quarantined, found.behind) == (23, 3, 0)
+    assert (found.archived, found.behind) == (23, 0)
     assert gaps_in(lab) == []
 
 
@@ -395,3 +397,41 @@ def _in_thread(lab: Archive, stop: threading.Event, clock: Clock) -> threading.T
     )
     running.start()
     return running
+
+
+SMALL_FILES = "spark.databricks.delta.autoCompact.minNumFiles"
+
+
+@pytest.fixture
+def few_small_files(spark: SparkSession) -> Iterator[None]:
+    """Four are too many already."""
+    usual = spark.conf.get(SMALL_FILES)
+    assert usual is not None
+    spark.conf.set(SMALL_FILES, "4")
+    yield
+    spark.conf.set(SMALL_FILES, usual)
+
+
+@pytest.mark.usefixtures("few_small_files")
+def test_small_files_are_joined_and_upkeep_removes_what_is_over(lab: Archive) -> None:
+    for number in range(3):  # two files each
+        lab.send(_events(2 * number, 2 * number + 1), partition=0)
+        lab.send(_events(2 * number + 1, 2 * number + 2), partition=1)
+        lab.once()
+    folder = Path(lab.settings.archiver.path) / "bronze" / "events"
+    assert len(list(folder.rglob("date=*/*.parquet"))) > len(_files(lab)) < 6
+    events = DeltaTable.forPath(lab.spark, lab.lake.events)
+    events.update("offset = 0", {"date": F.lit("2026-01-01").cast("date")})
+    lab.spark.sql(
+        f"ALTER TABLE delta.`{lab.lake.events}` "
+        "SET TBLPROPERTIES (delta.deletedFileRetentionDuration = 'interval 0 hours')"
+    )
+    Upkeep(lab.spark, lab.lake, 30, SystemClock()).run()
+    assert [row["offset"] for row in lab.rows()] == [1, 2, 1, 2]
+    assert len(list(folder.rglob("date=*/*.parquet"))) == len(_files(lab))
+
+
+def _files(lab: Archive) -> list[str]:
+    table = lab.lake.read(lab.spark, lab.lake.events)
+    assert table is not None
+    return table.inputFiles()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 from support.archive_events import NOW, Record, event_frame, key, lag_event, sample
-from warren.contracts.topics import CATALOGUE, DEAD_LETTERS, LAG, OFFSETS, Topic
+from warren.contracts.topics import CATALOGUE, DEAD_LETTERS, LAG, LAG_STATUS, OFFSETS, Topic
 from warren_archiver.lake.contract_view import REFUSED_SCHEMA, ContractView, view_schema
 
 GOOD = lag_event("billing", NOW, "OK", 7).model_dump(mode="json")
@@ -157,3 +157,16 @@ def test_bytes_with_line_breaks_are_read(spark: SparkSession) -> None:
     view = ContractView(DEAD_LETTERS)
     frame = event_frame(spark, [Record(None, json.dumps(event).encode())])
     assert bytes(view.accepted(view.parse(frame)).collect()[0]["value"]) == b"\x00\xff" * 100
+
+
+def test_a_time_that_no_reader_can_show_is_quarantined(spark: SparkSession) -> None:
+    events = [sample(LAG_STATUS.event, full=True) | {"time": time} for time in TIMES]
+    records = [Record(b"k", json.dumps(e).encode(), offset=i) for i, e in enumerate(events)]
+    view = ContractView(LAG_STATUS)
+    parsed = view.parse(event_frame(spark, records))
+    assert [row["kafka_offset"] for row in view.accepted(parsed).collect()] == [0]
+    refused = [row["reason"] for row in view.refused(parsed).collect()]
+    assert refused == ["time: not within 1970 and 9999"] * 2
+
+
+TIMES = ("9999-12-30T23:59:59.999Z", "99999-01-01T00:00:00Z", "1969-12-31T23:59:59Z")

@@ -68,11 +68,11 @@ def check(
 def _print(checks: list[TopicCheck]) -> None:
     table = Table(box=None, header_style="bold", pad_edge=False)
     table.add_column("TOPIC", overflow="fold")
-    for name in ("in topic", "archived", "quarantined", "to do"):
+    for name in ("in topic", "archived", "to do"):
         table.add_column(name, justify="right")
     table.add_column("")
     for found in checks:
-        counts = (found.retained, found.archived, found.quarantined, found.behind)
+        counts = (found.retained, found.archived, found.behind)
         table.add_row(found.topic, *map(grouped, counts), _verdict(found))
     console = output_console()
     console.print(table)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
@@ -17,7 +16,6 @@ from warren.settings import Settings
 
 from warren_archiver.check.topic_check import TableOffsets, TopicCheck, compare
 from warren_archiver.check.topic_offsets import read_offsets
-from warren_archiver.lake.contract_view import quarantine
 from warren_archiver.lake.gaps import Cause
 from warren_archiver.lake.lake import Lake
 from warren_archiver.lake.offset_ranges import OffsetRanges
@@ -48,14 +46,12 @@ def check(
         todo = [name for name in names if name not in checks or not checks[name].equal]
         events = _events(spark, lake, {name: ids[name] for name in todo})
         tables = {} if events is None else _archived(events)
-        refused = {} if events is None else _refused(events, names)
         older = _older(spark, lake, ids)
         for name in todo:
             ends = log_ends(admin, name)  # after the table: its rows lie below it
-            found = compare(
+            checks[name] = compare(
                 names[name], name, retained[name], tables.get(name, {}), ends, older.get(name, {})
             )
-            checks[name] = replace(found, quarantined=refused.get(name, 0))
         if late or all(found.equal for found in checks.values()):
             return [checks[name] for name in names]
         pause.wait(max(LOOK_EVERY, clock.monotonic() - started))
@@ -115,9 +111,3 @@ def _archived(events: DataFrame) -> dict[str, dict[int, TableOffsets]]:
         rows = counts[topic, partition]
         found[topic][partition] = TableOffsets(OffsetRanges.of(offsets), rows)
     return found
-
-
-def _refused(events: DataFrame, topics: Mapping[str, Topic]) -> dict[str, int]:
-    """Rows that contradict their contracts, by topic."""
-    counted = quarantine(events, topics).groupBy("kafka_topic").count().collect()
-    return {row["kafka_topic"]: row["count"] for row in counted}

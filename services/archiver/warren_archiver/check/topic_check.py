@@ -46,8 +46,6 @@ class TopicCheck:
     """Records in the topic when the check began that lie beyond the archived end."""
     lost: int = 0
     """Records between archived ones that neither topic nor table have."""
-    quarantined: int = 0
-    """Archived records that contradict their contract."""
     differences: list[str] = field(default_factory=list)
 
     @property

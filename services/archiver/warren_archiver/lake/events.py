@@ -37,9 +37,9 @@ EVENTS_SCHEMA = StructType(
         StructField("date", DateType()),
     ]
 )
-# What every reader of Parquet and of Python's datetime can show.
+# What every reader of Parquet, and Python in every time zone, can show.
 EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
-LATEST = datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)
+LATEST = datetime(9999, 12, 30, 23, 59, 59, 999_999, tzinfo=UTC)
 
 
 def bounded(moment: Column) -> Column:

@@ -24,11 +24,12 @@ TOPIC_IDS_SCHEMA = StructType(
 _PROPERTIES = {
     "delta.enableDeletionVectors": "false",
     "delta.enableTypeWidening": "false",
+    "delta.deletedFileRetentionDuration": "interval 2 hours",  # as long as a reader may take
+    "delta.logRetentionDuration": "interval 2 days",
 }
 _EVENTS_PROPERTIES = {
     "delta.dataSkippingNumIndexedCols": "5",  # Kafka's coordinates: they prune files
     "delta.autoOptimize.autoCompact": "true",  # with a batch, once there are many small files
-    "delta.deletedFileRetentionDuration": "interval 2 hours",
 }
 
 

@@ -23,6 +23,7 @@ from warren.standstill_watch import StandstillWatch
 from warren_archiver.lake.lake import Lake
 from warren_archiver.session import open_session
 from warren_archiver.streaming.event_query import EventQuery
+from warren_archiver.streaming.upkeep import Upkeep
 
 log = structlog.get_logger(__name__)
 LOOK_EVERY = 1.0  # seconds
@@ -103,19 +104,22 @@ def archive(
         query.start(once=once)
         watch.start()
         log.info("archiving", topics=len(topics), lake=lake.root, once=once)
-        _watch(query, stop, once=once)
+        upkeep = Upkeep(spark, lake, settings.archiver.keep_days, clock)
+        _watch(query, upkeep, stop, once=once)
     finally:
         watch.stop()
         _stop(query, clock)
         stop_probe()
 
 
-def _watch(query: EventQuery, stop: threading.Event, *, once: bool) -> None:
+def _watch(query: EventQuery, upkeep: Upkeep, stop: threading.Event, *, once: bool) -> None:
     while not stop.is_set():
         active = query.running
         query.watch()
         if once and not active:
             return
+        if not once and not query.busy:
+            upkeep.look()
         stop.wait(LOOK_EVERY)
 
 

@@ -34,6 +34,9 @@ def _common(reader: _Reader, settings: Settings, names: Collection[str]) -> _Rea
         **options,
         **{
             "kafka.isolation.level": "read_committed",
+            # Spark asks for what it knows to be there. A consumer that waits for more, the default
+            # is half a second, delays Spark's next question on the same connection.
+            "kafka.fetch.max.wait.ms": "1",
             "groupIdPrefix": home.installation.group("archiver"),
             "subscribe": ",".join(names),
             "startingOffsets": "earliest",
