@@ -42,15 +42,13 @@ def spark_cluster(folder: Path) -> Iterator[str]:
 
 def _start(role: list[str], folder: Path, log: Path) -> subprocess.Popen[bytes]:
     home = Path(pyspark.__path__[0])
-    java = find_java(os.environ)
-    environ = {**os.environ, "SPARK_HOME": str(home), "SPARK_WORKER_DIR": str(folder / "work")}
-    options = [
-        "-Xmx256m",
-        "-Dspark.master.rest.enabled=false",
-        "-Dspark.worker.cleanup.enabled=true",
-    ]
-    ui = ["--webui-port", "0"]
-    command = [str(java), *options, "-cp", str(home / "jars" / "*"), role[0], *ui, *role[1:]]
+    environ = os.environ | {
+        "SPARK_HOME": str(home),
+        "SPARK_WORKER_DIR": str(folder / "work"),
+        "SPARK_DAEMON_MEMORY": "256m",
+        "JAVA_HOME": str(find_java(os.environ).resolve().parents[1]),
+    }
+    command = [str(home / "bin" / "spark-class"), role[0], "--webui-port", "0", *role[1:]]
     with log.open("ab") as output:
         return subprocess.Popen(
             command, cwd=folder, env=environ, stdout=output, stderr=output, start_new_session=True
