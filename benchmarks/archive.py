@@ -1,4 +1,4 @@
-"""How fast offset events become rows of the bronze table, by Spark in one JVM with two cores.
+"""How fast offset events become rows of the table of events, by Spark in one JVM with two cores.
 
 Prints one JSON line. The session's start is not counted, the compilation of the first batch is.
 """
@@ -131,11 +131,11 @@ def _measure(settings: Settings, events: int) -> dict[str, Any]:
 def _verify(spark: SparkSession, settings: Settings, events: int) -> None:
     """Every event once, or the figure is worth nothing."""
     lake = Lake.at(settings.archiver.path)
-    table = lake.read(spark, lake.bronze(OFFSETS))
+    table = lake.read(spark, lake.events)
     assert table is not None
-    positions = table.agg(F.count("position"), F.count_distinct("position")).first()
-    if positions is None or set(positions) != {events}:
-        sys.exit(f"{events} events were produced, archived are {positions}")
+    places = table.agg(F.count("offset"), F.count_distinct("partition", "offset")).first()
+    if places is None or set(places) != {events}:
+        sys.exit(f"{events} events were produced, archived are {places}")
 
 
 if __name__ == "__main__":

@@ -44,19 +44,22 @@ settings.load_profile("warren")
 
 # They share a running Warren, or Spark: each folder in one worker, from the beginning.
 HEAVY = ("end_to_end", "archiver", "containers")
-# Half of the archiver's time, most of it in processes of its own.
-APART = "tests/archiver/test_process.py"
+# Much of the archiver's time, most of it in processes of its own.
+APART = ("tests/archiver/test_process.py", "tests/archiver/test_cluster.py")
 # These wait for servers most: begun early, no worker is left alone with one of their files.
 SLOW = ("evaluator", "notifier", "collector", "freshness")
 
 
 class ByFile(LoadScopeScheduling):  # type: ignore[misc]  # xdist's schedulers are not typed
-    """Tests of a file run in one worker, in order; a heavy folder counts as one file."""
+    """Tests of a file run in one worker, in order; a heavy folder counts as one file,
+    and so do those apart from it."""
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.partition("::")[0]
         folder = file.split("/")[1]
-        return folder if folder in HEAVY and file != APART else file
+        if file in APART:
+            return APART[0]
+        return folder if folder in HEAVY else file
 
 
 @pytest.hookimpl(optionalhook=True)

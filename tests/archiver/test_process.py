@@ -62,7 +62,7 @@ class Stream:
 
 @dataclass
 class Archiver:
-    """`warren-archiver`, and its checkpoint of the offset events."""
+    """`warren-archiver`, and its checkpoint."""
 
     config: Path
     lake: Path
@@ -94,14 +94,14 @@ class Archiver:
         return self._newest("commits")
 
     def _newest(self, kind: str) -> int:
-        directory = self.lake / "checkpoints" / OFFSETS.name / kind
+        directory = self.lake / "checkpoints" / "events" / kind
         if not directory.exists():
             return -1
         return max((int(f.name) for f in directory.iterdir() if f.name.isdigit()), default=-1)
 
     def in_table(self) -> int:
         """Number of the batch that the table's newest commit is of; -1 for none."""
-        commits = (self.lake / "bronze" / OFFSETS.name / "_delta_log").glob("*.json")
+        commits = (self.lake / "bronze" / "events" / "_delta_log").glob("*.json")
         actions = map(json.loads, max(commits).read_text().splitlines())
         return next((int(a["txn"]["version"]) for a in actions if "txn" in a), -1)
 
@@ -121,7 +121,7 @@ def test_kill_9_in_the_middle_of_batches_loses_and_repeats_nothing(
         _await_batches(archiver, process, stream)
         jvms = psutil.Process(process.pid).children(recursive=True)
         assert jvms
-        # The rows are in the table; those of the quarantine and Spark's own note are not written.
+        # The rows are in the table; Spark's own note is not written.
         _feed_until(process, archiver, stream, lambda: archiver.in_table() > archiver.done())
         process.kill()  # Python alone
         process.wait()
@@ -138,8 +138,7 @@ def test_kill_9_in_the_middle_of_batches_loses_and_repeats_nothing(
     found = {c.topic.removeprefix(f"{unique}."): c for c in check(spark, settings, wait=0)}
     assert all(c.equal and c.behind == 0 for c in found.values()), found
     offsets, lag = found[OFFSETS.name], found[LAG.name]
-    assert offsets.archived == 3 * offsets.quarantined > 0
-    assert (lag.archived, lag.quarantined) == (offsets.quarantined, 0)
+    assert offsets.archived == 4 * lag.archived > 0
 
 
 def _settings(archiver: Archiver, bootstrap: str, unique: str, jars: Path) -> Settings:
@@ -184,13 +183,11 @@ def _feed_until(
 
 
 def _archived(spark: SparkSession, settings: Settings) -> list[Place]:
-    """Of all tables, one for each row."""
+    """One for each row."""
     lake = Lake.at(settings.archiver.path)
-    paths = [*(lake.bronze(topic) for topic in CATALOGUE), lake.quarantine]
-    tables = [table for path in paths if (table := lake.read(spark, path)) is not None]
-    assert len(tables) == len(paths)
-    places = ("kafka_topic", "kafka_partition", "kafka_offset")
-    return sorted(tuple(row) for table in tables for row in table.select(*places).collect())
+    table = lake.read(spark, lake.events)
+    assert table is not None
+    return sorted(tuple(row) for row in table.select("topic", "partition", "offset").collect())
 
 
 def _records(settings: Settings) -> list[Place]:

@@ -9,18 +9,20 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
-from support.archive_events import NOW, Record, kafka_frame, key, lag_event
+from support.archive_events import NOW, Record, event_frame, key, lag_event
 from support.report_recount import LagRecord, recount
-from warren.contracts.topics import LAG
+from warren.clock import ManualClock
 from warren.settings import Settings
 from warren_archiver.errors import NothingArchived
-from warren_archiver.lake.bronze import Bronze
 from warren_archiver.lake.lake import Lake
 from warren_archiver.report.group_report import CLOCK_SKEW_MS, SETTLE_MS, report
 
 HEARTBEAT = 10
 MAX_GAP = 3 * HEARTBEAT * 1000
 MINUTE = 60_000
+
+
+AFTERWARDS = ManualClock(NOW + 10 * MINUTE)
 
 
 def _settings(path: Path) -> Settings:
@@ -30,10 +32,9 @@ def _settings(path: Path) -> Settings:
 
 
 def _archive(spark: SparkSession, path: Path, records: Sequence[Record]) -> Settings:
-    lake, bronze = Lake.at(str(path)), Bronze(LAG)
-    lake.ensure(spark, [LAG])
-    rows = bronze.rows(bronze.parse(kafka_frame(spark, records)))
-    rows.coalesce(1).write.format("delta").mode("append").save(lake.bronze(LAG))
+    lake = Lake.at(str(path))
+    lake.ensure(spark)
+    event_frame(spark, records).coalesce(1).write.format("delta").mode("append").save(lake.events)
     return _settings(path)
 
 
@@ -65,7 +66,7 @@ def test_the_figures_are_those_of_a_recount(spark: SparkSession, tmp_path: Path)
     records = _story(seed=4)
     settings = _archive(spark, tmp_path, records)
     for until, length in [(NOW, 10 * MINUTE), (NOW - 3 * MINUTE - 7, 3 * MINUTE)]:
-        made = report(spark, settings, length, until)
+        made = report(spark, settings, length, until, clock=AFTERWARDS)
         expected = recount(_plain(records), until - length, until, MAX_GAP)
         assert {(g.cluster, g.group): dataclasses.asdict(g) for g in made.groups} == expected
         assert made.max_gap_ms == MAX_GAP
@@ -81,7 +82,7 @@ def test_the_period_ends_shortly_before_what_is_archived(
         Record(key("billing"), event.to_bytes(), timestamp_ms=event.evaluated_at + 50)
         for event in events
     ]
-    made = report(spark, _archive(spark, tmp_path, records), MINUTE)
+    made = report(spark, _archive(spark, tmp_path, records), MINUTE, clock=AFTERWARDS)
     assert made.archived_until_ms == NOW + 99_050
     assert made.period.end_ms == NOW + 99_050 - SETTLE_MS
     (group,) = made.groups
@@ -93,12 +94,24 @@ def test_a_fast_clock_does_not_hide_an_evaluation(spark: SparkSession, tmp_path:
     """Dated half a day after it was published, so that its row is in an earlier day."""
     ahead = CLOCK_SKEW_MS // 2
     record = Record(key("g"), lag_event("g", NOW, "ERR", 1).to_bytes(), timestamp_ms=NOW - ahead)
-    made = report(spark, _archive(spark, tmp_path, [record]), MINUTE, NOW + 1000)
+    made = report(spark, _archive(spark, tmp_path, [record]), MINUTE, NOW + 1000, clock=AFTERWARDS)
     assert [group.held_ms["ERR"] for group in made.groups] == [1000]
+
+
+def test_a_record_of_the_future_does_not_move_the_period(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    records = [
+        Record(key(group), lag_event(group, at, "OK", 1).to_bytes(), timestamp_ms=at)
+        for group, at in (("now", NOW), ("now", NOW + 10_000), ("ahead", NOW + 50 * MINUTE))
+    ]
+    made = report(spark, _archive(spark, tmp_path, records), MINUTE, clock=AFTERWARDS)
+    assert made.archived_until_ms == NOW + 10_000
+    assert [group.group for group in made.groups] == ["now"]
 
 
 def test_nothing_archived_says_what_to_do(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(NothingArchived, match="warren archive run"):
-        report(spark, _settings(tmp_path / "no table"), MINUTE)
+        report(spark, _settings(tmp_path / "no table"), MINUTE, clock=AFTERWARDS)
     with pytest.raises(NothingArchived):
-        report(spark, _archive(spark, tmp_path, []), MINUTE)
+        report(spark, _archive(spark, tmp_path, []), MINUTE, clock=AFTERWARDS)

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from pyspark.sql.types import ArrayType, DataType, LongType, MapType, StringType, StructType
 from warren.contracts import DeadLetter, LagEvent, OffsetEvent, StatusChangeEvent
 from warren.contracts.topics import CATALOGUE, LAG, LAG_STATUS, Topic
-from warren_archiver.lake.bronze import COORDINATES, table_schema
+from warren_archiver.lake.contract_view import COORDINATES, view_schema
 from warren_archiver.lake.schemas import stored, struct_of, versions
 
 
@@ -19,11 +19,11 @@ def test_every_field_of_a_contract_is_a_column_in_its_order(topic: Topic) -> Non
 
 
 @pytest.mark.parametrize("topic", CATALOGUE, ids=lambda topic: topic.name)
-def test_a_table_has_the_coordinates_and_the_contract_without_collisions(topic: Topic) -> None:
-    columns = table_schema(topic).names
+def test_a_view_has_the_coordinates_and_the_contract_without_collisions(topic: Topic) -> None:
+    columns = view_schema(topic).names
     assert len(columns) == len(set(columns))
-    assert columns[:5] == COORDINATES.names
-    assert columns[5] == "deleted"
+    assert columns[:6] == COORDINATES.names
+    assert columns[6] == "deleted"
     assert columns[-1] == "date"
     assert set(columns) >= set(topic.event.model_fields)
 

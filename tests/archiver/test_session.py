@@ -8,7 +8,8 @@ import pytest
 from pyspark.sql import SparkSession
 from warren.errors import SettingsError
 from warren.settings import ArchiverSettings
-from warren_archiver.session import SEMANTICS, is_submitted, local_configuration
+from warren.settings_file import load_settings
+from warren_archiver.session import SEMANTICS, given_options, is_submitted, local_configuration
 
 
 def test_without_jars_the_setting_is_named(tmp_path: Path) -> None:
@@ -41,3 +42,41 @@ def test_spark_submit_is_recognised() -> None:
 def test_a_running_session_has_them(spark: SparkSession) -> None:
     assert {name: spark.conf.get(name) for name in SEMANTICS} == SEMANTICS
     assert spark.sparkContext.master == "local[2]"
+
+
+def test_options_are_sparks_or_hadoops_and_secrets_come_from_files(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("s3cret\n")
+    config = tmp_path / "warren.toml"
+    config.write_text(
+        f"""
+        [home]
+        bootstrap = "a:1"
+        [archiver.spark]
+        "spark.executor.memory" = "2g"
+        "spark.sql.shuffle.partitions" = 8
+        "fs.s3a.endpoint" = "http://minio:9000"
+        "fs.s3a.secret.key_file" = "{tmp_path / "secret"}"
+        """
+    )
+    archiver = load_settings(config).archiver
+    assert given_options(archiver) == {
+        "spark.executor.memory": "2g",
+        "spark.sql.shuffle.partitions": "8",
+        "spark.hadoop.fs.s3a.endpoint": "http://minio:9000",
+        "spark.hadoop.fs.s3a.secret.key": "s3cret",
+    }
+    assert "s3cret" not in repr(archiver)
+
+
+def test_what_results_depend_on_cannot_be_set() -> None:
+    archiver = ArchiverSettings.model_validate({"spark": {"spark.sql.session.timeZone": "CET"}})
+    with pytest.raises(SettingsError) as refused:
+        given_options(archiver)
+    assert refused.value.setting == "archiver.spark.spark.sql.session.timeZone"
+
+
+def test_only_a_local_driver_is_pinned_to_loopback(tmp_path: Path) -> None:
+    (tmp_path / "a.jar").touch()
+    for master, pinned in (("local[2]", True), ("spark://there:7077", False)):
+        archiver = ArchiverSettings(jars_dir=str(tmp_path), master=master)
+        assert ("spark.driver.host" in local_configuration(archiver, "log4j2")) is pinned

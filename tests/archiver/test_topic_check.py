@@ -16,29 +16,27 @@ def _compare(
     *,
     retained: Ranges,
     table: Ranges,
-    quarantine: Ranges | None = None,
     start: int = 0,
     end: int = 100,
     end_now: int = 0,
     twice: int = 0,
     older: OffsetRanges = OffsetRanges(),  # noqa: B008  # frozen
 ) -> TopicCheck:
-    rows, refused = OffsetRanges.of(table), OffsetRanges.of(quarantine or [])
+    rows = OffsetRanges.of(table)
     return compare(
         topic,
         "warren.x",
         {3: TopicOffsets(OffsetRanges.of(retained), start, end)},
         {3: TableOffsets(rows, len(rows) + twice)},
-        {3: TableOffsets(refused, len(refused))},
         {3: max(end, end_now)},
         {3: older},
     )
 
 
 def test_the_same_offsets_are_equal() -> None:
-    found = _compare(retained=[(0, 100)], table=[(0, 40), (41, 100)], quarantine=[(40, 41)])
+    found = _compare(retained=[(0, 100)], table=[(0, 100)])
     assert found.equal
-    assert (found.retained, found.archived, found.quarantined) == (100, 99, 1)
+    assert (found.retained, found.archived) == (100, 100)
     assert (found.missing, found.behind) == (0, 0)
 
 
@@ -88,14 +86,9 @@ def test_compaction_may_have_removed_what_is_archived_but_nothing_else() -> None
     assert _compare(LAG, retained=[(7, 8), (90, 100)], table=[(8, 100)]).missing == 1
 
 
-def test_a_record_in_table_and_quarantine_is_one_too_many() -> None:
-    found = _compare(retained=[(0, 100)], table=[(0, 100)], quarantine=[(9, 10)])
-    assert found.differences == ["partition 3: 1 rows too many for their offsets"]
-
-
 def test_rows_of_a_partition_that_is_gone_are_beyond_its_end() -> None:
     rows = TableOffsets(OffsetRanges.of([(0, 2)]), 2)
-    found = compare(OFFSETS, "warren.x", {}, {5: rows}, {}, {})
+    found = compare(OFFSETS, "warren.x", {}, {5: rows}, {})
     assert found.differences == ["partition 5: rows beyond the topic's end: 0-1"]
 
 

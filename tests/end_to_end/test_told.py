@@ -45,8 +45,8 @@ def test_opening_and_closing_arrive_by_mail_and_webhook(warren: Running) -> None
 
 
 def newest_batch(warren: Running) -> int:
-    """Number of the archiver's newest finished batch of warren.lag; -1 for none."""
-    commits = warren.state / "lake/checkpoints/lag/commits"
+    """Number of the archiver's newest finished batch; -1 for none."""
+    commits = warren.state / "lake/checkpoints/events/commits"
     if not commits.exists():
         return -1
     return max((int(file.name) for file in commits.iterdir() if file.name.isdigit()), default=-1)

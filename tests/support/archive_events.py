@@ -11,13 +11,15 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import BaseModel
 from pyspark.sql import DataFrame, SparkSession
 from warren.contracts import LagEvent, OffsetEvent, TopicPositions, group_key
+from warren_archiver.lake.events import events
 
 NOW = 1_795_244_400_000
 
-RAW_SCHEMA = (
-    "key binary, value binary, topic string, partition int, offset bigint, "
-    "timestamp timestamp, timestampType int"
+KAFKA_SCHEMA = (
+    "key binary, value binary, topic string, partition int, offset bigint, timestamp timestamp, "
+    "timestampType int, headers array<struct<key:string,value:binary>>"
 )
+TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,8 @@ class Record:
     timestamp_ms: int = NOW
 
 
-def kafka_frame(spark: SparkSession, records: Sequence[Record]) -> DataFrame:
+def event_frame(spark: SparkSession, records: Sequence[Record]) -> DataFrame:
+    """Rows of the archiver's table."""
     rows = [
         (
             record.key,
@@ -42,10 +45,12 @@ def kafka_frame(spark: SparkSession, records: Sequence[Record]) -> DataFrame:
             record.offset,
             datetime.fromtimestamp(record.timestamp_ms / 1000).astimezone(),
             0,
+            None,
         )
         for record in records
     ]
-    return spark.createDataFrame(rows, RAW_SCHEMA)
+    raw = spark.createDataFrame(rows, KAFKA_SCHEMA)
+    return events(raw, {record.topic: TOPIC_ID for record in records} or {"none": TOPIC_ID})
 
 
 def lag_event(group: str, at: int, status: str, lag: int, **more: Any) -> LagEvent:

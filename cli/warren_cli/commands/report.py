@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from warren.clock import SystemClock
+from warren.errors import SettingsError
 
 from warren_cli.commands.options import ConfigOption
 from warren_cli.spark import spark_session, spark_settings
@@ -35,9 +37,11 @@ def report(
 
     length_ms = parse_length(last)
     until_ms = None if until is None else parse_moment(until)
+    if html is not None:
+        _make_room(html)  # Spark would have worked in vain
     settings = spark_settings(config)
     with spark_session(settings, "warren-report") as spark:
-        made = make_report(spark, settings, length_ms, until_ms)
+        made = make_report(spark, settings, length_ms, until_ms, clock=SystemClock())
     if as_json:
         typer.echo(json.dumps(dataclasses.asdict(made)))
     else:
@@ -45,3 +49,13 @@ def report(
     if html is not None:
         html.write_text(page.render(made))
         typer.echo(f"wrote {html}", err=True)
+
+
+def _make_room(file: Path) -> None:
+    """The folder that the file will be in; raises SettingsError."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SettingsError("--html", f"{file.parent}: {error.strerror}") from None
+    if file.is_dir():
+        raise SettingsError("--html", f"{file} is a folder: name a file in it")

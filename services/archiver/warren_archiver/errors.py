@@ -17,14 +17,13 @@ class SparkUnavailable(ArchiverError):
 
 
 class ArchiveFailed(ArchiverError):
-    """A topic could not be archived; the text gives Spark's cause.
+    """Events could not be archived; the text gives Spark's cause.
 
     Operator: what was archived before stays; run it again once the cause is gone.
     """
 
-    def __init__(self, topic: str, cause: str) -> None:
-        super().__init__(f"{topic} could not be archived: {cause}")
-        self.topic = topic
+    def __init__(self, cause: str) -> None:
+        super().__init__(f"events could not be archived: {cause}")
         self.cause = cause
 
 

@@ -26,14 +26,24 @@ SEMANTICS = {
     # Rows of a batch are of one or two days: writers for both at once instead of sorting by day.
     "spark.sql.maxConcurrentOutputFileWriters": "4",
     "spark.sql.parquet.compression.codec": "zstd",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",  # the default is Spark's alone
     # Spark shows options of a source in plans and logs; this one holds the password.
     "spark.redaction.regex": "(?i)secret|password|token|access[.]?key|jaas|keystore",
 }
-_LOCAL = {
+# What many small batches need, wherever they run; `[archiver.spark]` may say otherwise.
+_STREAMING = {
+    # Fewer files: what Spark remembers of batches, checksums beside Delta's log, small ones in a
+    # table before they are joined, and notes in the log that files were removed.
+    "spark.sql.streaming.minBatchesToRetain": "10",
+    "spark.databricks.delta.writeChecksumFile.enabled": "false",
+    "spark.databricks.delta.autoCompact.minNumFiles": "20",
+    "spark.databricks.delta.vacuum.logging.enabled": "false",
+    # A consumer for each partition of each topic; the default is 64.
+    "spark.kafka.consumer.cache.capacity": "256",
+}
+_SMALL = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
     # Defaults are for clusters: 200, 50 and 10,000 tasks for a handful of rows.
     "spark.sql.shuffle.partitions": "2",
     "spark.databricks.delta.snapshotPartitions": "2",
@@ -41,6 +51,9 @@ _LOCAL = {
     # The default of 100 compiled plans is less than what all topics' batches need.
     "spark.sql.codegen.cache.maxEntries": "1000",
 }
+# Executors of a cluster have to find the driver: there Spark chooses the address.
+_LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+_JARS = "spark.jars"
 _JVM_FLAGS = (
     "-XX:+UseSerialGC",  # a third less CPU and memory than the default with two cores
     "-XX:+ExitOnOutOfMemoryError",  # half a session is worse than a restart
@@ -63,12 +76,27 @@ def local_configuration(archiver: ArchiverSettings, log4j2: str) -> dict[str, st
         )
     flags = [f"-Dlog4j2.configurationFile={log4j2}", *_JVM_FLAGS, archiver.java_options]
     return {
-        **_LOCAL,
+        **_SMALL,
+        **(_LOOPBACK if archiver.master.startswith("local") else {}),
         "spark.master": archiver.master,
         "spark.driver.memory": archiver.memory,
         "spark.driver.extraJavaOptions": " ".join(filter(None, flags)),
-        "spark.jars": ",".join(str(jar) for jar in jars),
+        _JARS: ",".join(str(jar) for jar in jars),
     }
+
+
+def given_options(archiver: ArchiverSettings) -> dict[str, str]:
+    """`[archiver.spark]` in Spark's words: what is not Spark's is Hadoop's.
+
+    Raises SettingsError for an option that results depend on.
+    """
+    given = {
+        name if name.startswith("spark.") else f"spark.hadoop.{name}": text.get_secret_value()
+        for name, text in archiver.spark.items()
+    }
+    for name in SEMANTICS.keys() & given.keys():
+        raise SettingsError(f"archiver.spark.{name}", f"must be {SEMANTICS[name]!r}, as it is")
+    return given
 
 
 def open_session(archiver: ArchiverSettings, name: str) -> SparkSession:
@@ -76,12 +104,17 @@ def open_session(archiver: ArchiverSettings, name: str) -> SparkSession:
 
     Raises SettingsError or SparkUnavailable.
     """
-    configuration: dict[str, bool | float | int | str | None] = {**SEMANTICS}
+    given = given_options(archiver)
+    configuration: dict[str, bool | float | int | str | None] = {**SEMANTICS, **_STREAMING}
     if not is_submitted(os.environ):
         # Python workers would be the first python3 on PATH, whose Spark may be another one.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         log4j2 = str(importlib.resources.files("warren_archiver").joinpath("log4j2.properties"))
-        configuration |= local_configuration(archiver, log4j2)
+        own = local_configuration(archiver, log4j2)
+        if _JARS in given:
+            given[_JARS] = f"{own[_JARS]},{given[_JARS]}"
+        configuration |= own
+    configuration |= given
     try:
         return SparkSession.Builder().appName(name).config(map=configuration).getOrCreate()
     except (PySparkException, Py4JError) as problem:

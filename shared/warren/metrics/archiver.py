@@ -8,14 +8,7 @@ ARCHIVER = CollectorRegistry()
 
 ARCHIVER_ROWS = Counter(
     "warren_archiver_rows",
-    "Rows written to bronze tables, by topic; rows of a batch that is repeated after a crash are "
-    "counted again",
-    ("topic",),
-    registry=ARCHIVER,
-)
-ARCHIVER_QUARANTINED = Counter(
-    "warren_archiver_quarantined",
-    "Records that contradict their contract and went to the quarantine table, by topic",
+    "Records written to the table of events, by topic",
     ("topic",),
     registry=ARCHIVER,
 )
@@ -28,15 +21,13 @@ ARCHIVER_LOST = Counter(
 )
 ARCHIVER_BATCH_SECONDS = Histogram(
     "warren_archiver_batch_seconds",
-    "Seconds to write a batch, by topic",
-    ("topic",),
+    "Seconds from the beginning of a batch to its end",
     buckets=(0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0),
     registry=ARCHIVER,
 )
 ARCHIVER_BATCH_TIMESTAMP = Gauge(
     "warren_archiver_batch_timestamp_seconds",
-    "When a batch of a topic was last written, Unix seconds; absent before the first one",
-    ("topic",),
+    "When a batch was last written, Unix seconds; 0 before the first one",
     registry=ARCHIVER,
 )
 ARCHIVER_BEHIND = Gauge(
@@ -47,8 +38,7 @@ ARCHIVER_BEHIND = Gauge(
 )
 ARCHIVER_FAILURES = Counter(
     "warren_archiver_failures",
-    "How often a topic's query failed and was started again",
-    ("topic",),
+    "How often the query failed and was started again",
     registry=ARCHIVER,
 )
 ARCHIVER_STALLED = Gauge(

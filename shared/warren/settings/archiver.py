@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from pydantic import ConfigDict, Field, SecretStr
 
 from warren.section import Seconds, Section
 
@@ -18,19 +18,17 @@ SMALL_BATCHES = (
 class ArchiverSettings(Section):
     """The Spark application that archives Warren's topics to Delta tables."""
 
+    model_config = ConfigDict(coerce_numbers_to_str=True)
+
     path: str = Field(
         default=".warren/lake",
         description="Root of the tables and checkpoints: a directory or a URL that Spark can write",
     )
-    interval: Seconds = Field(default=30, description="Seconds between two batches of a topic")
-    batch_records: int = Field(
-        default=200_000, ge=1, description="Most records of a topic in one batch"
-    )
+    interval: Seconds = Field(default=30, description="Seconds between two batches")
+    batch_records: int = Field(default=200_000, ge=1, description="Most records in one batch")
     writers: int = Field(default=2, ge=1, description="Most files that a batch adds to a table")
-    fail_on_data_loss: bool = Field(
-        default=True,
-        description="Stop archiving a topic that lost records before they were archived, instead "
-        "of going on with what is left",
+    keep_days: int = Field(
+        default=30, ge=1, description="Days for which events are kept in the table"
     )
     master: str = Field(
         default="local[2]", description="Spark's master; ignored under spark-submit"
@@ -47,6 +45,12 @@ class ArchiverSettings(Section):
         default="",
         description="Directory with Spark's Delta and Kafka jars; `warren archive` and `warren up` "
         "download them when it is empty; ignored under spark-submit",
+    )
+    spark: dict[str, SecretStr] = Field(
+        default_factory=dict,
+        description="Any option of Spark (`spark.…`) or Hadoop (`fs.s3a.endpoint`), also under "
+        "spark-submit; `<option>_file` reads the value from a file. `spark.jars` are added to "
+        "Warren's own",
     )
     metrics_port: int = Field(
         default=0, ge=0, le=65535, description="Port of /metrics and /ready; 0 for none"

@@ -1,1 +1,1 @@
-"""Every table recounted against its topic."""
+"""The table of events recounted against the topics."""

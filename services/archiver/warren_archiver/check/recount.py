@@ -1,11 +1,10 @@
-"""`warren archive check`: topics as a plain consumer finds them, tables as Spark counts them."""
+"""`warren archive check`: topics as a plain consumer finds them, the table as Spark counts it."""
 
 from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Sequence
-from functools import reduce
+from collections.abc import Mapping, Sequence
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
@@ -16,9 +15,11 @@ from warren.kafka.topics import HOME
 from warren.settings import Settings
 
 from warren_archiver.check.topic_check import TableOffsets, TopicCheck, compare
-from warren_archiver.check.topic_offsets import read_ends, read_offsets
+from warren_archiver.check.topic_offsets import read_offsets
+from warren_archiver.lake.gaps import Cause
 from warren_archiver.lake.lake import Lake
 from warren_archiver.lake.offset_ranges import OffsetRanges
+from warren_archiver.topics import log_ends, topic_ids
 
 LOOK_EVERY = 2.0  # seconds, or as long as a look takes: the archiver may need the processors
 
@@ -28,70 +29,74 @@ def check(
 ) -> list[TopicCheck]:
     """Checks every topic. Raises KafkaError.
 
-    A running archiver may take `wait` seconds to archive what is in the topics now. It writes a
-    batch's rows before its quarantined records, so what it is writing looks incomplete.
+    A running archiver may take `wait` seconds to archive what is in the topics now.
     """
     home = settings.home
     admin = connect(HOME, "home", home)
     lake = Lake.at(settings.archiver.path)
-    names = {topic: topic.full_name(home.topic_prefix) for topic in topics}
-    retained = {topic: read_offsets(home, admin, name) for topic, name in names.items()}
-    checks: dict[Topic, TopicCheck] = {}
+    names = {topic.full_name(home.topic_prefix): topic for topic in topics}
+    retained = {name: read_offsets(home, admin, name) for name in names}
+    ids = topic_ids(admin, names)
+    checks: dict[str, TopicCheck] = {}
     clock, pause = SystemClock(), threading.Event()
     deadline = clock.monotonic() + wait
     while True:
         started = clock.monotonic()
         late = started >= deadline
-        todo = [topic for topic in topics if topic not in checks or not checks[topic].equal]
-        tables = _archived(spark, lake, [lake.bronze(topic) for topic in todo])
-        quarantine = _archived(spark, lake, [lake.quarantine])
-        older = _older(spark, lake)
-        for topic in todo:
-            name = names[topic]
-            ends = read_ends(admin, name)  # after the tables: their rows lie below it
-            table, refused = tables.get(name, {}), quarantine.get(name, {})
-            found, before = retained[topic], older.get(name, {})
-            checks[topic] = compare(topic, name, found, table, refused, ends, before)
+        todo = [name for name in names if name not in checks or not checks[name].equal]
+        events = _events(spark, lake, {name: ids[name] for name in todo})
+        tables = {} if events is None else _archived(events)
+        older = _older(spark, lake, ids)
+        for name in todo:
+            ends = log_ends(admin, name)  # after the table: its rows lie below it
+            checks[name] = compare(
+                names[name], name, retained[name], tables.get(name, {}), ends, older.get(name, {})
+            )
         if late or all(found.equal for found in checks.values()):
-            return list(checks.values())
+            return [checks[name] for name in names]
         pause.wait(max(LOOK_EVERY, clock.monotonic() - started))
 
 
-def _older(spark: SparkSession, lake: Lake) -> dict[str, dict[int, OffsetRanges]]:
+def _events(spark: SparkSession, lake: Lake, ids: Mapping[str, str]) -> DataFrame | None:
+    """Of the topics that have these ids, not of those before them."""
+    table = lake.read(spark, lake.events)
+    if table is None:
+        return None
+    pairs = [F.struct(F.lit(name), F.lit(id_)) for name, id_ in ids.items()]
+    return table.where(F.struct("topic", "topic_id").isin(pairs))
+
+
+def _older(
+    spark: SparkSession, lake: Lake, ids: Mapping[str, str]
+) -> dict[str, dict[int, OffsetRanges]]:
     """Gaps from before the archive began, by topic and partition."""
     table = lake.read(spark, lake.gaps)
     if table is None:
         return {}
-    columns = ("kafka_topic", "kafka_partition", "first_offset", "last_offset")
+    gaps = table.where(F.col("cause") == Cause.BEFORE_ARCHIVE.value)
     ranges: dict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)
-    for topic, partition, first, last in table.where("before_archive").select(*columns).collect():
-        ranges[topic, partition].append((first, last + 1))
+    for row in gaps.collect():
+        if row["topic_id"] == ids.get(row["topic"]):
+            ranges[row["topic"], row["partition"]].append((row["from"], row["to"] + 1))
     found: dict[str, dict[int, OffsetRanges]] = defaultdict(dict)
-    for (topic, partition), gaps in ranges.items():
-        found[topic][partition] = OffsetRanges.of(gaps)
+    for (topic, partition), offsets in ranges.items():
+        found[topic][partition] = OffsetRanges.of(offsets)
     return found
 
 
-def _archived(
-    spark: SparkSession, lake: Lake, paths: Sequence[str]
-) -> dict[str, dict[int, TableOffsets]]:
+def _archived(events: DataFrame) -> dict[str, dict[int, TableOffsets]]:
     """By topic and partition. Spark sends ranges only: in a run of consecutive offsets the
     difference between an offset and its rank stays the same.
     """
-    tables = [table for path in paths if (table := lake.read(spark, path)) is not None]
-    if not tables:
-        return {}
-    places = ("kafka_topic", "kafka_partition")
-    rank = F.expr(f"row_number() OVER (PARTITION BY {', '.join(places)} ORDER BY kafka_offset)")
+    rank = F.expr("row_number() OVER (PARTITION BY topic, partition ORDER BY offset)")
     runs = (
-        reduce(DataFrame.union, [table.select(*places, "kafka_offset") for table in tables])
-        .groupBy(*places, "kafka_offset")
+        events.groupBy("topic", "partition", "offset")
         .agg(F.count(F.lit(1)).alias("rows"))
-        .withColumn("run", F.col("kafka_offset") - rank)
-        .groupBy(*places, "run")
+        .withColumn("run", F.col("offset") - rank)
+        .groupBy("topic", "partition", "run")
         .agg(
-            F.min("kafka_offset").alias("first"),
-            F.max("kafka_offset").alias("last"),
+            F.min("offset").alias("first"),
+            F.max("offset").alias("last"),
             F.sum("rows").alias("rows"),
         )
         .collect()

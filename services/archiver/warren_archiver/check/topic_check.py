@@ -1,10 +1,10 @@
-"""A table compared with its topic, by offsets.
+"""The table of events compared with a topic, by offsets.
 
-A topic and its table are equal when the rows of table and quarantine together are each record that
-was in the topic when the check began, each once. Rows of records that came later are only checked
-for being there once and within the topic. Records that the topic no longer has (retention,
-compaction) may be in the table; other rows may not. What lies between archived records and is in
-neither was lost before it was archived: that is a difference, unless it is older than the archive.
+They are equal when its rows are each record that was in the topic when the check began, each once.
+Rows of records that came later are only checked for being there once and within the topic. Records
+that the topic no longer has (retention, compaction) may be in the table; other rows may not. What
+lies between archived records and is in neither was lost before it was archived: that is a
+difference, unless it is older than the archive.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from warren_archiver.lake.offset_ranges import OffsetRanges
 
 @dataclass(frozen=True, slots=True)
 class TableOffsets:
-    """What a table, or the quarantine, has of one partition."""
+    """What the table has of one partition."""
 
     offsets: OffsetRanges
     rows: int
@@ -39,14 +39,13 @@ class TopicCheck:
     retained: int
     """Records in the topic when the check began."""
     archived: int
-    """Rows in the table."""
-    quarantined: int
+    """Rows of the topic in the table."""
     missing: int
-    """Records below the archived end that are in neither."""
+    """Records below the archived end that are not in the table."""
     behind: int
     """Records in the topic when the check began that lie beyond the archived end."""
     lost: int = 0
-    """Records between archived ones that neither topic nor tables have."""
+    """Records between archived ones that neither topic nor table have."""
     differences: list[str] = field(default_factory=list)
 
     @property
@@ -65,26 +64,25 @@ def compare(
     name: str,
     retained: Mapping[int, TopicOffsets],
     table: Mapping[int, TableOffsets],
-    quarantine: Mapping[int, TableOffsets],
     ends: Mapping[int, int],
     older: Mapping[int, OffsetRanges] = _NO_RANGES,
 ) -> TopicCheck:
-    """Pure: no Spark, no Kafka. `ends` are the topic's after the tables were read. `older`: gaps
+    """Pure: no Spark, no Kafka. `ends` are the topic's after the table was read. `older`: gaps
     from before the archive began.
     """
     gone = TopicOffsets(OffsetRanges(), 0, 0)
     differences, retained_records, missing, behind, lost = [], 0, 0, 0, 0
-    for partition in sorted({*retained, *table, *quarantine}):
+    for partition in sorted({*retained, *table}):
         found = retained.get(partition, gone)
-        rows, refused = table.get(partition, NOTHING), quarantine.get(partition, NOTHING)
-        archived = rows.offsets | refused.offsets
+        rows = table.get(partition, NOTHING)
+        archived = rows.offsets
         expected = found.retained.clip(found.log_start, found.log_end)
         retained_records += len(expected)
         lacking = expected.clip(found.log_start, archived.end) - archived
         if lacking:
             missing += len(lacking)
             differences.append(f"partition {partition}: {len(lacking)} not archived: {lacking}")
-        if repeated := rows.rows + refused.rows - len(archived):
+        if repeated := rows.rows - len(archived):
             differences.append(f"partition {partition}: {repeated} rows too many for their offsets")
         if beyond := archived.clip(ends.get(partition, 0), archived.end):
             differences.append(f"partition {partition}: rows beyond the topic's end: {beyond}")
@@ -103,7 +101,6 @@ def compare(
         topic=name,
         retained=retained_records,
         archived=sum(rows.rows for rows in table.values()),
-        quarantined=sum(rows.rows for rows in quarantine.values()),
         missing=missing,
         behind=behind,
         lost=lost,

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-from confluent_kafka import KafkaException, TopicPartition
-from confluent_kafka.admin import AdminClient, OffsetSpec
-from warren.kafka.connection import classify
+from confluent_kafka.admin import AdminClient
 from warren.kafka.topic_reader import TopicReader
 from warren.kafka.topics import HOME
 from warren.settings import HomeSettings
 
 from warren_archiver.lake.offset_ranges import OffsetRanges, RangeBuilder
-
-TIMEOUT = 30.0  # seconds
-_EARLIEST = OffsetSpec.earliest()  # type: ignore[no-untyped-call]  # not annotated there
-_LATEST = OffsetSpec.latest()  # type: ignore[no-untyped-call]  # not annotated there
+from warren_archiver.topics import log_ends, log_starts
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +28,7 @@ class TopicOffsets:
 
 def read_offsets(home: HomeSettings, admin: AdminClient, topic: str) -> dict[int, TopicOffsets]:
     """Reads the whole topic once. Raises KafkaError."""
-    ends = read_ends(admin, topic)
+    ends = log_ends(admin, topic)
     builders: dict[int, RangeBuilder] = defaultdict(RangeBuilder)
     reader = TopicReader(HOME, "home", home, [topic])
     try:
@@ -44,25 +38,8 @@ def read_offsets(home: HomeSettings, admin: AdminClient, topic: str) -> dict[int
     finally:
         reader.close()
     # Asked for last: what retention has deleted meanwhile is not expected of the table.
-    starts = _list(admin, topic, _EARLIEST)
+    starts = log_starts(admin, topic)
     return {
         partition: TopicOffsets(builders[partition].build(), starts[partition], end)
         for partition, end in ends.items()
     }
-
-
-def read_ends(admin: AdminClient, topic: str) -> Mapping[int, int]:
-    """Log end offsets by partition. Raises KafkaError."""
-    return _list(admin, topic, _LATEST)
-
-
-def _list(admin: AdminClient, topic: str, spec: OffsetSpec) -> Mapping[int, int]:
-    try:
-        metadata = admin.list_topics(topic, timeout=TIMEOUT).topics[topic]
-        if metadata.error is not None:
-            raise classify(HOME, "home", metadata.error)
-        wanted = {TopicPartition(topic, partition): spec for partition in metadata.partitions}
-        answers = admin.list_offsets(wanted, request_timeout=TIMEOUT)
-        return {place.partition: answer.result().offset for place, answer in answers.items()}
-    except KafkaException as error:
-        raise classify(HOME, "home", error.args[0]) from None

@@ -1,4 +1,4 @@
-"""Gaps in what was archived: offsets between rows that no table has, recorded when they are found.
+"""Gaps in what was archived: offsets between rows that the table lacks, recorded when found.
 
 Warren's producers are not transactional, so that every offset is a record: what is missing was
 compacted away, or deleted, before it was archived.
@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from typing import NamedTuple
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from pyspark.sql.types import (
-    BooleanType,
-    DateType,
     IntegerType,
     LongType,
     StringType,
@@ -25,21 +24,35 @@ from pyspark.sql.types import (
 
 GAPS_SCHEMA = StructType(
     [
-        StructField("kafka_topic", StringType()),
-        StructField("kafka_partition", IntegerType()),
-        StructField("first_offset", LongType()),
-        StructField("last_offset", LongType()),
-        StructField("before_archive", BooleanType()),
+        StructField("topic", StringType()),
+        StructField("topic_id", StringType()),
+        StructField("partition", IntegerType()),
+        StructField("from", LongType()),
+        StructField("to", LongType()),
+        StructField("cause", StringType()),
         StructField("found_at", TimestampType()),
-        StructField("date", DateType()),
     ]
 )
+Place = tuple[str, int]
+"""Topic and partition."""
+
+
+class Cause(StrEnum):
+    """Why offsets are not in the table."""
+
+    BEFORE_ARCHIVE = "before_archive"
+    """They are older than the archive: nobody was there to archive them."""
+    RETENTION = "retention"
+    """The log begins after them now."""
+    COMPACTION = "compaction"
+    TOPIC_MADE_ANEW = "topic_made_anew"
+    """The topic was deleted: how many records followed the archived ones is not known."""
 
 
 class Run(NamedTuple):
     """Consecutive offsets of a partition, and when the first of them was written, Unix seconds."""
 
-    partition: int
+    place: Place
     first: int
     last: int
     at: float
@@ -48,51 +61,58 @@ class Run(NamedTuple):
 class Gap(NamedTuple):
     """Offsets of a partition that are not archived, both inclusive."""
 
-    partition: int
+    place: Place
     first: int
     last: int
     before_archive: bool
-    """They are older than the archive: nobody was there to archive them."""
 
     @property
     def records(self) -> int:
         return self.last - self.first + 1
 
+    def cause(self, log_start: int) -> Cause:
+        """`log_start`: where the partition's log begins now."""
+        if self.before_archive:
+            return Cause.BEFORE_ARCHIVE
+        return Cause.RETENTION if self.last < log_start else Cause.COMPACTION
 
-def runs(records: DataFrame) -> list[Run]:
-    """Of records with Kafka's own columns. In a run of consecutive offsets the difference between
-    an offset and its rank stays the same.
+
+def runs(events: DataFrame) -> list[Run]:
+    """Of rows of the table. In a run of consecutive offsets the difference between an offset and
+    its rank stays the same.
     """
-    rank = F.expr("row_number() OVER (PARTITION BY partition ORDER BY offset)")
+    rank = F.expr("row_number() OVER (PARTITION BY topic, partition ORDER BY offset)")
     found = (
-        records.select("partition", "offset", "timestamp", (F.col("offset") - rank).alias("run"))
-        .groupBy("partition", "run")
+        events.select(
+            "topic", "partition", "offset", "timestamp", (F.col("offset") - rank).alias("run")
+        )
+        .groupBy("topic", "partition", "run")
         .agg(F.min("offset"), F.max("offset"), F.min("timestamp").cast("double"))
         .collect()
     )
-    return [Run(partition, first, last, at) for partition, _, first, last, at in found]
+    return [Run((topic, place), first, last, at) for topic, place, _, first, last, at in found]
 
 
 def gaps(
-    found: Sequence[Run], starts: Mapping[int, int], ends: Mapping[int, int], began: float
-) -> tuple[list[Gap], dict[int, int]]:
-    """Between `starts` and `ends` (exclusive) of a batch, by partition. Where the start is not
-    known, the first record is it. `began`: when the archive did, Unix seconds.
+    found: Sequence[Run], starts: Mapping[Place, int], ends: Mapping[Place, int], began: float
+) -> tuple[list[Gap], dict[Place, int]]:
+    """Between `starts` and `ends` (exclusive) of a batch. Where the start is not known, the first
+    record is it. `began`: when the archive did, Unix seconds.
 
     Also where a partition goes on missing at its end: only the record that follows tells how old
     that gap is.
     """
-    of_partition: dict[int, list[Run]] = defaultdict(list)
+    of_place: dict[Place, list[Run]] = defaultdict(list)
     for run in sorted(found):
-        of_partition[run.partition].append(run)
+        of_place[run.place].append(run)
     result, open_since = [], {}
-    for partition, end in sorted(ends.items()):
-        there = of_partition[partition]
-        position = starts.get(partition, there[0].first if there else end)
+    for place, end in sorted(ends.items()):
+        there = of_place[place]
+        position = starts.get(place, there[0].first if there else end)
         for run in there:
             if run.first > position:
-                result.append(Gap(partition, position, run.first - 1, run.at < began))
+                result.append(Gap(place, position, run.first - 1, run.at < began))
             position = run.last + 1
         if position < end:
-            open_since[partition] = position
+            open_since[place] = position
     return result, open_since

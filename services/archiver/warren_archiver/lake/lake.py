@@ -2,32 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from delta.tables import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import StructType
-from warren.contracts.topics import Topic
+from pyspark.sql.types import StringType, StructField, StructType, TimestampType
 
-from warren_archiver.lake.bronze import REJECTED_SCHEMA, table_schema
+from warren_archiver.lake.events import EVENTS_SCHEMA
 from warren_archiver.lake.gaps import GAPS_SCHEMA
 
-# Off because readers other than Spark (pandas, DuckDB, Trino) do not all know them. Statistics are
-# kept for the Kafka coordinates and the first columns of the contract: they prune files.
+TOPIC_IDS_SCHEMA = StructType(
+    [
+        StructField("topic", StringType()),
+        StructField("topic_id", StringType()),
+        StructField("found_at", TimestampType()),
+    ]
+)
+# Off because readers other than Spark (pandas, DuckDB, Trino) do not all know them.
 _PROPERTIES = {
     "delta.enableDeletionVectors": "false",
     "delta.enableTypeWidening": "false",
-    "delta.dataSkippingNumIndexedCols": "10",
+    "delta.deletedFileRetentionDuration": "interval 2 hours",  # as long as a reader may take
+    "delta.logRetentionDuration": "interval 2 days",
+}
+_EVENTS_PROPERTIES = {
+    "delta.dataSkippingNumIndexedCols": "5",  # Kafka's coordinates: they prune files
+    "delta.autoOptimize.autoCompact": "true",  # with a batch, once there are many small files
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Lake:
-    """`root/bronze/<topic>`, `root/quarantine`, `root/gaps`, `root/checkpoints/<topic>`; names
-    unprefixed.
+    """`root/bronze/events`, `root/bronze/gaps`, `root/bronze/topic_ids`, `root/checkpoints/events`.
+
+    Earlier Warrens had `root/bronze/<topic>`, `root/quarantine`, `root/gaps` and
+    `root/checkpoints/<topic>`: nothing here has such a name.
     """
 
     root: str
@@ -37,30 +48,32 @@ class Lake:
         """A path without a scheme is a local one, whatever Spark's default file system is."""
         return cls(path if "://" in path else f"file:{Path(path).resolve()}")
 
-    def bronze(self, topic: Topic) -> str:
-        return f"{self.root}/bronze/{topic.name}"
-
     @property
-    def quarantine(self) -> str:
-        return f"{self.root}/quarantine"
+    def events(self) -> str:
+        return f"{self.root}/bronze/events"
 
     @property
     def gaps(self) -> str:
-        return f"{self.root}/gaps"
+        return f"{self.root}/bronze/gaps"
 
-    def checkpoint(self, topic: Topic) -> str:
-        return f"{self.root}/checkpoints/{topic.name}"
+    @property
+    def topic_ids(self) -> str:
+        """The ids that topics had, and since when."""
+        return f"{self.root}/bronze/topic_ids"
 
-    def ensure(self, spark: SparkSession, topics: Sequence[Topic]) -> None:
+    @property
+    def checkpoint(self) -> str:
+        return f"{self.root}/checkpoints/events"
+
+    def ensure(self, spark: SparkSession) -> None:
         """Creates the tables that are missing."""
-        for topic in topics:
-            _ensure(spark, self.bronze(topic), table_schema(topic))
-        _ensure(spark, self.quarantine, REJECTED_SCHEMA)
+        _ensure(spark, self.events, EVENTS_SCHEMA, _EVENTS_PROPERTIES, "date")
         _ensure(spark, self.gaps, GAPS_SCHEMA)
+        _ensure(spark, self.topic_ids, TOPIC_IDS_SCHEMA)
 
-    def began(self, spark: SparkSession, topic: Topic) -> float:
-        """When the topic's table was created, Unix seconds."""
-        created = DeltaTable.forPath(spark, self.bronze(topic)).detail().select("createdAt").first()
+    def began(self, spark: SparkSession) -> float:
+        """When the archive did: its table was created. Unix seconds."""
+        created = DeltaTable.forPath(spark, self.events).detail().select("createdAt").first()
         assert created is not None  # one row, of the table
         at: datetime = created["createdAt"]
         return at.timestamp()
@@ -72,10 +85,18 @@ class Lake:
         return spark.read.format("delta").load(path)
 
 
-def _ensure(spark: SparkSession, path: str, schema: StructType) -> None:
+def _ensure(
+    spark: SparkSession,
+    path: str,
+    schema: StructType,
+    properties: dict[str, str] | None = None,
+    *partitioned_by: str,
+) -> None:
     if DeltaTable.isDeltaTable(spark, path):
         return
     table = DeltaTable.createIfNotExists(spark).location(path).addColumns(schema)
-    for name, value in _PROPERTIES.items():
+    for name, value in (_PROPERTIES | (properties or {})).items():
         table = table.property(name, value)
-    table.partitionedBy("date").execute()
+    if partitioned_by:
+        table = table.partitionedBy(*partitioned_by)
+    table.execute()

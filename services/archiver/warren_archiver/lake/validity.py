@@ -1,7 +1,8 @@
 """Why a record is not what its contract says, as a Spark expression: null when it is.
 
-Checked are JSON, types, the version and that nothing required is missing, at any depth. Rules that
-tie fields to each other (columns of equal length) are left to whoever reads the table.
+Checked are JSON, types, the version, that nothing required is missing, at any depth, and that times
+can be shown. Rules that tie fields to each other (columns of equal length) are left to whoever
+reads the table.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from operator import or_
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
-from pyspark.sql.types import ArrayType, DataType, MapType, StructType
+from pyspark.sql.types import ArrayType, DataType, MapType, StructType, TimestampType
+
+from warren_archiver.lake.events import EARLIEST, LATEST
 
 MALFORMED = "_malformed"
 """Field of the parsed struct that has the text when it could not be parsed."""
@@ -32,6 +35,10 @@ def reason(text: Column, event: Column, schema: StructType, versions: Sequence[i
         chain = chain.when(~known, F.concat(F.lit("unknown version "), event["v"].cast("string")))
     for name, lacking in _lacking_fields(event, schema):
         chain = chain.when(lacking, F.lit(f"{name}: missing, or null where null is not allowed"))
+    for field in schema.fields:
+        if isinstance(field.dataType, TimestampType):  # later ones make Python and Arrow fail
+            shown = event[field.name].between(F.lit(EARLIEST), F.lit(LATEST))
+            chain = chain.when(~shown, F.lit(f"{field.name}: not within 1970 and 9999"))
     return chain
 
 

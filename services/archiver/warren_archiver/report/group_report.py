@@ -15,10 +15,12 @@ from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
+from warren.clock import Clock
 from warren.contracts.topics import LAG
 from warren.settings import Settings
 
 from warren_archiver.errors import NothingArchived
+from warren_archiver.lake.contract_view import accepted
 from warren_archiver.lake.lake import Lake
 from warren_archiver.report.period import Period
 
@@ -61,41 +63,51 @@ class Report:
 
 
 def report(
-    spark: SparkSession, settings: Settings, length_ms: int, until_ms: int | None = None
+    spark: SparkSession,
+    settings: Settings,
+    length_ms: int,
+    until_ms: int | None = None,
+    *,
+    clock: Clock,
 ) -> Report:
     """The report on the last `length_ms` before `until_ms` (default: what is archived).
 
     Raises NothingArchived.
     """
     lake = Lake.at(settings.archiver.path)
-    table = lake.read(spark, lake.bronze(LAG))
-    newest = None if table is None else _newest_ms(table)
-    if table is None or newest is None:
+    name = LAG.full_name(settings.home.topic_prefix)
+    table = lake.read(spark, lake.events)
+    events = None if table is None else table.where(F.col("topic") == name)
+    newest = None if events is None else _newest_ms(events, clock.now_ms())
+    if events is None or newest is None:
         raise NothingArchived(
-            f"no evaluation has been archived in {lake.bronze(LAG)}: run `warren archive run`"
+            f"no evaluation has been archived in {lake.events}: run `warren archive run`"
         )
     end = newest - SETTLE_MS if until_ms is None else until_ms
     period = Period(end - length_ms, end)
     max_gap_ms = round(settings.collector.heartbeat * GAP_HEARTBEATS * 1000)
-    held = _held(_evaluations(table, period, max_gap_ms), period, max_gap_ms)
+    held = _held(_evaluations(events, period, max_gap_ms), period, max_gap_ms)
     groups = [_group(row, period) for row in _by_group(held, period).collect()]
     return Report(period, newest, max_gap_ms, sorted(groups, key=_trouble))
 
 
-def _newest_ms(table: DataFrame) -> int | None:
-    row = table.agg(F.unix_millis(F.max("kafka_timestamp")).alias("newest")).first()
+def _newest_ms(events: DataFrame, now_ms: int) -> int | None:
+    """Append time of the newest record. One dated in the future tells nothing of that."""
+    past = events.where(F.col("timestamp") <= F.timestamp_millis(F.lit(now_ms)))
+    row = past.agg(F.unix_millis(F.max("timestamp")).alias("newest")).first()
     return None if row is None else row["newest"]
 
 
-def _evaluations(table: DataFrame, period: Period, max_gap_ms: int) -> DataFrame:
+def _evaluations(events: DataFrame, period: Period, max_gap_ms: int) -> DataFrame:
     """cluster, group, at, position, status, lag of what may hold in the period.
 
     A tombstone has neither status nor lag; its time is that of its record.
     """
     first_ms = period.start_ms - max_gap_ms
     day = F.to_date(F.timestamp_millis(F.lit(first_ms - CLOCK_SKEW_MS)))
+    recent = events.where(F.col("date") >= day)  # other days' files are not even opened
     return (
-        table.where(F.col("date") >= day)  # other days' files are not even opened
+        accepted(recent, LAG)
         .withColumn("key", F.col("kafka_key").cast("string"))
         .select(
             F.coalesce("cluster", F.substring_index("key", "|", 1)).alias("cluster"),

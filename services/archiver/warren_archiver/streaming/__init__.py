@@ -1,1 +1,1 @@
-"""One streaming query per topic: from Kafka, batch by batch, into the tables."""
+"""One streaming query for all topics, from Kafka into the table of events."""

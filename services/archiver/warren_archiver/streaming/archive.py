@@ -1,4 +1,4 @@
-"""Archiving of every topic, one streaming query each, until told to stop or until all is there."""
+"""Archiving of every topic by one streaming query, until told to stop or until all is there."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ from warren.standstill_watch import StandstillWatch
 
 from warren_archiver.lake.lake import Lake
 from warren_archiver.session import open_session
-from warren_archiver.streaming.topic_archive import TopicArchive
+from warren_archiver.streaming.event_query import EventQuery
+from warren_archiver.streaming.upkeep import Upkeep
 
 log = structlog.get_logger(__name__)
 LOOK_EVERY = 1.0  # seconds
-STOP_GRACE = 15.0  # seconds that batches have to end by themselves
+STOP_GRACE = 15.0  # seconds that a batch has to end by itself
 
 
 def run(settings: Settings, *, once: bool) -> None:
@@ -86,59 +87,46 @@ def archive(
     clock: Clock,
     topics: Sequence[Topic] = CATALOGUE,
 ) -> None:
-    """Runs the queries in a session that is there already. The topics must exist."""
+    """Runs the query in a session that is there already. The topics must exist."""
     lake = Lake.at(settings.archiver.path)
-    lake.ensure(spark, topics)
-    archives = [TopicArchive(spark, settings, lake, topic, clock, stop) for topic in topics]
-    started: list[TopicArchive] = []
-    watch = StandstillWatch(
-        settings.standstill,
-        {topic_archive.topic.name: topic_archive.look for topic_archive in archives},
-        ARCHIVER_STALLED,
-        clock,
-    )
+    lake.ensure(spark)
+    admin = connect(HOME, "home", settings.home)
+    query = EventQuery(spark, settings, lake, topics, clock, admin)
+    watch = StandstillWatch(settings.standstill, {"archive": query.look}, ARCHIVER_STALLED, clock)
     stop_probe = serve(
         settings.archiver.metrics_port,
         ARCHIVER,
-        lambda: (
-            watch.reason or (len(started) == len(archives) and all(a.running for a in archives))
-        ),
+        lambda: watch.reason or query.running,
         setting="archiver.metrics_port",
         host=settings.probe.host,
     )
     try:
-        for topic_archive in archives:
-            topic_archive.start(once=once)
-            started.append(topic_archive)
+        query.start(once=once)
         watch.start()
-        log.info("archiving", topics=len(archives), lake=lake.root, once=once)
-        _watch(archives, stop, once=once)
+        log.info("archiving", topics=len(topics), lake=lake.root, once=once)
+        upkeep = Upkeep(spark, lake, settings.archiver.keep_days, clock)
+        _watch(query, upkeep, stop, once=once)
     finally:
         watch.stop()
-        _stop(started, clock)
+        _stop(query, clock)
         stop_probe()
 
 
-def _watch(archives: Sequence[TopicArchive], stop: threading.Event, *, once: bool) -> None:
+def _watch(query: EventQuery, upkeep: Upkeep, stop: threading.Event, *, once: bool) -> None:
     while not stop.is_set():
-        active = [topic_archive for topic_archive in archives if topic_archive.running]
-        for topic_archive in archives:
-            topic_archive.watch()
+        active = query.running
+        query.watch()
         if once and not active:
             return
+        if not once and not query.busy:
+            upkeep.look()
         stop.wait(LOOK_EVERY)
 
 
-def _stop(archives: Sequence[TopicArchive], clock: Clock) -> None:
-    """Ends all queries, batches in progress last."""
+def _stop(query: EventQuery, clock: Clock) -> None:
+    """Ends the query between two batches, if one ends in time."""
     deadline = clock.monotonic() + STOP_GRACE
     pause = threading.Event()
-    waiting = list(archives)
-    while waiting and clock.monotonic() < deadline:
-        for topic_archive in [a for a in waiting if not a.busy]:
-            topic_archive.stop()
-            waiting.remove(topic_archive)
-        if waiting:
-            pause.wait(0.1)
-    for topic_archive in waiting:
-        topic_archive.stop()
+    while query.busy and clock.monotonic() < deadline:
+        pause.wait(0.1)
+    query.stop()

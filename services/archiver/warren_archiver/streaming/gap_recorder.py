@@ -1,105 +1,108 @@
-"""Gaps of one topic: noticed batch by batch, recorded beside the tables, counted and told."""
+"""Gaps: noticed batch by batch, recorded beside the events, counted and told."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from functools import reduce
-from operator import or_
 
 import structlog
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
+from confluent_kafka.admin import AdminClient
+from pyspark.sql import SparkSession
+from warren.clock import Clock
 from warren.contracts.topics import Topic
 from warren.metrics.archiver import ARCHIVER_LOST
 
-from warren_archiver.lake.gaps import GAPS_SCHEMA, Gap, gaps, runs
+from warren_archiver.lake.gaps import GAPS_SCHEMA, Cause, Gap, Place, gaps, runs
 from warren_archiver.lake.lake import Lake
-from warren_archiver.lake.planned import Planned, planned
+from warren_archiver.lake.offset_filter import within
+from warren_archiver.streaming.progress import Progress
+from warren_archiver.topics import log_starts
 
 log = structlog.get_logger(__name__)
 
 
 class GapRecorder:
-    """A batch without gaps costs one small file: it has as many records as offsets."""
+    """A batch without gaps costs nothing: it has as many rows as offsets."""
 
-    def __init__(self, topic: Topic, lake: Lake) -> None:
-        self._topic = topic
+    def __init__(
+        self,
+        spark: SparkSession,
+        lake: Lake,
+        admin: AdminClient,
+        topics: Mapping[str, Topic],
+        clock: Clock,
+    ) -> None:
+        self._spark = spark
         self._lake = lake
-        self._before: tuple[int, Planned | None] = (-1, None)
-        """The batch before, and what was planned for it."""
-        self._open: dict[int, int] = {}
-        """Partitions that went on missing at its end, and since which offset. Forgotten when the
-        process ends; the check finds such a gap all the same.
+        self._admin = admin
+        self._topics = topics
+        self._clock = clock
+        self._open: dict[Place, int] = {}
+        """Partitions that went on missing at the last batch's end, and since which offset.
+        Forgotten when the process ends; the check finds such a gap all the same.
         """
 
-    def look(
-        self, spark: SparkSession, batch: int, records: int, transaction: Mapping[str, str]
-    ) -> None:
-        """After the batch is in the tables. `transaction`: Delta's, so that a repetition adds
-        nothing.
-        """
-        checkpoint = self._lake.checkpoint(self._topic)
-        number, before = self._before
-        if number != batch - 1:
-            before = planned(spark, checkpoint, batch - 1)
-        now = planned(spark, checkpoint, batch)
-        self._before = batch, now
-        if now is None:
-            return
-        starts: dict[int, int] = {}
-        if before is not None:
+    def look(self, progress: Progress, ids: Mapping[str, str]) -> None:
+        """After the batch is in the table. `ids`: its topics'. Raises KafkaError."""
+        starts: dict[Place, int] = {}
+        if progress.starts is not None:
             # A partition that is new is archived from its beginning.
-            starts = dict.fromkeys(now.ends, 0) | before.ends | self._open
-            if sum(end - starts[partition] for partition, end in now.ends.items()) == records:
+            starts = dict.fromkeys(progress.ends, 0) | {**progress.starts} | self._open
+            offsets = sum(end - starts[place] for place, end in progress.ends.items())
+            if offsets == sum(progress.rows.values()):
                 return
-        began = self._lake.began(spark, self._topic)
-        found, self._open = gaps(runs(self._archived(spark, now, starts)), starts, now.ends, began)
+        table = self._lake.read(self._spark, self._lake.events)
+        assert table is not None  # a batch has been written
+        archived = within(table, ids, starts, progress.ends)
+        began = self._lake.began(self._spark)
+        found, self._open = gaps(runs(archived), starts, progress.ends, began)
         if found:
-            self._record(spark, now.topic, found, transaction)
+            self._record(found, ids)
 
-    def _archived(self, spark: SparkSession, now: Planned, starts: Mapping[int, int]) -> DataFrame:
-        """The batch's rows, with Kafka's columns. Not its records read once more from Kafka: some
-        may have been compacted since they were archived.
-        """
-        of_batch = reduce(
-            or_,
-            (
-                (F.col("partition") == partition)
-                & F.col("offset").between(starts.get(partition, 0), end - 1)
-                for partition, end in now.ends.items()
-            ),
-            F.lit(False),
+    def made_anew(self, ends: Mapping[Place, int], ids: Mapping[str, str]) -> None:
+        """What followed `ends` in topics that were deleted is gone; `ids`: those that they had."""
+        found_at = self._now()
+        cause = Cause.TOPIC_MADE_ANEW.value
+        self._write(
+            [
+                (topic, ids[topic], partition, end, None, cause, found_at)
+                for (topic, partition), end in ends.items()
+            ]
         )
-        tables = [
-            table.where(F.col("kafka_topic") == now.topic).select(
-                F.col("kafka_partition").alias("partition"),
-                F.col("kafka_offset").alias("offset"),
-                F.col("kafka_timestamp").alias("timestamp"),
+
+    def _record(self, found: Sequence[Gap], ids: Mapping[str, str]) -> None:
+        names = {gap.place[0] for gap in found}
+        begins = {name: log_starts(self._admin, name) for name in names}
+        causes = [gap.cause(begins[gap.place[0]].get(gap.place[1], 0)) for gap in found]
+        found_at = self._now()
+        self._write(
+            [
+                (topic, ids[topic], partition, gap.first, gap.last, cause.value, found_at)
+                for gap, cause in zip(found, causes, strict=True)
+                for topic, partition in [gap.place]
+            ]
+        )
+        for gap, cause in zip(found, causes, strict=True):
+            if cause is not Cause.BEFORE_ARCHIVE:
+                ARCHIVER_LOST.labels(self._topics[gap.place[0]].name).inc(gap.records)
+        self._tell([gap for gap in found if not gap.before_archive])
+
+    def _write(self, rows: Sequence[tuple[object, ...]]) -> None:
+        frame = self._spark.createDataFrame(rows, GAPS_SCHEMA)
+        frame.coalesce(1).write.format("delta").mode("append").save(self._lake.gaps)
+
+    def _now(self) -> datetime:
+        return datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC)
+
+    def _tell(self, lost: Sequence[Gap]) -> None:
+        """One line for each topic."""
+        for topic in sorted({gap.place[0] for gap in lost}):
+            of_topic = [gap for gap in lost if gap.place[0] == topic]
+            log.error(
+                "records were compacted or deleted before they were archived",
+                topic=self._topics[topic].name,
+                records=sum(gap.records for gap in of_topic),
+                partition=of_topic[0].place[1],
+                first=of_topic[0].first,
+                gaps=len(of_topic),
             )
-            for path in (self._lake.bronze(self._topic), self._lake.quarantine)
-            if (table := self._lake.read(spark, path)) is not None
-        ]
-        return reduce(DataFrame.union, tables).where(of_batch)
-
-    def _record(
-        self, spark: SparkSession, name: str, found: list[Gap], transaction: Mapping[str, str]
-    ) -> None:
-        now = datetime.now(UTC)
-        rows = [(name, *gap, now, now.date()) for gap in found]
-        spark.createDataFrame(rows, GAPS_SCHEMA).coalesce(1).write.format("delta").mode(
-            "append"
-        ).options(**transaction).save(self._lake.gaps)
-        lost = [gap for gap in found if not gap.before_archive]
-        if not lost:
-            return
-        records = sum(gap.records for gap in lost)
-        ARCHIVER_LOST.labels(self._topic.name).inc(records)
-        log.error(
-            "records were compacted or deleted before they were archived",
-            topic=self._topic.name,
-            records=records,
-            partition=lost[0].partition,
-            first=lost[0].first,
-            gaps=len(lost),
-        )

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
-from support.archive_events import NOW, Record, kafka_frame, key, lag_event, sample
-from warren.contracts.topics import CATALOGUE, DEAD_LETTERS, LAG, OFFSETS, Topic
-from warren_archiver.lake.bronze import REJECTED_SCHEMA, Bronze, table_schema
+from support.archive_events import NOW, Record, event_frame, key, lag_event, sample
+from warren.contracts.topics import CATALOGUE, DEAD_LETTERS, LAG, LAG_STATUS, OFFSETS, Topic
+from warren_archiver.lake.contract_view import REFUSED_SCHEMA, ContractView, view_schema
 
 GOOD = lag_event("billing", NOW, "OK", 7).model_dump(mode="json")
 
@@ -48,10 +48,10 @@ def test_every_contract_survives_full_sparse_and_as_a_tombstone(
     full, sparse = sample(topic.event, full=True), sample(topic.event, full=False)
     values = [json.dumps(full).encode(), json.dumps(sparse).encode(), None]
     records = [Record(b"\xff|k", value, offset=i) for i, value in enumerate(values)]
-    bronze = Bronze(topic)
-    parsed = bronze.parse(kafka_frame(spark, records))
-    rows = bronze.rows(parsed)
-    assert rows.schema.simpleString() == table_schema(topic).simpleString()
+    view = ContractView(topic)
+    parsed = view.parse(event_frame(spark, records))
+    rows = view.accepted(parsed)
+    assert rows.schema.simpleString() == view_schema(topic).simpleString()
     found = {row["kafka_offset"]: row.asDict(recursive=True) for row in rows.collect()}
     assert sorted(found) == [0, 1, 2], [row["reason"] for row in parsed.collect()]
     own = set(topic.event.model_fields) - {"deleted"}
@@ -67,8 +67,8 @@ def test_kafka_coordinates_and_the_day_are_kept(spark: SparkSession) -> None:
     record = Record(
         key("billing"), json.dumps(GOOD).encode(), "p.lag", 3, 2**40, just_before_midnight
     )
-    bronze = Bronze(LAG)
-    row = bronze.rows(bronze.parse(kafka_frame(spark, [record]))).collect()[0]
+    view = ContractView(LAG)
+    row = view.accepted(view.parse(event_frame(spark, [record]))).collect()[0]
     coordinates = (row["kafka_topic"], row["kafka_partition"], row["kafka_offset"])
     assert coordinates == ("p.lag", 3, 2**40)
     assert bytes(row["kafka_key"]) == b"prod|billing"
@@ -79,9 +79,9 @@ def test_kafka_coordinates_and_the_day_are_kept(spark: SparkSession) -> None:
 
 def test_an_event_may_say_itself_that_its_group_is_deleted(spark: SparkSession) -> None:
     event = sample(OFFSETS.event, full=True) | {"deleted": True}
-    bronze = Bronze(OFFSETS)
-    frame = kafka_frame(spark, [Record(b"k", json.dumps(event).encode())])
-    row = bronze.rows(bronze.parse(frame)).collect()[0]
+    view = ContractView(OFFSETS)
+    frame = event_frame(spark, [Record(b"k", json.dumps(event).encode())])
+    row = view.accepted(view.parse(frame)).collect()[0]
     assert row["deleted"] is True
     assert row["group"] == event["group"]
 
@@ -130,23 +130,23 @@ def test_what_contradicts_the_contract_is_quarantined_whole_with_the_reason(
 ) -> None:
     records = [Record(b"k", value, offset=i) for i, (value, _) in enumerate(BAD.values())]
     records.append(Record(b"k", json.dumps(GOOD).encode(), offset=len(BAD)))
-    bronze = Bronze(LAG)
-    parsed = bronze.parse(kafka_frame(spark, records))
-    rejected = bronze.rejected(parsed)
-    assert rejected.schema.simpleString() == REJECTED_SCHEMA.simpleString()
-    rows = {row["kafka_offset"]: row for row in rejected.collect()}
+    view = ContractView(LAG)
+    parsed = view.parse(event_frame(spark, records))
+    refused = view.refused(parsed)
+    assert refused.schema.simpleString() == REFUSED_SCHEMA.simpleString()
+    rows = {row["kafka_offset"]: row for row in refused.collect()}
     found = {
         name: (bytes(rows[i]["value"]), rows[i]["reason"]) if i in rows else None
         for i, name in enumerate(BAD)
     }
     assert found == BAD
-    assert [row["kafka_offset"] for row in bronze.rows(parsed).collect()] == [len(BAD)]
+    assert [row["kafka_offset"] for row in view.accepted(parsed).collect()] == [len(BAD)]
 
 
 def test_unknown_fields_and_white_space_are_no_reason(spark: SparkSession) -> None:
     value = b"\n " + json.dumps(GOOD | {"new": {"x": [1]}}, indent=2).encode() + b"\r\n"
-    bronze = Bronze(LAG)
-    rows = bronze.rows(bronze.parse(kafka_frame(spark, [Record(b"k", value)]))).collect()
+    view = ContractView(LAG)
+    rows = view.accepted(view.parse(event_frame(spark, [Record(b"k", value)]))).collect()
     assert rows[0]["total_lag"] == 7
 
 
@@ -154,6 +154,19 @@ def test_bytes_with_line_breaks_are_read(spark: SparkSession) -> None:
     """Python's encoder breaks base64 after 76 characters."""
     event = sample(DEAD_LETTERS.event, full=True)
     event |= {"value": base64.encodebytes(b"\x00\xff" * 100).decode()}
-    bronze = Bronze(DEAD_LETTERS)
-    frame = kafka_frame(spark, [Record(None, json.dumps(event).encode())])
-    assert bytes(bronze.rows(bronze.parse(frame)).collect()[0]["value"]) == b"\x00\xff" * 100
+    view = ContractView(DEAD_LETTERS)
+    frame = event_frame(spark, [Record(None, json.dumps(event).encode())])
+    assert bytes(view.accepted(view.parse(frame)).collect()[0]["value"]) == b"\x00\xff" * 100
+
+
+def test_a_time_that_no_reader_can_show_is_quarantined(spark: SparkSession) -> None:
+    events = [sample(LAG_STATUS.event, full=True) | {"time": time} for time in TIMES]
+    records = [Record(b"k", json.dumps(e).encode(), offset=i) for i, e in enumerate(events)]
+    view = ContractView(LAG_STATUS)
+    parsed = view.parse(event_frame(spark, records))
+    assert [row["kafka_offset"] for row in view.accepted(parsed).collect()] == [0]
+    refused = [row["reason"] for row in view.refused(parsed).collect()]
+    assert refused == ["time: not within 1970 and 9999"] * 2
+
+
+TIMES = ("9999-12-30T23:59:59.999Z", "99999-01-01T00:00:00Z", "1969-12-31T23:59:59Z")

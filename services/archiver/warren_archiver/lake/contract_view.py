@@ -1,6 +1,13 @@
-"""Kafka records to rows: bronze rows have a contract's columns, rejected ones the raw bytes."""
+"""A topic's events by their contract: accepted ones with its columns, refused ones as raw bytes.
+
+Computed from bronze whenever it is asked for: a field that is new to the contract has values for
+all that was archived before.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import reduce
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
@@ -23,6 +30,7 @@ from warren_archiver.lake.validity import MALFORMED, reason
 COORDINATES = StructType(
     [
         StructField("kafka_topic", StringType()),
+        StructField("kafka_topic_id", StringType()),
         StructField("kafka_partition", IntegerType()),
         StructField("kafka_offset", LongType()),
         StructField("kafka_timestamp", TimestampType()),
@@ -32,7 +40,7 @@ COORDINATES = StructType(
 _DATE = StructField("date", DateType())
 _DELETED = StructField("deleted", BooleanType())
 
-REJECTED_SCHEMA = StructType(
+REFUSED_SCHEMA = StructType(
     [
         *COORDINATES.fields,
         StructField("reason", StringType()),
@@ -47,7 +55,7 @@ _PARSER = {
 }
 
 
-class Bronze:
+class ContractView:
     """What becomes of the records of one topic. Needs a session: columns are built once, as that
     takes Python longer than a small batch takes Spark.
 
@@ -62,35 +70,50 @@ class Bronze:
         self._parsed = [*_coordinates(), value, F.from_json(text, parsed, _PARSER).alias("event")]
         self._judged = [F.col("*"), reason(text, event, contract, versions(topic.event))]
         self._judged[-1] = self._judged[-1].alias("reason")
-        self._accepted, self._refused = F.col("reason").isNull(), F.col("reason").isNotNull()
+        self._is_accepted, self._is_refused = F.col("reason").isNull(), F.col("reason").isNotNull()
         own = {field.name: event[field.name] for field in contract.fields}
         deleted = F.coalesce(own.pop(_DELETED.name, value.isNull()), value.isNull())
         kept = [F.col(name) for name in COORDINATES.names]
         date = F.to_date("kafka_timestamp").alias(_DATE.name)
         columns = [column.alias(name) for name, column in own.items()]
         self._row = [*kept, deleted.alias(_DELETED.name), *columns, date]
-        self._rejected_row = [*kept, F.col("reason"), value, date]
+        self._refused_row = [*kept, F.col("reason"), value, date]
 
     def parse(self, raw: DataFrame) -> DataFrame:
-        """Kafka's columns to the coordinates, `value`, `event` and `reason`."""
+        """Bronze's columns to the coordinates, `value`, `event` and `reason`."""
         return raw.select(*self._parsed).select(*self._judged)
 
-    def rows(self, parsed: DataFrame) -> DataFrame:
-        """Rows of the table."""
-        return parsed.where(self._accepted).select(*self._row)
+    def accepted(self, parsed: DataFrame) -> DataFrame:
+        """Rows with the contract's columns."""
+        return parsed.where(self._is_accepted).select(*self._row)
 
-    def rejected(self, parsed: DataFrame) -> DataFrame:
-        """Rows of the quarantine."""
-        return parsed.where(self._refused).select(*self._rejected_row)
+    def refused(self, parsed: DataFrame) -> DataFrame:
+        """What contradicts the contract, and why."""
+        return parsed.where(self._is_refused).select(*self._refused_row)
 
 
-def table_schema(topic: Topic) -> StructType:
-    """Columns of a topic's table."""
+def view_schema(topic: Topic) -> StructType:
+    """Columns of a topic's accepted events."""
     contract = stored(struct_of(topic.event))
     own = [field for field in contract if field.name != _DELETED.name]
     return StructType([*COORDINATES.fields, _DELETED, *own, _DATE])
 
 
 def _coordinates() -> list[Column]:
-    """The Kafka source's own column names to ours."""
+    """Bronze's column names to those of the view, beside a contract's own."""
     return [F.col(name.removeprefix("kafka_")).alias(name) for name in COORDINATES.names]
+
+
+def accepted(events: DataFrame, topic: Topic) -> DataFrame:
+    """A topic's events in bronze, with its contract's columns."""
+    view = ContractView(topic)
+    return view.accepted(view.parse(events))
+
+
+def quarantine(events: DataFrame, topics: Mapping[str, Topic]) -> DataFrame:
+    """What contradicts its contract, and why; `topics` by name."""
+    refused = []
+    for name, topic in topics.items():
+        view = ContractView(topic)
+        refused.append(view.refused(view.parse(events.where(F.col("topic") == name))))
+    return reduce(DataFrame.union, refused)

@@ -1,0 +1,198 @@
+"""The streaming query of all topics, started again when it fails or a topic was made anew."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
+
+import structlog
+from confluent_kafka.admin import AdminClient
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # no py.typed
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+from warren.clock import Clock
+from warren.contracts.topics import Topic
+from warren.errors import KafkaError
+from warren.kafka.connection import connect
+from warren.kafka.topics import HOME
+from warren.metrics.archiver import (
+    ARCHIVER_BATCH_SECONDS,
+    ARCHIVER_BATCH_TIMESTAMP,
+    ARCHIVER_BEHIND,
+    ARCHIVER_FAILURES,
+    ARCHIVER_ROWS,
+)
+from warren.settings import Settings
+from warren.standstill import Look
+
+from warren_archiver.errors import ArchiveFailed, spark_cause
+from warren_archiver.lake.events import events
+from warren_archiver.lake.lake import Lake
+from warren_archiver.streaming import source
+from warren_archiver.streaming.gap_recorder import GapRecorder
+from warren_archiver.streaming.known_topics import KnownTopics
+from warren_archiver.streaming.progress import ROWS, Progress, newer_than, row_counters
+from warren_archiver.topics import topic_ids
+
+log = structlog.get_logger(__name__)
+FIRST_PAUSE = 5.0  # seconds before a failed query is started again; doubled each time
+LONGEST_PAUSE = 60.0
+ANSWER_SECONDS = 5.0
+
+
+class EventQuery:
+    """From Kafka into the table of events, by Delta's own sink: each record once is its promise."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        settings: Settings,
+        lake: Lake,
+        topics: Collection[Topic],
+        clock: Clock,
+        admin: AdminClient,
+    ) -> None:
+        self._spark = spark
+        self._settings = settings
+        self._lake = lake
+        self._clock = clock
+        self._admin = admin
+        self._topics = {topic.full_name(settings.home.topic_prefix): topic for topic in topics}
+        self._gaps = GapRecorder(spark, lake, admin, self._topics, clock)
+        self._known = KnownTopics(spark, lake, self._topics, clock)
+        self._ids: Mapping[str, str] = {}
+        self._query: StreamingQuery | None = None
+        self._once = False
+        self._seen = ""
+        """Time of the newest progress that was looked at."""
+        self._look_at = 0.0
+        self._pause = FIRST_PAUSE
+        self._start_at = 0.0
+        self._looked: Look | None = None
+
+    @property
+    def running(self) -> bool:
+        return self._query is not None and self._query.isActive
+
+    @property
+    def busy(self) -> bool:
+        """Whether a batch is being written."""
+        return self._query is not None and bool(self._query.status["isTriggerActive"])
+
+    def look(self) -> Look:
+        """A batch that is being written waits; tasks of Spark's that end, of whatever query, move.
+
+        May be called from any thread. Raises KafkaError when the home cluster does not answer.
+        """
+        tracker = self._spark.sparkContext.statusTracker()
+        stages = tracker.getActiveStageIds()
+        infos = [tracker.getStageInfo(stage) for stage in stages]
+        tasks = sum(info.numCompletedTasks for info in infos if info)
+        look = Look(int(self.busy), (self._seen, tuple(stages), tasks), unit="")
+        if look.waiting and look == self._looked:  # Spark waits for Kafka without a word
+            connect(HOME, HOME, self._settings.home, ANSWER_SECONDS)
+        self._looked = look
+        return look
+
+    def start(self, *, once: bool) -> None:
+        """Starts the query; `once` ends it at what is the topics' end now. Raises KafkaError."""
+        self._once = once
+        archiver = self._settings.archiver
+        self._ids = topic_ids(self._admin, self._topics)
+        records = source.batch(self._spark, self._settings, self._topics)
+        self._known.settle(self._ids, records, self._gaps)
+        rows = events(source.stream(self._spark, self._settings, self._topics), self._ids)
+        writer = (
+            rows.coalesce(archiver.writers)
+            .observe(ROWS, *row_counters(self._topics))
+            .writeStream.format("delta")
+            .queryName("archive")
+            .option("checkpointLocation", self._lake.checkpoint)
+        )
+        if once:
+            writer = writer.trigger(availableNow=True)
+        else:
+            interval = f"{round(archiver.interval * 1000)} milliseconds"
+            writer = writer.trigger(processingTime=interval)
+        self._look_at = self._clock.monotonic() + archiver.interval
+        self._query = writer.start(self._lake.events)
+
+    def watch(self) -> None:
+        """Takes figures from a running query; starts a failed one again after a pause.
+
+        Raises ArchiveFailed when a query that should run once has failed.
+        """
+        if self._query is None:
+            if self._clock.monotonic() >= self._start_at:
+                self._try(lambda: self.start(once=self._once))
+            return
+        self._try(self._follow)
+
+    def _try(self, step: Callable[[], None]) -> None:
+        try:
+            step()
+        except ArchiveFailed as failure:
+            self._restart_after(failure)
+        except (PySparkException, Py4JError) as problem:
+            self._restart_after(ArchiveFailed(spark_cause(problem)))
+        except KafkaError as problem:
+            self._restart_after(ArchiveFailed(problem.problem))
+
+    def _follow(self) -> None:
+        """Raises ArchiveFailed when the query has ended, and not because it was done."""
+        query = self._query
+        assert query is not None
+        ended = not query.isActive  # asked before: its last batch is among the progress then
+        for progress in newer_than(query, self._seen):
+            self._take(progress)
+        if ended:
+            problem = query.exception()
+            if problem is not None or not self._once:
+                cause = spark_cause(problem) if problem else "the query ended without a reason"
+                raise ArchiveFailed(cause)
+        elif not self._once and self._clock.monotonic() >= self._look_at:
+            self._look_at = self._clock.monotonic() + self._settings.archiver.interval
+            if topic_ids(self._admin, self._topics) != self._ids:
+                self.stop()
+                self.start(once=False)
+
+    def _take(self, progress: Progress) -> None:
+        self._seen = progress.at
+        behind: Counter[str] = Counter()
+        for place, end in progress.latest.items():
+            behind[place[0]] += end - progress.ends.get(place, 0)
+        for name, offsets in behind.items():
+            ARCHIVER_BEHIND.labels(self._topics[name].name).set(offsets)
+        if progress.found_nothing:
+            return
+        self._pause = FIRST_PAUSE
+        for name, rows in progress.rows.items():
+            ARCHIVER_ROWS.labels(self._topics[name].name).inc(rows)
+        ARCHIVER_BATCH_SECONDS.observe(progress.seconds)
+        ARCHIVER_BATCH_TIMESTAMP.set_to_current_time()
+        log.info(
+            "batch written",
+            batch=progress.batch,
+            records=sum(progress.rows.values()),
+            seconds=round(progress.seconds, 2),
+        )
+        self._gaps.look(progress, self._ids)
+
+    def _restart_after(self, failure: ArchiveFailed) -> None:
+        self.stop()
+        if self._once:
+            raise failure
+        ARCHIVER_FAILURES.inc()
+        log.error("archiving failed", problem=failure.cause, again_in=self._pause)
+        self._start_at = self._clock.monotonic() + self._pause
+        self._pause = min(self._pause * 2, LONGEST_PAUSE)
+
+    def stop(self) -> None:
+        """Ends the query. A batch that is being written is given up, and repeated next time."""
+        if self._query is not None:
+            try:
+                self._query.stop()
+            except PySparkException as problem:  # it failed while being stopped: it is down
+                log.warning("stopping", problem=spark_cause(problem))
+            self._query = None

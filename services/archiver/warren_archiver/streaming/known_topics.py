@@ -1,0 +1,89 @@
+"""Which topic of a name the archiver reads: one that was deleted and made anew is another one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+import structlog
+from delta.tables import DeltaTable
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
+from warren.clock import Clock
+from warren.contracts.topics import Topic
+
+from warren_archiver.lake.checkpoint import Checkpoint
+from warren_archiver.lake.events import events
+from warren_archiver.lake.lake import TOPIC_IDS_SCHEMA, Lake
+from warren_archiver.streaming.gap_recorder import GapRecorder
+
+log = structlog.get_logger(__name__)
+
+
+class KnownTopics:
+    """The ids of topics when they were last archived, beside the events."""
+
+    def __init__(
+        self, spark: SparkSession, lake: Lake, topics: Mapping[str, Topic], clock: Clock
+    ) -> None:
+        self._spark = spark
+        self._lake = lake
+        self._topics = topics
+        self._clock = clock
+
+    def settle(self, ids: Mapping[str, str], raw: DataFrame, recorder: GapRecorder) -> None:
+        """Before the query starts. Topics that were made anew will be read from their beginnings.
+
+        `ids` of the topics now, `raw`: their records. Killed in between, it is done again.
+        """
+        before = self._read()
+        anew = {name: before[name] for name, now in ids.items() if before.get(name, now) != now}
+        if anew:
+            checkpoint = Checkpoint(self._spark, self._lake.checkpoint)
+            ends = {
+                (topic, partition): end
+                for topic, ends in checkpoint.ends().items()
+                for partition, end in ends.items()
+                if topic in anew
+            }
+            self._disown(anew, raw)
+            recorder.made_anew(ends, anew)
+            checkpoint.forget(anew)
+            for name in anew:
+                log.warning(
+                    "topic was made anew, archived from its beginning",
+                    topic=self._topics[name].name,
+                    archived_before=sum(end for (topic, _), end in ends.items() if topic == name),
+                )
+        self._write({name: now for name, now in ids.items() if before.get(name) != now})
+
+    def _disown(self, ids: Mapping[str, str], raw: DataFrame) -> None:
+        """Removes rows of the topic that is there now which were written under the id of the one
+        before: between its making and our notice.
+        """
+        columns = ("topic", "partition", "offset", "timestamp", "key", "value")
+        same = [f"events.{name} <=> new.{name}" for name in columns]
+        of_one_before = " OR ".join(
+            f"(events.topic = '{topic}' AND events.topic_id = '{id_}')"
+            for topic, id_ in ids.items()
+        )
+        table = DeltaTable.forPath(self._spark, self._lake.events)
+        new = events(raw.where(F.col("topic").isin(list(ids))), ids)
+        table.alias("events").merge(
+            new.alias("new"),
+            " AND ".join([f"({of_one_before})", *same]),
+        ).whenMatchedDelete().execute()
+
+    def _read(self) -> dict[str, str]:
+        table = self._lake.read(self._spark, self._lake.topic_ids)
+        assert table is not None  # the lake has been ensured
+        rows = table.groupBy("topic").agg(F.max_by("topic_id", "found_at").alias("id")).collect()
+        return {row["topic"]: row["id"] for row in rows}
+
+    def _write(self, ids: Mapping[str, str]) -> None:
+        if not ids:
+            return
+        found_at = datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC)
+        rows = [(name, id_, found_at) for name, id_ in ids.items()]
+        frame = self._spark.createDataFrame(rows, TOPIC_IDS_SCHEMA)
+        frame.coalesce(1).write.format("delta").mode("append").save(self._lake.topic_ids)

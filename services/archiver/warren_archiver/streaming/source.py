@@ -1,0 +1,47 @@
+"""Warren's topics as Spark reads them: Kafka's columns, headers included."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TypeVar
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.readwriter import DataFrameReader
+from pyspark.sql.streaming.readwriter import DataStreamReader
+from warren.settings import Settings
+
+from warren_archiver.streaming.kafka_options import kafka_options
+
+_Reader = TypeVar("_Reader", DataFrameReader, DataStreamReader)
+
+
+def stream(spark: SparkSession, settings: Settings, names: Collection[str]) -> DataFrame:
+    """From the topics' beginnings, or from the query's checkpoint."""
+    limit = settings.archiver.batch_records
+    reader = spark.readStream.format("kafka").option("maxOffsetsPerTrigger", limit)
+    return _common(reader, settings, names).load()
+
+
+def batch(spark: SparkSession, settings: Settings, names: Collection[str]) -> DataFrame:
+    """All records that are there now."""
+    return _common(spark.read.format("kafka"), settings, names).load()
+
+
+def _common(reader: _Reader, settings: Settings, names: Collection[str]) -> _Reader:
+    home = settings.home
+    options = {f"kafka.{name}": value for name, value in kafka_options("home", home).items()}
+    return reader.options(
+        **options,
+        **{
+            "kafka.isolation.level": "read_committed",
+            # Spark asks for what it knows to be there. A consumer that waits for more, the default
+            # is half a second, delays Spark's next question on the same connection.
+            "kafka.fetch.max.wait.ms": "1",
+            "groupIdPrefix": home.installation.group("archiver"),
+            "subscribe": ",".join(names),
+            "startingOffsets": "earliest",
+            "includeHeaders": "true",
+            # What retention took is no reason to stop: gaps are recorded.
+            "failOnDataLoss": "false",
+        },
+    )

@@ -1,0 +1,70 @@
+"""warren-archiver with executors of a cluster, as it is told by the settings alone."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+from confluent_kafka import Producer
+from pyspark.sql import SparkSession
+from support.archive_events import key, offset_event
+from support.spark_cluster import spark_cluster
+from warren.contracts.topics import OFFSETS
+from warren.kafka.connection import connect
+from warren.kafka.topics import ensure_topics
+from warren.settings.archiver import QUICK_START
+from warren.settings_file import load_settings
+from warren_archiver.check.recount import check
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(600)]
+
+
+class HasBootstrap(Protocol):
+    """What the fixture `broker` is."""
+
+    bootstrap: str
+
+
+def test_executors_of_a_cluster_archive_as_well(
+    spark: SparkSession, spark_jars: Path, broker: HasBootstrap, unique: str, tmp_path: Path
+) -> None:
+    config = tmp_path / "warren.toml"
+    with spark_cluster(tmp_path) as master:
+        config.write_text(
+            f"""
+            [home]
+            bootstrap = "{broker.bootstrap}"
+            topic_prefix = "{unique}."
+            partitions = 2
+            [archiver]
+            path = "{tmp_path / "lake"}"
+            jars_dir = "{spark_jars}"
+            master = "{master}"
+            memory = "512m"
+            java_options = "{QUICK_START}"
+            [archiver.spark]
+            "spark.executor.memory" = "512m"
+            "spark.executor.extraJavaOptions" = "{QUICK_START}"
+            """
+        )
+        settings = load_settings(config)
+        ensure_topics(connect("home", "home", settings.home), settings.home)
+        producer = Producer({"bootstrap.servers": broker.bootstrap})
+        for number in range(100):
+            name = OFFSETS.full_name(settings.home.topic_prefix)
+            producer.produce(name, offset_event("g", number).to_bytes(), key(f"g{number % 7}"))
+        assert producer.flush(30) == 0
+        command = [sys.executable, "-m", "warren_archiver", "--config", str(config), "--once"]
+        environ = {n: text for n, text in os.environ.items() if not n.startswith("WARREN_")}
+        done = subprocess.run(
+            command, env=environ, capture_output=True, text=True, timeout=500, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert list((tmp_path / "work").glob("app-*/*/stdout")), "no executor has worked"
+    (found,) = check(spark, settings, topics=[OFFSETS], wait=0)
+    assert found.equal, found.differences
+    assert found.archived == 100
