@@ -108,6 +108,13 @@ def test_a_groups_first_events_are_judged_when_they_come_amid_a_rebalance(home: 
         assert_as_expected(home, {group: fold(life) for group, life in groups.items()})
 
 
+def test_a_worker_that_is_told_to_stop_while_it_starts_ends(home: Home) -> None:
+    told = dataclasses.replace(home, program=(SLOW, "told"))
+    with told.worker() as worker:
+        worker.start()
+        assert worker.await_exit() == 0
+
+
 def test_events_that_retention_deleted_unread_are_told(home: Home) -> None:
     events = commits(*range(10, 25))
     sender = home.events()
