@@ -19,7 +19,7 @@ from support.group_lives import (
 )
 from support.offset_events import MINUTE, NOW, At, commits, offset_event
 from support.waiting import eventually
-from warren.contracts import DeadLetter, group_key
+from warren.contracts import DeadLetter, StatusChangeEvent, group_key
 
 pytestmark = pytest.mark.integration
 
@@ -192,6 +192,27 @@ def test_windows_survive_a_kill_and_duplicates_are_ignored(home: Home) -> None:
         assert b'"complete":[0.3]' in last
         assert [record.value() for record in home.records("lag-status")] == before
         assert "warren_evaluator_duplicates_total 3.0" in worker.metrics()
+
+
+def test_the_incident_of_a_state_that_nobody_can_read_is_closed(home: Home) -> None:
+    """A damaged row: `warren.lag` still tells which incident was open, and metrics are served."""
+    key = group_key("prod", "billing")
+    with home.worker() as worker:
+        worker.start().await_ready()
+        sender = home.events()
+        sender.send(*commits(115, 115, 115))
+        sender.flush()
+        home.await_caught_up()
+        assert worker.terminate() == 0
+        home.damage_state(key, bytes([9, 1, 0]) + bytes(16) + bytes([99]) + b"nonsense")
+        worker.start().await_ready()
+        assert 'warren_evaluator_groups{status="WARN"} 0.0' in worker.metrics()
+        sender.send(offset_event(NOW + 9 * MINUTE, {"orders": {0: At(300, NOW + 9 * MINUTE)}}))
+        sender.flush()
+        home.await_caught_up()
+        told = [StatusChangeEvent.from_bytes(r.value()).data for r in home.records("lag-status")]
+        assert [change.status for change in told] == ["WARN", "OK"]
+        assert len({change.incident_id for change in told}) == 1
 
 
 def test_a_deleted_group_leaves_nothing_behind_even_after_a_restart(home: Home) -> None:

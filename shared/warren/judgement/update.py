@@ -24,7 +24,7 @@ from warren.judgement.state import Applied, GroupState, Latest
 
 
 def updated_state(
-    event: OffsetEvent, known: GroupState | None, rules: GroupRules
+    event: OffsetEvent, known: GroupState | None, rules: GroupRules, source_offset: int = UNKNOWN
 ) -> tuple[GroupState, PartitionRules]:
     """The state with the event's observation in it; partitions it does not name stay."""
     old = known or GroupState.new(Applied.by(event), rules.group.intervals)
@@ -44,11 +44,12 @@ def updated_state(
     _insert(windows, observation, event, applied, rules.group.log_ends_apart_ms)
     state = replace(
         old,
-        applied=Applied.by(event),
+        applied=Applied.by(event, source_offset),
         layout=layout,
         latest=latest,
         windows=windows,
         track=_tracked(old, rows, observation, event, applied),
+        onset=None if old.onset is None else old.onset.take(rows),
     )
     return state, applied
 
