@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.evaluator_process import Home
+from support.evaluator_process import Home, Worker
 from support.group_lives import (
     Load,
     Outputs,
@@ -69,6 +69,35 @@ def test_nothing_is_lost_nor_doubled_when_workers_come_and_go(
         home.await_caught_up()
         assert two.terminate() == 0
         assert_as_expected(home, expected)
+
+
+def test_a_rebalance_replays_only_what_others_wrote(home: Home) -> None:
+    """What a worker keeps it knows, and what comes back to it was the other's to change."""
+    groups = lives(10)
+    events = interleaved(groups)
+    half = len(events) // 2
+    sender = home.events()
+    with home.worker("one") as one, home.worker("two") as two:
+        one.start().await_ready()
+        sender.send(*events[:half])
+        sender.flush()
+        home.await_caught_up()
+        two.start().await_ready()
+        eventually(one.is_ready, message="the rebalance is over")
+        sender.send(*events[half:])
+        sender.flush()
+        home.await_caught_up()
+        assert "warren_evaluator_replayed_states_total 0.0" in one.metrics()
+        assert two.terminate() == 0
+        eventually(lambda: _replayed(one) > 0, message="what the other had is replayed")
+        sender.send(offset_event(NOW + 9 * MINUTE, {"orders": {0: At(9, NOW)}}, group="after"))
+        sender.flush()
+        home.await_caught_up()
+        assert _replayed(one) < len(home.changelog())
+        groups["after"] = [
+            offset_event(NOW + 9 * MINUTE, {"orders": {0: At(9, NOW)}}, group="after")
+        ]
+        assert_as_expected(home, {group: fold(life) for group, life in groups.items()})
 
 
 def test_nothing_is_lost_when_the_seek_after_a_recovery_takes_long(home: Home) -> None:
@@ -249,6 +278,15 @@ def test_an_unreachable_cluster_is_one_line_and_waited_for(unreachable: Home) ->
         assert '"cluster": "home"' in lines[0]
         assert '"setting": "home.bootstrap"' in lines[0]
         assert worker.terminate() == 0
+
+
+def _replayed(worker: Worker) -> float:
+    name = "warren_evaluator_replayed_states_total "
+    return next(
+        float(line.removeprefix(name))
+        for line in worker.metrics().splitlines()
+        if line.startswith(name)
+    )
 
 
 def _lines(log: Path) -> list[str]:
