@@ -48,7 +48,7 @@ def test_metrics_and_labels_exist(where: str, expression: str) -> None:
     assert names, where
     known = exposed()
     assert set(names) <= known.keys()
-    labels = set().union(*(known[name] for name in names))
+    labels = {"instance"}.union(*(known[name] for name in names))  # Prometheus gives each one
     grouped = {
         label.strip()
         for listed in re.findall(r"by \(([^)]*)\)", expression)

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 
 import pytest
 from support.offset_events import MINUTE, NOW, At, commits, offset_event
 from warren.clock import ManualClock
-from warren.contracts import DeadLetter, LagEvent, OffsetEvent, StatusChangeEvent, group_key
+from warren.contracts import (
+    DeadLetter,
+    LagEvent,
+    OffsetEvent,
+    Status,
+    StatusChangeEvent,
+    group_key,
+)
 from warren.contracts.topics import MAX_MESSAGE_BYTES
 from warren.evaluation import GroupRules, RuleBook, Rules
 from warren.judgement.lag_parts import MOST_PARTITIONS
-from warren.judgement.state_codec import decode, is_gone
+from warren.judgement.state import Applied
+from warren.judgement.state_codec import Remains, decode, is_gone
 from warren.settings import EvaluationOverride, EvaluationSettings
 from warren_evaluator.batch import MOST_LAG_BYTES, BatchEvaluator
 from warren_evaluator.records import BatchResult, SourceRecord
@@ -205,6 +214,102 @@ def test_a_deleted_group_leaves_a_tombstone_and_a_marker() -> None:
     assert write.value is not None
     assert is_gone(write.value)
     assert result.gone == [(KEY, 3, 12)]
+
+
+def of_admin_api(*hours: float) -> list[OffsetEvent]:
+    """A group without positions that lags and advances; when its events say that they are."""
+    return [
+        offset_event(
+            NOW + round(hour * 60 * MINUTE),
+            {"orders": {0: At(100 + 10 * i, NOW, lag=5)}},
+            source="admin_api",
+            position=-1,
+        )
+        for i, hour in enumerate(hours)
+    ]
+
+
+def test_an_event_of_another_month_is_refused_and_those_after_it_judged() -> None:
+    now = of_admin_api(-2, -1, 0)
+    (ahead,) = of_admin_api(30 * 24)
+    result = evaluate(records([now[0], ahead, *now[1:]]))
+    lags = [LagEvent.from_bytes(value) for value in published(result, "w.lag")]
+    assert [lag.evaluated_at for lag in lags] == [event.observed_at for event in now]
+    letter = DeadLetter.from_bytes(published(result, "w.dead-letters")[0])
+    assert "observed_at: 30 d ahead" in letter.reason
+    assert (result.counts.dead_letters, result.counts.duplicates) == (1, 0)
+
+
+def test_after_an_event_dated_ahead_the_log_says_what_is_newer() -> None:
+    """Within a day it is judged; those after it are no duplicates, unless they are replayed."""
+    events = of_admin_api(-2, -1, 5, -0.9, -0.8, -0.7)
+    numbered = list(enumerate(events))
+    table: dict[bytes, bytes] = {}
+    evaluated: list[int] = []
+    duplicates = 0
+    for offset, event in [*numbered, *numbered[3:]]:
+        result = evaluate(records([event], offset), table)
+        evaluated += [LagEvent.from_bytes(v).evaluated_at for v in published(result, "w.lag")]
+        duplicates += result.counts.duplicates
+        table |= {write.key: write.value for write in result.writes if write.value}
+    assert evaluated == [event.observed_at for event in events]
+    assert duplicates == 3
+
+
+def test_an_incident_outlives_an_event_dated_ahead() -> None:
+    lagging = [
+        offset_event(NOW + i * 5000, {"orders": {0: At(100, NOW + i * 5000, lag=10 + i)}})
+        for i in range(5)
+    ]
+    ahead = offset_event(NOW + 600 * MINUTE, {}, position=lagging[-1].position)
+    well = offset_event(
+        NOW + 30_000, {"orders": {0: At(200, NOW + 30_000)}}, position=lagging[-1].position
+    )
+    result = evaluate(records([*lagging, ahead, well]))
+    changes = [StatusChangeEvent.from_bytes(v).data for v in published(result, "w.lag-status")]
+    assert [change.status for change in changes] == ["ERR", "OK"]
+    assert len({change.incident_id for change in changes}) == 1
+
+
+def stalled_group() -> tuple[bytes, StatusChangeEvent]:
+    """Its stored state, and the event that opened its incident."""
+    events = [
+        offset_event(NOW + i * 5000, {"orders": {0: At(100, NOW + i * 5000, lag=10 + i)}})
+        for i in range(5)
+    ]
+    result = evaluate(records(events))
+    assert result.writes[0].value is not None
+    opened = StatusChangeEvent.from_bytes(published(result, "w.lag-status")[0])
+    assert opened.data.status == "ERR"
+    return result.writes[0].value, opened
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [lambda value: value[:-20], lambda value: b"\x63" + value[1:]],
+    ids=["truncated", "of a newer version"],
+)
+def test_the_incident_of_an_unreadable_state_is_closed(damaged: Callable[[bytes], bytes]) -> None:
+    value, opened = stalled_group()
+    well = offset_event(NOW + MINUTE, {"orders": {0: At(200, NOW + MINUTE)}})
+    before = offset_event(NOW + 20_000, {"orders": {0: At(100, NOW + 20_000, lag=14)}})
+    result = evaluate(records([before, well]), {KEY: damaged(value)})
+    assert (result.counts.discarded_states, result.counts.duplicates) == (1, 1)
+    (closed,) = [StatusChangeEvent.from_bytes(v).data for v in published(result, "w.lag-status")]
+    assert (closed.previous, closed.status) == ("ERR", "OK")
+    assert closed.incident_id == opened.data.incident_id
+
+
+def test_an_incident_that_the_state_does_not_tell_is_closed_as_warren_lag_has_it() -> None:
+    _, opened = stalled_group()
+    evaluator = BatchEvaluator(lambda _cluster, _group: GroupRules(Rules()), "w.", ManualClock(NOW))
+    applied = Applied("offsets_topic", -1, NOW + 20_000)
+    evaluator.incidents = {KEY: Remains(applied, Status.ERR, opened.data.opened_at)}
+    well = offset_event(NOW + MINUTE, {"orders": {0: At(200, NOW + MINUTE)}})
+    result = evaluator.evaluate(records([well]), {KEY: b"\xff\x01nonsense"}.get)
+    (closed,) = [StatusChangeEvent.from_bytes(v).data for v in published(result, "w.lag-status")]
+    assert (closed.previous, closed.status) == ("ERR", "OK")
+    assert closed.incident_id == opened.data.incident_id
 
 
 def test_an_unreadable_state_is_counted_and_begun_anew() -> None:

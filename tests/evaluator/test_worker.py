@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.evaluator_process import Home
+from support.evaluator_process import Home, Worker
 from support.group_lives import (
     Load,
     Outputs,
@@ -19,7 +19,7 @@ from support.group_lives import (
 )
 from support.offset_events import MINUTE, NOW, At, commits, offset_event
 from support.waiting import eventually
-from warren.contracts import DeadLetter, group_key
+from warren.contracts import DeadLetter, StatusChangeEvent, group_key
 
 pytestmark = pytest.mark.integration
 
@@ -71,6 +71,35 @@ def test_nothing_is_lost_nor_doubled_when_workers_come_and_go(
         assert_as_expected(home, expected)
 
 
+def test_a_rebalance_replays_only_what_others_wrote(home: Home) -> None:
+    """What a worker keeps it knows, and what comes back to it was the other's to change."""
+    groups = lives(10)
+    events = interleaved(groups)
+    half = len(events) // 2
+    sender = home.events()
+    with home.worker("one") as one, home.worker("two") as two:
+        one.start().await_ready()
+        sender.send(*events[:half])
+        sender.flush()
+        home.await_caught_up()
+        two.start().await_ready()
+        eventually(one.is_ready, message="the rebalance is over")
+        sender.send(*events[half:])
+        sender.flush()
+        home.await_caught_up()
+        assert "warren_evaluator_replayed_states_total 0.0" in one.metrics()
+        assert two.terminate() == 0
+        eventually(lambda: _replayed(one) > 0, message="what the other had is replayed")
+        sender.send(offset_event(NOW + 9 * MINUTE, {"orders": {0: At(9, NOW)}}, group="after"))
+        sender.flush()
+        home.await_caught_up()
+        assert _replayed(one) < len(home.changelog())
+        groups["after"] = [
+            offset_event(NOW + 9 * MINUTE, {"orders": {0: At(9, NOW)}}, group="after")
+        ]
+        assert_as_expected(home, {group: fold(life) for group, life in groups.items()})
+
+
 def test_nothing_is_lost_when_the_seek_after_a_recovery_takes_long(home: Home) -> None:
     """More events wait than small batches get through before the seek, and than queues hold."""
     groups = lives(100)
@@ -106,6 +135,13 @@ def test_a_groups_first_events_are_judged_when_they_come_amid_a_rebalance(home: 
         sender.flush()
         home.await_caught_up()
         assert_as_expected(home, {group: fold(life) for group, life in groups.items()})
+
+
+def test_a_worker_that_is_told_to_stop_while_it_starts_ends(home: Home) -> None:
+    told = dataclasses.replace(home, program=(SLOW, "told"))
+    with told.worker() as worker:
+        worker.start()
+        assert worker.await_exit() == 0
 
 
 def test_events_that_retention_deleted_unread_are_told(home: Home) -> None:
@@ -187,6 +223,27 @@ def test_windows_survive_a_kill_and_duplicates_are_ignored(home: Home) -> None:
         assert "warren_evaluator_duplicates_total 3.0" in worker.metrics()
 
 
+def test_the_incident_of_a_state_that_nobody_can_read_is_closed(home: Home) -> None:
+    """A damaged row: `warren.lag` still tells which incident was open, and metrics are served."""
+    key = group_key("prod", "billing")
+    with home.worker() as worker:
+        worker.start().await_ready()
+        sender = home.events()
+        sender.send(*commits(115, 115, 115))
+        sender.flush()
+        home.await_caught_up()
+        assert worker.terminate() == 0
+        home.damage_state(key, bytes([9, 1, 0]) + bytes(16) + bytes([99]) + b"nonsense")
+        worker.start().await_ready()
+        assert 'warren_evaluator_groups{status="WARN"} 0.0' in worker.metrics()
+        sender.send(offset_event(NOW + 9 * MINUTE, {"orders": {0: At(300, NOW + 9 * MINUTE)}}))
+        sender.flush()
+        home.await_caught_up()
+        told = [StatusChangeEvent.from_bytes(r.value()).data for r in home.records("lag-status")]
+        assert [change.status for change in told] == ["WARN", "OK"]
+        assert len({change.incident_id for change in told}) == 1
+
+
 def test_a_deleted_group_leaves_nothing_behind_even_after_a_restart(home: Home) -> None:
     key = group_key("prod", "billing")
     with home.worker() as worker:
@@ -221,6 +278,15 @@ def test_an_unreachable_cluster_is_one_line_and_waited_for(unreachable: Home) ->
         assert '"cluster": "home"' in lines[0]
         assert '"setting": "home.bootstrap"' in lines[0]
         assert worker.terminate() == 0
+
+
+def _replayed(worker: Worker) -> float:
+    name = "warren_evaluator_replayed_states_total "
+    return next(
+        float(line.removeprefix(name))
+        for line in worker.metrics().splitlines()
+        if line.startswith(name)
+    )
 
 
 def _lines(log: Path) -> list[str]:

@@ -92,6 +92,14 @@ class Home:
         consumer.close()
         return records
 
+    def damage_state(self, key: bytes, value: bytes) -> None:
+        """Another value than the worker's at the end of the changelog."""
+        (partition,) = {r.partition() for r in self.changelog() if r.key() == key}
+        producer = Producer({"bootstrap.servers": self.bootstrap})
+        name = f"{self.app_id}-windows-changelog"
+        producer.produce(name, key=key, value=value, partition=partition)
+        assert producer.flush(30) == 0
+
     def delete_events(self, cluster: str, group: str, before: int) -> None:
         """As retention does it: the offset events of a group's partition, up to an offset."""
         name = OFFSETS.full_name(self.prefix)

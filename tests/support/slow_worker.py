@@ -2,12 +2,15 @@
 
 Those are the steps in which Faust alone loses events: see `SafeRecovery` and `SafeConsumerThread`
 in `warren_evaluator.faust_corrections`. `judgement` takes its time for each batch while the time
-without a poll runs faster, and `hang` never ends a batch.
+without a poll runs faster, and `hang` never ends a batch. `told` is told to stop (SIGTERM) when it
+has found its home and before Faust listens to signals.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import sys
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -16,7 +19,7 @@ from aiokafka.consumer.subscription_state import SubscriptionState
 from faust.tables.recovery import Recovery
 from faust.transport.consumer import Consumer
 from faust.transport.drivers.aiokafka import AIOKafkaConsumerThread
-from warren_evaluator.__main__ import main
+from warren_evaluator import __main__ as evaluator
 from warren_evaluator.pipeline import Pipeline
 
 SECONDS = 2.5
@@ -62,6 +65,14 @@ def hanging(_: Step) -> Step:
     return run
 
 
+def telling(create: Callable[..., Any]) -> Callable[..., Any]:
+    def run(*arguments: Any) -> Any:
+        os.kill(os.getpid(), signal.SIGTERM)
+        return create(*arguments)
+
+    return run
+
+
 if __name__ == "__main__":
     step = sys.argv.pop()
     if step == "seek":
@@ -75,6 +86,8 @@ if __name__ == "__main__":
         Pipeline.run = slowly(Pipeline.run)
     elif step == "hang":
         Pipeline.run = hanging(Pipeline.run)
+    elif step == "told":
+        evaluator.create_evaluator = telling(evaluator.create_evaluator)
     else:
         sys.exit(f"unknown step: {step}")
-    main()
+    evaluator.main()

@@ -78,7 +78,7 @@ def _run(settings: Settings) -> None:
         )
         watch.start()
         log.info("starting", app_id=app_id(settings), partitions=partitions)
-        _work(evaluator)
+        _work(evaluator, stop)
     finally:
         if watch is not None:
             watch.stop()
@@ -101,10 +101,10 @@ def _make_data_dir(settings: Settings) -> None:
         ) from None
 
 
-def _work(evaluator: Evaluator) -> None:
+def _work(evaluator: Evaluator, stop: threading.Event) -> None:
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
-    Worker(evaluator.app, loop).execute_from_commandline()
+    Worker(evaluator.app, loop, stop).execute_from_commandline()
 
 
 if __name__ == "__main__":

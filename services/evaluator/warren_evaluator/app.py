@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from mode.supervisors import CrashingSupervisor
 from warren.clock import Clock
 from warren.contracts.topics import OFFSETS
 from warren.evaluation import RuleBook
+from warren.judgement.state_codec import Remains, is_gone, remains
 from warren.settings import Settings
 
 from warren_evaluator.batch import BatchEvaluator
@@ -23,6 +25,7 @@ from warren_evaluator.faust_corrections.recovery import SafeTableManager
 from warren_evaluator.faust_corrections.window_table import WindowTable
 from warren_evaluator.home.changelog import TABLE, app_id
 from warren_evaluator.home.credentials import broker_urls, credentials
+from warren_evaluator.home.incidents import read_incidents
 from warren_evaluator.pipeline import Pipeline
 from warren_evaluator.records import Publication, SourceRecord
 
@@ -65,8 +68,9 @@ def create_evaluator(settings: Settings, partitions: int, clock: Clock) -> Evalu
     )
     source = app.topic(OFFSETS.full_name(settings.home.topic_prefix), **raw)
     rules = RuleBook(settings.evaluation, settings.collector)
+    evaluator = BatchEvaluator(rules.rules_for, settings.home.topic_prefix, clock)
     pipeline = Pipeline(
-        BatchEvaluator(rules.rules_for, settings.home.topic_prefix, clock),
+        evaluator,
         table,
         publish=_publisher(app),
         committed=lambda: _committed(app, source.get_topic_name()),
@@ -75,6 +79,7 @@ def create_evaluator(settings: Settings, partitions: int, clock: Clock) -> Evalu
 
     async def after_recovery() -> None:
         pipeline.gone.restore(table.entries())
+        evaluator.incidents = await _incidents_without_state(settings, table)
 
     table.on_recover(after_recovery)
 
@@ -92,6 +97,17 @@ def create_evaluator(settings: Settings, partitions: int, clock: Clock) -> Evalu
                 event.ack()
 
     return Evaluator(app, table, pipeline)
+
+
+async def _incidents_without_state(settings: Settings, table: WindowTable) -> dict[bytes, Remains]:
+    lost = {
+        key: partition
+        for key, value, partition in table.entries()
+        if not is_gone(value) and remains(value) is None
+    }
+    if not lost:
+        return {}
+    return await asyncio.to_thread(read_incidents, settings.home, lost, set(lost.values()))
 
 
 def _faust_settings(settings: Settings, partitions: int) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 import structlog
@@ -14,7 +14,8 @@ from warren.evaluation import GroupRules
 from warren.judgement.judge import Duplicate, Ended, Judged, Outcome, Taken, judge
 from warren.judgement.lag_parts import in_parts
 from warren.judgement.state import GroupGone, GroupState
-from warren.judgement.state_codec import CorruptState, decode, encode
+from warren.judgement.state_codec import CorruptState, Remains, decode, encode, remains
+from warren.words import duration
 
 from warren_evaluator.records import BatchResult, Counts, Publication, SourceRecord, Write
 
@@ -22,6 +23,9 @@ log = structlog.get_logger(__name__)
 
 # Of a value on `warren.lag`, not compressed: the topic takes twice as much.
 MOST_LAG_BYTES = MAX_MESSAGE_BYTES // 2
+# An event that is dated further ahead of this worker's clock is refused: judged, it would say of
+# its group what only that day can tell. Less is judged, and the log's order goes on after it.
+MOST_AHEAD_MS = 24 * 3_600_000
 
 ReadValue: TypeAlias = Callable[[bytes], bytes | None]
 Input: TypeAlias = tuple[SourceRecord, bytes, OffsetEvent | ContractViolation]
@@ -37,6 +41,7 @@ class BatchEvaluator:
         self._lag = LAG.full_name(topic_prefix)
         self._lag_status = LAG_STATUS.full_name(topic_prefix)
         self._dead_letters = DEAD_LETTERS.full_name(topic_prefix)
+        self.incidents: Mapping[bytes, Remains] = {}  # of states without a readable one
 
     def evaluate(self, records: Iterable[SourceRecord], read: ReadValue) -> BatchResult:
         """`read` gives the table's value of a key. A bad record never stops the others."""
@@ -50,6 +55,7 @@ class BatchEvaluator:
             try:
                 if isinstance(event, ContractViolation):
                     raise event
+                self._check_time(event)
                 if key not in states:
                     states[key] = self._state(read(key), key, result.counts)
                 outcome = judge(
@@ -64,26 +70,42 @@ class BatchEvaluator:
                 continue
             self._publish(outcome, key, record, result)
             if isinstance(outcome, Taken | Judged | Ended):
+                _tell_of_time(event, states[key])
                 states[key] = outcome.state
                 changed[key] = record
         for key, record in changed.items():
             self._remember(key, record, states[key], result)
         return result
 
-    @staticmethod
-    def _state(value: bytes | None, key: bytes, counts: Counts) -> GroupState | GroupGone | None:
+    def _check_time(self, event: OffsetEvent) -> None:
+        """Raises ContractViolation."""
+        ahead = event.observed_at - self._clock.now_ms()
+        if ahead > MOST_AHEAD_MS:
+            raise ContractViolation(
+                f"observed_at: {duration(ahead)} ahead of this worker's clock; is the collector's, "
+                "or this one's, set wrong?"
+            )
+
+    def _state(
+        self, value: bytes | None, key: bytes, counts: Counts
+    ) -> GroupState | GroupGone | None:
         if value is None:
             return None
         try:
             return decode(value)
         except CorruptState as error:
             counts.discarded_states += 1
+            left = remains(value) or self.incidents.get(key)
             log.error(
                 "state of a group is unreadable, judging it anew",
                 group=key.decode(errors="replace"),
                 problem=str(error),
+                incident_opened_at=left.opened_at if left else None,
             )
-            return None
+            if left is None:
+                return None
+            intervals = self._rules_for(*split_group_key(key)).group.intervals
+            return GroupState.of_incident(left.applied, left.status, left.opened_at, intervals)
 
     def _publish(
         self, outcome: Outcome, key: bytes, record: SourceRecord, result: BatchResult
@@ -143,6 +165,16 @@ class BatchEvaluator:
         )
         return Publication(
             self._dead_letters, letter.key, letter.to_bytes(), record.partition, record
+        )
+
+
+def _tell_of_time(event: OffsetEvent, state: GroupState | GroupGone | None) -> None:
+    if state is not None and event.forget is None and state.applied.was_ahead(event):
+        log.warning(
+            "an event was dated ahead of those after it, judging its group anew",
+            cluster=event.cluster,
+            group=event.group,
+            ahead=duration(state.applied.observed_at - event.observed_at),
         )
 
 

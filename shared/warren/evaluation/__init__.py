@@ -8,6 +8,7 @@ from warren.evaluation.evidence import Evidence, Following
 from warren.evaluation.explanations import Explanation, explain
 from warren.evaluation.group import GroupVerdict, is_expired, judge_group
 from warren.evaluation.learning import Sighting, Track
+from warren.evaluation.onset import Began, Onset, onset_of
 from warren.evaluation.partition_rules import PartitionRules
 from warren.evaluation.partitions import PartitionVerdicts, judge_partitions
 from warren.evaluation.policies import POLICIES, Policy, by_partition
@@ -18,6 +19,7 @@ __all__ = [
     "MAX_TIME",
     "POLICIES",
     "UNKNOWN",
+    "Began",
     "Column",
     "Evidence",
     "Explanation",
@@ -25,6 +27,7 @@ __all__ = [
     "GroupRules",
     "GroupVerdict",
     "Int64",
+    "Onset",
     "PartitionRules",
     "PartitionVerdicts",
     "Policy",
@@ -38,5 +41,6 @@ __all__ = [
     "is_expired",
     "judge_group",
     "judge_partitions",
+    "onset_of",
     "told_beyond_end",
 ]

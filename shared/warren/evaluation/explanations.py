@@ -14,8 +14,9 @@ from warren.contracts.reason import ReasonName
 from warren.contracts.status import Status
 from warren.evaluation.evidence import Evidence
 from warren.evaluation.learning import Figure, Mark, Track
+from warren.evaluation.onset import Began, Onset, onset_of
+from warren.evaluation.pace import log_at_rest, produced_per_s
 from warren.evaluation.policies import Statuses
-from warren.evaluation.predicates import NO_REWIND, first_rewind
 from warren.evaluation.replay import tracked
 from warren.evaluation.windows import UNKNOWN, Bools, Column, Int64, Windows
 from warren.settings import PolicyName
@@ -42,12 +43,20 @@ def explain(
     status: Statuses,
     policies: Mapping[PolicyName, Bools],
     allowed_lag: int | Int64,
+    onset: Onset | None = None,
+    lag_before: Int64 | None = None,
 ) -> dict[int, Explanation]:
-    """By row, of the partitions that are not OK; `policies` says who was judged by which."""
+    """By row, of the partitions that are not OK; `policies` says who was judged by which.
+
+    `onset`: since when they are not; else as far as the windows know. `lag_before`: at the look
+    before this one.
+    """
     rows = np.flatnonzero(status > Status.OK)
     if not len(rows):
         return {}
-    part = _Part.of(evidence, status, rows)
+    onset = onset or onset_of(evidence.windows, status, None)
+    assert onset is not None  # something is wrong
+    part = _Part.of(evidence, status, rows, onset.take(rows), lag_before)
     learnt = None
     if "progress" in policies:
         learnt = tracked(evidence, allowed_lag).take(rows)
@@ -64,25 +73,41 @@ class _Part(NamedTuple):
     windows: Windows
     status: list[int]
     lag: list[int]
+    lag_before: list[int]
     now: list[int]
     filled: list[int]
     newest: list[list[int]]  # [column][partition]
     oldest: list[list[int]]
     lags: list[list[int]]  # [partition][slot]
+    began: list[list[int]]  # [Began][partition]
+    produced: list[float]  # records per second, negative where nobody knows
+    at_rest: list[bool]  # no remembered log end differs from another
 
     @classmethod
-    def of(cls, evidence: Evidence, status: Statuses, rows: Int64) -> _Part:
+    def of(
+        cls,
+        evidence: Evidence,
+        status: Statuses,
+        rows: Int64,
+        onset: Onset,
+        lag_before: Int64 | None,
+    ) -> _Part:
         windows = evidence.windows.take(rows)
         now = np.broadcast_to(evidence.now_ms, evidence.windows.filled.shape)[rows]
+        lag = evidence.current_lag[rows]
         return cls(
             windows=windows,
             status=status[rows].tolist(),
-            lag=evidence.current_lag[rows].tolist(),
+            lag=lag.tolist(),
+            lag_before=[UNKNOWN] * len(rows) if lag_before is None else lag_before[rows].tolist(),
             now=now.tolist(),
             filled=windows.filled.tolist(),
             newest=windows.newest().tolist(),
             oldest=windows.oldest().tolist(),
             lags=windows.column(Column.LAG).tolist(),
+            began=onset.marks.tolist(),
+            produced=produced_per_s(windows, lag, now, status[rows] == Status.STOP).tolist(),
+            at_rest=log_at_rest(windows).tolist(),
         )
 
     def silence(self, i: int) -> int:
@@ -94,27 +119,16 @@ class _Part(NamedTuple):
         return self.newest[Column.COMMITTED_AT][i] - self.oldest[Column.COMMITTED_AT][i]
 
     def behind(self, i: int, produced: float | None = None) -> str:
-        """`produced` in records per second; without it, what followed the newest commit."""
+        """`produced` in records per second; without it, what the windows tell."""
         if produced is None:
-            produced = self._produced(i)
-        grows = "" if produced is None else ", log at rest"
-        if produced is not None and produced > 0:
+            produced = self.produced[i]
+        if produced < 0 or self.lag[i] == UNKNOWN:
+            grows = ""
+        elif produced == 0 or self.at_rest[i]:
+            grows = ", log at rest"
+        else:
             grows = f", log still growing by {rate(produced)}"
         return f"{records(self.lag[i])} behind{grows}"
-
-    def _produced(self, i: int) -> float | None:
-        """Records per second since the newest commit, or over the window if that has just come."""
-        lag_then = self.newest[Column.LAG][i]
-        elapsed = self.now[i] - self.newest[Column.OBSERVED_AT][i]
-        grown = self.lag[i] - lag_then
-        if elapsed < 1000:
-            lag_then = self.oldest[Column.LAG][i]
-            elapsed = self.now[i] - self.oldest[Column.OBSERVED_AT][i]
-            moved = self.newest[Column.OFFSET][i] - self.oldest[Column.OFFSET][i]
-            grown = self.lag[i] - lag_then + moved
-        if lag_then == UNKNOWN or elapsed < 1000 or self.lag[i] == UNKNOWN:
-            return None
-        return max(grown, 0) * 1000 / elapsed
 
 
 def _by_window(part: _Part, i: int) -> Explanation:
@@ -125,6 +139,7 @@ def _by_window(part: _Part, i: int) -> Explanation:
 
 def _stopped(part: _Part, i: int) -> str:
     commits = part.filled[i]
+    # Shorter than the silence: the whole span is.
     usual = f"usual pause {duration(part.span(i) / (commits - 1))}" if commits > 1 else ""
     return _no_commit(part.silence(i), usual or "the only one known", part.behind(i))
 
@@ -134,7 +149,7 @@ def _no_commit(silence: float, usual: str, behind: str) -> str:
 
 
 def _stalled(part: _Part, i: int) -> str:
-    since = part.now[i] - part.oldest[Column.COMMITTED_AT][i]
+    since = part.now[i] - part.began[Began.STANDS_SINCE][i]
     return _no_progress(part.newest[Column.OFFSET][i], since, part.behind(i))
 
 
@@ -143,12 +158,9 @@ def _no_progress(offset: int, since: float, behind: str) -> str:
 
 
 def _rewound(part: _Part, i: int) -> str:
-    one = part.windows.take(np.array([i]))
-    slot = int(first_rewind(one)[0])
-    if slot == NO_REWIND:
-        return _went_back(None, 0, part.newest[Column.OFFSET][i], part.behind(i))
-    before = int(one.column(Column.OFFSET)[0, slot - 1])
-    ago = part.now[i] - int(one.column(Column.COMMITTED_AT)[0, slot])
+    before: int | None = part.began[Began.REWOUND_FROM][i]
+    ago = part.now[i] - part.began[Began.REWOUND_AT][i]
+    before = None if before == UNKNOWN else before
     return _went_back(before, ago, part.newest[Column.OFFSET][i], part.behind(i))
 
 
@@ -194,6 +206,8 @@ def _learnt(part: _Part, i: int, track: Track) -> Explanation:
     waited = max(now - marks[Mark.WAITING_SINCE], 0)
     if status is Status.STOP:
         usual = figures[Figure.COMMIT_PAUSE]
+        if usual > part.silence(i):  # a commit came late, and of the same offset
+            return Explanation("no_commit", _stands(part, i, waited, behind))
         told = "usual pause not known yet" if usual < 0 else f"usual pause {duration(usual)}"
         return Explanation("no_commit", _no_commit(part.silence(i), told, behind))
     if status is Status.STALL:
@@ -203,5 +217,14 @@ def _learnt(part: _Part, i: int, track: Track) -> Explanation:
         back = _went_back(marks[Mark.REWOUND_FROM], ago, marks[Mark.COMMITTED], behind)
         return Explanation("rewind", back)
     since = duration(now - marks[Mark.BEHIND_SINCE])
-    growing = f"lag growing, for {since} above what the usual pause explains; {behind}"
-    return Explanation("lag_growing", growing)
+    above = f"for {since} above what the usual pause explains"
+    if UNKNOWN < part.lag_before[i] < part.lag[i]:
+        return Explanation("lag_growing", f"lag growing, {above}; {behind}")
+    return Explanation("lag_growing", f"lag {above}, not growing just now; {behind}")
+
+
+def _stands(part: _Part, i: int, waited: float, behind: str) -> str:
+    return (
+        f"at offset {grouped(part.newest[Column.OFFSET][i])} for {duration(waited)}, "
+        f"last commit {duration(part.silence(i))} ago; {behind}"
+    )

@@ -19,12 +19,13 @@ from warren.evaluation import (
     is_expired,
     judge_group,
     judge_partitions,
+    onset_of,
     told_beyond_end,
 )
 from warren.judgement.forgetting import as_removal, forget, recalled, to_forget
 from warren.judgement.incidents import opened_at
 from warren.judgement.lag_events import lag_event
-from warren.judgement.lags import lag_of, least_lag_of
+from warren.judgement.lags import lag_before, lag_of, least_lag_of
 from warren.judgement.observation import check_ranges
 from warren.judgement.reasons import reasons
 from warren.judgement.state import Applied, GroupGone, GroupState
@@ -85,28 +86,31 @@ def judge(
     known = state if isinstance(state, GroupState) else None
     if event.forget is not None:
         return _forgotten(event, known, rules)
-    if state is not None and not state.applied.is_before(event):
+    if state is not None and not state.applied.is_before(event, source_offset):
         return Duplicate()
+    if known is not None and known.applied.was_ahead(event):
+        known = known.begun_anew()
     if event.deleted:
         return _ended(event, known, "group_deleted", source_offset)
     if known is not None and known.forgotten:
         event, known = recalled(event, known)
         if not known.layout.topics and not event.topics:
             return Nothing()
-    updated, applied = updated_state(event, known, rules)
+    updated, applied = updated_state(event, known, rules, source_offset)
     if more_follows or event.part + 1 < event.parts:
         return Taken(updated)
     if is_expired(updated.windows, event.observed_at, rules.group.expire_group_ms):
         if known is None:
             return Nothing()
         return _ended(event, known, "group_expired", source_offset)
-    return _judged(event, updated, rules, applied)
+    return _judged(event, known, updated, rules, applied)
 
 
 def _ended(
     event: OffsetEvent, known: GroupState | None, reason: EndReasonName, source_offset: int
 ) -> Ended:
-    return Ended(GroupGone(Applied.by(event), source_offset), _incident_end(event, known, reason))
+    gone = GroupGone(Applied.by(event, source_offset), source_offset)
+    return Ended(gone, _incident_end(event, known, reason))
 
 
 def _incident_end(
@@ -124,16 +128,20 @@ def _forgotten(
     if known is None or not partitions:
         return Nothing()
     event = as_removal(partitions, request, known)
-    updated, applied = updated_state(event, known, rules)
+    updated, applied = updated_state(event, known, rules, known.applied.source_offset)
     updated = forget(partitions, updated)
     if updated.layout.topics:
-        return _judged(event, updated, rules, applied)
+        return _judged(event, known, updated, rules, applied)
     unknown = replace(updated, status=Status.NOTFOUND, opened_at=None)
     return Ended(unknown, _incident_end(event, known, "group_forgotten"))
 
 
 def _judged(
-    event: OffsetEvent, updated: GroupState, group_rules: GroupRules, rules: PartitionRules
+    event: OffsetEvent,
+    known: GroupState | None,
+    updated: GroupState,
+    group_rules: GroupRules,
+    rules: PartitionRules,
 ) -> Judged:
     lag = lag_of(updated.latest, updated.steps)
     evidence = Evidence(
@@ -152,10 +160,12 @@ def _judged(
     )
     partitions = told_beyond_end(partitions, evidence)
     group = judge_group(partitions, lag)
-    found = explain(evidence, partitions.status, rules.policies, rules.allowed_lag)
+    before = lag_before(known, updated) if "progress" in rules.policies else None
+    onset = onset_of(updated.windows, partitions.status, updated.onset)
+    found = explain(evidence, partitions.status, rules.policies, rules.allowed_lag, onset, before)
     why = reasons(updated.layout, partitions.status, lag, found)
     since = opened_at(updated.opened_at, group.status, event.observed_at)
-    state = replace(updated, status=group.status, opened_at=since)
+    state = replace(updated, status=group.status, opened_at=since, onset=onset)
     change = None
     if group.status is not updated.status:
         began = updated.opened_at if since is None else since

@@ -37,3 +37,12 @@ def least_lag_of(state: GroupState, lag: Int64) -> Int64:
     then = state.latest.copy()
     then[Latest.LOG_END] = state.windows.log_ends[:, -1]
     return np.where(lag == UNKNOWN, lag_of(then, state.steps), lag)
+
+
+def lag_before(known: GroupState | None, updated: GroupState) -> Int64 | None:
+    """[partition of the updated state] the lag before the update; UNKNOWN in those that are new."""
+    if known is None:
+        return None
+    rows = known.layout.rows_of(updated.layout)
+    lag = np.append(lag_of(known.latest, known.steps), UNKNOWN)  # MISSING is the last one
+    return lag[rows]

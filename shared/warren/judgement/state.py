@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
 import numpy as np
 
 from warren.contracts.offset_event import OffsetEvent, SourceName
 from warren.contracts.status import Status
-from warren.evaluation import UNKNOWN, Int64, Track, Windows
+from warren.evaluation import UNKNOWN, Int64, Onset, Track, Windows
 from warren.evaluation.commit_convention import Commits, last_processed
 from warren.judgement.layout import Layout
 
@@ -18,6 +18,8 @@ Forgotten = Mapping[str, frozenset[int]]
 """Partitions, by topic, that are not known until they commit again: somebody asked for that."""
 
 MADE_ANEW_AFTER_MS = 10 * 60_000
+AHEAD_MS = 10 * 60_000
+"""An event dated so long before one that is above it in the log shows that the other was ahead."""
 _NO_POSITION = -1  # of a group that several sources know, too
 
 
@@ -32,27 +34,39 @@ class Latest(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """The last event that was applied: tells replayed events from new ones."""
+    """The last event that was applied: tells replayed events from new ones.
+
+    `source_offset` is its offset in `warren.offsets`; UNKNOWN where nobody remembers.
+    """
 
     source: SourceName
     position: int
     observed_at: int
+    source_offset: int = field(default=UNKNOWN, compare=False)
 
     @classmethod
-    def by(cls, event: OffsetEvent) -> Applied:
-        return cls(event.source, event.position, event.observed_at)
+    def by(cls, event: OffsetEvent, source_offset: int = UNKNOWN) -> Applied:
+        return cls(event.source, event.position, event.observed_at, source_offset)
 
-    def is_before(self, event: OffsetEvent) -> bool:
+    def is_before(self, event: OffsetEvent, source_offset: int = UNKNOWN) -> bool:
         """Whether the event is newer.
 
         One at an earlier position is not, whatever its time: a collector that lost its partitions
-        may say it. Only when that has gone on for long was `__consumer_offsets` made anew.
+        may say it. Only when that has gone on for long was `__consumer_offsets` made anew. Where
+        the time decides, one that was dated far ahead does not: the log's order does then.
         """
         if self.source != event.source or _NO_POSITION in (self.position, event.position):
-            return self.observed_at < event.observed_at
-        if event.position < self.position:
+            is_newer = self.observed_at < event.observed_at
+        elif event.position < self.position:
             return event.observed_at - self.observed_at > MADE_ANEW_AFTER_MS
-        return (self.position, self.observed_at) < (event.position, event.observed_at)
+        else:
+            mine, other = (self.position, self.observed_at), (event.position, event.observed_at)
+            is_newer = mine < other
+        return is_newer or (self.was_ahead(event) and 0 <= self.source_offset < source_offset)
+
+    def was_ahead(self, event: OffsetEvent) -> bool:
+        """Whether, if the event is newer, this one had a time that was still to come."""
+        return self.observed_at - event.observed_at > AHEAD_MS
 
     def shares_order_with(self, event: OffsetEvent) -> bool:
         """Whether positions of the (newer) event can be compared with those before."""
@@ -76,6 +90,7 @@ class GroupState:
     forgotten: Forgotten = field(default_factory=dict)
     track: Track | None = None  # only where policy `progress` judges
     commits: Commits = field(default_factory=dict)  # by topic
+    onset: Onset | None = None  # only while some partition is not OK
 
     @classmethod
     def new(cls, applied: Applied, intervals: int) -> GroupState:
@@ -98,6 +113,20 @@ class GroupState:
         """From the committed offsets to those that are read next: [partition], or 0 for all."""
         topics = self.last_processed
         return self.layout.marked(topics) if topics else 0
+
+    @classmethod
+    def of_incident(
+        cls, applied: Applied, status: Status, opened_at: int | None, intervals: int
+    ) -> GroupState:
+        """Nothing is known but that, so an open incident will be closed under its id."""
+        return replace(cls.new(applied, intervals), status=status, opened_at=opened_at)
+
+    def begun_anew(self) -> GroupState:
+        """The same without what was observed: its times cannot be compared with those to come."""
+        fresh = GroupState.of_incident(
+            self.applied, self.status, self.opened_at, self.windows.intervals
+        )
+        return replace(fresh, forgotten=self.forgotten)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,13 @@ Layout, little-endian: version, kind, then what `_GROUP` or `_GONE` names, the p
 the columns. A column of windows is stored as the newest value (64 bits) and the distances of the
 others from it, in 32 bits when they all fit. About 300 bytes a partition with ten intervals. Where
 policy `progress` judges, its track follows, 185 bytes a partition: how many marks and figures there
-are (a version that has others learns anew), then those. At the end, when the log ends were seen:
-one time where it is the same for all partitions.
+are (a version that has others learns anew), then those. Then, when the log ends were seen: one time
+where it is the same for all partitions. At the end the offset of the last event in `warren.offsets`
+and, while some partition is not OK, when that began, 32 bytes a partition.
 
 Version 1 had no track; it is read as a group without one. Until version 2 nobody knew when log ends
-were seen: when the state was stored.
+were seen: when the state was stored. Until version 3 nothing was at the end. What is before the
+layout stays where it is in every version to come: `remains` reads it, whoever wrote it.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import functools
 import json
 import math
 import struct
+from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 import numpy as np
@@ -25,23 +28,26 @@ from numpy.typing import NDArray
 from warren.contracts.offset_event import SourceName
 from warren.contracts.status import Status
 from warren.errors import WarrenError
-from warren.evaluation import Column, Int64, Track, Windows
+from warren.evaluation import UNKNOWN, Began, Column, Int64, Onset, Track, Windows
 from warren.evaluation.commit_convention import CommitEvidence, Commits, Rest
 from warren.evaluation.learning import Figure, Mark
 from warren.judgement.layout import Layout
+from warren.judgement.observation import LATEST_MOMENT
 from warren.judgement.state import Applied, Forgotten, GroupGone, GroupState, Latest
 
-VERSION = 3
-READABLE = (1, 2, 3)
+VERSION = 4
+READABLE = (1, 2, 3, 4)
 _KIND_GROUP, _KIND_GONE = 1, 2
 _SOURCES: tuple[SourceName, ...] = get_args(SourceName)
 _NONE = -(2**63)  # for an incident that is not open
+_GROUP_STATUSES = (Status.NOTFOUND, Status.OK, Status.WARN, Status.ERR)
 
 _PREFIX = struct.Struct("<BB")  # version, kind
 _APPLIED = struct.Struct("<Bqq")  # source, position, observed_at
 _GROUP = struct.Struct("<BqHII")  # status, opened_at, intervals, partitions, bytes of the layout
 _TRACK = struct.Struct("<BB")  # marks, figures; 0, 0 where there is no track
 _GONE = struct.Struct("<q")  # source offset
+_TAIL = struct.Struct("<qB")  # source offset, marks of the onset; 0 where there is none
 _HEAD = _PREFIX.size + _APPLIED.size
 
 
@@ -71,6 +77,9 @@ def encode(state: GroupState | GroupGone) -> bytes:
     parts += _encode_column(windows.log_ends)
     parts += _encode_track(state.track)
     parts += _encode_times(windows.log_ends_at)
+    onset = None if state.onset is None else state.onset.marks.astype("<i8")
+    parts.append(_TAIL.pack(applied.source_offset, 0 if onset is None else len(onset)))
+    parts.append(b"" if onset is None else onset.tobytes())
     return b"".join(parts)
 
 
@@ -85,7 +94,8 @@ def decode(value: bytes) -> GroupState | GroupGone:
         if kind == _KIND_GROUP:
             return _decode_group(applied, value, version)
         if kind == _KIND_GONE:
-            return GroupGone(applied, *_GONE.unpack_from(value, _HEAD))
+            (source_offset,) = _GONE.unpack_from(value, _HEAD)
+            return GroupGone(replace(applied, source_offset=source_offset), source_offset)
     except (struct.error, ValueError, IndexError, TypeError) as error:
         raise CorruptState(f"state cannot be read: {error}") from error
     raise CorruptState(f"state of unknown kind {kind}")
@@ -97,14 +107,48 @@ def is_gone(value: bytes) -> bool:
 
 
 def peek_status(value: bytes) -> Status:
-    """The group's status without reading the rest; NOTFOUND for a group that is gone."""
-    if len(value) <= _HEAD or value[1] != _KIND_GROUP:
+    """The group's status without reading the rest; NOTFOUND for a group that is gone, and where
+    there is none to be read.
+    """
+    if len(value) <= _HEAD or value[1] != _KIND_GROUP or value[_HEAD] not in _GROUP_STATUSES:
         return Status.NOTFOUND
     return Status(value[_HEAD])
 
 
+@dataclass(frozen=True, slots=True)
+class Remains:
+    """What can be had of a state that cannot be read: what was applied, and its incident."""
+
+    applied: Applied
+    status: Status
+    opened_at: int | None
+
+
+def remains(value: bytes) -> Remains | None:
+    """None where not even that can be read, or is not plausible."""
+    try:
+        _, kind = _PREFIX.unpack_from(value)
+        source, position, observed_at = _APPLIED.unpack_from(value, _PREFIX.size)
+        status, opened, *_ = _GROUP.unpack_from(value, _HEAD)
+        applied = Applied(_SOURCES[source], position, observed_at)
+        found = Remains(applied, Status(status), None if opened == _NONE else opened)
+    except (struct.error, ValueError, IndexError):
+        return None
+    is_open = found.status in (Status.WARN, Status.ERR)
+    plausible = (
+        kind == _KIND_GROUP
+        and found.status in _GROUP_STATUSES
+        and is_open == (found.opened_at is not None)
+        and 0 <= observed_at <= LATEST_MOMENT
+        and 0 <= (found.opened_at or 0) <= observed_at
+    )
+    return found if plausible else None
+
+
 def _decode_group(applied: Applied, value: bytes, version: int) -> GroupState:
     status, opened_at, intervals, partitions, layout_size = _GROUP.unpack_from(value, _HEAD)
+    if status not in _GROUP_STATUSES:
+        raise CorruptState(f"{status} is no status of a group")
     reader = _Reader(value, _HEAD + _GROUP.size)
     layout, forgotten, commits = _decode_layout(bytes(reader.take(layout_size)), partitions)
     if len(layout) != partitions or intervals < 1:
@@ -122,9 +166,10 @@ def _decode_group(applied: Applied, value: bytes, version: int) -> GroupState:
     log_ends_at = np.full(partitions, applied.observed_at, np.int64)
     if version > 2:
         reader.times(into=log_ends_at)
+    source_offset, onset = reader.tail(partitions) if version > 3 else (UNKNOWN, None)
     reader.expect_end()
     return GroupState(
-        applied=applied,
+        applied=replace(applied, source_offset=source_offset),
         status=Status(status),
         opened_at=None if opened_at == _NONE else opened_at,
         layout=layout,
@@ -133,6 +178,7 @@ def _decode_group(applied: Applied, value: bytes, version: int) -> GroupState:
         forgotten=forgotten,
         track=track,
         commits=commits,
+        onset=onset,
     )
 
 
@@ -204,6 +250,12 @@ class _Reader:
         if (marks, figures) != (len(Mark), len(Figure)):
             return None
         return Track(learnt, averages)
+
+    def tail(self, partitions: int) -> tuple[int, Onset | None]:
+        """Source offset and onset; none that another version of Warren has noted."""
+        source_offset, marks = _TAIL.unpack(self.take(_TAIL.size))
+        began = self.numbers("<i8", (marks, partitions)).astype(np.int64)
+        return source_offset, Onset(began) if marks == len(Began) else None
 
     def expect_end(self) -> None:
         if self._at != len(self._value):

@@ -26,7 +26,7 @@ from warren.judgement.state import Applied, GroupState, Latest
 
 
 def updated_state(
-    event: OffsetEvent, known: GroupState | None, rules: GroupRules
+    event: OffsetEvent, known: GroupState | None, rules: GroupRules, source_offset: int = UNKNOWN
 ) -> tuple[GroupState, PartitionRules]:
     """The state with the event's observation in it; partitions it does not name stay."""
     old = known or GroupState.new(Applied.by(event), rules.group.intervals)
@@ -54,12 +54,13 @@ def updated_state(
     _insert(windows, observation, event, applied, steps)
     state = replace(
         old,
-        applied=Applied.by(event),
+        applied=Applied.by(event, source_offset),
         layout=layout,
         latest=latest,
         windows=windows,
         track=_tracked(old, rows, observation, event, applied, steps),
         commits=commits,
+        onset=None if old.onset is None else old.onset.take(rows),
     )
     return state, applied
 

@@ -44,6 +44,11 @@ EVALUATOR_DISCARDED_STATES = Counter(
     "Table values that could not be read: their groups' windows began anew",
     registry=EVALUATOR,
 )
+EVALUATOR_REPLAYED = Counter(
+    "warren_evaluator_replayed_states",
+    "Records of changelogs read after starts and rebalances: what others had written",
+    registry=EVALUATOR,
+)
 EVALUATOR_BATCH_SECONDS = Histogram(
     "warren_evaluator_batch_seconds",
     "Seconds from the first event of a batch to the last acknowledgement",

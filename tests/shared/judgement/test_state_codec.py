@@ -11,18 +11,20 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from support.offset_events import NOW, At, Judge, commits, offset_event
 from warren.contracts.status import Status
-from warren.evaluation import Column, Rules, Track, Windows
+from warren.evaluation import Began, Column, Onset, Rules, Track, Windows
 from warren.evaluation.commit_convention import CommitEvidence, Rest
 from warren.evaluation.learning import Figure, Mark
 from warren.judgement.layout import Layout
 from warren.judgement.state import Applied, GroupGone, GroupState, Latest
-from warren.judgement.state_codec import CorruptState, decode, encode, is_gone, peek_status
+from warren.judgement.state_codec import CorruptState, decode, encode, is_gone, peek_status, remains
 from warren.settings import PolicyName
+
+STATUS_AT = 2 + 17  # version and kind, then what was applied
 
 int64 = st.integers(-(2**63), 2**63 - 1)
 mixed = st.integers(-5, 5) | st.integers(NOW, NOW + 10**6) | int64
 applied = st.builds(
-    Applied, st.sampled_from(["offsets_topic", "admin_api", "zookeeper"]), int64, int64
+    Applied, st.sampled_from(["offsets_topic", "admin_api", "zookeeper"]), int64, int64, int64
 )
 layouts = st.dictionaries(
     st.text(max_size=5), st.lists(st.integers(0, 2**31 - 1), unique=True, max_size=4), max_size=3
@@ -53,7 +55,7 @@ def group_states(draw: st.DrawFn) -> GroupState:
 
     return GroupState(
         applied=draw(applied),
-        status=draw(st.sampled_from(Status)),
+        status=draw(st.sampled_from([Status.NOTFOUND, Status.OK, Status.WARN, Status.ERR])),
         opened_at=draw(st.none() | st.integers(0, 2**62)),
         layout=layout,
         latest=draw(integers(len(Latest), partitions)),
@@ -66,6 +68,7 @@ def group_states(draw: st.DrawFn) -> GroupState:
         forgotten=draw(forgotten),
         track=draw(st.none() | tracks(partitions)),
         commits=draw(commit_evidence),
+        onset=draw(st.none() | integers(len(Began), partitions).map(Onset)),
     )
 
 
@@ -94,6 +97,10 @@ def assert_same(one: GroupState, other: object) -> None:
     np.testing.assert_array_equal(one.windows.log_ends, other.windows.log_ends)
     np.testing.assert_array_equal(one.windows.log_ends_at, other.windows.log_ends_at)
     assert (one.track is None) == (other.track is None)
+    assert one.applied.source_offset == other.applied.source_offset
+    assert (one.onset is None) == (other.onset is None)
+    if one.onset is not None and other.onset is not None:
+        np.testing.assert_array_equal(one.onset.marks, other.onset.marks)
     if one.track is not None and other.track is not None:
         np.testing.assert_array_equal(one.track.marks, other.track.marks)
         np.testing.assert_array_equal(one.track.figures, other.track.figures)
@@ -131,6 +138,7 @@ def test_damaged_bytes_give_a_state_or_a_typed_error(
     value = bytearray(encode(state))
     for position in data.draw(st.lists(st.integers(0, len(value) - 1), max_size=4)):
         value[position] = data.draw(st.integers(0, 255))
+    assert peek_status(bytes(value)) in Status
     try:
         decode(bytes(value))
     except CorruptState:
@@ -139,26 +147,44 @@ def test_damaged_bytes_give_a_state_or_a_typed_error(
 
 @given(st.binary(max_size=200))
 def test_any_bytes_give_a_state_or_a_typed_error(value: bytes) -> None:
+    assert peek_status(value) in Status
+    remains(value)
     try:
         decode(value)
     except CorruptState:
         return
 
 
+@pytest.mark.parametrize("status", [Status.STALL, 99])
+def test_what_is_no_status_of_a_group_is_an_error_for_it_alone(status: int) -> None:
+    state = GroupState.new(Applied("admin_api", -1, 5), 10)
+    value = bytearray(encode(state))
+    value[STATUS_AT] = status
+    assert peek_status(bytes(value)) is Status.NOTFOUND
+    assert remains(bytes(value)) is None
+    with pytest.raises(CorruptState):
+        decode(bytes(value))
+
+
 def test_another_version_is_refused() -> None:
     value = encode(GroupGone(Applied("admin_api", -1, 5), 7))
-    with pytest.raises(CorruptState, match="version 4"):
-        decode(b"\x04" + value[1:])
+    with pytest.raises(CorruptState, match="version 9"):
+        decode(b"\x09" + value[1:])
     with pytest.raises(CorruptState, match="too many"):
         decode(encode(GroupState.new(Applied("admin_api", -1, 5), 10)) + b"x")
 
 
 @given(group_states())
 def test_what_earlier_versions_have_written_is_read(state: GroupState) -> None:
-    """Until 2 nobody knew when log ends were seen; 1 had no track, and no word on that either."""
+    """Until 3 nobody knew the event's offset, nor when troubles began; until 2 when log ends were
+    seen; 1 had no track, and no word on that either.
+    """
+    applied = replace(state.applied, source_offset=-1)
+    state, tail = replace(state, applied=applied, onset=None), -9
+    assert_same(state, decode(b"\x03" + encode(state)[1:tail]))
     seen_at = np.full(len(state.layout), state.applied.observed_at)
     state = replace(state, windows=replace(state.windows, log_ends_at=seen_at))
-    end = -9 if len(state.layout) else -1
+    end = tail - 9 if len(state.layout) else tail - 1
     assert_same(state, decode(b"\x02" + encode(state)[1:end]))
     without = replace(state, track=None)
     assert_same(without, decode(b"\x01" + encode(without)[1 : end - 2]))
@@ -167,6 +193,7 @@ def test_what_earlier_versions_have_written_is_read(state: GroupState) -> None:
 @given(group_states(), st.data())
 def test_a_track_with_other_marks_is_learnt_anew(state: GroupState, data: st.DataObject) -> None:
     """As a version of Warren that remembers less has written it."""
+    state = replace(state, onset=None)
     track = data.draw(tracks(len(state.layout)))
     other = replace(state, track=Track(track.marks[1:], track.figures))
     assert_same(replace(state, track=None), decode(encode(other)))
@@ -175,7 +202,7 @@ def test_a_track_with_other_marks_is_learnt_anew(state: GroupState, data: st.Dat
 def test_a_partition_takes_about_three_hundred_bytes() -> None:
     group = Judge()
     for i in range(12):
-        at = {p: At(10**9 + i * 1000 + p, NOW + i * 60_000, 10**5 + i) for p in range(100)}
+        at = {p: At(10**9 + i * 1000 + p, NOW + i * 60_000, 10**5 + i % 2) for p in range(100)}
         group.judged(offset_event(NOW + i * 60_000, {"orders": at}))
     assert isinstance(group.state, GroupState)
     assert len(encode(group.state)) < 310 * 100

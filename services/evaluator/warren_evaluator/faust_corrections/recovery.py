@@ -6,6 +6,7 @@ from typing import Any
 
 from faust.tables.manager import TableManager
 from faust.tables.recovery import Recovery
+from faust.types import TP
 
 
 class SafeRecovery(Recovery):
@@ -25,6 +26,18 @@ class SafeRecovery(Recovery):
         self.app.flow_control.suspend()
         await super().on_recovery_completed(generation_id)
 
+    def wrote(self, changelog: TP, offset: int, generation: int) -> None:
+        """This record of a changelog is in the table, for it came from there.
+
+        Faust remembers only what it has replayed: in every rebalance it would replay all that was
+        written since. `generation` is that in which the record was sent: of a partition that was
+        others' in between, more than this record is new.
+        """
+        is_mine = changelog in self.active_tps and not self.in_recovery
+        if is_mine and generation == self.app.consumer_generation_id:
+            known: int | None = self.active_offsets.get(changelog)
+            self.active_offsets[changelog] = max(offset, -1 if known is None else known)
+
     async def _wait(self, coro: Any, timeout: Any = None) -> None:
         del timeout
         await super()._wait(coro)
@@ -34,7 +47,8 @@ class SafeTableManager(TableManager):
     """Uses `SafeRecovery`."""
 
     @property
-    def recovery(self) -> Recovery:
+    def recovery(self) -> SafeRecovery:
         if self._recovery is None:
             self._recovery = SafeRecovery(self.app, self, beacon=self.beacon, loop=self.loop)
+        assert isinstance(self._recovery, SafeRecovery)
         return self._recovery

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Iterator
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 import faust
 from faust.types import TP
 from faust.types.tuples import RecordMetadata
+from warren.metrics import evaluator as metrics
+
+from warren_evaluator.faust_corrections.recovery import SafeTableManager
 
 
 class WindowTable(faust.Table[bytes, bytes]):
@@ -41,16 +46,31 @@ class WindowTable(faust.Table[bytes, bytes]):
         else:
             self.data[key] = value
             self._partitions[key] = partition
-        sent: Awaitable[RecordMetadata] = await self.app.producer.send(
+        generation = self.app.consumer_generation_id
+        waiting = await self.app.producer.send(
             self.changelog_topic_name, key, value, partition, None, None
         )
+        sent = cast("asyncio.Future[RecordMetadata]", waiting)
+        sent.add_done_callback(partial(self._acknowledged, generation))
         return sent
+
+    def _acknowledged(self, generation: int, sent: asyncio.Future[RecordMetadata]) -> None:
+        if sent.cancelled() or sent.exception() is not None:
+            return
+        written = sent.result()
+        place = TP(written.topic, written.partition)
+        self._tables.recovery.wrote(place, written.offset, generation)
+
+    @property
+    def _tables(self) -> SafeTableManager:
+        return cast(SafeTableManager, self.app.tables)
 
     def apply_changelog_batch(self, batch: Any) -> None:
         """A replayed part of the changelog."""
         events = list(batch)
         super().apply_changelog_batch(events)
         self.replayed += len(events)
+        metrics.EVALUATOR_REPLAYED.inc(len(events))
         for event in events:
             self._partitions[event.key] = event.message.partition
 

@@ -1,0 +1,144 @@
+"""Explanations of groups that are followed: true in every sample, and of the whole incident."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from hypothesis import given
+from hypothesis import strategies as st
+from support.offset_events import NOW, At, Judge, offset_event
+from warren.contracts import OffsetEvent
+from warren.evaluation import Rules
+from warren.judgement.state_codec import decode, encode
+from warren.settings import PolicyName
+
+STEP = 2000
+MINUTE_STEPS = 60_000 // STEP
+
+
+def life(*ats: At) -> Iterator[OffsetEvent]:
+    """One look at orders/0 every two seconds."""
+    for i, at in enumerate(ats):
+        yield offset_event(NOW + i * STEP, {"orders": {0: at}})
+
+
+def committing(offset: int, i: int, log_end: int) -> At:
+    return At(offset, NOW + i * STEP, log_end=log_end)
+
+
+def explained(ats: list[At], policy: PolicyName = "burrow") -> list[tuple[str, str, int]]:
+    """(status, explanation, lag) of each look; the state goes through its bytes each time."""
+    group = Judge(Rules(policy=policy))
+    said = []
+    for event in life(*ats):
+        outcome = group.judged(event)
+        columns = outcome.lag.topics["orders"]
+        said.append((columns.status[0], columns.explanation[0] or "", columns.lag[0] or 0))
+        group.state = decode(encode(outcome.state))
+    return said
+
+
+def test_a_stall_speaks_of_the_incident_and_not_of_the_window() -> None:
+    """Commits every two seconds for 41 minutes: the window knows 20 s of them."""
+    moves = [committing(10 * i, i, 10 * i + 5) for i in range(20)]
+    steps = 41 * MINUTE_STEPS + 1
+    stands = [committing(190, i, 200 + 10 * i) for i in range(20, 20 + steps)]
+    status, sentence, _ = explained(moves + stands)[-1]
+    assert status == "STALL"
+    assert "at offset 190 for 41 m" in sentence
+
+
+def test_a_rewind_speaks_of_the_incident_and_not_of_the_window() -> None:
+    """A consumer that goes back a little with every commit."""
+    moves = [committing(1000 * i, i, 1000 * i + 5) for i in range(20)]
+    steps = 41 * MINUTE_STEPS + 1
+    back = [committing(10_000 - i, i, 25_000 + 10 * i) for i in range(20, 20 + steps)]
+    status, sentence, _ = explained(moves + back)[-1]
+    assert status == "REWIND"
+    assert "went back from 19,000 41 m ago and is at 8,750" in sentence
+
+
+def test_the_rate_does_not_alternate() -> None:
+    """A look with a commit, a look without: the log grows by 25/s throughout."""
+    ats = [At(100, NOW + (i - i % 2) * STEP, log_end=200 + 50 * i, commits=1 - i % 2)
+           for i in range(60)]  # fmt: skip
+    said = [sentence for status, sentence, _ in explained(ats)[20:] if status == "STALL"]
+    assert len(said) > 30
+    assert {re.findall(r"growing by (\S+)", sentence)[0] for sentence in said} == {"25/s"}
+
+
+def test_a_log_that_has_not_grown_for_long_is_at_rest() -> None:
+    ats = [At(10 * i, NOW + i * STEP, log_end=10 * i + 50) for i in range(20)]
+    ats += [At(190, NOW + 19 * STEP, log_end=240 + 50 * min(i, 10), commits=0) for i in range(120)]
+    status, sentence, _ = explained(ats)[-1]
+    assert status == "STOP"
+    assert sentence.endswith("550 records behind, log at rest")
+
+
+looks = st.lists(
+    st.tuples(st.sampled_from([0, 0, 1]), st.sampled_from([0, 0, 5, 40]), st.integers(0, 30)),
+    min_size=40,
+    max_size=160,
+)
+
+
+@given(looks, st.sampled_from(["burrow", "wiki", "progress"]))
+def test_what_is_said_is_true_in_every_sample(
+    moves: list[tuple[int, int, int]], policy: PolicyName
+) -> None:
+    committed, committed_at, log_end, ats = 0, NOW, 100, []
+    for i, (commits, advance, grown) in enumerate(moves):
+        log_end += grown
+        if commits:
+            committed, committed_at = min(committed + advance, log_end), NOW + i * STEP
+        ats.append(At(committed, committed_at, log_end=log_end, commits=commits))
+    lag_before = 0
+    for i, (status, sentence, lag) in enumerate(explained(ats, policy)):
+        if status == "STOP" and (
+            said := re.match(r"no commit for (.*), usual pause (.*);", sentence)
+        ):
+            assert (
+                milliseconds(said[2])
+                <= milliseconds(said[1])
+                <= NOW + i * STEP - ats[i].committed_at
+            )
+        if "lag growing" in sentence:
+            assert lag > lag_before
+        lag_before = lag
+
+
+def milliseconds(words: str) -> int:
+    if words in ("less than 1 s", "usual pause not known yet"):
+        return 0
+    units = {"d": 86_400, "h": 3600, "m": 60, "s": 1}
+    return sum(int(n) * units[unit] * 1000 for n, unit in re.findall(r"(\d+) ([dhms])", words))
+
+
+def test_the_words_of_progress_occur_in_what_is_tried() -> None:
+    """A lag that grows in a saw tooth, and a late commit of the same offset."""
+    sawtooth = [
+        At(8 * (i - i % 5), NOW + (i - i % 5) * STEP, log_end=20 * i + 100, commits=int(i % 5 == 0))
+        for i in range(400)
+    ]
+    warned = [
+        (text, lag) for status, text, lag in explained(sawtooth, "progress") if status == "WARN"
+    ]
+    assert any("lag growing, for" in text for text, _ in warned)
+    assert any("not growing just now" in text for text, _ in warned)
+
+
+def test_a_late_commit_of_the_same_offset_is_no_silence() -> None:
+    """Commits every two minutes, then one after 200 s that does not advance, then none."""
+    pause, late = 120_000 // STEP, 200_000 // STEP
+    ats = []
+    for i in range(20 * pause):
+        last = i - i % pause
+        ats.append(At(last, NOW + last * STEP, log_end=i + 50, commits=int(i == last)))
+    for i in range(20 * pause, 22 * pause + 10):
+        last = 19 * pause if i < 19 * pause + late else 19 * pause + late
+        at = At(19 * pause, NOW + last * STEP, log_end=i + 50, commits=int(i == last))
+        ats.append(at)
+    said = [text for status, text, _ in explained(ats, "progress") if status == "STOP"]
+    assert said
+    assert "at offset 1,140 for 4 m 2 s, last commit 42 s ago" in said[0]
