@@ -1,32 +1,26 @@
-"""DescribeGroups (classic), ConsumerGroupDescribe (KIP-848) and ShareGroupDescribe (KIP-932).
+"""ConsumerGroupDescribe (KIP-848) and ShareGroupDescribe (KIP-932).
 
-Schema: Kafka's JSON files of these names, request and response. aiokafka has DescribeGroups
-version 3 (no static members' instance ids).
+Schema: Kafka's JSON files of these names, request and response.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from aiokafka.protocol.admin import DescribeGroupsRequest_v3
 from aiokafka.protocol.api import Request, RequestStruct, Response
 from aiokafka.protocol.types import (
-    Array,
     Boolean,
-    Bytes,
     CompactArray,
     CompactString,
     Int8,
     Int16,
     Int32,
     Schema,
-    String,
     TaggedFields,
 )
 from warren.kafka.metadata import Uuid
 
 _TEXT = CompactString("utf-8")
-_OLD_TEXT = String("utf-8")
 _NO_TAGS: dict[int, bytes] = {}
 
 
@@ -47,43 +41,6 @@ _GROUP_IDS = Schema(
     ("include_authorized_operations", Boolean),
     ("tags", TaggedFields),
 )
-
-
-class DescribeGroupsResponse_v4(Response):  # type: ignore[misc]  # noqa: N801 - untyped base; aiokafka's names
-    API_KEY = 15
-    API_VERSION = 4
-    SCHEMA = Schema(
-        ("throttle_time_ms", Int32),
-        (
-            "groups",
-            Array(
-                ("error_code", Int16),
-                ("group", _OLD_TEXT),
-                ("state", _OLD_TEXT),
-                ("protocol_type", _OLD_TEXT),
-                ("protocol", _OLD_TEXT),
-                (
-                    "members",
-                    Array(
-                        ("member_id", _OLD_TEXT),
-                        ("instance_id", _OLD_TEXT),
-                        ("client_id", _OLD_TEXT),
-                        ("client_host", _OLD_TEXT),
-                        ("subscription", Bytes),
-                        ("assignment", Bytes),
-                    ),
-                ),
-                ("authorized_operations", Int32),
-            ),
-        ),
-    )
-
-
-class DescribeGroupsRequest_v4(RequestStruct):  # type: ignore[misc]  # noqa: N801 - untyped base; aiokafka's names
-    API_KEY = 15
-    API_VERSION = 4
-    RESPONSE_TYPE = DescribeGroupsResponse_v4
-    SCHEMA = Schema(("groups", Array(_OLD_TEXT)), ("include_authorized_operations", Boolean))
 
 
 _CONSUMER = (
@@ -174,16 +131,6 @@ class ShareGroupDescribeRequest_v1(RequestStruct):  # type: ignore[misc]  # noqa
     FLEXIBLE_VERSION = True
     RESPONSE_TYPE = ShareGroupDescribeResponse_v1
     SCHEMA = _GROUP_IDS
-
-
-class DescribeClassicGroups(Request[DescribeGroupsRequest_v3 | DescribeGroupsRequest_v4]):  # type: ignore[misc]  # untyped base
-    API_KEY = 15
-
-    def __init__(self, groups: Sequence[str]) -> None:
-        self._groups = groups
-
-    def build(self, request_struct_class: type[RequestStruct]) -> RequestStruct:
-        return request_struct_class(self._groups, False)
 
 
 class DescribeConsumerGroups(

@@ -10,14 +10,11 @@ from typing import Any, Literal
 
 from aiokafka.protocol.api import Request
 from warren.kafka.brokers import UNANSWERED, Brokers
+from warren.kafka.classic_groups import DescribeClassicGroups
 from warren.kafka.metadata import NO_ERROR, described_topics
 
 from warren_collector.admin.committed_offsets import TopicOffsets
-from warren_collector.admin.describe_groups import (
-    DescribeClassicGroups,
-    DescribeConsumerGroups,
-    DescribeShareGroups,
-)
+from warren_collector.admin.describe_groups import DescribeConsumerGroups, DescribeShareGroups
 from warren_collector.admin.fetch_offsets import FetchOffsetsOfGroup, FetchOffsetsOfGroups
 from warren_collector.admin.list_groups import ListAllGroups
 from warren_collector.admin.offset_fetch_partitions import from_rows

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import Future
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import structlog
-from confluent_kafka import KafkaException
-from confluent_kafka.admin import AdminClient, ConsumerGroupDescription
 from warren.clock import Clock
-from warren.errors import ForeignMembers
+from warren.errors import ForeignMembers, KafkaError
+from warren.kafka.brokers import UNANSWERED, Brokers
+from warren.kafka.classic_groups import ClassicMember, describe_group
 
 log = structlog.get_logger(__name__)
 
 EVERY = 10.0  # seconds
-REQUEST_TIMEOUT = 10.0
 SETTING = "home.instance"
 
-Describe = Callable[[str], "Future[ConsumerGroupDescription]"]
+Members = Sequence[ClassicMember]
+Describe = Callable[[str], Future[Members]]
 
 
 class OwnGroup:
@@ -43,7 +44,7 @@ class OwnGroup:
         self._is_own = is_own
         self._describe = describe
         self._clock = clock
-        self._asked: Future[ConsumerGroupDescription] | None = None
+        self._asked: Future[Members] | None = None
         self._due = clock.monotonic()
 
     def look(self) -> None:
@@ -55,10 +56,10 @@ class OwnGroup:
             self._due = self._clock.monotonic() + EVERY
             self._asked = self._describe(self._group)
 
-    def _take(self, answer: Future[ConsumerGroupDescription]) -> None:
+    def _take(self, answer: Future[Members]) -> None:
         try:
-            members = answer.result().members
-        except KafkaException:
+            members = answer.result()
+        except (KafkaError, *UNANSWERED):
             return  # not known: what was found last stands
         foreign = [m for m in members if not self._is_own(m.client_id)]
         before, self.foreign = self.foreign, sorted(f"{m.client_id} at {m.host}" for m in foreign)
@@ -79,11 +80,28 @@ class OwnGroup:
         )
 
 
-def describing(admin: AdminClient) -> Describe:
-    """Asks a cluster. READ on the group, which its members need anyway, is enough."""
+class OwnGroupDescriber:
+    """Asks a cluster, in a thread of its own. READ on the group, which its members need anyway, is
+    enough.
+    """
 
-    def describe(group: str) -> Future[ConsumerGroupDescription]:
-        answers = admin.describe_consumer_groups([group], request_timeout=REQUEST_TIMEOUT)
-        return answers[group]
+    def __init__(self, brokers: Brokers) -> None:
+        """The brokers are this object's from now on."""
+        self._brokers = brokers
+        self._runner = asyncio.Runner()
+        self._thread = ThreadPoolExecutor(1, "own group")
 
-    return describe
+    def __call__(self, group: str) -> Future[Members]:
+        return self._thread.submit(self._ask, group)
+
+    def close(self) -> None:
+        """Waits for an answer that is still to come."""
+        self._thread.submit(self._close).result()
+        self._thread.shutdown()
+
+    def _ask(self, group: str) -> Members:
+        return self._runner.run(describe_group(self._brokers, group)).members
+
+    def _close(self) -> None:
+        self._runner.run(self._brokers.close())
+        self._runner.close()

@@ -24,7 +24,7 @@ from warren_collector.cluster.filters import ClusterFilters
 from warren_collector.cluster.membership import Membership
 from warren_collector.cluster.meters import Meters
 from warren_collector.cluster.opening import Sources, Watched
-from warren_collector.cluster.own_group import OwnGroup, describing
+from warren_collector.cluster.own_group import OwnGroup, OwnGroupDescriber
 from warren_collector.cluster.progress import Progress
 from warren_collector.cluster.publisher import Publisher
 from warren_collector.cluster.state import ClusterState, Figures
@@ -171,7 +171,7 @@ class ClusterStack:
             )
             source, positions = opened.source, opened.positions
             admin = AdminClient(client_options(self.cluster, self._setting, cluster))
-            self._own_group = self._watched_group(membership, admin)
+            self._own_group = self._watched_group(membership, closing)
             reports = GroupReports(
                 self.cluster,
                 opened.states,
@@ -237,17 +237,14 @@ class ClusterStack:
                 self._note(source, positions, ticker)
                 next_tick = max(next_tick + interval, now)
 
-    def _watched_group(self, membership: Membership, admin: AdminClient) -> OwnGroup | None:
+    def _watched_group(self, membership: Membership, closing: ExitStack) -> OwnGroup | None:
         """None where collectors are no group on the monitored cluster."""
         if "offsets_topic" not in self._cluster_settings.sources:
             return None
-        return OwnGroup(
-            self.cluster,
-            membership.group,
-            membership.is_own,
-            describing(admin),
-            self._clock,
-        )
+        brokers = Brokers(self.cluster, self._setting, self._cluster_settings)
+        describer = OwnGroupDescriber(brokers)
+        closing.callback(describer.close)
+        return OwnGroup(self.cluster, membership.group, membership.is_own, describer, self._clock)
 
     def _age_s(self, at: int | None) -> float:
         return math.nan if at is None else (self._clock.now_ms() - at) / 1000

@@ -5,16 +5,18 @@ A refusal in the middle of Faust's work ends in a traceback; here it is one line
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import asyncio
 
+from aiokafka.errors import GroupAuthorizationFailedError
 from confluent_kafka import KafkaException, TopicCollection
 from confluent_kafka.admin import AclOperation, AdminClient
 from warren.contracts.topics import DEAD_LETTERS, LAG, LAG_STATUS, OFFSETS
-from warren.errors import AuthorizationFailed
+from warren.errors import AuthorizationFailed, ClusterUnreachable
+from warren.kafka.brokers import UNANSWERED, Brokers
+from warren.kafka.classic_groups import ClassicGroup, describe_group
 from warren.kafka.connection import classify
 from warren.kafka.topics import HOME, TIMEOUT
-from warren.settings import Settings
+from warren.settings import HomeSettings, Settings
 
 from warren_evaluator.home.changelog import app_id, changelog_name
 
@@ -37,22 +39,37 @@ def check_rights(admin: AdminClient, settings: Settings) -> None:
     answers = admin.describe_topics(
         TopicCollection(list(needed)), include_authorized_operations=True, request_timeout=TIMEOUT
     )
-    _require("topic", answers, needed)
-    groups = admin.describe_consumer_groups(
-        [app], include_authorized_operations=True, request_timeout=TIMEOUT
-    )
-    _require("group", groups, {app: {READ}})
-
-
-def _require(
-    kind: str, answers: Mapping[str, Any], needed: Mapping[str, set[AclOperation]]
-) -> None:
-    for name, operations in needed.items():
+    for topic, operations in needed.items():
         try:
-            allowed = answers[name].result().authorized_operations
+            allowed = answers[topic].result().authorized_operations
         except KafkaException as error:
             raise classify(HOME, "home", error.args[0]) from None
-        missing = [] if allowed is None else sorted(op.name for op in operations - set(allowed))
-        if missing:
-            rights = " and ".join(missing)
-            raise AuthorizationFailed(HOME, "home.kafka", f"not authorised: {rights} {kind} {name}")
+        if allowed is not None:
+            _require(f"topic {topic}", operations - set(allowed))
+    _check_group(settings.home, app)
+
+
+def _check_group(home: HomeSettings, group: str) -> None:
+    try:
+        allowed = asyncio.run(_described(home, group)).authorized_operations
+    except GroupAuthorizationFailedError:
+        allowed = 0
+    except UNANSWERED as error:
+        problem = f"the coordinator of group {group} does not answer: {error!r}"
+        raise ClusterUnreachable(HOME, "home.bootstrap", problem) from None
+    if allowed is not None and not allowed & (1 << READ.value):
+        _require(f"group {group}", {READ})
+
+
+async def _described(home: HomeSettings, group: str) -> ClassicGroup:
+    brokers = Brokers(HOME, "home", home)
+    try:
+        return await describe_group(brokers, group)
+    finally:
+        await brokers.close()
+
+
+def _require(on: str, missing: set[AclOperation]) -> None:
+    if missing:
+        rights = " and ".join(sorted(operation.name for operation in missing))
+        raise AuthorizationFailed(HOME, "home.kafka", f"not authorised: {rights} {on}")
