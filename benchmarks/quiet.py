@@ -48,6 +48,7 @@ def main() -> None:
             "seconds": round(arguments.seconds),
             "groups": groups.started,
             "kills": services.kills,
+            "restarts": groups.restarts,
             "longest_commit_s": round(groups.longest_commit_s, 1),
             **told(bootstrap),
         }

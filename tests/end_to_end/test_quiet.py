@@ -29,6 +29,7 @@ def test_nobody_is_told_anything_of_groups_that_are_well(pytestconfig: pytest.Co
             break
     else:
         pytest.skip(f"this machine held every commit up for {found['longest_commit_s']} s")
+    assert found["restarts"] == 0, said
     assert (found["status_changes"], found["notifications"]) == (0, 0), said
     assert found["judged"] >= 28
 
