@@ -89,6 +89,7 @@ class GroupState:
     forgotten: Forgotten = field(default_factory=dict)
     track: Track | None = None  # only where policy `progress` judges
     onset: Onset | None = None  # only while some partition is not OK
+    openings: tuple[int, ...] = ()  # of the last incidents, Unix milliseconds
 
     @classmethod
     def new(cls, applied: Applied, intervals: int) -> GroupState:
