@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from datetime import UTC, datetime
 
 # What acts on the place where text is shown instead of being seen there: C0, DEL and C1 controls,
@@ -31,10 +32,15 @@ _VISIBLE = {code: _shown(code) for code in _ACTING}
 
 def duration(milliseconds: float) -> str:
     """The two largest units: `5 s`, `4 m 12 s`, `2 h`, `3 d 4 h`; nothing negative."""
-    # Written out, for each partition that is not OK is told of with it.
     seconds = int(max(milliseconds, 0) // 1000)
     if seconds < 60:
         return f"{seconds} s" if seconds or milliseconds <= 0 else "less than 1 s"
+    return _of_seconds(seconds)
+
+
+# Each partition that is not OK is told of with durations and rates, many with the same.
+@functools.lru_cache(maxsize=4096)
+def _of_seconds(seconds: int) -> str:
     minutes, rest = divmod(seconds, 60)
     if minutes < 60:
         return f"{minutes} m {rest} s" if rest else f"{minutes} m"
@@ -64,6 +70,7 @@ def utc(milliseconds: int) -> str:
     return datetime.fromtimestamp(milliseconds / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
+@functools.lru_cache(maxsize=4096)
 def rate(per_second: float) -> str:
     """`40/s`, `1.5/s`, `12/min`, `3/h`: what is worth reading of it."""
     for factor, unit in ((1, "s"), (60, "min"), (3600, "h")):

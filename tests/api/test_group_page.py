@@ -72,6 +72,15 @@ def test_why_is_the_first_thing_on_the_page_of_a_group(explained: Api) -> None:
     assert not page(explained, "/groups/demo/fine").select(".why")
 
 
+def test_the_cause_and_what_to_do_stand_below_it(filled: Api) -> None:
+    cause = {"name": "no_members", "sentence": "nobody is in it", "action": "start <b>them</b>"}
+    filled.put("billing", status="ERR", explanation=WHY, cause=cause)
+    why, because = page(filled, "/groups/demo/billing").select(".why")
+    assert text(because) == "Cause: nobody is in it What to do: start <b>them</b>"
+    filled.put("billing", status="ERR", explanation=WHY, cause={**cause, "name": "unknown"})
+    assert page(filled, "/groups/demo/billing").select(".why") == [why]
+
+
 def test_members_the_one_to_look_at_first(explained: Api) -> None:
     soup = page(explained, "/groups/demo/billing")
     stuck, idle = [cells(row) for row in soup.select(".members tbody tr")]

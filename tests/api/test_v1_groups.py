@@ -163,6 +163,15 @@ def test_members_and_what_they_own(api: Api) -> None:
     assert (member["assignment"], member["epoch"]) == ({"orders": [0, 1]}, None)
 
 
+def test_the_cause_is_on_the_group_and_on_its_changes(api: Api) -> None:
+    cause = {"name": "no_members", "sentence": "nobody is in it", "evidence": {"members": 0}}
+    api.put("g", status="ERR", cause=cause)
+    api.change("g", "ERR", NOW - 5000, cause=cause)
+    detail = api.get("/api/v1/groups/demo/g").json()
+    assert detail["cause"] == {**cause, "action": None}
+    assert detail["history"][0]["cause"] == detail["cause"]
+
+
 def test_why_is_on_the_group_and_on_each_partition(api: Api) -> None:
     why = {"reason": "no_commit", "explanation": "no commit for 4 m 12 s, usual pause 5 s"}
     bad = {"status": "STOP", "lag": 7, **why}

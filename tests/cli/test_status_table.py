@@ -56,6 +56,14 @@ def test_what_is_unknown_or_well_is_a_dash() -> None:
 WHY = "no commit for 4 m 12 s, usual pause 5 s; 2,101 records behind, log at rest"
 
 
+def test_a_cause_says_more_than_what_is_wrong_with_a_partition() -> None:
+    worst = {"topic": "t", "partition": 0, "status": "STOP", "lag": 2101, "explanation": WHY}
+    cause = {"name": "no_members", "sentence": "nobody has been in the group for 4 m 12 s"}
+    assert drawn(group(worst=worst, cause=cause))[1].endswith(cause["sentence"])
+    unknown = {"name": "unknown", "sentence": "nothing speaks clearly for one cause"}
+    assert drawn(group(worst=worst, cause=unknown))[1].endswith(WHY)
+
+
 def test_why_the_worst_partition_is_not_ok_is_a_column_of_its_own() -> None:
     worst = {"topic": "t", "partition": 0, "status": "STOP", "lag": 2101, "explanation": WHY}
     title, row, other = drawn(group(worst=worst), group(explanation=None))

@@ -6,7 +6,7 @@ from email.message import EmailMessage
 from typing import Any
 
 from notifier.builders import MINUTE, OPENED_AT, bad_partition, delivery, event
-from warren.contracts import StatusChangeEvent
+from warren.contracts import Cause, StatusChangeEvent
 from warren.settings.notifier import EmailChannelSettings
 from warren_notifier.channels.email_message import message, templates
 
@@ -68,6 +68,17 @@ def test_what_was_resolved() -> None:
     assert "From         2026-11-21 07:00:00 UTC\n" in text(resolved)
     assert "Until        2026-11-21 07:05:00 UTC (5 m)\n" in text(resolved)
     assert "Worst partitions" not in text(resolved)
+
+
+def test_whose_trouble_it_is_and_what_to_do() -> None:
+    cause = Cause(name="no_members", sentence="nobody is\x1bin it", action="start its consumers")
+    told = text(mail(event(cause=cause)))
+    assert "Cause        nobody is␛in it\n" in told
+    assert "What to do   start its consumers\n" in told
+    unknown = cause.model_copy(update={"name": "unknown"})
+    assert "Cause" not in text(mail(event(cause=unknown)))
+    over = event("OK", "ERR", cause=cause)
+    assert "Cause" not in text(mail(over, kind="resolved", status="OK"))
 
 
 def test_groups_that_are_gone_say_why() -> None:

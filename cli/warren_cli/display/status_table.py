@@ -157,12 +157,15 @@ def _worst(group: Group) -> Shortened:
 
 
 def why(group: Group) -> str:
-    """What is wrong with the worst partition, or why the status is not known, in a sentence; empty
-    when nothing is wrong, or that is unknown.
+    """The cause; else what is wrong with the worst partition, or why the status is not known. One
+    sentence; empty when nothing is wrong, or that is unknown.
     """
     own = group.get("explanation") or ""
     if group["status"] == "UNKNOWN":
         return str(own)
+    cause = group.get("cause")
+    if cause and cause["name"] != "unknown":
+        return str(cause["sentence"])
     return (group["worst"] or {}).get("explanation") or own
 
 

@@ -1,5 +1,6 @@
 """Event contracts: the only definition of what is on Warren's topics (docs/ is generated)."""
 
+from warren.contracts.cause import CAUSES, Cause, CauseEvidence, CauseName
 from warren.contracts.cluster_event import ClusterEvent, ClusterStateName
 from warren.contracts.commit_convention import CommitConvention
 from warren.contracts.dead_letter import DeadLetter
@@ -42,10 +43,14 @@ from warren.contracts.status_change import (
 from warren.contracts.topics_event import TopicsEvent
 
 __all__ = [
+    "CAUSES",
     "LOSS_UNKNOWN",
     "MAX_PARTITIONS",
     "REASONS",
     "BadPartition",
+    "Cause",
+    "CauseEvidence",
+    "CauseName",
     "ChannelIdentity",
     "ClusterEvent",
     "ClusterStateName",

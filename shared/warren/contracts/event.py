@@ -41,6 +41,11 @@ class Event(BaseModel):
             raise ContractViolation(f"{where}: {first['msg']}{more}") from error
 
 
+def is_none(value: object) -> bool:
+    """For a field that is left out where there is nothing to say."""
+    return value is None
+
+
 def nulls(columns: dict[str, Any]) -> list[Any]:
     """For a column that events of before it was there lack."""
     return [None] * len(columns.get("partition", ()))

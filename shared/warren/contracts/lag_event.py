@@ -6,12 +6,14 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from warren.contracts.cause import Cause
 from warren.contracts.event import (
     ClusterName,
     Event,
     Milliseconds,
     Offset,
     Partition,
+    is_none,
     nulls,
     require_equal_lengths,
 )
@@ -87,6 +89,11 @@ class LagEvent(Event):
     reason: str | None = Field(default=None, description=f"Of the worst partition. {REASON}")
     explanation: str | None = Field(
         default=None, description="Which partition is worst, and why, in one sentence; null when OK"
+    )
+    cause: Cause | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description="Whose trouble it is; absent when OK, and from evaluators that do not know it",
     )
     topics: dict[str, TopicLag] = Field(default_factory=dict)
     last_processed: list[str] = Field(

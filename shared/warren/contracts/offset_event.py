@@ -12,6 +12,7 @@ from warren.contracts.event import (
     Milliseconds,
     Offset,
     Partition,
+    is_none,
     require_equal_lengths,
 )
 
@@ -60,10 +61,6 @@ class EarlierPositions(BaseModel):
         return self
 
 
-def _is_none(value: object) -> bool:
-    return value is None
-
-
 class OffsetEvent(Event):
     """Positions as observed at one moment; all that the evaluator needs to judge the group.
 
@@ -90,7 +87,7 @@ class OffsetEvent(Event):
     )
     earlier: dict[str, EarlierPositions] | None = Field(
         default=None,
-        exclude_if=_is_none,
+        exclude_if=is_none,
         description="By topic, what was before; absent but for positions told for the first time",
     )
     deleted: bool = Field(default=False, description="The whole group is gone")

@@ -7,7 +7,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, WithJsonSchema
 
-from warren.contracts.event import ClusterName, Event, Milliseconds, Offset, Partition
+from warren.contracts.cause import Cause
+from warren.contracts.event import ClusterName, Event, Milliseconds, Offset, Partition, is_none
 from warren.contracts.reason import EXPLANATION, REASON
 from warren.contracts.status import GroupStatusName, PartitionStatusName
 
@@ -66,6 +67,11 @@ class StatusChange(BaseModel):
     )
     explanation: str | None = Field(
         default=None, description="The reason in one sentence, with figures; null when OK"
+    )
+    cause: Cause | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description="Whose trouble it is; absent when OK, and from evaluators that do not know it",
     )
     incident_id: str
     opened_at: Milliseconds

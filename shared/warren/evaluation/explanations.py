@@ -92,7 +92,9 @@ class _Part(NamedTuple):
         onset: Onset,
         lag_before: Int64 | None,
     ) -> _Part:
-        windows = evidence.windows.take(rows)
+        windows = evidence.windows
+        if len(rows) < len(windows.filled):
+            windows = windows.take(rows)
         now = np.broadcast_to(evidence.now_ms, evidence.windows.filled.shape)[rows]
         lag = evidence.current_lag[rows]
         return cls(

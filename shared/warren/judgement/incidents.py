@@ -12,6 +12,7 @@ from warren.contracts.lag_event import Incident
 from warren.contracts.status import Status
 from warren.judgement.state import Applied
 
+MOST_OPENINGS = 6
 _NAMESPACE = uuid.UUID("6d2a1f0e-5b0c-5f3a-9d7e-3a1c62f0b8d4")
 
 
@@ -20,6 +21,13 @@ def opened_at(previous: int | None, status: Status, now_ms: int) -> int | None:
     if status is Status.OK:
         return None
     return now_ms if previous is None else previous
+
+
+def openings(known: tuple[int, ...], opened: int | None) -> tuple[int, ...]:
+    """When the last incidents opened, with that of the one that is open now."""
+    if opened is None or (known and known[-1] == opened):
+        return known
+    return (*known, opened)[-MOST_OPENINGS:]
 
 
 def incident_id(cluster: str, group: str, opened: int) -> str:

@@ -5,15 +5,19 @@ Pure: takes "now" from the event and asks nobody anything.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from warren.contracts import EndReasonName, LagEvent, OffsetEvent, Status, StatusChangeEvent
+from warren.contracts import Cause, EndReasonName, LagEvent, OffsetEvent, Status, StatusChangeEvent
 from warren.evaluation import (
     UNKNOWN,
     Evidence,
     Following,
     GroupRules,
+    GroupVerdict,
+    Onset,
     PartitionRules,
+    PartitionVerdicts,
     by_partition,
     explain,
     is_expired,
@@ -22,12 +26,15 @@ from warren.evaluation import (
     onset_of,
     told_beyond_end,
 )
+from warren.judgement.causes import find_cause
+from warren.judgement.facts import Facts
 from warren.judgement.forgetting import as_removal, forget, recalled, to_forget
-from warren.judgement.incidents import opened_at
+from warren.judgement.incidents import opened_at, openings
 from warren.judgement.lag_events import lag_event
 from warren.judgement.lags import lag_before, lag_of, least_lag_of
+from warren.judgement.membership import Membership
 from warren.judgement.observation import check_ranges
-from warren.judgement.reasons import reasons
+from warren.judgement.reasons import NONE, Reasons, reasons
 from warren.judgement.state import Applied, GroupGone, GroupState
 from warren.judgement.status_changes import incident_ended, status_change
 from warren.judgement.update import updated_state
@@ -67,6 +74,7 @@ class Taken:
     state: GroupState
 
 
+AskMembership = Callable[[], Membership | None]
 Outcome = Duplicate | Nothing | Taken | Judged | Ended
 
 
@@ -77,15 +85,17 @@ def judge(
     *,
     source_offset: int = UNKNOWN,
     more_follows: bool = False,
+    membership: AskMembership = lambda: None,
 ) -> Outcome:
     """`source_offset` is the event's offset in `warren.offsets`. Raises ContractViolation.
 
     `more_follows`: the next part of the observation is there too, whether the event says so or not.
+    `membership` is asked only where the group is not OK.
     """
     check_ranges(event)
     known = state if isinstance(state, GroupState) else None
     if event.forget is not None:
-        return _forgotten(event, known, rules)
+        return _forgotten(event, known, rules, membership)
     if state is not None and not state.applied.is_before(event, source_offset):
         return Duplicate()
     if known is not None and known.applied.was_ahead(event):
@@ -103,7 +113,7 @@ def judge(
         if known is None:
             return Nothing()
         return _ended(event, known, "group_expired", source_offset)
-    return _judged(event, known, updated, rules, applied)
+    return _judged(event, known, updated, rules, applied, membership)
 
 
 def _ended(
@@ -122,7 +132,7 @@ def _incident_end(
 
 
 def _forgotten(
-    request: OffsetEvent, known: GroupState | None, rules: GroupRules
+    request: OffsetEvent, known: GroupState | None, rules: GroupRules, membership: AskMembership
 ) -> Judged | Ended | Nothing:
     partitions = to_forget(request, known) if known else {}
     if known is None or not partitions:
@@ -131,7 +141,7 @@ def _forgotten(
     updated, applied = updated_state(event, known, rules, known.applied.source_offset)
     updated = forget(partitions, updated)
     if updated.layout.topics:
-        return _judged(event, known, updated, rules, applied)
+        return _judged(event, known, updated, rules, applied, membership)
     unknown = replace(updated, status=Status.NOTFOUND, opened_at=None)
     return Ended(unknown, _incident_end(event, known, "group_forgotten"))
 
@@ -142,6 +152,7 @@ def _judged(
     updated: GroupState,
     group_rules: GroupRules,
     rules: PartitionRules,
+    membership: AskMembership,
 ) -> Judged:
     lag = lag_of(updated.latest, updated.steps)
     evidence = Evidence(
@@ -160,16 +171,59 @@ def _judged(
     )
     partitions = told_beyond_end(partitions, evidence)
     group = judge_group(partitions, lag)
-    before = lag_before(known, updated) if "progress" in rules.policies else None
-    onset = onset_of(updated.windows, partitions.status, updated.onset)
-    found = explain(evidence, partitions.status, rules.policies, rules.allowed_lag, onset, before)
-    why = reasons(updated.layout, partitions.status, lag, found)
+    onset, why = None, NONE
+    if group.status is not Status.OK:
+        before = lag_before(known, updated) if "progress" in rules.policies else None
+        onset = onset_of(updated.windows, partitions.status, updated.onset)
+        found = explain(
+            evidence, partitions.status, rules.policies, rules.allowed_lag, onset, before
+        )
+        why = reasons(updated.layout, partitions.status, lag, found)
     since = opened_at(updated.opened_at, group.status, event.observed_at)
-    state = replace(updated, status=group.status, opened_at=since, onset=onset)
+    state = replace(
+        updated,
+        status=group.status,
+        opened_at=since,
+        onset=onset,
+        openings=openings(updated.openings, since),
+    )
+    cause = None
+    if onset is not None:
+        cause = _cause(state, onset, evidence, partitions, group, why, group_rules, membership)
     change = None
     if group.status is not updated.status:
         began = updated.opened_at if since is None else since
         assert began is not None  # a status other than OK, before or now, has an incident
-        change = status_change(event, state, updated.status, began, lag, partitions, group, why)
-    report = lag_event(event, state, lag, partitions, group, group_rules.group.policy, why)
+        change = status_change(
+            event, state, updated.status, began, lag, partitions, group, why, cause
+        )
+    policy = group_rules.group.policy
+    report = lag_event(event, state, lag, partitions, group, policy, why, cause)
     return Judged(state, report, change)
+
+
+def _cause(
+    state: GroupState,
+    onset: Onset,
+    evidence: Evidence,
+    partitions: PartitionVerdicts,
+    group: GroupVerdict,
+    why: Reasons,
+    rules: GroupRules,
+    membership: AskMembership,
+) -> Cause:
+    facts = Facts(
+        now_ms=state.applied.observed_at,
+        layout=state.layout,
+        status=partitions.status,
+        counts=group.counts,
+        lag=evidence.current_lag,
+        latest=state.latest,
+        windows=state.windows,
+        onset=onset,
+        bad=why.worst_first,
+        membership=membership(),
+        log_ends_apart_ms=rules.group.log_ends_apart_ms,
+        openings=state.openings,
+    )
+    return find_cause(facts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warren.contracts import LagEvent, OffsetEvent, TopicLag, WindowEdge
+from warren.contracts import Cause, LagEvent, OffsetEvent, TopicLag, WindowEdge
 from warren.evaluation import UNKNOWN, Column, GroupVerdict, Int64, PartitionVerdicts, Windows
 from warren.evaluation.packed_windows import pack
 from warren.evaluation.windows import Bools
@@ -22,6 +22,7 @@ def lag_event(
     group: GroupVerdict,
     policy: str,
     why: Reasons,
+    cause: Cause | None = None,
 ) -> LagEvent:
     """The whole group, whatever part of it the event was about. Built without validation."""
     return LagEvent.model_construct(
@@ -36,6 +37,7 @@ def lag_event(
         incident=incident(event.cluster, event.group, state.opened_at),
         reason=why.reason,
         explanation=why.explanation,
+        cause=cause,
         topics=_topics(state, lag, partitions, why),
         last_processed=state.last_processed,
         windows=pack(state.windows),

@@ -91,6 +91,7 @@ class GroupState:
     track: Track | None = None  # only where policy `progress` judges
     commits: Commits = field(default_factory=dict)  # by topic
     onset: Onset | None = None  # only while some partition is not OK
+    openings: tuple[int, ...] = ()  # of the last incidents, Unix milliseconds
 
     @classmethod
     def new(cls, applied: Applied, intervals: int) -> GroupState:

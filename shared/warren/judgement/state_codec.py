@@ -5,8 +5,9 @@ the columns. A column of windows is stored as the newest value (64 bits) and the
 others from it, in 32 bits when they all fit. About 300 bytes a partition with ten intervals. Where
 policy `progress` judges, its track follows, 185 bytes a partition: how many marks and figures there
 are (a version that has others learns anew), then those. Then, when the log ends were seen: one time
-where it is the same for all partitions. At the end the offset of the last event in `warren.offsets`
-and, while some partition is not OK, when that began, 32 bytes a partition.
+where it is the same for all partitions. At the end the offset of the last event in
+`warren.offsets`, when the last incidents opened and, while some partition is not OK, when that
+began, 32 bytes a partition.
 
 Version 1 had no track; it is read as a group without one. Until version 2 nobody knew when log ends
 were seen: when the state was stored. Until version 3 nothing was at the end. What is before the
@@ -19,8 +20,8 @@ import functools
 import json
 import math
 import struct
-from dataclasses import dataclass, replace
-from typing import Any, get_args
+from dataclasses import dataclass
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +48,8 @@ _APPLIED = struct.Struct("<Bqq")  # source, position, observed_at
 _GROUP = struct.Struct("<BqHII")  # status, opened_at, intervals, partitions, bytes of the layout
 _TRACK = struct.Struct("<BB")  # marks, figures; 0, 0 where there is no track
 _GONE = struct.Struct("<q")  # source offset
-_TAIL = struct.Struct("<qB")  # source offset, marks of the onset; 0 where there is none
+# Source offset, number of openings, marks of the onset (0 where there is none).
+_TAIL = struct.Struct("<qBB")
 _HEAD = _PREFIX.size + _APPLIED.size
 
 
@@ -78,8 +80,12 @@ def encode(state: GroupState | GroupGone) -> bytes:
     parts += _encode_track(state.track)
     parts += _encode_times(windows.log_ends_at)
     onset = None if state.onset is None else state.onset.marks.astype("<i8")
-    parts.append(_TAIL.pack(applied.source_offset, 0 if onset is None else len(onset)))
-    parts.append(b"" if onset is None else onset.tobytes())
+    marks = 0 if onset is None else len(onset)
+    parts.append(_TAIL.pack(applied.source_offset, len(state.openings), marks))
+    if state.openings:
+        parts.append(np.array(state.openings, "<i8").tobytes())
+    if onset is not None:
+        parts.append(onset.tobytes())
     return b"".join(parts)
 
 
@@ -90,12 +96,13 @@ def decode(value: bytes) -> GroupState | GroupGone:
         if version not in READABLE:
             raise CorruptState(f"state of version {version}, expected {VERSION}")
         source, position, observed_at = _APPLIED.unpack_from(value, _PREFIX.size)
-        applied = Applied(_SOURCES[source], position, observed_at)
+        name = _SOURCES[source]
         if kind == _KIND_GROUP:
-            return _decode_group(applied, value, version)
+            return _decode_group(name, position, observed_at, value, version)
         if kind == _KIND_GONE:
             (source_offset,) = _GONE.unpack_from(value, _HEAD)
-            return GroupGone(replace(applied, source_offset=source_offset), source_offset)
+            applied = Applied(name, position, observed_at, source_offset)
+            return GroupGone(applied, source_offset)
     except (struct.error, ValueError, IndexError, TypeError) as error:
         raise CorruptState(f"state cannot be read: {error}") from error
     raise CorruptState(f"state of unknown kind {kind}")
@@ -145,7 +152,9 @@ def remains(value: bytes) -> Remains | None:
     return found if plausible else None
 
 
-def _decode_group(applied: Applied, value: bytes, version: int) -> GroupState:
+def _decode_group(
+    source: SourceName, position: int, observed_at: int, value: bytes, version: int
+) -> GroupState:
     status, opened_at, intervals, partitions, layout_size = _GROUP.unpack_from(value, _HEAD)
     if status not in _GROUP_STATUSES:
         raise CorruptState(f"{status} is no status of a group")
@@ -163,13 +172,13 @@ def _decode_group(applied: Applied, value: bytes, version: int) -> GroupState:
     log_ends = np.empty((partitions, intervals), np.int64)
     reader.column(into=log_ends)
     track = reader.track(partitions) if version > 1 else None
-    log_ends_at = np.full(partitions, applied.observed_at, np.int64)
+    log_ends_at = np.full(partitions, observed_at, np.int64)
     if version > 2:
         reader.times(into=log_ends_at)
-    source_offset, onset = reader.tail(partitions) if version > 3 else (UNKNOWN, None)
+    tail = reader.tail(partitions) if version > 3 else _Tail(UNKNOWN, (), None)
     reader.expect_end()
     return GroupState(
-        applied=replace(applied, source_offset=source_offset),
+        applied=Applied(source, position, observed_at, tail.source_offset),
         status=Status(status),
         opened_at=None if opened_at == _NONE else opened_at,
         layout=layout,
@@ -178,7 +187,8 @@ def _decode_group(applied: Applied, value: bytes, version: int) -> GroupState:
         forgotten=forgotten,
         track=track,
         commits=commits,
-        onset=onset,
+        onset=tail.onset,
+        openings=tail.openings,
     )
 
 
@@ -206,6 +216,12 @@ def _encode_track(track: Track | None) -> list[bytes]:
 
 
 _KINDS = {kind: np.dtype(kind) for kind in ("<u2", "<i4", "<i8", "<f8")}
+
+
+class _Tail(NamedTuple):
+    source_offset: int
+    openings: tuple[int, ...]
+    onset: Onset | None
 
 
 class _Reader:
@@ -251,11 +267,16 @@ class _Reader:
             return None
         return Track(learnt, averages)
 
-    def tail(self, partitions: int) -> tuple[int, Onset | None]:
-        """Source offset and onset; none that another version of Warren has noted."""
-        source_offset, marks = _TAIL.unpack(self.take(_TAIL.size))
+    def tail(self, partitions: int) -> _Tail:
+        """No onset where another version of Warren has noted it."""
+        source_offset, count, marks = _TAIL.unpack(self.take(_TAIL.size))
+        openings: tuple[int, ...] = ()
+        if count:
+            openings = tuple(self.numbers("<i8", (count,)).tolist())
+        if not marks:
+            return _Tail(source_offset, openings, None)
         began = self.numbers("<i8", (marks, partitions)).astype(np.int64)
-        return source_offset, Onset(began) if marks == len(Began) else None
+        return _Tail(source_offset, openings, Onset(began) if marks == len(Began) else None)
 
     def expect_end(self) -> None:
         if self._at != len(self._value):

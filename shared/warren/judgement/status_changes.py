@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from warren.contracts import (
     MAX_PARTITIONS,
     BadPartition,
+    Cause,
     EndReasonName,
     MaxLag,
     OffsetEvent,
@@ -37,6 +38,7 @@ def status_change(
     partitions: PartitionVerdicts,
     group: GroupVerdict,
     why: Reasons,
+    cause: Cause | None = None,
 ) -> StatusChangeEvent:
     """A group went from one status to another. `opened_at` is that of the incident, open or not."""
     bad = why.worst_first
@@ -52,6 +54,7 @@ def status_change(
             previous=group_name(previous),
             reason=why.reason,
             explanation=why.explanation,
+            cause=cause,
             incident_id=incident_id(event.cluster, event.group, opened_at),
             opened_at=opened_at,
             total_lag=group.total_lag,

@@ -69,6 +69,7 @@ def group_states(draw: st.DrawFn) -> GroupState:
         track=draw(st.none() | tracks(partitions)),
         commits=draw(commit_evidence),
         onset=draw(st.none() | integers(len(Began), partitions).map(Onset)),
+        openings=tuple(draw(st.lists(int64, max_size=3))),
     )
 
 
@@ -98,6 +99,7 @@ def assert_same(one: GroupState, other: object) -> None:
     np.testing.assert_array_equal(one.windows.log_ends_at, other.windows.log_ends_at)
     assert (one.track is None) == (other.track is None)
     assert one.applied.source_offset == other.applied.source_offset
+    assert one.openings == other.openings
     assert (one.onset is None) == (other.onset is None)
     if one.onset is not None and other.onset is not None:
         np.testing.assert_array_equal(one.onset.marks, other.onset.marks)
@@ -180,7 +182,7 @@ def test_what_earlier_versions_have_written_is_read(state: GroupState) -> None:
     seen; 1 had no track, and no word on that either.
     """
     applied = replace(state.applied, source_offset=-1)
-    state, tail = replace(state, applied=applied, onset=None), -9
+    state, tail = replace(state, applied=applied, onset=None, openings=()), -10
     assert_same(state, decode(b"\x03" + encode(state)[1:tail]))
     seen_at = np.full(len(state.layout), state.applied.observed_at)
     state = replace(state, windows=replace(state.windows, log_ends_at=seen_at))

@@ -15,6 +15,20 @@ _WHY = (
 )
 _INCIDENT: Body = {"id": "4f9c2f0e-6a53-5b0f-8f0e-0b9c2f1d7a11", "opened_at": _STOPPED_AT}
 
+_CAUSE: Body = {
+    "name": "one_member",
+    "sentence": "orders/1 belongs to member billing-2 at 10.1.2.3; the other one is well",
+    "action": "look at billing-2 at 10.1.2.3; when it ends, the others take over",
+    "evidence": {
+        "topic": "orders",
+        "partition": 1,
+        "partitions": 1,
+        "client_id": "billing-2",
+        "host": "10.1.2.3",
+        "members": 2,
+    },
+}
+
 GROUP_SUMMARY: Body = {
     "cluster": "prod",
     "group": "billing",
@@ -23,6 +37,7 @@ GROUP_SUMMARY: Body = {
     "not_judged": None,
     "status_reason": "no_commit",
     "explanation": _WHY,
+    "cause": _CAUSE,
     "since": _STOPPED_AT,
     "total_lag": 2140,
     "complete": 1.0,
@@ -71,6 +86,7 @@ _VERDICT: Body = {
     "previous": "OK",
     "reason": "no_commit",
     "explanation": "orders/1: no commit for 30 s, usual pause 5 s; 1,003 records behind",
+    "cause": _CAUSE,
     "incident_id": _INCIDENT["id"],
     "total_lag": 1042,
     "max_lag": {"topic": "orders", "partition": 1, "lag": 1003},

@@ -94,6 +94,10 @@ def _facts(
         yield "Until", f"{utc(seen)} ({duration(seen - change.opened_at)})"
     else:
         yield "Since", f"{since} ({duration(now - change.opened_at)} ago)"
+    if kind != "resolved" and change.cause is not None and change.cause.is_known:
+        yield "Cause", visible(change.cause.sentence)
+        if change.cause.action:
+            yield "What to do", visible(change.cause.action)
     yield "Lag", records(change.total_lag)
     if change.max_lag is not None:
         worst = change.max_lag

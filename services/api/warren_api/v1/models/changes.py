@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Self
 
 from pydantic import BaseModel, Field
-from warren.contracts import GroupStatusName, MaxLag, PartitionStatusName
+from warren.contracts import Cause, GroupStatusName, MaxLag, PartitionStatusName
 
 from warren_api.model.incidents import IncidentRecord
 from warren_api.model.status_history import RecordedChange
@@ -23,6 +23,7 @@ class RecordedVerdict(BaseModel):
         "an incident ended without the group being OK"
     )
     explanation: str | None = Field(description="Why the status is not OK, in one sentence")
+    cause: Cause | None = Field(description="Whose trouble it was when it changed; null unknown")
     incident_id: str
     total_lag: int
     max_lag: MaxLag | None
@@ -38,6 +39,7 @@ class RecordedVerdict(BaseModel):
             previous=change.previous,
             reason=change.reason,
             explanation=change.explanation,
+            cause=change.cause,
             incident_id=change.incident_id,
             total_lag=change.total_lag,
             max_lag=change.max_lag,

@@ -6,6 +6,7 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, Field
 from warren.contracts import (
+    Cause,
     FreshnessReason,
     GroupStatusName,
     Incident,
@@ -42,6 +43,9 @@ class GroupSummary(BaseModel):
     )
     status_reason: str | None = Field(description="Why the status is not OK, for machines")
     explanation: str | None = Field(description="Why the status is not OK, in one sentence")
+    cause: Cause | None = Field(
+        description="Whose trouble it is and what to do, as last judged; null: OK, or not judged"
+    )
     since: int | None = Field(description="When the status began; null when no event told it")
     total_lag: int | None = Field(
         description="Sum of the known lags, records; null: the group is not judged"
@@ -102,6 +106,7 @@ class GroupSummary(BaseModel):
             not_judged=None,
             status_reason=verdict.reason,
             explanation=verdict.explanation,
+            cause=event.cause,
             since=verdict.since,
             total_lag=event.total_lag,
             complete=event.complete,
@@ -134,6 +139,7 @@ class GroupSummary(BaseModel):
             not_judged=membership.not_judged,
             status_reason=None,
             explanation=None,
+            cause=None,
             since=None,
             total_lag=None,
             complete=None,

@@ -1,0 +1,74 @@
+"""Causes: whose trouble it is that a group is not OK, by what evidence, and what to do."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from warren.contracts.event import Milliseconds, Offset, Partition, is_none
+
+CauseName = Literal[
+    "no_members",  # nobody is in the group
+    "one_member",  # all bad partitions belong to one member
+    "stuck_record",  # one partition, same offset, commits go on
+    "too_slow",  # consumes less than is produced
+    "producer_burst",  # more is produced than shortly before
+    "late",  # consumes what is produced, and does not catch up
+    "rebalance_loop",
+    "flapping",  # well and not well by turns
+    "unowned_partitions",
+    "beyond_log_end",
+    "records_lost",
+    "replaying",  # reads again what it had read
+    "unknown",
+]
+CAUSES: tuple[CauseName, ...] = get_args(CauseName)
+
+
+class CauseEvidence(BaseModel):
+    """What speaks for the cause; only what it rests on is there."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    topic: str | None = Field(default=None, exclude_if=is_none)
+    partition: Partition | None = Field(default=None, exclude_if=is_none)
+    offset: Offset | None = Field(
+        default=None, exclude_if=is_none, description="Committed offset of that partition"
+    )
+    log_end: Offset | None = Field(default=None, exclude_if=is_none)
+    partitions: int | None = Field(
+        default=None, exclude_if=is_none, description="Partitions that it is about"
+    )
+    since: Milliseconds | None = Field(default=None, exclude_if=is_none)
+    client_id: str | None = Field(default=None, exclude_if=is_none)
+    host: str | None = Field(default=None, exclude_if=is_none)
+    members: int | None = Field(default=None, exclude_if=is_none)
+    consumed_per_s: float | None = Field(
+        default=None, exclude_if=is_none, description="Records a second, of those partitions"
+    )
+    produced_per_s: float | None = Field(default=None, exclude_if=is_none)
+    produced_before_per_s: float | None = Field(default=None, exclude_if=is_none)
+    caught_up_at: Milliseconds | None = Field(
+        default=None, exclude_if=is_none, description="If the rates stay as is said"
+    )
+    times: int | None = Field(
+        default=None, exclude_if=is_none, description="Rebalances or incidents within within_ms"
+    )
+    within_ms: int | None = Field(default=None, exclude_if=is_none)
+    lost_records: int | None = Field(default=None, exclude_if=is_none)
+
+
+class Cause(BaseModel):
+    """The cause of a verdict that is not OK. `unknown`: nothing speaks clearly for any."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    name: str = Field(description=f"{', '.join(CAUSES)}; more may come")
+    sentence: str = Field(description="What is wrong, with figures")
+    action: str | None = Field(default=None, description="What to do, or look at")
+    evidence: CauseEvidence = CauseEvidence()
+
+    @property
+    def is_known(self) -> bool:
+        return self.name != "unknown"

@@ -1,0 +1,104 @@
+"""Facts: what the cause of a verdict is looked for in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from warren.contracts.status import Status
+from warren.evaluation import UNKNOWN, Began, Column, Int64, Onset, Windows
+from warren.evaluation.pace import LEAST_MS, Floats, produced_per_s
+from warren.evaluation.policies import Statuses
+from warren.judgement.layout import Layout
+from warren.judgement.membership import Membership
+from warren.judgement.state import Latest
+
+_STANDING = (Status.STOP, Status.STALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Of a group that is not OK. Arrays are of all its partitions."""
+
+    now_ms: int
+    layout: Layout
+    status: Statuses
+    counts: Mapping[Status, int]  # of partitions, by status
+    lag: Int64  # what it is judged by, UNKNOWN where it is
+    latest: Int64  # [Latest, partition]
+    windows: Windows
+    onset: Onset
+    bad: list[int]  # rows, worst first
+    membership: Membership | None  # None: nothing is known of it
+    log_ends_apart_ms: int
+    openings: tuple[int, ...]  # of incidents lately, the one that is open too
+
+    @property
+    def worst(self) -> Status:
+        return Status(int(self.status[self.bad[0]]))
+
+    def with_status(self, *wanted: Status) -> list[int]:
+        """Rows, worst first."""
+        if not any(status in self.counts for status in wanted):
+            return []
+        if len(self.bad) == sum(self.counts.get(status, 0) for status in wanted):
+            return self.bad
+        status = self.status[self.bad].tolist()
+        return [row for row, code in zip(self.bad, status, strict=True) if code in wanted]
+
+    def standing(self) -> list[int]:
+        """Rows in which nothing moves."""
+        return self.with_status(*_STANDING)
+
+    def name(self, row: int) -> str:
+        topic, partition = self.layout.name(row)
+        return f"{topic}/{partition}"
+
+    def names(self, rows: list[int]) -> list[tuple[str, int]]:
+        """Topic and partition of each."""
+        all_names = [
+            (topic, partition)
+            for topic, partitions, _ in self.layout.slices()
+            for partition in partitions
+        ]
+        return [all_names[row] for row in rows]
+
+    def committed(self, row: int) -> int:
+        return int(self.latest[Latest.COMMITTED, row])
+
+    def stands_since(self, rows: list[int]) -> int:
+        """Unix milliseconds: since when one of them has."""
+        return int(self.onset.marks[Began.STANDS_SINCE, rows].min())
+
+    def newest_commit_seen_at(self) -> int:
+        """Of all partitions; UNKNOWN without commits."""
+        seen = self.windows.newest(Column.OBSERVED_AT)[self.windows.filled > 0]
+        return int(seen.max(initial=UNKNOWN))
+
+    def lost(self) -> Int64:
+        """[partition] records that were deleted before they were consumed; 0 in those that are OK,
+        and in those whose offset is beyond the end.
+        """
+        committed, log_start = self.latest[Latest.COMMITTED], self.latest[Latest.LOG_START]
+        lost = np.where(committed >= 0, log_start - committed, 0)
+        is_behind = (self.status > Status.OK) & (self.status != Status.BEYOND_END)
+        return np.where(is_behind, np.maximum(lost, 0), 0)
+
+    def consumed_per_s(self, windows: Windows) -> Floats:
+        """[partition of the windows], negative where nobody knows: too few commits, or a pause
+        among them that is half of the time.
+        """
+        newest, oldest = windows.newest(), windows.oldest()
+        elapsed = newest[Column.OBSERVED_AT] - oldest[Column.OBSERVED_AT]
+        pauses = np.diff(windows.column(Column.OBSERVED_AT), axis=1) * windows.occupied[:, :-1]
+        known = (windows.filled > 2) & (elapsed >= LEAST_MS)
+        known &= 2 * pauses.max(axis=1, initial=0) <= elapsed
+        moved = np.maximum(newest[Column.OFFSET] - oldest[Column.OFFSET], 0)
+        return np.where(known, moved * 1000.0 / np.maximum(elapsed, 1), -1.0)
+
+    def produced_per_s(self, windows: Windows, rows: list[int]) -> Floats:
+        """[row] over the windows and since, negative where nobody knows."""
+        moving = np.zeros(len(rows), np.bool_)
+        return produced_per_s(windows, self.lag[rows], self.now_ms, moving)

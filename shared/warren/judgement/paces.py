@@ -1,0 +1,133 @@
+"""Causes of a group that moves and falls behind: how fast it consumes, and what is produced."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from warren.contracts.cause import Cause, CauseEvidence
+from warren.contracts.status import Status
+from warren.evaluation import UNKNOWN, Column, Windows
+from warren.judgement.facts import Facts
+from warren.words import grouped, rate, records, utc
+
+# Rates that differ by less are the same, as far as a window can tell.
+SAME = 1.1
+BURST = 2.0
+LONGEST_BURST_MS = 60_000
+BEFORE = 2  # stretches between log ends that tell what was usual
+LATE_S = 30  # of production: with less behind, it is no trouble of pace
+
+
+class Pace(NamedTuple):
+    """Records per second, of the partitions that fall behind. `before`: what was produced before
+    their windows; negative where nobody knows.
+    """
+
+    consumed: float
+    produced: float
+    before: float
+    lag: int
+    partitions: int
+
+
+def pace_cause(facts: Facts) -> Cause | None:
+    """Only where all that is bad falls behind while it moves."""
+    pace = _pace(facts) if facts.worst is Status.WARN else None
+    if pace is None or pace.consumed <= 0:
+        return None
+    if pace.produced > pace.consumed * SAME:
+        return _burst(facts, pace) or _too_slow(facts, pace)
+    if pace.produced * SAME >= pace.consumed and pace.lag > LATE_S * pace.produced:
+        return _late(pace)
+    return None
+
+
+def _pace(facts: Facts) -> Pace | None:
+    rows = facts.bad
+    windows = facts.windows.take(np.array(rows, np.int64))
+    consumed, produced = facts.consumed_per_s(windows), facts.produced_per_s(windows, rows)
+    known = (consumed >= 0) & (produced >= 0)
+    if not known.all():
+        return None
+    return Pace(
+        float(consumed.sum()),
+        float(produced.sum()),
+        _produced_before(facts, windows),
+        int(np.maximum(facts.lag[rows], 0).sum()),
+        len(rows),
+    )
+
+
+def _produced_before(facts: Facts, windows: Windows) -> float:
+    """From the oldest log ends that are remembered, where the windows are younger than those."""
+    span = facts.now_ms - int(windows.oldest(Column.OBSERVED_AT).min())
+    apart, ends = facts.log_ends_apart_ms, windows.log_ends
+    if span > LONGEST_BURST_MS or ends.shape[1] <= BEFORE + span // apart + 1:
+        return -1.0
+    first, last = ends[:, 0], ends[:, BEFORE]
+    if (first == UNKNOWN).any():
+        return -1.0
+    return float(((last - first) * 1000.0 / (BEFORE * apart)).sum())
+
+
+def _burst(facts: Facts, pace: Pace) -> Cause | None:
+    """More than before, when the group would have kept up with that."""
+    spare = pace.consumed - pace.before
+    if pace.before < 0 or pace.produced < BURST * pace.before or pace.before * SAME > pace.consumed:
+        return None
+    times = f", {_times(pace.produced / pace.before)} as much as before" if pace.before else ""
+    at = facts.now_ms + round(pace.lag * 1000 / spare)
+    return _cause(
+        "producer_burst",
+        f"{rate(pace.produced)} are produced{times}, and {rate(pace.consumed)} consumed; caught "
+        f"up at {utc(at)} if it ends now",
+        "nothing, if it is to end; else more consumers",
+        pace,
+        produced_before_per_s=pace.before,
+        caught_up_at=at,
+    )
+
+
+def _too_slow(facts: Facts, pace: Pace) -> Cause:
+    members = 0 if facts.membership is None else len(facts.membership.members)
+    more = "add consumers, or let each record take less time"
+    if members and members >= len(facts.layout):
+        more = (
+            f"there are as many members as partitions ({grouped(len(facts.layout))}): let each "
+            "record take less time, or add partitions and consumers"
+        )
+    return _cause(
+        "too_slow",
+        f"consumes {rate(pace.consumed)} of {rate(pace.produced)} produced: needs "
+        f"{_times(pace.produced / pace.consumed)} as much",
+        more,
+        pace,
+        members=members or None,
+    )
+
+
+def _late(pace: Pace) -> Cause:
+    return _cause(
+        "late",
+        f"consumes as much as is produced, {rate(pace.produced)}, and does not catch up the "
+        f"{records(pace.lag)} that it is behind",
+        "add consumers until it has caught up",
+        pace,
+    )
+
+
+def _cause(name: str, sentence: str, action: str, pace: Pace, **more: object) -> Cause:
+    evidence = CauseEvidence.model_construct(
+        None,
+        partitions=pace.partitions,
+        consumed_per_s=round(pace.consumed, 3),
+        produced_per_s=round(pace.produced, 3),
+        **more,
+    )
+    return Cause(name=name, sentence=sentence, action=action, evidence=evidence)
+
+
+def _times(factor: float) -> str:
+    return f"{factor:.1f} times" if factor < 10 else f"{grouped(round(factor))} times"
