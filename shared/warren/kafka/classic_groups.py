@@ -11,17 +11,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from aiokafka.errors import KafkaError, for_code
+from aiokafka.errors import (
+    GroupCoordinatorNotAvailableError,
+    GroupLoadInProgressError,
+    KafkaError,
+    NotCoordinatorForGroupError,
+    for_code,
+)
 from aiokafka.protocol.admin import DescribeGroupsRequest_v3
 from aiokafka.protocol.api import Request, RequestStruct, Response
 from aiokafka.protocol.coordination import FindCoordinatorRequest
 from aiokafka.protocol.types import Array, Boolean, Bytes, Int16, Int32, Schema, String
+from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixed
 
 from warren.kafka.brokers import Brokers
 
 _TEXT = String("utf-8")
 _GROUP = 0  # what FindCoordinator is asked for
 _NOT_TOLD = -(2**31)
+_MOVES_WITHIN = 10.0  # seconds that a coordinator may take to be there
+_MOVING = (
+    GroupCoordinatorNotAvailableError,
+    GroupLoadInProgressError,
+    NotCoordinatorForGroupError,
+)
 
 
 class DescribeGroupsResponse_v4(Response):  # type: ignore[misc]  # noqa: N801 - untyped base; aiokafka's names
@@ -86,6 +99,12 @@ class ClassicGroup(NamedTuple):
     authorized_operations: int | None
 
 
+@retry(
+    retry=retry_if_exception_type(_MOVING),
+    wait=wait_fixed(0.2),
+    stop=stop_after_delay(_MOVES_WITHIN),
+    reraise=True,
+)
 async def describe_group(brokers: Brokers, group: str) -> ClassicGroup:
     """A group that is not there has no members.
 
