@@ -20,6 +20,7 @@ from warren.contracts.event import (
 FreshnessReason = Literal[
     "caught_up",
     "exact",
+    "estimated",
     "expired",
     "no_commit",
     "control_only",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from warren.section import Seconds, Section
+from warren.settings.filters import Expressions
 
 
 class FreshnessSettings(Section):
@@ -23,6 +24,11 @@ class FreshnessSettings(Section):
         ge=2**20,
         description="Bytes that a pass reads from a cluster at most; what its last batches are "
         "larger is missing in the next pass",
+    )
+    topics_deny: Expressions = Field(
+        default_factory=list,
+        description="Topics that are not read (regular expressions): how late groups are there is "
+        "estimated by offsets by time",
     )
     samples: int = Field(
         default=500,

@@ -27,6 +27,7 @@ MEANINGS = {
 REASONS = {
     "exact": "",
     "caught_up": "nothing left to consume",
+    "estimated": "estimated, the topic is not read",
     "control_only": "only transaction markers left",
     "beyond_end": "committed an offset that the log does not have",
     "open_transaction": "a transaction is open: who reads committed records waits for its end",

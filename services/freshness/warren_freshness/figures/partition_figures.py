@@ -24,6 +24,7 @@ _REASON_WITHOUT_TIME: dict[ReadOutcome, FreshnessReason] = {
     "corrupt": "bad_timestamp",
     "not_authorised": "not_authorised",
     "unread": "timeout",
+    "estimated": "bad_timestamp",
 }
 
 
@@ -86,9 +87,11 @@ def measure(
     oldest_at = arithmetic.usable(reading.first, now)
     if oldest_at is not None and not lost:
         if not remembered.has_wrong_time:
-            return _behind(state, reading, oldest_at, evidence, now)
+            row = _behind(state, reading, oldest_at, evidence, now)
+            return row if reading.latest is None else _estimated(row, state, reading.latest, now)
         oldest_at = None
-    since = remembered.earliest(state, oldest_at)
+    at_the_latest = oldest_at if reading.latest is None else min(reading.latest, now)
+    since = remembered.earliest(state, at_the_latest)
     if oldest_at is not None:
         return _expired(state, oldest_at, lost, since, evidence, now)
     reason = _REASON_WITHOUT_TIME[reading.outcome]
@@ -181,6 +184,15 @@ def _behind(
         late_since=oldest_at,
         time_to_loss_reason=unknown,
     )
+
+
+def _estimated(row: Row, state: PartitionState, latest: int, now: int) -> Row:
+    """The record was not read: it is as old as the row says, or younger by what it may be off."""
+    earliest = now if row.oldest_at is None else row.oldest_at
+    seen_at = now if state.known_since is None else state.known_since
+    since = max(min(latest, seen_at, now), earliest)
+    bound = max(row.bound_ms or 0, since - earliest)
+    return row._replace(reason="estimated", bound_ms=bound, late_since=since)
 
 
 def _doubt(state: PartitionState, freshness_ms: int) -> int:

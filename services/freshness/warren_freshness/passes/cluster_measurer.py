@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from functools import partial
 
 from warren.clock import Clock
 from warren.contracts import FreshnessEvent
@@ -20,6 +19,7 @@ from warren_freshness.figures.partition_figures import (
     to_remember,
     unheard_of,
 )
+from warren_freshness.passes.countdown import Countdown
 from warren_freshness.passes.known_commits import KnownCommits
 from warren_freshness.passes.known_lateness import KnownLateness, Partition
 from warren_freshness.passes.log_end_samples import LogEndSamples
@@ -55,7 +55,7 @@ class ClusterMeasurer:
         self._stale_ms = stale_after * 1000
         self.lateness = KnownLateness()
         self.commits = KnownCommits()
-        self._positions = PositionReadings(reader, cache, retention, clock)
+        self._positions = PositionReadings(reader, cache, retention, settings.topics_deny, clock)
         self._budget = ByteBudget(settings.pass_bytes)
         self._sizes = LogSizes(
             reader.cluster, reader.setting, reader.brokers, reader.metadata, clock
@@ -65,20 +65,21 @@ class ClusterMeasurer:
 
     async def measure(self, groups: Sequence[GroupSnapshot]) -> list[FreshnessEvent]:
         """One event per group, within `freshness.read_timeout`, whatever the cluster does."""
-        deadline = self._clock.monotonic() + self._settings.read_timeout
+        deadline = Countdown(self._clock, self._settings.read_timeout)
         self._budget.renew()
         groups = [self.commits.applied_to(group) for group in groups]
         heard_of = [group for group in groups if not self.is_stale(group)]
         states = [state for group in heard_of for state in group.states]
         await self._reader.prepare(
-            {state.committed.topic for state in states}, timeout=self._left(deadline)
+            {state.committed.topic for state in states}, timeout=deadline.left()
         )
-        readings = await self._positions.read(heard_of, self._budget, partial(self._left, deadline))
+        deadline.pause()
+        readings = await self._positions.read(heard_of, self._budget, deadline.left)
         await self._sample(states, deadline)
         behind = {position.topic for position in readings}
         await self._look_at_limits(states, deadline)
         await self._transactions.refresh(
-            begins_to_ask(readings, self._clock.now_ms()), timeout=self._left(deadline)
+            begins_to_ask(readings, self._clock.now_ms()), timeout=deadline.left()
         )
         evidence = Evidence(
             readings,
@@ -118,7 +119,7 @@ class ClusterMeasurer:
         await self._positions.flush()
         await self._reader.close()
 
-    async def _sample(self, states: Sequence[PartitionState], deadline: float) -> None:
+    async def _sample(self, states: Sequence[PartitionState], deadline: Countdown) -> None:
         """Where batches are small the newest records are read, else the brokers are asked for the
         largest timestamps."""
         metadata, sizes = self._reader.metadata, self._reader.sizes
@@ -128,27 +129,25 @@ class ClusterMeasurer:
         starts = {
             place: max(state.log_start, 0)
             for place, state in due.items()
-            if look_back(sizes.expected(place.topic)) and metadata.is_authorised(place.topic)
+            if look_back(sizes.worthwhile(place.topic)) and metadata.is_authorised(place.topic)
         }
         self._log_ends.take(
-            await self._reader.read(
-                starts, self._budget, timeout=self._left(deadline), only_before=True
-            )
+            await self._reader.read(starts, self._budget, timeout=deadline.left(), only_before=True)
         )
         others = {(p.topic, p.partition): p for p in due if p not in starts}
         largest = await self._reader.look_up(
-            dict.fromkeys(others, LARGEST_TIMESTAMP), timeout=self._left(deadline)
+            dict.fromkeys(others, LARGEST_TIMESTAMP), timeout=deadline.left()
         )
         self._log_ends.take_largest(others.values(), largest)
 
-    async def _look_at_limits(self, states: Sequence[PartitionState], deadline: float) -> None:
+    async def _look_at_limits(self, states: Sequence[PartitionState], deadline: Countdown) -> None:
         """How long and how large logs become and, where there is a limit, how large they are: also
         where nobody is behind, for how much comes after an offset is known of those seen only."""
         consumed = {state.committed[:2] for state in states if state.has_committed}
         topics = {topic for topic, _ in consumed}
-        await self._retention.refresh(topics, timeout=self._left(deadline))
+        await self._retention.refresh(topics, timeout=deadline.left())
         limited = {place for place in consumed if self._retention.limit(place[0])}
-        await self._sizes.refresh(limited, timeout=self._left(deadline))
+        await self._sizes.refresh(limited, timeout=deadline.left())
 
     def _event(self, group: GroupSnapshot, evidence: Evidence) -> FreshnessEvent:
         now = self._clock.now_ms()
@@ -170,6 +169,3 @@ class ClusterMeasurer:
             () if stale else group.states, evidence.readings, evidence.owners, now
         )
         return group_event(group, rows, now, self.commits.of(group), held_up_by)
-
-    def _left(self, deadline: float) -> float:
-        return max(deadline - self._clock.monotonic(), 0)

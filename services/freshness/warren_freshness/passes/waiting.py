@@ -33,12 +33,11 @@ class Waiting:
         self, groups: Iterable[GroupSnapshot], missing: Collection[LogPosition]
     ) -> list[LogPosition]:
         """The missing positions, the first to be read first."""
-        if len(missing) < 2:
-            return list(missing)
+        wanted = frozenset(missing)
         ranks: dict[LogPosition, tuple[int, int, int]] = {}
         for key, state in _partitions(groups):
             position = state.to_read
-            if position is not None and position in missing:
+            if position is not None and position in wanted:
                 waited = self._passes.get(_place(key, state), 0)
                 rank = (-waited, _late_since(state), state.committed_at)
                 ranks[position] = min(rank, ranks.get(position, rank))
