@@ -40,7 +40,9 @@ class FreshnessSettings(Section):
         default=200_000, ge=1, description="Record times kept in memory, per cluster"
     )
     cache_ttl: Seconds = Field(
-        default=600, description="Seconds that a record time is kept, in memory and in Redis"
+        default=600,
+        description="Seconds that a record time is kept in Redis, and in memory after it was "
+        "asked for last",
     )
     retention_refresh: Seconds = Field(
         default=300, description="Seconds after which topics' retention is asked for again"

@@ -14,7 +14,7 @@ from warren_freshness.log_position import LogPosition, Reading
 from warren_freshness.passes.known_times import KnownTimes
 from warren_freshness.passes.log_starts import LogStarts
 from warren_freshness.passes.time_brackets import TimeBrackets
-from warren_freshness.passes.waiting import Waiting
+from warren_freshness.passes.waiting import Reader, Waiting
 from warren_freshness.positions.group_positions import GroupSnapshot
 from warren_freshness.positions.partition_state import PartitionState
 from warren_freshness.reading.byte_budget import ByteBudget
@@ -50,20 +50,21 @@ class PositionReadings:
         self, groups: Sequence[GroupSnapshot], budget: ByteBudget, left: SecondsLeft
     ) -> dict[LogPosition, Reading]:
         """By position where a group goes on reading. `left`: seconds of the pass."""
-        wanted = {
-            place: state
+        readers = [
+            Reader((group.cluster, group.group), place, state)
             for group in groups
             for state in group.states
             if (place := state.to_read) is not None
-        }
+        ]
+        wanted = {reader.position: reader.state for reader in readers}
         topic_ids = {topic: self._reader.metadata.topic_id(topic) for topic in _topics(wanted)}
         known = await self._recall(wanted, topic_ids)
         known = await self._checked(wanted, known, topic_ids, left)
         missing = {place: wanted[place] for place in wanted if place not in known}
         apart = await self._not_to_be_read(missing, left)
-        order = self._waiting.in_order(groups, [p for p in missing if p not in apart])
+        order = self._waiting.in_order(readers, [p for p in missing if p not in apart])
         read = await self._read({place: wanted[place] for place in order}, topic_ids, budget, left)
-        self._count(groups, read)
+        self._count(readers, read)
         apart |= {place for place, reading in read.items() if reading.outcome == "not_authorised"}
         unknown = {place: Reading("unread") for place in apart} | read
         return known | unknown | await self._estimate({p: wanted[p] for p in apart}, left)
@@ -147,9 +148,9 @@ class PositionReadings:
         is_old = retention is not None and known.first + retention <= self._clock.now_ms()
         return is_old or state.lost_records > 0 or self._retention.limit(topic) is not None
 
-    def _count(self, groups: Sequence[GroupSnapshot], read: Mapping[LogPosition, Reading]) -> None:
+    def _count(self, readers: Sequence[Reader], read: Mapping[LogPosition, Reading]) -> None:
         unread = {place for place, reading in read.items() if reading.outcome == "unread"}
-        self._waiting.take(groups, len(read), unread)
+        self._waiting.take(readers, len(read), unread)
         FRESHNESS_WAITING_PASSES.labels(self._reader.cluster).set(self._waiting.longest)
         FRESHNESS_ROUND_PASSES.labels(self._reader.cluster).set(self._waiting.bound)
 
