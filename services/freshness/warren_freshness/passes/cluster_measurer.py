@@ -11,6 +11,7 @@ from warren.settings import FreshnessSettings
 from warren_freshness.figures.group_event import group_event
 from warren_freshness.figures.held_up import begins_to_ask, open_transactions
 from warren_freshness.figures.late_since import LateSince
+from warren_freshness.figures.loss import Sizes
 from warren_freshness.figures.partition_figures import (
     Evidence,
     Row,
@@ -80,10 +81,12 @@ class ClusterMeasurer:
         evidence = Evidence(
             readings,
             self._log_ends.times(),
-            {topic: self._retention.of(topic) for topic in behind},
-            {topic: limit for topic in behind if (limit := self._retention.limit(topic))},
-            self._sizes.growth,
-            self._sizes.is_refused,
+            {t: self._retention.of(t) for t in behind if self._retention.is_known(t)},
+            Sizes(
+                {t: limit for t in behind if (limit := self._retention.limit(t))},
+                self._sizes.growth,
+                self._sizes.is_refused,
+            ),
             self._transactions.owners(),
         )
         events = [self._event(group, evidence) for group in groups]
