@@ -49,12 +49,13 @@ class Row(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """What a pass learnt from the cluster. `newest`: append time of the record before a log end;
-    `owners`: of open transactions, by where they begin."""
+    `held_up`: readings at open transactions; `owners` of those, by where they begin."""
 
     readings: Mapping[LogPosition, Reading]
     newest: Mapping[LogPosition, int]
     retention: Retention
     sizes: Sizes = field(default_factory=Sizes)
+    held_up: Mapping[LogPosition, Reading] = field(default_factory=dict)
     owners: Mapping[LogPosition, TransactionOwner] = field(default_factory=dict)
 
 
