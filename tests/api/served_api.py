@@ -89,6 +89,10 @@ CAUGHT_UP = {
     "append_lag_ms": None,
     "late_since": None,
     "time_to_loss_reason": None,
+    "produce_rate": None,
+    "consume_rate": None,
+    "time_to_catch_up_ms": None,
+    "retention_left": None,
 }
 
 
@@ -97,6 +101,16 @@ def late(freshness_ms: int | None, **named: Any) -> dict[str, Any]:
     oldest_at = None if freshness_ms is None else NOW - freshness_ms
     exact = {"freshness_ms": freshness_ms, "reason": "exact", "bound_ms": 0}
     return {**CAUGHT_UP, **exact, "oldest_at": oldest_at, **named}
+
+
+def paced(produced: float, consumed: float, catch_up_ms: int | None = None) -> dict[str, Any]:
+    """A partition's rates, records a second."""
+    return {
+        **CAUGHT_UP,
+        "produce_rate": produced,
+        "consume_rate": consumed,
+        "time_to_catch_up_ms": catch_up_ms,
+    }
 
 
 def freshness_event(

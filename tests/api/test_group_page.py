@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from api.read_pages import NONE, STOPPED, cells, fact, fill, page, row_of, text
-from api.served_api import NOW, Api, topic
+from api.served_api import NOW, Api, paced, topic
 
 WHY = "orders/1: no commit for 4 m 12 s, usual pause 5 s; 12,345 records behind"
 
@@ -108,9 +108,7 @@ def test_a_page_says_whether_to_believe_it(explained: Api) -> None:
 
 
 def test_time_to_catch_up_is_told_when_it_will(filled: Api) -> None:
-    for second, lag in ((0, 100), (10, 50)):
-        row = {"committed": second * 10, "log_end": second * 10 + lag, "lag": lag}
-        filled.put("fine", evaluated_at=NOW + second * 1000, topics={"orders": topic(row)})
+    filled.measure("fine", paced(5.0, 10.0, 10_000), time_to_catch_up_ms=10_000)
     soup = page(filled, "/groups/demo/fine")
     assert text(fact(soup, "Caught up in")) == "Caught up in 10 s if rates stay as they are"
     assert "Caught up in" not in page(filled, "/groups/demo/billing").get_text()

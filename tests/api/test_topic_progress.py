@@ -2,71 +2,51 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-from api.served_api import NOW, lag_event, topic
+from api.served_api import CAUGHT_UP, NOW, freshness_event, lag_event, paced, topic
 from warren.contracts import TopicsEvent
+from warren_api.model.topic_progress import TopicProgress
 from warren_api.model.topics import TopicIndex
 
 SECOND = 1_000
-
-
-def index_of(*evaluations: tuple[int, list[dict[str, Any]]]) -> TopicIndex:
-    """One group on topic t: seconds after NOW, and its partitions then."""
-    index = TopicIndex()
-    for seconds, rows in evaluations:
-        at = NOW + seconds * SECOND
-        index.apply(lag_event("g", evaluated_at=at, topics={"t": topic(*rows)}))
-    return index
-
-
-def rates(index: TopicIndex) -> tuple[float | None, float | None]:
-    progress = index.progress("demo", "g")["t"]
-    return progress.produce_rate, progress.consume_rate
 
 
 def at(committed: int, log_end: int) -> dict[str, Any]:
     return {"committed": committed, "log_end": log_end, "lag": log_end - committed}
 
 
-def test_rates_come_from_evaluations_that_follow_one_another() -> None:
-    assert rates(index_of((0, [at(10, 20)]))) == (None, None)
-    index = index_of((0, [at(10, 20), at(0, 0)]), (10, [at(60, 120), at(5, 10)]))
-    assert rates(index) == (11.0, 5.5)
-    progress = index.progress("demo", "g")["t"]
-    assert (progress.lag, progress.catch_up_ms) == (65, None)
+def progress_of(*rows: dict[str, Any]) -> TopicProgress:
+    """Of one group on topic t, with what was measured of each of its partitions."""
+    index = TopicIndex()
+    columns = topic(*(at(10, 40) for _ in rows))
+    index.apply(lag_event("g", evaluated_at=NOW, topics={"t": columns}))
+    if rows:
+        index.measure("demo", "g", freshness_event("g", topic="t", rows=list(rows)))
+    return index.progress("demo", "g")["t"]
 
 
-def test_time_to_catch_up() -> None:
-    behind = index_of((0, [at(0, 100)]), (10, [at(60, 110)])).progress("demo", "g")["t"]
-    assert behind.catch_up_ms == 10_000
-    caught_up = index_of((0, [at(0, 0)])).progress("demo", "g")["t"]
-    assert caught_up.catch_up_ms == 0
+def test_rates_are_those_that_freshness_has_measured() -> None:
+    progress = progress_of(paced(10.0, 5.0), paced(1.0, 0.5), CAUGHT_UP)
+    assert (progress.produce_rate, progress.consume_rate, progress.lag) == (11.0, 5.5, 90)
+    unknown = progress_of(CAUGHT_UP)
+    assert (unknown.produce_rate, unknown.consume_rate, unknown.catch_up_ms) == (None, None, None)
 
 
-def test_a_group_that_stops_consumes_nothing_a_minute_later() -> None:
-    steps = [(second, [at(min(second, 60) * 10, second * 10)]) for second in range(0, 140, 5)]
-    assert rates(index_of(*steps)) == (10.0, 0.0)
+def test_it_has_caught_up_when_its_slowest_partition_has() -> None:
+    assert progress_of(paced(1.0, 2.0, 7000), paced(1.0, 9.0, 300)).catch_up_ms == 7000
+    assert progress_of(paced(1.0, 2.0, 7000), paced(9.0, 1.0)).catch_up_ms is None
+    never = {**CAUGHT_UP, "reason": "no_commit", "freshness_ms": None}
+    assert progress_of(paced(1.0, 2.0, 7000), never).catch_up_ms == 7000
 
 
-@pytest.mark.parametrize(
-    ("after", "expected"),
-    [
-        pytest.param([at(5, 120)], (10.0, 0.0), id="rewound"),
-        pytest.param([at(-1, -1)], (0.0, 0.0), id="unknown"),
-        pytest.param([at(0, 3)], (0.0, 0.0), id="made anew"),
-        pytest.param([at(10, 20), at(900, 900)], (0.0, 0.0), id="a new partition"),
-    ],
-)
-def test_what_is_no_progress_counts_as_none(
-    after: list[dict[str, Any]], expected: tuple[float, float]
-) -> None:
-    after = [{**row, "lag": None} if row["committed"] < 0 else row for row in after]
-    assert rates(index_of((0, [at(10, 20)]), (10, after))) == expected
-
-
-def test_a_replay_changes_no_rate() -> None:
-    steps = [(0, [at(0, 0)]), (10, [at(100, 100)])]
-    assert rates(index_of(*steps, steps[1])) == (10.0, 10.0)
+def test_nothing_of_it_is_left_when_the_measurement_goes() -> None:
+    index = TopicIndex()
+    index.apply(lag_event("g", topics={"t": topic(at(0, 10))}))
+    index.measure("demo", "g", freshness_event("g", topic="t", rows=[paced(10.0, 5.0)]))
+    view = index.topic("demo", "t")
+    assert view is not None
+    assert (view.produce_rate, view.consume_rate) == (10.0, 5.0)
+    index.measure("demo", "g", None)
+    assert index.progress("demo", "g")["t"].consume_rate is None
 
 
 def test_a_topic_is_what_its_groups_see_of_it() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from api.served_api import NOW, Api, late, topic
+from api.served_api import NOW, Api, late, paced, topic
 from warren_api.model.feed_state import FeedState
 from warren_api.v1.models import Groups
 
@@ -192,9 +192,8 @@ def test_the_past_of_a_group_newest_first(api: Api) -> None:
 
 
 def test_rates_of_a_group_by_topic(api: Api) -> None:
-    for second in (0, 10):
-        moved = {"committed": 10 * second, "log_end": 20 * second, "lag": 10 * second}
-        api.put("g", evaluated_at=NOW + second * 1000, topics={"orders": topic(moved)})
+    api.put("g", topics={"orders": topic({"committed": 100, "log_end": 200, "lag": 100})})
+    api.measure("g", paced(20.0, 10.0))
     (row,) = api.get("/api/v1/groups/demo/g").json()["topics"]
     assert row == {
         "topic": "orders",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from api.served_api import NOW, Api, late, topic
+from api.served_api import NOW, Api, late, paced, topic
 from warren_api.model.feed_state import FeedState
 
 MINUTE = 60_000
@@ -43,15 +43,14 @@ def test_clusters_are_those_of_the_settings_and_of_events() -> None:
 
 @pytest.fixture
 def topics(api: Api) -> Api:
-    """Two groups on orders, one of them also on mails; two evaluations, 10 s apart."""
-    for second in (0, 10):
-        for group, speed in (("fast", 20), ("slow", 5)):
-            committed, end = speed * second, 20 * second
-            row = {"committed": committed, "log_end": end, "lag": end - committed}
-            columns = {"orders": topic(row)}
-            if group == "slow":
-                columns["mails"] = topic({}, {})
-            api.put(group, evaluated_at=NOW + second * 1000, topics=columns)
+    """Two groups on orders, one of them also on mails."""
+    for group, speed in (("fast", 20), ("slow", 5)):
+        row = {"committed": speed * 10, "log_end": 200, "lag": 200 - speed * 10}
+        columns = {"orders": topic(row)}
+        if group == "slow":
+            columns["mails"] = topic({}, {})
+        api.put(group, topics=columns)
+        api.measure(group, paced(20.0, speed))
     return api
 
 

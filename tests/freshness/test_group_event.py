@@ -69,3 +69,31 @@ def test_a_lower_bound_does_not_hide_what_is_known_to_be_later() -> None:
 def test_a_group_without_partitions() -> None:
     event = group_event(SNAPSHOT, {}, NOW)
     assert (event.freshness_ms, event.lost_records, event.topics) == (None, 0, {})
+
+
+def test_a_group_has_caught_up_when_its_slowest_partition_has() -> None:
+    rows = [
+        Row(0, 5, 70, "exact", 0, produce_rate=1.5, consume_rate=2.5, time_to_catch_up_ms=900),
+        Row(1, 9, 0, "caught_up", 0, produce_rate=1.0, consume_rate=1.0, time_to_catch_up_ms=0),
+        Row(2, -1, None, "no_commit", None, produce_rate=0.25),
+    ]
+    event = group_event(SNAPSHOT, {"orders": rows}, NOW)
+    assert (event.produce_rate, event.consume_rate) == (2.75, 3.5)
+    assert event.time_to_catch_up_ms == 900
+    assert event.topics["orders"].time_to_catch_up_ms == [900, 0, None]
+    rows.append(Row(3, 5, 70, "exact", 0, produce_rate=2.0, consume_rate=1.0))
+    assert group_event(SNAPSHOT, {"orders": rows}, NOW).time_to_catch_up_ms is None
+
+
+def test_why_the_time_until_loss_is_what_it_is() -> None:
+    near = Row(0, 5, 70, "exact", 0, time_to_loss_ms=90, time_to_loss_reason="retention_bytes")
+    far = Row(1, 5, 70, "exact", 0, time_to_loss_ms=900, time_to_loss_reason="retention_ms")
+    dark = Row(2, 5, 70, "exact", 0, time_to_loss_reason="size_unknown")
+    for rows, reason in (
+        ([far, near], "retention_bytes"),
+        ([far], "retention_ms"),
+        ([near, far, dark], "size_unknown"),
+        ([Row(0, 9, 0, "caught_up", 0)], None),
+    ):
+        event = group_event(SNAPSHOT, {"orders": rows}, NOW)
+        assert event.time_to_loss_reason == reason

@@ -172,3 +172,20 @@ def test_lost_records() -> None:
     assert lost_records(34, 34) == 0
     assert lost_records(34, -1) == 0
     assert lost_records(-1, 34) == 0
+
+
+def test_how_fast_logs_grow_and_the_group_consumes() -> None:
+    positions = GroupPositions()
+    for second, committed, end in ((0, 10, 100), (10, 60, 120), (20, 110, 140)):
+        event = offset_event(
+            {"orders": [At(committed, end), At(-1, 5)]}, observed_at=NOW + second * 1000
+        )
+        positions.fold(event, HOME)
+    behind, unread = states(positions).values()
+    assert (behind.produce_rate, behind.consume_rate, behind.catch_up_ms) == (2.0, 5.0, 10_000)
+    assert (unread.produce_rate, unread.consume_rate, unread.catch_up_ms) == (0.0, None, None)
+    # Another group's events tell of the same logs.
+    other = offset_event({"orders": [At(0, 340)]}, group="other", observed_at=NOW + 120_000)
+    positions.fold(other, HOME)
+    rates = [states(positions, group)["orders", 0].produce_rate for group in (GROUP, "other")]
+    assert rates == [2.0, 2.0]

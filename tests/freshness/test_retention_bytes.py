@@ -6,6 +6,7 @@ import pytest
 from freshness.events import GROUP
 from freshness.measured_cluster import MeasuredCluster, columns
 from freshness.timed_logs import TimedLogs, minutely
+from support.waiting import eventually
 from warren.clock import ManualClock
 
 pytestmark = pytest.mark.integration
@@ -39,6 +40,37 @@ def test_how_long_until_size_deletes_records(
     (later,) = columns(cluster.measure()[GROUP]).time_to_loss_ms
     assert later is not None
     assert 28_000 < later <= 30_000
+
+
+def test_nothing_is_lost_before_it_was_said(
+    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
+) -> None:
+    """The broker's own retention, segment by segment; the log grows by 20 kB a second."""
+    limited = logs.topic("limited", segment_bytes="1048576", **KEPT)
+    said: list[int] = []
+
+    def is_lost(*, more: bool = True) -> bool:
+        if more:
+            logs.produce(limited, minutely(clock, 10), size=10_000)
+            clock.advance(5)
+        cluster.commit(limited, [0])
+        event = cluster.measure()[GROUP]
+        if event.lost_records == 0 and event.time_to_loss_ms is not None:
+            said.append(clock.now_ms() + event.time_to_loss_ms)
+            assert event.time_to_loss_reason == "retention_bytes"
+        return event.lost_records > 0
+
+    for _ in range(35):
+        if is_lost():
+            break
+    eventually(lambda: is_lost(more=False), message="the first segment is deleted")
+    lost_at = clock.now_ms()
+    assert max(said) <= lost_at
+    assert len(said) > 10
+    assert max(said[:10]) - min(said[:10]) < 1000, "always the same moment"
+    # What is left is the group's next loss.
+    found = columns(cluster.measure()[GROUP])
+    assert (found.reason, found.time_to_loss_reason) == (["expired"], ["retention_bytes"])
 
 
 def test_a_log_that_does_not_grow_is_kept_for_its_time(

@@ -163,6 +163,11 @@ class GroupView:
         return self.freshness.event.time_to_loss_ms if self.freshness else None
 
     @property
+    def catch_up_ms(self) -> int | None:
+        """Until nothing is left to consume, at the rates of the last measurement."""
+        return self.freshness.event.time_to_catch_up_ms if self.freshness else None
+
+    @property
     def time_to_loss_reason(self) -> TimeToLossReason | None:
         """Why some partition's is not known."""
         return self.freshness.event.time_to_loss_reason if self.freshness else None

@@ -114,6 +114,7 @@ class ReadModel:
                 last = self._freshness.get(name)
                 self._freshness[name] = last.followed_by(event) if last else GroupFreshness(event)
             self._refresh(name)
+        self.topics.measure(*name, event)
 
     def apply_status_change(self, key: bytes | None, value: bytes | None) -> None:
         """Takes a record of `warren.lag-status`: since when a group has its status.

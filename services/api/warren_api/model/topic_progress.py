@@ -1,7 +1,8 @@
-"""How fast topics grow and groups consume them, from observations that follow one another.
+"""How fast groups consume topics, as the freshness service measured it; and how fast topics grow
+that nobody measures, for no group consumes them.
 
-Rates are means over about a minute: the newest observation against the oldest of the last minute,
-records per second. Until a second one has been seen there is none.
+The latter are means over about a minute: the newest list of log ends against the oldest of the last
+minute, records per second. Until a second one has been seen there is none.
 """
 
 from __future__ import annotations
@@ -10,18 +11,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
-from warren.contracts import TopicLag
+from warren.contracts import TopicFreshness, TopicLag
 
 WINDOW_MS = 60_000
 _POINTS_KEPT = 64
 
 
 class _Point(NamedTuple):
-    """Records produced and consumed up to `at` (Unix ms), from an arbitrary zero on."""
+    """Records produced up to `at` (Unix ms), from an arbitrary zero on."""
 
     at: int
     produced: int
-    consumed: int
 
 
 class Movement(NamedTuple):
@@ -31,14 +31,14 @@ class Movement(NamedTuple):
 
     @classmethod
     def first(cls, at: int) -> Self:
-        return cls((_Point(at, 0, 0),))
+        return cls((_Point(at, 0),))
 
-    def then(self, at: int, produced: int, consumed: int) -> Self:
+    def then(self, at: int, produced: int) -> Self:
         """So many records later. What is not newer than the last is a replay: no change."""
         last = self.points[-1]
         if at <= last.at:
             return self
-        newest = _Point(at, last.produced + produced, last.consumed + consumed)
+        newest = _Point(at, last.produced + produced)
         points = (*self.points, newest)[-_POINTS_KEPT:]
         while len(points) > 2 and points[1].at <= at - WINDOW_MS:
             points = points[1:]
@@ -52,41 +52,27 @@ class Movement(NamedTuple):
     @property
     def produce_rate(self) -> float | None:
         first, last = self.points[0], self.points[-1]
-        return _rate(last.produced - first.produced, last.at - first.at)
-
-    @property
-    def consume_rate(self) -> float | None:
-        first, last = self.points[0], self.points[-1]
-        return _rate(last.consumed - first.consumed, last.at - first.at)
+        milliseconds = last.at - first.at
+        return (last.produced - first.produced) * 1000 / milliseconds if milliseconds > 0 else None
 
 
 @dataclass(frozen=True, slots=True)
 class TopicProgress:
-    """One group on one topic: its newest positions and how they have moved."""
+    """One group on one topic: its newest positions, judged at `at` (Unix ms), and what freshness
+    measured there."""
 
     columns: TopicLag
-    movement: Movement
-
-    @classmethod
-    def first(cls, columns: TopicLag, at: int) -> Self:
-        return cls(columns, Movement.first(at))
-
-    def followed_by(self, columns: TopicLag, at: int) -> Self:
-        produced, consumed = _moved(self.columns, columns)
-        return type(self)(columns, self.movement.then(at, produced, consumed))
-
-    @property
-    def at(self) -> int:
-        """When it was last judged, Unix milliseconds."""
-        return self.movement.at
+    at: int
+    measured: TopicFreshness | None = None
 
     @property
     def produce_rate(self) -> float | None:
-        return self.movement.produce_rate
+        """Records per second, as far as known."""
+        return _sum(self.measured.produce_rate) if self.measured else None
 
     @property
     def consume_rate(self) -> float | None:
-        return self.movement.consume_rate
+        return _sum(self.measured.consume_rate) if self.measured else None
 
     @property
     def lag(self) -> int | None:
@@ -96,20 +82,14 @@ class TopicProgress:
 
     @property
     def catch_up_ms(self) -> int | None:
-        """Until the lag is gone if the rates stay as they are; None when it does not shrink."""
-        lag, produced, consumed = self.lag, self.produce_rate, self.consume_rate
-        if lag == 0:
-            return 0
-        if lag is None or produced is None or consumed is None or consumed <= produced:
+        """Until the slowest partition's lag is gone if the rates stay as they are; None when that
+        of one does not shrink, or is unknown."""
+        if self.measured is None:
             return None
-        return round(lag * 1000 / (consumed - produced))
-
-
-def catch_up_ms(topics: Iterable[TopicProgress]) -> int | None:
-    """Until the lag of all is gone; None when that of one does not shrink."""
-    left = [progress.catch_up_ms for progress in topics]
-    known = [milliseconds for milliseconds in left if milliseconds is not None]
-    return max(known, default=None) if len(known) == len(left) else None
+        rows = zip(self.measured.time_to_catch_up_ms, self.measured.reason, strict=True)
+        left = [milliseconds for milliseconds, reason in rows if reason != "no_commit"]
+        known = [milliseconds for milliseconds in left if milliseconds is not None]
+        return max(known, default=None) if len(known) == len(left) else None
 
 
 def steps(before: Iterable[int], after: Iterable[int]) -> int:
@@ -119,17 +99,6 @@ def steps(before: Iterable[int], after: Iterable[int]) -> int:
     return sum(new - old for old, new in zip(before, after, strict=False) if 0 <= old < new)
 
 
-def _moved(before: TopicLag, after: TopicLag) -> tuple[int, int]:
-    """Records produced and consumed in between."""
-    if before.partition == after.partition:
-        ends_before, committed_before = before.log_end, before.committed
-    else:
-        places = {partition: index for index, partition in enumerate(before.partition)}
-        known = [places.get(partition) for partition in after.partition]
-        ends_before = [-1 if index is None else before.log_end[index] for index in known]
-        committed_before = [-1 if index is None else before.committed[index] for index in known]
-    return steps(ends_before, after.log_end), steps(committed_before, after.committed)
-
-
-def _rate(records: int, milliseconds: int) -> float | None:
-    return records * 1000 / milliseconds if milliseconds > 0 else None
+def _sum(rates: Iterable[float | None]) -> float | None:
+    known = [rate for rate in rates if rate is not None]
+    return sum(known) if known else None

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
 
-from warren.contracts import LagEvent, TopicsEvent
+from warren.contracts import FreshnessEvent, LagEvent, TopicFreshness, TopicsEvent
 
 from warren_api.model.topic_progress import Movement, TopicProgress, steps
 
@@ -23,7 +23,7 @@ class ListedTopic(NamedTuple):
 
     def followed_by(self, log_ends: Sequence[int], at: int) -> Self:
         produced = steps(self.log_ends, log_ends)
-        return type(self)(log_ends, self.movement.then(at, produced, 0))
+        return type(self)(log_ends, self.movement.then(at, produced))
 
 
 class LogRange(NamedTuple):
@@ -103,6 +103,7 @@ class TopicIndex:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._topics: dict[TopicName, dict[str, TopicProgress]] = {}
+        self._measured: dict[tuple[str, str], Mapping[str, TopicFreshness]] = {}
         self._of_group: dict[tuple[str, str], frozenset[str]] = {}
         self._listed: dict[TopicName, ListedTopic] = {}
         self._left: dict[TopicName, TopicProgress] = {}
@@ -115,17 +116,23 @@ class TopicIndex:
             self._drop(cluster, group, self._topics_of(cluster, group) - event.topics.keys())
             for topic, columns in event.topics.items():
                 groups = self._topics.setdefault((cluster, topic), {})
-                last = groups.get(group)
-                groups[group] = (
-                    last.followed_by(columns, at) if last else TopicProgress.first(columns, at)
-                )
+                groups[group] = TopicProgress(columns, at)
             self._of_group[cluster, group] = frozenset(event.topics)
+
+    def measure(self, cluster: str, group: str, event: FreshnessEvent | None) -> None:
+        """Takes the next measurement of a group; None: there is none any more."""
+        with self._lock:
+            if event is None:
+                self._measured.pop((cluster, group), None)
+            else:
+                self._measured[cluster, group] = event.topics
 
     def forget(self, cluster: str, group: str) -> None:
         """The group is gone."""
         with self._lock:
             self._drop(cluster, group, self._topics_of(cluster, group))
             self._of_group.pop((cluster, group), None)
+            self._measured.pop((cluster, group), None)
 
     def list_all(self, event: TopicsEvent) -> None:
         """Takes the next list of all topics of a cluster."""
@@ -205,13 +212,18 @@ class TopicIndex:
         """Of one group, by topic."""
         with self._lock:
             topics = sorted(self._topics_of(cluster, group))
-            return {topic: self._topics[cluster, topic][group] for topic in topics}
+            return {topic: self._progress((cluster, topic), group) for topic in topics}
+
+    def _progress(self, name: TopicName, group: str) -> TopicProgress:
+        cluster, topic = name
+        measured = self._measured.get((cluster, group), {}).get(topic)
+        return replace(self._topics[name][group], measured=measured)
 
     def _names(self) -> set[TopicName]:
         return self._topics.keys() | self._listed.keys()
 
     def _view(self, name: TopicName) -> TopicView:
-        groups = dict(self._topics.get(name, {}))
+        groups = {group: self._progress(name, group) for group in self._topics.get(name, {})}
         return TopicView(*name, groups, self._listed.get(name), self._left.get(name))
 
 

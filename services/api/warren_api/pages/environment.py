@@ -43,6 +43,7 @@ LOSS_REASONS = {
     "retention_bytes": "retention.bytes deletes records at any age",
     "size_unknown": "retention.bytes deletes records; how fast the log grows was not seen",
     "not_authorised": "retention.bytes deletes records; DESCRIBE on the cluster tells the size",
+    "config_unknown": "the retention of a topic is unknown: DESCRIBE_CONFIGS on it tells it",
     "oldest_unknown": "how old the oldest record is that was not consumed is not known",
 }
 

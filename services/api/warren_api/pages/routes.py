@@ -17,7 +17,6 @@ from warren_api.context import ApiContext, Verdicts
 from warren_api.http.raw_path import Segment
 from warren_api.model.group import GroupView
 from warren_api.model.membership import Membership
-from warren_api.model.topic_progress import catch_up_ms
 from warren_api.model.verdict import rank
 from warren_api.pages.environment import environment
 from warren_api.pages.member_rows import member_rows
@@ -87,7 +86,7 @@ def router(context: ApiContext) -> APIRouter:
             group_doubts=context.group_doubts(view) if view else [],
             membership=membership,
             members=member_rows(membership, rows)[:MEMBERS_SHOWN] if membership else [],
-            catch_up_ms=catch_up_ms(context.model.topics.progress(cluster, name).values()),
+            catch_up_ms=view.catch_up_ms if view else None,
             history=context.model.history.of_group(cluster, name)[:HISTORY_SHOWN],
             group=name,
         )

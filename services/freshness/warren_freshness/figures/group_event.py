@@ -39,6 +39,13 @@ def group_event(
         time_to_loss_ms=min(losses, default=None),
         time_to_loss_reason=_loss_reason([row for _, row in everything]),
         at_least_ms=worst.freshness_ms if worst and _has_unknown(everything) else None,
+        produce_rate=_sum(row.produce_rate for _, row in everything),
+        consume_rate=_sum(row.consume_rate for _, row in everything),
+        time_to_catch_up_ms=_catch_up([row for _, row in everything]),
+        retention_left=min(
+            (left for _, row in everything if (left := row.retention_left) is not None),
+            default=None,
+        ),
         worst=worst,
         open_transactions=list(open_transactions),
         topics={
@@ -56,6 +63,18 @@ def _worst(everything: Iterable[tuple[str, Row]]) -> WorstFreshness | None:
         if ms is not None
     ]
     return max(late, key=lambda worst: worst.freshness_ms, default=None)
+
+
+def _sum(rates: Iterable[float | None]) -> float | None:
+    known = [rate for rate in rates if rate is not None]
+    return round(sum(known), 3) if known else None
+
+
+def _catch_up(rows: Sequence[Row]) -> int | None:
+    """Of the slowest partition of those that have committed; None where one is not known."""
+    left = [row.time_to_catch_up_ms for row in rows if row.reason != "no_commit"]
+    known = [milliseconds for milliseconds in left if milliseconds is not None]
+    return max(known, default=None) if len(known) == len(left) else None
 
 
 def _loss_reason(rows: Sequence[Row]) -> TimeToLossReason | None:

@@ -10,8 +10,9 @@ from warren.kafka.list_offsets import LARGEST_TIMESTAMP
 from warren.settings import FreshnessSettings
 
 from warren_freshness.figures.group_event import group_event
-from warren_freshness.figures.held_up import begins_to_ask, open_transactions
+from warren_freshness.figures.held_up import begins_to_ask, held_up, open_transactions
 from warren_freshness.figures.late_since import LateSince
+from warren_freshness.figures.loss import Sizes
 from warren_freshness.figures.partition_figures import (
     Evidence,
     Row,
@@ -70,24 +71,26 @@ class ClusterMeasurer:
         groups = [self.commits.applied_to(group) for group in groups]
         heard_of = [group for group in groups if not self.is_stale(group)]
         states = [state for group in heard_of for state in group.states]
-        await self._reader.prepare(
-            {state.committed.topic for state in states}, timeout=deadline.left()
-        )
+        topics = {state.committed.topic for state in states}
+        await self._reader.prepare(topics, timeout=deadline.left())
         deadline.pause()
         readings = await self._positions.read(heard_of, self._budget, deadline.left)
         await self._sample(states, deadline)
-        behind = {position.topic for position in readings}
         await self._look_at_limits(states, deadline)
+        at_transactions = held_up(readings)
         await self._transactions.refresh(
-            begins_to_ask(readings, self._clock.now_ms()), timeout=deadline.left()
+            begins_to_ask(at_transactions, self._clock.now_ms()), timeout=deadline.left()
         )
         evidence = Evidence(
             readings,
             self._log_ends.newest(),
-            {topic: self._retention.of(topic) for topic in behind},
-            {topic: limit for topic in behind if (limit := self._retention.limit(topic))},
-            self._sizes.growth,
-            self._sizes.is_refused,
+            {t: self._retention.of(t) for t in topics if self._retention.is_known(t)},
+            Sizes(
+                {t: limit for t in topics if (limit := self._retention.limit(t))},
+                self._sizes.growth,
+                self._sizes.is_refused,
+            ),
+            at_transactions,
             self._transactions.owners(),
             largest=self._log_ends.largest(),
         )
@@ -166,6 +169,6 @@ class ClusterMeasurer:
                     after[place] = late
         self.lateness.keep(group, after)
         held_up_by = open_transactions(
-            () if stale else group.states, evidence.readings, evidence.owners, now
+            () if stale else group.states, evidence.held_up, evidence.owners, now
         )
         return group_event(group, rows, now, self.commits.of(group), held_up_by)

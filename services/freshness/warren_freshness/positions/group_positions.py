@@ -9,6 +9,7 @@ from itertools import chain
 from warren.contracts import OffsetEvent
 
 from warren_freshness.positions.log_range import LogRange
+from warren_freshness.positions.pace import Pace
 from warren_freshness.positions.partition_state import PartitionState, partition_states
 from warren_freshness.positions.topic_columns import TopicColumns
 
@@ -27,6 +28,7 @@ class KnownGroup:
     home_partition: int
     order: tuple[int, int]
     topics: dict[str, TopicColumns] = field(default_factory=dict)
+    pace: dict[str, Pace] = field(default_factory=dict)
 
 
 def _is_before(order: tuple[int, int], other: tuple[int, int]) -> bool:
@@ -121,6 +123,8 @@ class GroupPositions:
             newer = TopicColumns.from_event(listed, event.observed_at)
             older = known.topics.get(topic)
             known.topics[topic] = newer if older is None else newer.after(older)
+            pace = known.pace.setdefault(topic, Pace())
+            pace.update(newer.partition, newer.committed, event.observed_at)
             log_range = self._logs.setdefault((event.cluster, topic), LogRange())
             log_range.update(listed, event.observed_at)
         for topic, partitions in event.removed.items():
@@ -132,6 +136,7 @@ class GroupPositions:
                 known.topics[topic] = left
             else:
                 del known.topics[topic]
+                known.pace.pop(topic, None)
 
     def _snapshot(self, group: KnownGroup) -> GroupSnapshot:
         return GroupSnapshot(
@@ -139,7 +144,11 @@ class GroupPositions:
             group=group.group,
             observed_at=group.order[1],
             topics={
-                topic: list(partition_states(topic, columns, self._logs[group.cluster, topic]))
+                topic: list(
+                    partition_states(
+                        topic, columns, self._logs[group.cluster, topic], group.pace[topic]
+                    )
+                )
                 for topic, columns in group.topics.items()
             },
             home_partition=group.home_partition,

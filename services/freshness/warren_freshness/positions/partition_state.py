@@ -9,6 +9,7 @@ from warren.evaluation.commit_convention import REST_MS
 
 from warren_freshness.log_position import UNKNOWN, LogPosition
 from warren_freshness.positions.log_range import LogRange
+from warren_freshness.positions.pace import Float64s, Pace
 from warren_freshness.positions.topic_columns import BEYOND_END_LOOKS, TopicColumns
 
 
@@ -16,7 +17,7 @@ class PartitionState(NamedTuple):
     """Offsets and times as in the contracts: UNKNOWN is -1.
 
     `steps`: from the committed offset to the one that is read next, 0 or 1; `is_sure`: that is
-    known, not supposed.
+    known, not supposed. Rates in records a second.
     """
 
     committed: LogPosition
@@ -26,6 +27,8 @@ class PartitionState(NamedTuple):
     log_end: int
     log_observed_at: int
     looks_beyond_end: int = 0
+    produce_rate: float | None = None
+    consume_rate: float | None = None
     steps: int = 0
     is_sure: bool = True
 
@@ -42,6 +45,20 @@ class PartitionState(NamedTuple):
     def next_offset(self) -> int:
         """The first one that the group has not processed."""
         return self.committed.offset + self.steps
+
+    @property
+    def catch_up_ms(self) -> int | None:
+        """Until nothing is left to read if both rates stay; None when that shrinks not or is not
+        known."""
+        if not self.has_committed or self.log_end == UNKNOWN:
+            return None
+        lag = self.log_end - max(self.next_offset, self.log_start)
+        if lag <= 0:
+            return 0
+        if self.produce_rate is None or self.consume_rate is None:
+            return None
+        gained = self.consume_rate - self.produce_rate
+        return round(lag * 1000 / gained) if gained > 0 else None
 
     @property
     def has_reached_end(self) -> bool:
@@ -95,7 +112,7 @@ def lost_records(next_offset: int, log_start: int) -> int:
 
 
 def partition_states(
-    topic: str, columns: TopicColumns, log_range: LogRange
+    topic: str, columns: TopicColumns, log_range: LogRange, pace: Pace
 ) -> Iterator[PartitionState]:
     """One state per partition of a group's topic."""
     at = columns.partition
@@ -108,6 +125,13 @@ def partition_states(
         log_range.end[at].tolist(),
         log_range.observed_at[at].tolist(),
         columns.looks_beyond_end.tolist(),
+        _known(log_range.pace.rates(at)),
+        _known(pace.rates(at)),
         strict=True,
     ):
         yield PartitionState(LogPosition(topic, partition, committed), *rest)
+
+
+def _known(rates: Float64s) -> list[float | None]:
+    """To the thousandth of a record."""
+    return [None if rate != rate else max(rate, 0.0) for rate in rates.round(3).tolist()]

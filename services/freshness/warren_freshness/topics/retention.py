@@ -65,6 +65,10 @@ class Retention:
         """Milliseconds that a record is kept at least; None: for ever, or unknown."""
         return self._retention.get(topic, _UNKNOWN).milliseconds
 
+    def is_known(self, topic: str) -> bool:
+        """Whether the topic's configuration could be read."""
+        return topic in self._retention
+
     def limit(self, topic: str) -> SizeLimit | None:
         """Where records go when the log grows too large, however young they are."""
         return self._retention.get(topic, _UNKNOWN).limit

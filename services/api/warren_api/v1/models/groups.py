@@ -21,7 +21,7 @@ from warren_api.v1.models.changes import RecordedVerdict
 from warren_api.v1.models.members import Member
 from warren_api.v1.models.partitions import PartitionDetail, WorstPartition
 
-_RATE = "Records per second over about a minute; null until two evaluations have been seen"
+_RATE = "Records per second over about a minute; null until it was measured"
 
 
 class GroupSummary(BaseModel):

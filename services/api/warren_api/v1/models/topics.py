@@ -10,7 +10,7 @@ from warren_api.model.topic_progress import TopicProgress
 from warren_api.model.topics import LogRange, TopicView
 from warren_api.model.verdict import ShownStatusName
 
-_RATE = "Records per second over about a minute; null until two evaluations have been seen"
+_RATE = "Records per second over about a minute; null until it was measured"
 
 
 class TopicSummary(BaseModel):
