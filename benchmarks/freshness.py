@@ -1,7 +1,9 @@
-"""How fast a pass measures groups that lag in 5,000 partitions: nothing known, all known.
+"""What it costs to say how late groups are, in processor time and in bytes from the brokers.
 
-Prints one JSON line. Beside it stands what monitoring usually does: assign a consumer to one
-position after the other and poll one record.
+Prints one JSON line. `cold`: nothing is known, `warm`: all is, `moved`: a tenth of the positions
+have moved; each with all passes that the default budget needs. Beside it stands what monitoring
+usually does: assign a consumer to one position after the other and poll one record. `bytes` says
+for batches of four sizes what the sockets received per position, as a multiple of the batch there.
 """
 
 from __future__ import annotations
@@ -12,41 +14,45 @@ import json
 import random
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict
+from multiprocessing import get_context
 from typing import Any
 
 from confluent_kafka import Consumer, TopicPartition
+from support.batch_load import BatchLoad
+from support.measured_passes import MeasuredPasses, PassCost
 from support.measuring import kafka, usage
 from support.record_load import RecordLoad
-from warren.clock import SystemClock
-from warren.contracts import FreshnessEvent, OffsetEvent, TopicPositions
+from warren.contracts import FreshnessEvent
 from warren.log import configure
-from warren.settings import ClusterSettings, FreshnessSettings, LogSettings, RedisSettings
-from warren_freshness.passes.cluster_measurer import ClusterMeasurer
-from warren_freshness.positions.group_positions import GroupPositions, GroupSnapshot
-from warren_freshness.reading.record_reader import RecordReader
-from warren_freshness.record_times.cache import TimeCache
-from warren_freshness.record_times.local_cache import LocalCache
-from warren_freshness.record_times.redis_cache import RedisCache
-from warren_freshness.topics.retention import Retention
+from warren.settings import LogSettings
 
-CLUSTER = "bench"
 SEED = 20
-NO_REDIS = RedisSettings.model_validate({"url": "redis://localhost:1/0"})
-Committed = dict[str, list[int]]
+MOVED = 0.1
+SIZES = {"16 KB": 16 * 1024, "64 KB": 64 * 1024, "512 KB": 512 * 1024, "1 MB": 1_000_000}
+MOST_BYTES = 1.3  # of a batch, for a position in it
+Positions = dict[str, dict[str, list[int]]]
+"""Committed offsets by group and topic, of all partitions."""
 
 
 def main() -> None:
     arguments = _arguments()
-    configure(LogSettings(level="error"))  # the only line on standard output is the result
     load = RecordLoad(arguments.topics, arguments.partitions, arguments.records)
+    groups = max(arguments.positions // load.logs, 1)
     with kafka(arguments.bootstrap) as bootstrap:
+        own = _apart(byte_table, bootstrap)
         load.ensure(bootstrap)
-        committed = _committed(load)
-        own = asyncio.run(measure(load, committed, bootstrap, arguments.rounds))
-        own |= seek_and_poll(load, committed, bootstrap, arguments.polls)
-    own["times_faster"] = round(own["seek_and_poll_s"] / own["cold_s"], 1)
-    print(json.dumps({"benchmark": "freshness", "positions": load.logs} | own))
+        own |= _apart(measure, load, groups, bootstrap)
+        own |= seek_and_poll(load, bootstrap, arguments.polls)
+    per_position = own["cold"]["seconds"] * 1000 / (groups * load.logs)
+    own["times_faster"] = round(own["seek_and_poll_ms_per_position"] / per_position, 1)
+    cpu = own["cold"]["cpu_us_per_position"] / 1000
+    own["times_less_cpu"] = round(own["seek_and_poll_cpu_ms_per_position"] / cpu, 1)
+    print(json.dumps({"benchmark": "freshness", "positions": groups * load.logs} | own))
+    if own["most_bytes"] > MOST_BYTES:
+        sys.exit(f"more than {MOST_BYTES} times a batch was read for a position")
 
 
 def _arguments() -> argparse.Namespace:
@@ -55,117 +61,127 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--topics", type=int, default=50)
     parser.add_argument("--partitions", type=int, default=100)
     parser.add_argument("--records", type=int, default=200, help="in each partition")
-    parser.add_argument("--rounds", type=int, default=5, help="the median is reported")
+    parser.add_argument(
+        "--positions", type=int, default=5000, help="of groups that consume all partitions each"
+    )
     parser.add_argument("--polls", type=int, default=500, help="positions of the comparison")
     return parser.parse_args()
 
 
-def _committed(load: RecordLoad) -> Committed:
-    """A position with records before and after it in every partition."""
-    chance = random.Random(SEED)
-    return {
-        t: [chance.randrange(1, load.records) for _ in range(load.partitions)] for t in load.topics
+def _apart(work: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, Any]:
+    """In a process of its own, whose memory is not that of the load."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+        return process.submit(work, *arguments).result()
+
+
+def byte_table(bootstrap: str) -> dict[str, Any]:
+    """What sockets received for a first look, for moved positions and for those that stayed."""
+    configure(LogSettings(level="error"))  # the only line on standard output is the result
+    table = {
+        name: asyncio.run(_bytes_of(BatchLoad(size), bootstrap)) for name, size in SIZES.items()
     }
+    print(f"{'batches':>10}{'first look':>12}{'moved':>8}{'not moved':>11}", file=sys.stderr)
+    for name, row in table.items():
+        first, moved, stayed = row.values()
+        print(f"{name:>10}{first:>12.2f}{moved:>8.2f}{stayed:>11.2f}", file=sys.stderr)
+    return {"bytes": table, "most_bytes": max(max(row.values()) for row in table.values())}
 
 
-async def measure(
-    load: RecordLoad, committed: Committed, bootstrap: str, rounds: int
-) -> dict[str, Any]:
-    """Medians of passes with empty and with filled caches; Redis has no part in either."""
-    groups = _groups(load, committed)
-    await _settle(load, groups, bootstrap)
-    cold, warm, cpu = [], [], []
-    for _ in range(rounds):
-        measurer = await _connected(load, bootstrap)
-        seconds, used = await _pass(measurer, groups, load, committed)
-        cold.append(seconds)
-        cpu.append(used)
-        warm.append((await _pass(measurer, groups, load, committed))[0])
-        await measurer.close()
+async def _bytes_of(load: BatchLoad, bootstrap: str) -> dict[str, float]:
+    load.create(bootstrap)
+    passes = MeasuredPasses(bootstrap)
+    await passes.connect([load.topic])
+    found = {}
+    for name, offset in (("first_look", 3), ("moved", 5), ("not_moved", 5)):
+        passes.commit("group", {load.topic: [offset] * load.partitions}, load.records)
+        cost = await passes.measure(_all_exact)
+        found[name] = round(cost.received / load.partitions / load.size, 2)
+    await passes.close()
+    return found
+
+
+def _all_exact(events: Sequence[FreshnessEvent]) -> None:
+    for event in events:
+        for topic, columns in event.topics.items():
+            if set(columns.reason) != {"exact"}:
+                sys.exit(f"{topic}: {set(columns.reason)}")
+
+
+def measure(load: RecordLoad, groups: int, bootstrap: str) -> dict[str, Any]:
+    configure(LogSettings(level="error"))
+    return asyncio.run(_measure(load, groups, bootstrap))
+
+
+async def _measure(load: RecordLoad, groups: int, bootstrap: str) -> dict[str, Any]:
+    """Redis has no part in it."""
+    chance = random.Random(SEED)
+    positions = _positions(load, groups, chance)
+    # A broker that was filled a moment ago still writes, and has most of it to read from disk.
+    for _ in range(2):
+        passes = MeasuredPasses(bootstrap)
+        await passes.connect(load.topics)
+        cold = await _costs(passes, load, positions)
+        warm = await _costs(passes, load, positions)
+        moved = await _costs(passes, load, _moved(load, positions, chance))
+        await passes.close()
     return {
-        "cold_s": round(sorted(cold)[rounds // 2], 3),
-        "warm_s": round(sorted(warm)[rounds // 2], 3),
-        "cold_cpu_s": round(sorted(cpu)[rounds // 2], 3),
+        "cold": _told(cold, groups * load.logs),
+        "warm": _told(warm, groups * load.logs),
+        "moved": _told(moved, groups * load.logs),
         "rss_mb": round(usage().peak_rss_mb),
     }
 
 
-async def _settle(load: RecordLoad, groups: Sequence[GroupSnapshot], bootstrap: str) -> None:
-    """A broker that was filled a moment ago still writes, and has most of it to read from disk."""
-    unread = True
-    while unread:
-        measurer = await _connected(load, bootstrap)
-        events = await measurer.measure(groups)
-        await measurer.close()
-        unread = any("timeout" in c.reason for event in events for c in event.topics.values())
+async def _costs(passes: MeasuredPasses, load: RecordLoad, positions: Positions) -> PassCost:
+    for group, committed in positions.items():
+        passes.commit(group, committed, load.records)
+
+    def check(events: Sequence[FreshnessEvent]) -> None:
+        for event in events:
+            for topic, columns in event.topics.items():
+                wanted = [load.append_time(offset) for offset in positions[event.group][topic]]
+                if columns.oldest_at != wanted:
+                    sys.exit(f"{topic}: wrong times, reasons {set(columns.reason)}")
+
+    return await passes.measure(check)
 
 
-async def _connected(load: RecordLoad, bootstrap: str) -> ClusterMeasurer:
-    """A cluster's stack as it is between two passes: connected, but with nothing in its caches."""
-    clock, settings = SystemClock(), FreshnessSettings()
-    cluster = ClusterSettings(bootstrap=bootstrap)
-    reader = RecordReader(CLUSTER, f"clusters.{CLUSTER}", cluster, clock)
-    retention = Retention(CLUSTER, reader.brokers, settings.retention_refresh, clock)
-    local = LocalCache(settings.cache_entries, settings.cache_ttl, clock)
-    redis = RedisCache(NO_REDIS, settings.cache_ttl, clock)
-    await redis.get_many(["not there"])  # and then it is left alone for a while
-    await reader.prepare(load.topics, timeout=30)
-    await retention.refresh(load.topics, timeout=30)
-    return ClusterMeasurer(
-        reader, TimeCache(CLUSTER, local, redis), retention, settings, clock, stale_after=3600
-    )
+def _told(cost: PassCost, positions: int) -> dict[str, Any]:
+    return asdict(cost) | {
+        "seconds": round(cost.seconds, 2),
+        "cpu_s": round(cost.cpu_s, 2),
+        "cpu_us_per_position": round(cost.cpu_s * 1_000_000 / positions, 1),
+    }
 
 
-async def _pass(
-    measurer: ClusterMeasurer,
-    groups: Sequence[GroupSnapshot],
-    load: RecordLoad,
-    committed: Committed,
-) -> tuple[float, float]:
-    started, cpu = time.perf_counter(), usage().cpu_s
-    events = await measurer.measure(groups)
-    elapsed, cpu = time.perf_counter() - started, usage().cpu_s - cpu
-    _check(events, load, committed)
-    return elapsed, cpu
+def _positions(load: RecordLoad, groups: int, chance: random.Random) -> Positions:
+    """Positions with records before and after them in every partition."""
+    return {
+        f"group-{number}": {
+            topic: [chance.randrange(1, load.records - 1) for _ in range(load.partitions)]
+            for topic in load.topics
+        }
+        for number in range(groups)
+    }
 
 
-def _check(events: Sequence[FreshnessEvent], load: RecordLoad, committed: Committed) -> None:
-    for event in events:
-        for topic, columns in event.topics.items():
-            wanted = [load.append_time(offset) for offset in committed[topic]]
-            if columns.oldest_at != wanted:
-                sys.exit(f"{topic}: wrong times, reasons {set(columns.reason)}")
+def _moved(load: RecordLoad, positions: Positions, chance: random.Random) -> Positions:
+    """Some go on by a record or more."""
+    return {
+        group: {
+            topic: [
+                chance.randrange(offset + 1, load.records) if chance.random() < MOVED else offset
+                for offset in offsets
+            ]
+            for topic, offsets in committed.items()
+        }
+        for group, committed in positions.items()
+    }
 
 
-def _groups(load: RecordLoad, committed: Committed) -> list[GroupSnapshot]:
-    """One group per topic."""
-    positions, now = GroupPositions(), SystemClock().now_ms()
-    count = load.partitions
-    for topic in load.topics:
-        listed = TopicPositions(
-            partition=list(range(count)),
-            committed=committed[topic],
-            committed_at=[now] * count,
-            commits=[1] * count,
-            log_start=[0] * count,
-            log_end=[load.records] * count,
-        )
-        event = OffsetEvent(
-            cluster=CLUSTER,
-            group=f"group of {topic}",
-            source="offsets_topic",
-            observed_at=now,
-            position=1,
-            topics={topic: listed},
-        )
-        positions.fold(event, home_partition=0)
-    return positions.snapshots(CLUSTER, [0])
-
-
-def seek_and_poll(
-    load: RecordLoad, committed: Committed, bootstrap: str, polls: int
-) -> dict[str, Any]:
-    """The same by one consumer, position by position; `polls` of them, scaled to all."""
+def seek_and_poll(load: RecordLoad, bootstrap: str, polls: int) -> dict[str, Any]:
+    """The same by one consumer, position by position; `polls` of them."""
+    committed = _positions(load, 1, random.Random(SEED))["group-0"]
     consumer = Consumer(
         {
             "bootstrap.servers": bootstrap,
@@ -178,7 +194,7 @@ def seek_and_poll(
     consumer.list_topics(timeout=30)  # who leads is known, as it is in our own case
     places = [(topic, p) for topic in load.topics for p in range(load.partitions)]
     chosen = random.Random(SEED).sample(places, polls + 1)
-    started = 0.0
+    started = cpu = 0.0
     for index, (topic, partition) in enumerate(chosen):
         offset = committed[topic][partition]
         consumer.assign([TopicPartition(topic, partition, offset)])
@@ -186,12 +202,12 @@ def seek_and_poll(
         if message is None or message.timestamp()[1] != load.append_time(offset):
             sys.exit(f"{topic} {partition}: no record, or a wrong one")
         if index == 0:  # connecting is not counted
-            started = time.perf_counter()
-    elapsed = time.perf_counter() - started
+            started, cpu = time.perf_counter(), usage().cpu_s
+    elapsed, cpu = time.perf_counter() - started, usage().cpu_s - cpu
     consumer.close()
     return {
-        "seek_and_poll_s": round(elapsed / polls * load.logs, 2),
         "seek_and_poll_ms_per_position": round(elapsed / polls * 1000, 2),
+        "seek_and_poll_cpu_ms_per_position": round(cpu / polls * 1000, 2),
     }
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import socket
+import struct
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -54,3 +56,10 @@ def kafka(bootstrap: str | None) -> Iterator[str]:
         java, log = find_java(os.environ), Path(directory) / "kafka.log"
         with EmbeddedKafka(options, java=java, jars=jars, log=log) as broker:
             yield broker.bootstrap
+
+
+def received_bytes(connection: socket.socket) -> int:
+    """Bytes that the kernel has received on a connection (Linux, tcp_info)."""
+    info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
+    (received,) = struct.unpack_from("=Q", info, 128)  # tcpi_bytes_received
+    return int(received)

@@ -92,6 +92,7 @@ CAUGHT_UP = {
     "produce_rate": None,
     "consume_rate": None,
     "time_to_catch_up_ms": None,
+    "retention_left": None,
 }
 
 

@@ -42,7 +42,9 @@ def served(api: Api) -> set[str]:
 def test_how_fine_the_series_are_is_a_setting(detail: Detail) -> None:
     api = Api(metrics={"metrics_detail": detail})
     api.put("billing", status="ERR", incident={"id": "i", "opened_at": NOW})
-    api.measure("billing", late(1, time_to_loss_ms=1, commit_lag_ms=1, append_lag_ms=1))
+    api.measure(
+        "billing", late(1, time_to_loss_ms=1, retention_left=0.1, commit_lag_ms=1, append_lag_ms=1)
+    )
     finest = {"group": {"group"}, "topic": {"group", "topic"}, "partition": set(DETAILS)}[detail]
     wanted = {f.name for f in API_FAMILIES if f.labels and f.detail in finest}
     assert served(api) == wanted
@@ -57,7 +59,9 @@ def test_how_fine_the_series_are_is_a_setting(detail: Detail) -> None:
 def test_whose_names_are_served_is_a_setting(origin: str) -> None:
     api = Api(metrics={"metrics_origins": [origin]})
     api.put("billing", status="ERR", incident={"id": "i", "opened_at": NOW})
-    api.measure("billing", late(1, time_to_loss_ms=1, commit_lag_ms=1, append_lag_ms=1))
+    api.measure(
+        "billing", late(1, time_to_loss_ms=1, retention_left=0.1, commit_lag_ms=1, append_lag_ms=1)
+    )
     assert served(api) == {f.name for f in API_FAMILIES if f.labels and f.origin == origin}
 
 

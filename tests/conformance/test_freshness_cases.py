@@ -14,9 +14,9 @@ from freshness.events import CLUSTER, GROUP, NOW, At, offset_event
 from support.conformance import conformance_cases
 from warren_freshness.figures.partition_figures import Evidence, Row, measure
 from warren_freshness.log_position import UNKNOWN, LogPosition, Reading
-from warren_freshness.passes.known_times import look_back
 from warren_freshness.positions.group_positions import GroupPositions
 from warren_freshness.positions.partition_state import PartitionState
+from warren_freshness.reading.record_search import RecordSearch
 
 CFT = conformance_cases("freshness/cft_freshness_cases.json")
 DATADOG = conformance_cases("freshness/datadog_interpolation_cases.json")
@@ -282,7 +282,8 @@ def test_klag_exporter_calculator() -> None:
 @pytest.mark.parametrize("case", KLAG_EXPORTER["wedged_behind_transaction_scan"])
 def test_klag_exporter_looks_back_as_far(case: dict[str, Any]) -> None:
     committed, low = case["committed"], case["low"]
-    start = look_back(LogPosition("t", 0, committed), log_start=low)
+    """Where that costs little: batches are small."""
+    start = RecordSearch.planned(LogPosition("t", 0, committed), low, expected=100).fetch_offset
     assert list(range(committed - 1, start - 1, -1)) == case["expect"]
 
 

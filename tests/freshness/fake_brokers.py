@@ -12,11 +12,12 @@ from aiokafka.errors import KafkaConnectionError
 from aiokafka.protocol.fetch import FetchRequest
 from support.record_batches import batch, marker
 from warren.errors import ClusterUnreachable
+from warren.kafka.list_offsets import EARLIEST, EARLIEST_LOCAL, NOT_FOUND, FoundOffset
 
 NOT_LEADER = 6
 NOT_AUTHORISED = 29
 OUT_OF_RANGE = 1
-_VERSIONS = {1: (4, 4), 2: (2, 2), 32: (1, 2)}
+_VERSIONS = {1: (4, 4), 2: (8, 8), 32: (1, 2)}
 
 
 @dataclass
@@ -31,6 +32,16 @@ class FakeLog:
     """Bytes that must be asked for, unless the partition is the first of a request."""
     markers: int = 0
     """Control records before the records; a response has only one of them."""
+
+    local_start: int = 0
+    """What is before it is in remote storage only."""
+
+    def find(self, time: int) -> FoundOffset:
+        """Answers ListOffsets."""
+        if time in (EARLIEST, EARLIEST_LOCAL):
+            return FoundOffset(NOT_FOUND, self.start if time == EARLIEST else self.local_start)
+        first = next((o for o, at in self.records.items() if at >= time), NOT_FOUND)
+        return FoundOffset(self.records.get(first, NOT_FOUND), first)
 
     @property
     def end(self) -> int:
@@ -49,6 +60,8 @@ class FakeBrokers:
     refusal: Callable[[int], Exception | None] = lambda _broker: None
     fetches: list[list[tuple[str, int]]] = field(default_factory=list)
     """Partitions of each fetch request."""
+    config: dict[str, str] = field(default_factory=dict)
+    """Of all topics."""
     metadata_requests: int = 0
     received_bytes: int = 0
 
@@ -70,8 +83,25 @@ class FakeBrokers:
             return SimpleNamespace(topics=list(self._fetch(topics)))
         return SimpleNamespace(
             topics=[
-                (topic, [(p, 0, -1, self.logs[topic, p].start) for p, _ in partitions])
-                for topic, partitions in topics
+                (topic, [(p, 0, *self.logs[topic, p].find(time)) for p, _, time, _ in partitions])
+                for topic, partitions, _ in topics
+            ]
+        )
+
+    async def send_to_any(self, request: Any) -> Any:
+        """The configuration of topics."""
+        resources = request.prepare(_VERSIONS).resources
+        return SimpleNamespace(
+            resources=[
+                (
+                    0,
+                    "",
+                    kind,
+                    topic,
+                    [(name, self.config[name]) for name in names & self.config.keys()],
+                )
+                for kind, topic, listed in resources
+                for names in [set(listed)]
             ]
         )
 

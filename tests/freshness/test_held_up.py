@@ -6,6 +6,7 @@ from warren_freshness.figures.held_up import (
     HANGING_MS,
     MOST_TOLD,
     begins_to_ask,
+    held_up,
     open_transactions,
 )
 from warren_freshness.log_position import LogPosition, Reading
@@ -34,7 +35,7 @@ def test_who_owns_one_is_asked_where_it_lasts() -> None:
         at(2): Reading("none", end=9),
         at(3): Reading("record", first=NOW - ASK_AFTER_MS),
     }
-    assert begins_to_ask(readings, NOW) == [at(0, 6)]
+    assert begins_to_ask(held_up(readings), NOW) == [at(0, 6)]
 
 
 def test_what_holds_a_group_up() -> None:

@@ -16,12 +16,14 @@ def test_the_least_recently_used_goes_first() -> None:
     assert len(cache) == 2
 
 
-def test_nothing_stays_longer_than_its_time() -> None:
+def test_what_nobody_asks_for_goes_after_its_time() -> None:
     clock = ManualClock()
     cache = LocalCache(2, 60, clock)
-    cache.put_many({"a": A})
-    clock.advance(59)
-    assert cache.get_many(["a"]) == {"a": A}
-    clock.advance(1)
+    cache.put_many({"a": A, "b": B})
+    for _ in range(3):  # a position that stays is read once
+        clock.advance(59)
+        assert cache.get_many(["a"]) == {"a": A}
+    assert cache.get_many(["b"]) == {}
+    clock.advance(60)
     assert cache.get_many(["a"]) == {}
     assert len(cache) == 0

@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from freshness.events import NOW
 from warren_freshness.figures.late_since import LateSince
+from warren_freshness.figures.loss import Sizes
 from warren_freshness.figures.partition_figures import (
     Evidence,
     Row,
@@ -75,34 +74,53 @@ def test_exact() -> None:
         append_lag_ms=HOUR + 400,
         late_since=NOW - HOUR,
         time_to_loss_reason="retention_ms",
+        retention_left=0.5,
     )
 
 
 def test_the_limit_that_comes_first_counts() -> None:
-    """1,000 bytes a second: of the 2,000 bytes that are kept, 400 are after the offset by now."""
+    """1,000 bytes a second: of the 2,000 bytes that are kept, 400 at most are after the offset."""
     at, reading = state(), Reading("record", first=NOW - HOUR)
     growth = LogGrowth()
     growth.observe(NOW - 2000, 400, 0, 4)
     growth.observe(NOW - 1000, 1400, 0, 9)
-    readings, place = {at.committed: reading}, {("orders", 0): growth}
-    limits = {"orders": SizeLimit(2000, 100)}
+    seen, limits = {("orders", 0): growth}, {"orders": SizeLimit(2000, 100)}
 
-    def to_loss(retention: int | None, **more: Any) -> tuple[int | None, str | None]:
-        evidence = Evidence(readings, {}, {"orders": retention}, **{"limits": limits} | more)
-        row = measure(at, evidence, NOW)
-        return row.time_to_loss_ms, row.time_to_loss_reason
+    def to_loss(retention: int | None, sizes: Sizes) -> tuple[int | None, str | None, float | None]:
+        row = measure(at, Evidence({at.committed: reading}, {}, {"orders": retention}, sizes), NOW)
+        return row.time_to_loss_ms, row.time_to_loss_reason, row.retention_left
 
-    assert to_loss(2 * HOUR, growth=place) == (600, "retention_bytes")
-    assert to_loss(None, growth=place) == (600, "retention_bytes")
-    assert to_loss(HOUR + 500, growth=place) == (500, "retention_ms")
-    assert to_loss(2 * HOUR) == (None, "size_unknown")
-    assert to_loss(2 * HOUR, sizes_refused=True) == (None, "not_authorised")
-    assert to_loss(2 * HOUR, limits={}) == (HOUR, "retention_ms")
-    assert to_loss(None, limits={}) == (None, None)
+    assert to_loss(2 * HOUR, Sizes(limits, seen)) == (600, "retention_bytes", 0.8)
+    assert to_loss(None, Sizes(limits, seen)) == (600, "retention_bytes", 0.8)
+    assert to_loss(HOUR + 500, Sizes(limits, seen)) == (500, "retention_ms", 0.0)
+    assert to_loss(2 * HOUR, Sizes(limits)) == (None, "size_unknown", None)
+    assert to_loss(2 * HOUR, Sizes(limits, are_refused=True)) == (None, "not_authorised", None)
+    assert to_loss(2 * HOUR, Sizes()) == (HOUR, "retention_ms", 0.5)
+    assert to_loss(None, Sizes()) == (None, None, None)
     growth.observe(NOW + HOUR, 1400, 0, 9)
     growth.observe(NOW + 2 * HOUR, 1400, 0, 9)
-    done = measure(state(committed=9), Evidence(readings, {}, {"orders": 2 * HOUR}), NOW)
-    assert (done.time_to_loss_ms, done.time_to_loss_reason) == (None, None)
+    assert to_loss(None, Sizes(limits, seen))[1] == "retention_bytes", "it grew once"
+
+
+def test_nothing_is_lost_that_is_consumed() -> None:
+    done = measured(state(committed=9), retention=2 * HOUR)
+    assert (done.time_to_loss_ms, done.time_to_loss_reason, done.retention_left) == (None,) * 3
+
+
+def test_why_nobody_knows_how_long_it_is_until_loss() -> None:
+    at, reading = state(), Reading("record", first=NOW - HOUR)
+    nothing_known = measure(at, Evidence({at.committed: reading}, {}, {}), NOW)
+    assert (nothing_known.time_to_loss_ms, nothing_known.time_to_loss_reason) == (
+        None,
+        "config_unknown",
+    )
+    for unread in (Reading("unread"), Reading("not_authorised"), Reading("record", first=1)):
+        assert measured(at, unread, retention=HOUR).time_to_loss_reason == "oldest_unknown"
+        assert measured(at, unread, retention=None).time_to_loss_reason is None
+    for_ever = measure(at, Evidence({}, {}, {"orders": None}), NOW)
+    assert for_ever.time_to_loss_reason is None
+    by_size = Evidence({}, {}, {"orders": None}, Sizes({"orders": SizeLimit(9, 9)}))
+    assert measure(at, by_size, NOW).time_to_loss_reason == "oldest_unknown"
 
 
 def test_caught_up() -> None:
@@ -139,6 +157,7 @@ def test_expired_is_as_late_as_the_first_record_that_is_left_at_least() -> None:
         oldest_at=NOW - HOUR,
         late_since=NOW - HOUR,
         time_to_loss_reason="retention_ms",
+        retention_left=0.5,
     )
 
 
@@ -235,7 +254,7 @@ def test_an_open_transaction_with_a_bad_timestamp() -> None:
 
 def test_bad_timestamps() -> None:
     for first in (-1, 0, NOW // 1000, NOW * 1000):
-        row = measured(state(), Reading("record", first=first), retention=HOUR)
+        row = measured(state(), Reading("record", first=first))
         assert row == Row(0, 5, None, "bad_timestamp", 700, late_since=NOW - 700)
 
 
@@ -262,7 +281,7 @@ def test_clocks_that_differ() -> None:
 def test_how_old_a_record_from_the_future_is_nobody_knows() -> None:
     """Not then, and not once its timestamp has passed: the record was there before."""
     ahead = Reading("record", first=NOW + HOUR)
-    row = measured(state(), ahead, retention=2 * HOUR)
+    row = measured(state(), ahead)
     assert row == Row(0, 5, None, "bad_timestamp", 700, late_since=NOW - 700)
     known = to_remember(state(), row, NOTHING)
     unread = measured(state(), known=known, now=NOW + HOUR)

@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 from support.secured_kafka import TOPIC, SecuredKafka, login, secured_kafka
 from support.waiting import eventually
 from warren.clock import ManualClock
-from warren.settings import ClusterSettings
+from warren.settings import ClusterSettings, FreshnessSettings
 
 pytestmark = pytest.mark.integration
 
@@ -64,7 +64,8 @@ def test_each_topic_on_its_own(
     found = {topic: (c.reason, c.freshness_ms, c.bound_ms) for topic, c in topics.items()}
     assert found == {
         readable: (["exact"], [MINUTE + 2000], [0]),
-        described: (["not_authorised"], [None], [2000]),
+        # By offsets by time: between when all three were appended and when they were seen.
+        described: (["estimated"], [MINUTE + 2000], [MINUTE]),
         hidden: (["not_authorised"], [None], [2000]),
     }
     # DESCRIBE_CONFIGS was granted nowhere: until when data is safe is unknown.
@@ -116,6 +117,32 @@ def test_who_may_not_see_sizes_is_told_so(
         return cluster.measure()[GROUP].topics[topic].time_to_loss_reason == ["retention_ms"]
 
     eventually(known_later, message="the sizes are known")
+
+
+def test_topics_that_may_not_be_read_hide_no_newest_record(
+    logs: TimedLogs, clock: ManualClock, no_redis: str, kafka: SecuredKafka
+) -> None:
+    """Also where there are more of them than samples in a pass."""
+    connection = ClusterSettings.model_validate({"bootstrap": kafka.secured, "kafka": login(USER)})
+    cluster = MeasuredCluster(logs, clock, no_redis, FreshnessSettings(samples=3), connection)
+    hidden, described = (logs.topic(name, partitions=6) for name in ("hidden", "described"))
+    readable = logs.topic("readable", partitions=2)
+    kafka.grant(USER, TOPIC, described, AclOperation.DESCRIBE)
+    kafka.grant(USER, TOPIC, readable, AclOperation.READ)
+    for partition in range(2):
+        logs.produce(readable, [clock.now_ms() - MINUTE] * 3, partition)
+    for topic in (hidden, described):
+        cluster.commit(topic, [5] * 6, ends=dict.fromkeys(range(6), (0, 5)))
+    cluster.commit(readable, [3] * 2)
+
+    def are_sampled() -> bool:
+        columns = cluster.measure()[GROUP].topics[readable]
+        return columns.reason == ["caught_up"] * 2 and columns.commit_lag_ms == [MINUTE] * 2
+
+    for _ in range(4):  # eight partitions that give nothing or something, three in a pass
+        are_sampled()
+    assert are_sampled()
+    cluster.close()
 
 
 def test_a_wrong_password(

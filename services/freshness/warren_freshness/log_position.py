@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 UNKNOWN = -1
 
-ReadOutcome = Literal["record", "none", "corrupt", "not_authorised", "unread"]
+ReadOutcome = Literal["record", "none", "corrupt", "not_authorised", "unread", "estimated"]
 
 
 class LogPosition(NamedTuple):
@@ -34,6 +34,7 @@ class Reading:
     none: no record at or after it, only control records and aborted ones, if anything.
     corrupt: there are bytes, but no records can be made of them.
     unread: no time or bytes left in this pass, or no leader answered.
+    estimated: not read; the append time is between `first` and `latest`.
     """
 
     outcome: ReadOutcome
@@ -49,3 +50,5 @@ class Reading:
     """Last stable offset: where the first open transaction begins that the position waits for."""
     resume_at: int = UNKNOWN
     """For unread: what is before this offset holds no record for the position."""
+    latest: int | None = None
+    """For estimated: no later than this."""

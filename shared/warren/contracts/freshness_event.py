@@ -20,6 +20,7 @@ from warren.contracts.event import (
 FreshnessReason = Literal[
     "caught_up",
     "exact",
+    "estimated",
     "expired",
     "no_commit",
     "control_only",
@@ -32,15 +33,21 @@ FreshnessReason = Literal[
 
 # Which limit a time until loss comes from or, for the others, why nobody knows it.
 TimeToLossReason = Literal[
-    "retention_ms", "retention_bytes", "size_unknown", "not_authorised", "oldest_unknown"
+    "retention_ms",
+    "retention_bytes",
+    "size_unknown",
+    "not_authorised",
+    "oldest_unknown",
+    "config_unknown",
 ]
 LOSS_UNKNOWN: frozenset[TimeToLossReason] = frozenset(
-    ("size_unknown", "not_authorised", "oldest_unknown")
+    ("size_unknown", "not_authorised", "oldest_unknown", "config_unknown")
 )
 _LOSS_REASON = (
     "retention_ms: time deletes first; retention_bytes: size does, as the log grows now; unknown "
     "where it is size_unknown (how fast the log grows was not seen yet), not_authorised (DESCRIBE "
-    "on the cluster tells the size) or oldest_unknown (the time of the oldest record not consumed)"
+    "on the cluster tells the size), oldest_unknown (the time of the oldest record not consumed) "
+    "or config_unknown (DESCRIBE_CONFIGS on the topic tells its retention)"
 )
 
 
@@ -97,6 +104,11 @@ class TopicFreshness(BaseModel):
         default_factory=nulls,
         description="Until nothing is left to consume if both rates stay as they are; 0 where "
         "nothing is; null when it does not shrink, or that is unknown",
+    )
+    retention_left: list[float | None] = Field(
+        default_factory=nulls,
+        description="What is left of the limit that time_to_loss_ms is about, at least, from 1 to "
+        "0; null where that is null",
     )
     commit_convention: CommitConvention | None = Field(
         default=None,
@@ -177,6 +189,9 @@ class FreshnessEvent(Event):
         default=None,
         description="Until the slowest partition has caught up if rates stay as they are; 0 when "
         "all have; null when one does not, or that is unknown",
+    )
+    retention_left: float | None = Field(
+        default=None, description="Smallest known of all partitions; null: none known"
     )
     worst: WorstFreshness | None = None
     open_transactions: list[OpenTransaction] = Field(

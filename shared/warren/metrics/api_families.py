@@ -80,6 +80,12 @@ GROUP_TIME_TO_LOSS = Family(
     "partition; absent when nothing is, or that is unknown",
     _GROUP,
 )
+GROUP_RUNNING_OUT = Family(
+    "warren_group_running_out_seconds",
+    "The same, of those partitions alone that have half or less of their retention left: to alert "
+    "on, for where records are kept for an hour, loss is never further away; absent when none has",
+    _GROUP,
+)
 GROUP_LOST_RECORDS = Family(
     "warren_group_lost_records", "Offsets deleted before a group consumed them", _GROUP
 )
@@ -104,6 +110,11 @@ PARTITION_FRESHNESS = Family(
 PARTITION_TIME_TO_LOSS = Family(
     "warren_partition_time_to_loss_seconds",
     "Until retention may delete the oldest record that a group has not consumed, at least",
+    _PARTITION,
+)
+PARTITION_RETENTION_LEFT = Family(
+    "warren_partition_retention_left_ratio",
+    "How much of the limit (retention.ms or retention.bytes) is left until then, 1 to 0",
     _PARTITION,
 )
 PARTITION_COMMIT_LAG = Family(
@@ -136,11 +147,13 @@ API_FAMILIES: tuple[Family, ...] = (
     GROUP_FRESHNESS,
     GROUP_FRESHNESS_UNKNOWN,
     GROUP_TIME_TO_LOSS,
+    GROUP_RUNNING_OUT,
     GROUP_LOST_RECORDS,
     GROUP_FRESHNESS_MEASURED,
     TOPIC_FRESHNESS,
     PARTITION_FRESHNESS,
     PARTITION_TIME_TO_LOSS,
+    PARTITION_RETENTION_LEFT,
     PARTITION_COMMIT_LAG,
     PARTITION_APPEND_LAG,
     *ADOPTED_FAMILIES,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from warren.section import Seconds, Section
+from warren.settings.filters import Expressions
 
 
 class FreshnessSettings(Section):
@@ -24,6 +25,11 @@ class FreshnessSettings(Section):
         description="Bytes that a pass reads from a cluster at most; what its last batches are "
         "larger is missing in the next pass",
     )
+    topics_deny: Expressions = Field(
+        default_factory=list,
+        description="Topics that are not read (regular expressions): how late groups are there is "
+        "estimated by offsets by time",
+    )
     samples: int = Field(
         default=500,
         ge=0,
@@ -34,7 +40,9 @@ class FreshnessSettings(Section):
         default=200_000, ge=1, description="Record times kept in memory, per cluster"
     )
     cache_ttl: Seconds = Field(
-        default=600, description="Seconds that a record time is kept, in memory and in Redis"
+        default=600,
+        description="Seconds that a record time is kept in Redis, and in memory after it was "
+        "asked for last",
     )
     retention_refresh: Seconds = Field(
         default=300, description="Seconds after which topics' retention is asked for again"

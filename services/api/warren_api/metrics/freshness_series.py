@@ -68,6 +68,12 @@ _GROUPS: tuple[Series[GroupView], ...] = (
         lambda views: _seconds([v.freshness.late_ms if v.freshness else None for v in views]),
     ),
     Series(families.GROUP_TIME_TO_LOSS, _of_event(lambda event: event.time_to_loss_ms)),
+    Series(
+        families.GROUP_RUNNING_OUT,
+        lambda views: _seconds(
+            [v.freshness.running_out_ms if v.freshness else None for v in views]
+        ),
+    ),
     Series(families.GROUP_FRESHNESS_MEASURED, _of_event(lambda event: event.measured_at)),
     Series(
         families.GROUP_FRESHNESS_UNKNOWN,
@@ -81,6 +87,10 @@ _TOPICS: tuple[Series[MeasuredTopic], ...] = (
 _PARTITIONS: tuple[Series[MeasuredTopic], ...] = (
     Series(families.PARTITION_FRESHNESS, _of_columns(late_ms)),
     Series(families.PARTITION_TIME_TO_LOSS, _of_columns(lambda columns: columns.time_to_loss_ms)),
+    Series(
+        families.PARTITION_RETENTION_LEFT,
+        lambda topics: [left for t in topics for left in t.columns.retention_left],
+    ),
     Series(families.PARTITION_COMMIT_LAG, _of_columns(lambda columns: columns.commit_lag_ms)),
     Series(families.PARTITION_APPEND_LAG, _of_columns(lambda columns: columns.append_lag_ms)),
 )

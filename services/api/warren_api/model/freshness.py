@@ -11,6 +11,7 @@ from typing import NamedTuple, Self
 from warren.contracts import FreshnessEvent, FreshnessReason, TimeToLossReason, TopicFreshness
 
 STALE_INTERVALS = 3
+HALF = 0.5
 AT_RISK_MS = 3_600_000  # with less than an hour until loss somebody should act
 _GAPS_KEPT = 5
 
@@ -99,14 +100,18 @@ class GroupFreshness:
             if freshness is None and reason != "no_commit"
         )
 
-    @cached_property
+    @property
     def is_running_out(self) -> bool:
-        """Some partition has less than an hour until loss and has used half of its retention up.
+        """Some partition has less than an hour until loss and has used half of its retention up."""
+        return self.running_out_ms is not None and self.running_out_ms < AT_RISK_MS
 
-        Where records are kept for half an hour only, a group that keeps up is in no danger.
+    @cached_property
+    def running_out_ms(self) -> int | None:
+        """Until loss, of the partition nearest to it that has used half of its retention up; None
+        where none has. Where records are kept for half an hour only, a group that keeps up is in no
+        danger.
         """
-        smallest = self.event.time_to_loss_ms
-        return smallest is not None and smallest < AT_RISK_MS and any(map(_runs_out, self._topics))
+        return min((left for topic in self._topics for left in _running_out(topic)), default=None)
 
     @property
     def _topics(self) -> Iterable[TopicFreshness]:
@@ -126,11 +131,16 @@ def late_ms(columns: TopicFreshness) -> list[int | None]:
     ]
 
 
-def _runs_out(columns: TopicFreshness) -> bool:
-    return any(
-        age is not None and left is not None and left < AT_RISK_MS and left <= age
-        for age, left in zip(late_ms(columns), columns.time_to_loss_ms, strict=True)
-    )
+def _running_out(columns: TopicFreshness) -> Iterable[int]:
+    rows = zip(columns.time_to_loss_ms, columns.retention_left, late_ms(columns), strict=True)
+    for left, share, age in rows:
+        if left is None:
+            continue
+        if share is not None:
+            if share <= HALF:
+                yield left
+        elif age is not None and left <= age:  # events of before the share was there
+            yield left
 
 
 def _commonest(reasons: Iterable[FreshnessReason]) -> FreshnessReason | None:

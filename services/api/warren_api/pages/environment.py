@@ -27,6 +27,7 @@ MEANINGS = {
 REASONS = {
     "exact": "",
     "caught_up": "nothing left to consume",
+    "estimated": "estimated, the topic is not read",
     "control_only": "only transaction markers left",
     "beyond_end": "committed an offset that the log does not have",
     "open_transaction": "a transaction is open: who reads committed records waits for its end",
@@ -42,6 +43,7 @@ LOSS_REASONS = {
     "retention_bytes": "retention.bytes deletes records at any age",
     "size_unknown": "retention.bytes deletes records; how fast the log grows was not seen",
     "not_authorised": "retention.bytes deletes records; DESCRIBE on the cluster tells the size",
+    "config_unknown": "the retention of a topic is unknown: DESCRIBE_CONFIGS on it tells it",
     "oldest_unknown": "how old the oldest record is that was not consumed is not known",
 }
 

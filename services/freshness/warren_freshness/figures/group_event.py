@@ -42,6 +42,10 @@ def group_event(
         produce_rate=_sum(row.produce_rate for _, row in everything),
         consume_rate=_sum(row.consume_rate for _, row in everything),
         time_to_catch_up_ms=_catch_up([row for _, row in everything]),
+        retention_left=min(
+            (left for _, row in everything if (left := row.retention_left) is not None),
+            default=None,
+        ),
         worst=worst,
         open_transactions=list(open_transactions),
         topics={

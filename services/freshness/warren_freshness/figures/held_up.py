@@ -24,10 +24,13 @@ def begins_to_ask(readings: Mapping[LogPosition, Reading], now: int) -> list[Log
     return [
         place._replace(offset=reading.stable_end)
         for place, reading in readings.items()
-        if reading.stable_end != UNKNOWN
-        and reading.undecided_at is not None
-        and now - reading.undecided_at >= ASK_AFTER_MS
+        if reading.undecided_at is not None and now - reading.undecided_at >= ASK_AFTER_MS
     ]
+
+
+def held_up(readings: Mapping[LogPosition, Reading]) -> dict[LogPosition, Reading]:
+    """Those at open transactions."""
+    return {place: reading for place, reading in readings.items() if reading.stable_end != UNKNOWN}
 
 
 def open_transactions(
@@ -36,8 +39,10 @@ def open_transactions(
     owners: Mapping[LogPosition, TransactionOwner],
     now: int,
 ) -> list[OpenTransaction]:
-    """Those that a group has come to, oldest first."""
-    found = []
+    """Those that a group has come to, oldest first. `readings` of other positions may be absent."""
+    found: list[OpenTransaction] = []
+    if not readings:  # as nearly always, and there are many states
+        return found
     for state in states:
         place = state.to_read
         reading = None if place is None else readings.get(place)

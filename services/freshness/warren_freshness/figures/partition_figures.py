@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -11,11 +10,10 @@ from warren.contracts import FreshnessReason, TimeToLossReason
 
 from warren_freshness.figures import arithmetic
 from warren_freshness.figures.late_since import LateSince, remembered_at
+from warren_freshness.figures.loss import Retention, Sizes, loss_of_unread, time_to_loss
 from warren_freshness.log_position import LogPosition, Reading, ReadOutcome
 from warren_freshness.positions.partition_state import PartitionState, lost_records
-from warren_freshness.topics.log_growth import LogGrowth
 from warren_freshness.topics.open_transactions import TransactionOwner
-from warren_freshness.topics.retention import SizeLimit
 
 _UNREAD = Reading("unread")
 _REASON_WITHOUT_TIME: dict[ReadOutcome, FreshnessReason] = {
@@ -24,6 +22,7 @@ _REASON_WITHOUT_TIME: dict[ReadOutcome, FreshnessReason] = {
     "corrupt": "bad_timestamp",
     "not_authorised": "not_authorised",
     "unread": "timeout",
+    "estimated": "bad_timestamp",
 }
 
 
@@ -45,22 +44,20 @@ class Row(NamedTuple):
     produce_rate: float | None = None
     consume_rate: float | None = None
     time_to_catch_up_ms: int | None = None
+    retention_left: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """What a pass learnt from the cluster. `newest`: append time of the record before a log end;
-    `largest`: the largest timestamp after it; `retention`: milliseconds by topic, None where time
-    deletes nothing or it is unknown; `limits`: of the size of logs, by topic; `growth` of those, by
-    partition; `sizes_refused`: who has not the right does not learn it; `owners`: of open
-    transactions, by where they begin."""
+    `largest`: the largest timestamp after it; `held_up`: readings at open transactions; `owners` of
+    those, by where they begin."""
 
     readings: Mapping[LogPosition, Reading]
     newest: Mapping[LogPosition, int]
-    retention: Mapping[str, int | None]
-    limits: Mapping[str, SizeLimit] = field(default_factory=dict)
-    growth: Mapping[tuple[str, int], LogGrowth] = field(default_factory=dict)
-    sizes_refused: bool = False
+    retention: Retention
+    sizes: Sizes = field(default_factory=Sizes)
+    held_up: Mapping[LogPosition, Reading] = field(default_factory=dict)
     owners: Mapping[LogPosition, TransactionOwner] = field(default_factory=dict)
     largest: Mapping[LogPosition, int] = field(default_factory=dict)
 
@@ -97,14 +94,20 @@ def _lateness(state: PartitionState, evidence: Evidence, now: int, known: LateSi
     oldest_at = arithmetic.usable(reading.first, now)
     if oldest_at is not None and not lost:
         if not remembered.has_wrong_time:
-            return _behind(state, reading, oldest_at, evidence, now)
+            row = _behind(state, reading, oldest_at, evidence, now)
+            return row if reading.latest is None else _estimated(row, state, reading.latest, now)
         oldest_at = None
-    since = remembered.earliest(state, oldest_at)
+    at_the_latest = oldest_at if reading.latest is None else min(reading.latest, now)
+    since = remembered.earliest(state, at_the_latest)
     if oldest_at is not None:
         return _expired(state, oldest_at, lost, since, evidence, now)
     reason = _REASON_WITHOUT_TIME[reading.outcome]
     row = _without_value(state, reason, lost, arithmetic.at_least(since, now))
-    return row._replace(late_since=since)
+    row = row._replace(late_since=since)
+    if reading.outcome == "none":
+        return row
+    unknown = loss_of_unread(state, evidence.retention, evidence.sizes)
+    return row._replace(time_to_loss_reason=unknown)
 
 
 def unheard_of(state: PartitionState, known: LateSince | None = None) -> Row:
@@ -165,7 +168,8 @@ def _held_up(
         since = state.known_since
         at_least = arithmetic.at_least(since, now)
         row = _without_value(state, "open_transaction", 0, at_least)
-        return row._replace(late_since=since)
+        unknown = loss_of_unread(state, evidence.retention, evidence.sizes)
+        return row._replace(late_since=since, time_to_loss_reason=unknown)
     row = _behind(state, reading, oldest_at, evidence, now)
     # Should it be aborted, there may be nothing that the group is late with.
     return row._replace(reason="open_transaction", bound_ms=max(now - oldest_at, oldest_at - now))
@@ -178,20 +182,30 @@ def _behind(
     end = state.log_end_position
     newest = arithmetic.usable(evidence.newest.get(end, evidence.largest.get(end)), now)
     last_committed = arithmetic.usable(reading.before, now)
-    to_loss, unknown = _time_to_loss(state, oldest_at, evidence, now)
+    loss = time_to_loss(state, oldest_at, evidence.retention, evidence.sizes, now)
     return Row(
         partition=state.committed.partition,
         committed=state.committed.offset,
         freshness_ms=value.freshness_ms,
         reason="exact",
         bound_ms=max(value.off_by, _doubt(state, value.freshness_ms)),
-        time_to_loss_ms=to_loss,
+        time_to_loss_ms=loss.milliseconds,
         oldest_at=oldest_at,
         commit_lag_ms=arithmetic.commit_lag(state.committed_at, last_committed),
         append_lag_ms=arithmetic.append_lag(newest, last_committed),
         late_since=oldest_at,
-        time_to_loss_reason=unknown,
+        time_to_loss_reason=loss.reason,
+        retention_left=loss.share,
     )
+
+
+def _estimated(row: Row, state: PartitionState, latest: int, now: int) -> Row:
+    """The record was not read: it is as old as the row says, or younger by what it may be off."""
+    earliest = now if row.oldest_at is None else row.oldest_at
+    seen_at = now if state.known_since is None else state.known_since
+    since = max(min(latest, seen_at, now), earliest)
+    bound = max(row.bound_ms or 0, since - earliest)
+    return row._replace(reason="estimated", bound_ms=bound, late_since=since)
 
 
 def _doubt(state: PartitionState, freshness_ms: int) -> int:
@@ -209,7 +223,7 @@ def _expired(
 ) -> Row:
     """The record that the group is late with is gone: later ones tell how late it is at least."""
     at_least = arithmetic.at_least(since, now)
-    to_loss, unknown = _time_to_loss(state, oldest_at, evidence, now)
+    loss = time_to_loss(state, oldest_at, evidence.retention, evidence.sizes, now)
     return Row(
         partition=state.committed.partition,
         committed=state.committed.offset,
@@ -218,26 +232,9 @@ def _expired(
         # A group that lost records is not up to date, whatever the clocks say.
         bound_ms=max(at_least or 0, 1),
         lost_records=lost,
-        time_to_loss_ms=to_loss,
+        time_to_loss_ms=loss.milliseconds,
         oldest_at=oldest_at,
         late_since=since,
-        time_to_loss_reason=unknown,
+        time_to_loss_reason=loss.reason,
+        retention_left=loss.share,
     )
-
-
-def _time_to_loss(
-    state: PartitionState, oldest_at: int, evidence: Evidence, now: int
-) -> tuple[int | None, TimeToLossReason | None]:
-    """At least, and which limit it is about or why it is not known."""
-    topic, partition, _ = state.committed
-    by_time = arithmetic.time_to_loss(oldest_at, evidence.retention.get(topic), now)
-    limit = evidence.limits.get(topic)
-    if limit is not None:
-        growth = evidence.growth.get((topic, partition))
-        offset = max(state.next_offset, state.log_start)
-        by_size = growth.time_to_loss(offset, *limit, now) if growth else None
-        if by_size is None:
-            return None, "not_authorised" if evidence.sizes_refused else "size_unknown"
-        if not math.isinf(by_size) and (by_time is None or by_size < by_time):
-            return int(by_size), "retention_bytes"
-    return by_time, None if by_time is None else "retention_ms"

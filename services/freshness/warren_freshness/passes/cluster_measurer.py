@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from functools import partial
 
 from warren.clock import Clock
 from warren.contracts import FreshnessEvent
@@ -11,8 +10,9 @@ from warren.kafka.list_offsets import LARGEST_TIMESTAMP
 from warren.settings import FreshnessSettings
 
 from warren_freshness.figures.group_event import group_event
-from warren_freshness.figures.held_up import begins_to_ask, open_transactions
+from warren_freshness.figures.held_up import begins_to_ask, held_up, open_transactions
 from warren_freshness.figures.late_since import LateSince
+from warren_freshness.figures.loss import Sizes
 from warren_freshness.figures.partition_figures import (
     Evidence,
     Row,
@@ -20,6 +20,7 @@ from warren_freshness.figures.partition_figures import (
     to_remember,
     unheard_of,
 )
+from warren_freshness.passes.countdown import Countdown
 from warren_freshness.passes.known_commits import KnownCommits
 from warren_freshness.passes.known_lateness import KnownLateness, Partition
 from warren_freshness.passes.log_end_samples import LogEndSamples
@@ -55,7 +56,7 @@ class ClusterMeasurer:
         self._stale_ms = stale_after * 1000
         self.lateness = KnownLateness()
         self.commits = KnownCommits()
-        self._positions = PositionReadings(reader, cache, retention, clock)
+        self._positions = PositionReadings(reader, cache, retention, settings.topics_deny, clock)
         self._budget = ByteBudget(settings.pass_bytes)
         self._sizes = LogSizes(
             reader.cluster, reader.setting, reader.brokers, reader.metadata, clock
@@ -65,28 +66,31 @@ class ClusterMeasurer:
 
     async def measure(self, groups: Sequence[GroupSnapshot]) -> list[FreshnessEvent]:
         """One event per group, within `freshness.read_timeout`, whatever the cluster does."""
-        deadline = self._clock.monotonic() + self._settings.read_timeout
+        deadline = Countdown(self._clock, self._settings.read_timeout)
         self._budget.renew()
         groups = [self.commits.applied_to(group) for group in groups]
         heard_of = [group for group in groups if not self.is_stale(group)]
         states = [state for group in heard_of for state in group.states]
-        await self._reader.prepare(
-            {state.committed.topic for state in states}, timeout=self._left(deadline)
-        )
-        readings = await self._positions.read(heard_of, self._budget, partial(self._left, deadline))
+        topics = {state.committed.topic for state in states}
+        await self._reader.prepare(topics, timeout=deadline.left())
+        deadline.pause()
+        readings = await self._positions.read(heard_of, self._budget, deadline.left)
         await self._sample(states, deadline)
-        behind = {position.topic for position in readings}
         await self._look_at_limits(states, deadline)
+        at_transactions = held_up(readings)
         await self._transactions.refresh(
-            begins_to_ask(readings, self._clock.now_ms()), timeout=self._left(deadline)
+            begins_to_ask(at_transactions, self._clock.now_ms()), timeout=deadline.left()
         )
         evidence = Evidence(
             readings,
             self._log_ends.newest(),
-            {topic: self._retention.of(topic) for topic in behind},
-            {topic: limit for topic in behind if (limit := self._retention.limit(topic))},
-            self._sizes.growth,
-            self._sizes.is_refused,
+            {t: self._retention.of(t) for t in topics if self._retention.is_known(t)},
+            Sizes(
+                {t: limit for t in topics if (limit := self._retention.limit(t))},
+                self._sizes.growth,
+                self._sizes.is_refused,
+            ),
+            at_transactions,
             self._transactions.owners(),
             largest=self._log_ends.largest(),
         )
@@ -118,7 +122,7 @@ class ClusterMeasurer:
         await self._positions.flush()
         await self._reader.close()
 
-    async def _sample(self, states: Sequence[PartitionState], deadline: float) -> None:
+    async def _sample(self, states: Sequence[PartitionState], deadline: Countdown) -> None:
         """Where batches are small the newest records are read, else the brokers are asked for the
         largest timestamps."""
         metadata, sizes = self._reader.metadata, self._reader.sizes
@@ -128,27 +132,25 @@ class ClusterMeasurer:
         starts = {
             place: max(state.log_start, 0)
             for place, state in due.items()
-            if look_back(sizes.expected(place.topic)) and metadata.is_authorised(place.topic)
+            if look_back(sizes.worthwhile(place.topic)) and metadata.is_authorised(place.topic)
         }
         self._log_ends.take(
-            await self._reader.read(
-                starts, self._budget, timeout=self._left(deadline), only_before=True
-            )
+            await self._reader.read(starts, self._budget, timeout=deadline.left(), only_before=True)
         )
         others = {(p.topic, p.partition): p for p in due if p not in starts}
         largest = await self._reader.look_up(
-            dict.fromkeys(others, LARGEST_TIMESTAMP), timeout=self._left(deadline)
+            dict.fromkeys(others, LARGEST_TIMESTAMP), timeout=deadline.left()
         )
         self._log_ends.take_largest(others.values(), largest)
 
-    async def _look_at_limits(self, states: Sequence[PartitionState], deadline: float) -> None:
+    async def _look_at_limits(self, states: Sequence[PartitionState], deadline: Countdown) -> None:
         """How long and how large logs become and, where there is a limit, how large they are: also
         where nobody is behind, for how much comes after an offset is known of those seen only."""
         consumed = {state.committed[:2] for state in states if state.has_committed}
         topics = {topic for topic, _ in consumed}
-        await self._retention.refresh(topics, timeout=self._left(deadline))
+        await self._retention.refresh(topics, timeout=deadline.left())
         limited = {place for place in consumed if self._retention.limit(place[0])}
-        await self._sizes.refresh(limited, timeout=self._left(deadline))
+        await self._sizes.refresh(limited, timeout=deadline.left())
 
     def _event(self, group: GroupSnapshot, evidence: Evidence) -> FreshnessEvent:
         now = self._clock.now_ms()
@@ -167,9 +169,6 @@ class ClusterMeasurer:
                     after[place] = late
         self.lateness.keep(group, after)
         held_up_by = open_transactions(
-            () if stale else group.states, evidence.readings, evidence.owners, now
+            () if stale else group.states, evidence.held_up, evidence.owners, now
         )
         return group_event(group, rows, now, self.commits.of(group), held_up_by)
-
-    def _left(self, deadline: float) -> float:
-        return max(deadline - self._clock.monotonic(), 0)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from warren.clock import Clock
+from warren.kafka.list_offsets import EARLIEST_LOCAL
 from warren.metrics.freshness import FRESHNESS_ROUND_PASSES, FRESHNESS_WAITING_PASSES
 
 from warren_freshness.log_position import LogPosition, Reading
 from warren_freshness.passes.known_times import KnownTimes
 from warren_freshness.passes.log_starts import LogStarts
-from warren_freshness.passes.waiting import Waiting
+from warren_freshness.passes.time_brackets import TimeBrackets
+from warren_freshness.passes.waiting import Reader, Waiting
 from warren_freshness.positions.group_positions import GroupSnapshot
 from warren_freshness.positions.partition_state import PartitionState
 from warren_freshness.reading.byte_budget import ByteBudget
@@ -27,7 +30,12 @@ class PositionReadings:
     """Of one cluster's groups: each position once, however many groups are at it."""
 
     def __init__(
-        self, reader: RecordReader, cache: TimeCache, retention: Retention, clock: Clock
+        self,
+        reader: RecordReader,
+        cache: TimeCache,
+        retention: Retention,
+        topics_deny: Iterable[str],
+        clock: Clock,
     ) -> None:
         self._reader = reader
         self._retention = retention
@@ -35,25 +43,31 @@ class PositionReadings:
         self._known = KnownTimes(cache)
         self._starts = LogStarts(reader)
         self._waiting = Waiting()
+        self._brackets = TimeBrackets(reader, clock)
+        self._denied = [re.compile(expression) for expression in topics_deny]
 
     async def read(
         self, groups: Sequence[GroupSnapshot], budget: ByteBudget, left: SecondsLeft
     ) -> dict[LogPosition, Reading]:
         """By position where a group goes on reading. `left`: seconds of the pass."""
-        wanted = {
-            place: state
+        readers = [
+            Reader((group.cluster, group.group), place, state)
             for group in groups
             for state in group.states
             if (place := state.to_read) is not None
-        }
+        ]
+        wanted = {reader.position: reader.state for reader in readers}
         topic_ids = {topic: self._reader.metadata.topic_id(topic) for topic in _topics(wanted)}
         known = await self._recall(wanted, topic_ids)
         known = await self._checked(wanted, known, topic_ids, left)
-        missing = [place for place in wanted if place not in known]
-        order = self._waiting.in_order(groups, missing)
+        missing = {place: wanted[place] for place in wanted if place not in known}
+        apart = await self._not_to_be_read(missing, left)
+        order = self._waiting.in_order(readers, [p for p in missing if p not in apart])
         read = await self._read({place: wanted[place] for place in order}, topic_ids, budget, left)
-        self._count(groups, read)
-        return known | read
+        self._count(readers, read)
+        apart |= {place for place, reading in read.items() if reading.outcome == "not_authorised"}
+        unknown = {place: Reading("unread") for place in apart} | read
+        return known | unknown | await self._estimate({p: wanted[p] for p in apart}, left)
 
     async def flush(self) -> None:
         """Waits until other instances have what was read last."""
@@ -100,6 +114,31 @@ class PositionReadings:
         await self._known.keep(read, topic_ids)
         return _as_seen_from(now_at, read)
 
+    async def _not_to_be_read(self, missing: Wanted, left: SecondsLeft) -> set[LogPosition]:
+        """Positions in topics that shall not be read, and those that are in remote storage only."""
+        topics = _topics(missing)
+        await self._retention.refresh(topics, timeout=left())
+        denied = {topic for topic in topics if any(d.search(topic) for d in self._denied)}
+        tiered = {topic for topic in topics - denied if self._retention.is_tiered(topic)}
+        partitions = {(p.topic, p.partition) for p in missing if p.topic in tiered}
+        local = {}
+        if partitions:
+            asked = dict.fromkeys(partitions, EARLIEST_LOCAL)
+            local = await self._reader.look_up(asked, timeout=left())
+        return {
+            place
+            for place in missing
+            if place.topic in denied
+            or ((at := local.get((place.topic, place.partition))) and place.offset < at.offset)
+        }
+
+    async def _estimate(self, wanted: Wanted, left: SecondsLeft) -> dict[LogPosition, Reading]:
+        if not wanted:
+            return {}
+        now_at = {place: self._starts.place(place) for place in wanted}
+        found = await self._brackets.read({at: wanted[p] for p, at in now_at.items()}, left)
+        return _as_seen_from(now_at, found)
+
     def _may_be_deleted(self, state: PartitionState, known: Reading) -> bool:
         """Retention has come this far: by now the log may begin after what is known of it."""
         if known.first is None:
@@ -109,9 +148,9 @@ class PositionReadings:
         is_old = retention is not None and known.first + retention <= self._clock.now_ms()
         return is_old or state.lost_records > 0 or self._retention.limit(topic) is not None
 
-    def _count(self, groups: Sequence[GroupSnapshot], read: Mapping[LogPosition, Reading]) -> None:
+    def _count(self, readers: Sequence[Reader], read: Mapping[LogPosition, Reading]) -> None:
         unread = {place for place, reading in read.items() if reading.outcome == "unread"}
-        self._waiting.take(groups, len(read), unread)
+        self._waiting.take(readers, len(read), unread)
         FRESHNESS_WAITING_PASSES.labels(self._reader.cluster).set(self._waiting.longest)
         FRESHNESS_ROUND_PASSES.labels(self._reader.cluster).set(self._waiting.bound)
 

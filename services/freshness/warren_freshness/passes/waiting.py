@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable
+from typing import NamedTuple
 
 from warren_freshness.log_position import LogPosition
-from warren_freshness.positions.group_positions import GroupKey, GroupSnapshot
+from warren_freshness.positions.group_positions import GroupKey
 from warren_freshness.positions.partition_state import PartitionState
 
 _Place = tuple[GroupKey, str, int]
 """A group's partition: the group may move on while it waits."""
+
+
+class Reader(NamedTuple):
+    """A group at the position where it goes on reading."""
+
+    group: GroupKey
+    position: LogPosition
+    state: PartitionState
 
 
 class Waiting:
@@ -30,48 +39,29 @@ class Waiting:
         return max(self._passes.values(), default=0)
 
     def in_order(
-        self, groups: Iterable[GroupSnapshot], missing: Collection[LogPosition]
+        self, readers: Iterable[Reader], missing: Collection[LogPosition]
     ) -> list[LogPosition]:
         """The missing positions, the first to be read first."""
-        if len(missing) < 2:
-            return list(missing)
+        if not missing:
+            return []
+        wanted = frozenset(missing)
         ranks: dict[LogPosition, tuple[int, int, int]] = {}
-        for key, state in _partitions(groups):
-            position = state.to_read
-            if position is not None and position in missing:
-                waited = self._passes.get(_place(key, state), 0)
+        for group, position, state in readers:
+            if position in wanted:
+                waited = self._passes.get((group, position.topic, position.partition), 0)
                 rank = (-waited, _late_since(state), state.committed_at)
                 ranks[position] = min(rank, ranks.get(position, rank))
         return sorted(missing, key=ranks.__getitem__)
 
-    def take(
-        self,
-        groups: Iterable[GroupSnapshot],
-        wanted: int,
-        unread: Collection[LogPosition],
-    ) -> None:
+    def take(self, readers: Iterable[Reader], wanted: int, unread: Collection[LogPosition]) -> None:
         """Of `wanted` positions a pass left some unread."""
-        read = wanted - len(unread)
-        self.bound = math.ceil(wanted / max(read, 1)) if unread else 1
-        self._passes = {
-            place: self._passes.get(place, 0) + 1 for place in _places_at(groups, unread)
-        }
-
-
-def _places_at(groups: Iterable[GroupSnapshot], positions: Collection[LogPosition]) -> list[_Place]:
-    if not positions:
-        return []
-    return [_place(key, state) for key, state in _partitions(groups) if state.to_read in positions]
-
-
-def _partitions(groups: Iterable[GroupSnapshot]) -> Iterable[tuple[GroupKey, PartitionState]]:
-    for group in groups:
-        for state in group.states:
-            yield (group.cluster, group.group), state
-
-
-def _place(key: GroupKey, state: PartitionState) -> _Place:
-    return key, state.committed.topic, state.committed.partition
+        self.bound = math.ceil(wanted / max(wanted - len(unread), 1)) if unread else 1
+        waiting = (
+            (group, position.topic, position.partition)
+            for group, position, _ in (readers if unread else ())
+            if position in unread
+        )
+        self._passes = {place: self._passes.get(place, 0) + 1 for place in waiting}
 
 
 def _late_since(state: PartitionState) -> int:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import struct
+from collections import defaultdict, deque
+from collections.abc import Iterable
 
 # Up to so many bytes, batches of many partitions share a request: more than one of each may come,
 # but no more than `MARGIN` times what is expected.
@@ -13,29 +15,50 @@ MARGIN = 1.1
 # that ended in between.
 LOOK_BACK = 8
 LOOK_BACK_BYTES = 8 * 2**10
-_WEIGHT = 0.3  # of the newest batch in the mean
+# What a request of its own is worth in bytes: a batch that is larger than asked for needs one.
+REQUEST_BYTES = 8 * 2**10
+MISSED_BYTES = 2 * 2**10  # and having asked for too little before
+_REMEMBERED = 16
 _HEADER = struct.Struct(">qi")  # base offset, bytes that follow
 
 
 class BatchSizes:
-    """Bytes of a topic's batches: a mean in which the newest count most. For one cluster."""
+    """Bytes of the last batches that were seen of each topic. For one cluster."""
 
     def __init__(self) -> None:
-        self._means: dict[str, float] = {}
-
-    def expected(self, topic: str) -> int | None:
-        """None: none was seen yet."""
-        mean = self._means.get(topic)
-        return None if mean is None else round(mean)
+        self._sizes: dict[str, deque[int]] = defaultdict(lambda: deque(maxlen=_REMEMBERED))
+        self._worthwhile: dict[str, int | None] = {}
 
     def learn(self, topic: str, size: int) -> None:
-        mean = self._means.get(topic, size)
-        self._means[topic] = mean + _WEIGHT * (size - mean)
+        """A batch was seen."""
+        self._sizes[topic].append(size)
+        self._worthwhile.pop(topic, None)
+
+    def mean(self, topic: str) -> int | None:
+        """None: none was seen yet."""
+        sizes = self._sizes.get(topic)
+        return round(sum(sizes) / len(sizes)) if sizes else None
+
+    def worthwhile(self, topic: str) -> int | None:
+        """Batches of up to so many bytes are worth being asked for with those of other partitions:
+        too little and too much cost least in the end. None: no batch is seen yet, or none is."""
+        if topic not in self._worthwhile:
+            self._worthwhile[topic] = _cheapest(self._sizes.get(topic, ()))
+        return self._worthwhile[topic]
 
 
-def is_shared(expected: int | None) -> bool:
-    """Whether batches of that size come with those of other partitions."""
-    return expected is not None and expected <= MOST_SHARED
+def _cheapest(sizes: Iterable[int]) -> int | None:
+    ordered = sorted(sizes)
+    alone = sum(ordered) + len(ordered) * REQUEST_BYTES
+    cheapest, least = None, float(alone)
+    for number, size in enumerate(ordered, start=1):
+        if size > MOST_SHARED:
+            break
+        alone -= size + REQUEST_BYTES
+        missed = (len(ordered) - number) * MISSED_BYTES
+        if (cost := number * MARGIN * size + alone + missed) < least:
+            cheapest, least = size, cost
+    return cheapest
 
 
 def look_back(expected: int | None) -> int:

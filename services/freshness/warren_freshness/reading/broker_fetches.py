@@ -120,7 +120,7 @@ class BrokerFetches:
 
     def _is_small_now(self, search: RecordSearch) -> bool:
         """Its topic's batches were seen meanwhile, and it need not lead a request for them."""
-        search.plan(self._sizes.expected(search.position.topic))
+        search.plan(self._sizes.worthwhile(search.position.topic))
         return not search.leads
 
     def _may_join(self, search: RecordSearch, chosen: dict[_Partition, RecordSearch]) -> bool:
@@ -216,7 +216,7 @@ class BrokerFetches:
         """Bytes that will come for it, as far as can be foreseen."""
         if search.size != ONE_BATCH:
             return search.size
-        return self._sizes.expected(search.position.topic) or FIRST_STRIDE
+        return self._sizes.mean(search.position.topic) or FIRST_STRIDE
 
 
 def _partition(search: RecordSearch) -> _Partition:

@@ -76,7 +76,9 @@ class RecordReader:
         """
         sizes = self.sizes
         searches = [
-            RecordSearch.planned(place, start, sizes.expected(place.topic), only_before=only_before)
+            RecordSearch.planned(
+                place, start, sizes.worthwhile(place.topic), only_before=only_before
+            )
             for place, start in wanted.items()
         ]
         try:

@@ -10,7 +10,6 @@ from warren.errors import UnreadableBatch
 from warren_freshness.log_position import UNKNOWN, LogPosition, Reading, RecordTimes
 from warren_freshness.reading.batch_sizes import (
     first_batch_size,
-    is_shared,
     look_back,
     request_size,
 )
@@ -85,8 +84,8 @@ class RecordSearch:
         *,
         only_before: bool = False,
     ) -> RecordSearch:
-        """With what is known of the batches' size. `start`: where an earlier search ended or, when
-        that is not after the position, where the log begins."""
+        """`expected`: bytes up to which batches are asked for with others, if any. `start`: where
+        an earlier search ended or, when that is not after the position, where the log begins."""
         if start > position.offset:
             return cls(position, start, FIRST_STRIDE, floor=start)
         search = cls(position, position.offset, floor=start, only_before=only_before)
@@ -96,7 +95,7 @@ class RecordSearch:
     def plan(self, expected: int | None) -> None:
         """Small batches are asked for with those of other partitions, and with some before."""
         has_begun = self.looked_back or self.batch_size or self.fetch_offset != self.offset
-        if has_begun or self._empty_answers or expected is None or not is_shared(expected):
+        if has_begun or self._empty_answers or expected is None:
             return
         back = min(look_back(expected), self.offset - self.floor)
         self.looked_back = back > 0

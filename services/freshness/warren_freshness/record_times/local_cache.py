@@ -1,4 +1,4 @@
-"""Record times in memory: the least recently used go first, none stays longer than its time."""
+"""Record times in memory: the least recently used go first, and those that nobody asks for."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from warren_freshness.log_position import RecordTimes
 
 
 class LocalCache:
-    """At most `entries` record times, each for `ttl` seconds."""
+    """At most `entries` record times, each until nobody has asked for it for `ttl` seconds."""
 
     def __init__(self, entries: int, ttl: float, clock: Clock) -> None:
         self._most = entries
@@ -32,6 +32,8 @@ class LocalCache:
             if entry[1] <= now:
                 del self._entries[key]
                 continue
+            if entry[1] - now < self._ttl / 2:
+                self._entries[key] = (entry[0], now + self._ttl)
             self._entries.move_to_end(key)
             found[key] = entry[0]
         return found

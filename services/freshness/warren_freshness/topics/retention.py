@@ -24,6 +24,7 @@ _SIZE = "retention.bytes"
 _CLEANUP = "cleanup.policy"
 _BATCH = "max.message.bytes"
 LARGEST_BATCH = 2**20 + 12  # bytes, by default
+_TIERED = "remote.storage.enable"
 _LOG_OVERHEAD = 12  # bytes: offset and length
 
 
@@ -37,10 +38,12 @@ class SizeLimit(NamedTuple):
 
 class TopicRetention(NamedTuple):
     """`milliseconds` that a record is kept at least as far as time goes; None: for ever. `limit`:
-    how large its logs become; None: as large as may be."""
+    how large its logs become; None: as large as may be. `is_tiered`: older records may be in remote
+    storage (KIP-405)."""
 
     milliseconds: int | None
     limit: SizeLimit | None = None
+    is_tiered: bool = False
 
 
 _UNKNOWN = TopicRetention(None)
@@ -62,9 +65,17 @@ class Retention:
         """Milliseconds that a record is kept at least; None: for ever, or unknown."""
         return self._retention.get(topic, _UNKNOWN).milliseconds
 
+    def is_known(self, topic: str) -> bool:
+        """Whether the topic's configuration could be read."""
+        return topic in self._retention
+
     def limit(self, topic: str) -> SizeLimit | None:
         """Where records go when the log grows too large, however young they are."""
         return self._retention.get(topic, _UNKNOWN).limit
+
+    def is_tiered(self, topic: str) -> bool:
+        """Whether brokers may have to fetch older records from elsewhere (KIP-405)."""
+        return self._retention.get(topic, _UNKNOWN).is_tiered
 
     async def refresh(self, topics: Iterable[str], *, timeout: float) -> None:
         """Asks for topics that are new, and for all after a while. On trouble, what was stays."""
@@ -89,14 +100,17 @@ class Retention:
         found: dict[str, TopicRetention] = {}
         for start in range(0, len(topics), CHUNK):
             resources = [
-                (_TOPIC, topic, [_RETENTION, _SIZE, _CLEANUP, _BATCH])
+                (_TOPIC, topic, [_RETENTION, _SIZE, _CLEANUP, _BATCH, _TIERED])
                 for topic in topics[start : start + CHUNK]
             ]
             answer = await self._brokers.send_to_any(DescribeConfigsRequest(resources))
             for error, _message, _kind, topic, entries in answer.resources:
                 if error == NO_ERROR:
                     config = {entry[0]: entry[1] for entry in entries}
-                    found[topic] = TopicRetention(retention_ms(config), size_limit(config))
+                    is_tiered = config.get(_TIERED) == "true"
+                    found[topic] = TopicRetention(
+                        retention_ms(config), size_limit(config), is_tiered
+                    )
         return found
 
 

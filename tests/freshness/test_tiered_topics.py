@@ -1,0 +1,94 @@
+"""Topics whose older records are in remote storage only (KIP-405)."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, cast
+
+import pytest
+from aiokafka.errors import IncompatibleBrokerVersion
+from freshness.events import CLUSTER, GROUP, NOW
+from freshness.fake_brokers import FakeBrokers, FakeLog
+from warren.clock import ManualClock
+from warren.kafka.brokers import Brokers
+from warren.kafka.list_offsets import EARLIEST, EARLIEST_LOCAL, ListOffsetsRequest
+from warren.settings import ClusterSettings, RedisSettings
+from warren_freshness.log_position import UNKNOWN, LogPosition, Reading
+from warren_freshness.passes.position_readings import PositionReadings
+from warren_freshness.positions.group_positions import GroupSnapshot
+from warren_freshness.positions.partition_state import PartitionState
+from warren_freshness.reading.byte_budget import ByteBudget
+from warren_freshness.reading.offset_lookups import OffsetLookups
+from warren_freshness.reading.record_reader import RecordReader
+from warren_freshness.record_times.cache import TimeCache
+from warren_freshness.record_times.local_cache import LocalCache
+from warren_freshness.record_times.redis_cache import RedisCache
+from warren_freshness.topics.metadata import TopicMetadata
+from warren_freshness.topics.retention import Retention
+
+MINUTE = 60_000
+OLD, YOUNG = LogPosition("orders", 0, 30), LogPosition("orders", 1, 80)
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock(NOW)
+
+
+@pytest.fixture
+def brokers(clock: ManualClock) -> FakeBrokers:
+    times = {n: clock.now_ms() - (100 - n) * MINUTE for n in range(100)}
+    logs = {("orders", p): FakeLog(times, local_start=60) for p in range(2)}
+    return FakeBrokers(logs, config={"remote.storage.enable": "true"})
+
+
+def read(brokers: FakeBrokers, clock: ManualClock, no_redis: str) -> dict[LogPosition, Reading]:
+    cluster = ClusterSettings(bootstrap="b:1")
+    reader = RecordReader(CLUSTER, f"clusters.{CLUSTER}", cluster, clock)
+    reader.brokers = cast("Brokers", brokers)
+    reader.metadata = TopicMetadata(reader.brokers, CLUSTER, "clusters.prod", clock)
+    reader._offsets = OffsetLookups(reader.brokers, reader.metadata)
+    redis = RedisCache(RedisSettings.model_validate({"url": no_redis}), 60, clock)
+    readings = PositionReadings(
+        reader,
+        TimeCache(CLUSTER, LocalCache(9, 60, clock), redis),
+        Retention(CLUSTER, reader.brokers, 300, clock),
+        [],
+        clock,
+    )
+    now = clock.now_ms()
+    states = [PartitionState(place, now, UNKNOWN, 0, 100, now) for place in (OLD, YOUNG)]
+    group = GroupSnapshot(CLUSTER, GROUP, now, {"orders": states})
+
+    async def work() -> dict[LogPosition, Reading]:
+        await reader.prepare({"orders"}, timeout=30)
+        return await readings.read([group], ByteBudget(1 << 30), lambda: 30)
+
+    return asyncio.run(work())
+
+
+def test_what_is_in_remote_storage_only_is_estimated(
+    brokers: FakeBrokers, clock: ManualClock, no_redis: str
+) -> None:
+    found = read(brokers, clock, no_redis)
+    at = clock.now_ms() - 70 * MINUTE
+    assert found[OLD] == Reading("estimated", first=at, latest=at)
+    assert found[YOUNG].outcome == "record"
+    assert [fetch for fetch in brokers.fetches if ("orders", 0) in fetch] == []
+
+
+def test_topics_that_are_not_tiered_are_read(
+    brokers: FakeBrokers, clock: ManualClock, no_redis: str
+) -> None:
+    brokers.config["remote.storage.enable"] = "false"
+    found = read(brokers, clock, no_redis)
+    assert {reading.outcome for reading in found.values()} == {"record"}
+
+
+def test_brokers_that_do_not_know_of_it_are_not_asked() -> None:
+    request: Any = ListOffsetsRequest({("orders", 0): EARLIEST_LOCAL})
+    with pytest.raises(IncompatibleBrokerVersion):
+        request.prepare({2: (1, 7)})
+    assert request.prepare({2: (1, 11)}).API_VERSION == 8
+    everywhere: Any = ListOffsetsRequest({("orders", 0): EARLIEST})
+    assert everywhere.prepare({2: (1, 2)}).API_VERSION == 2
