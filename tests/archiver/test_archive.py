@@ -27,7 +27,12 @@ from support.archive_events import NOW, key, lag_event, offset_event
 from support.waiting import eventually
 from warren.clock import Clock, SystemClock
 from warren.contracts.topics import LAG, OFFSETS, Topic
-from warren.metrics.archiver import ARCHIVER, ARCHIVER_BEHIND, ARCHIVER_FAILURES
+from warren.metrics.archiver import (
+    ARCHIVER,
+    ARCHIVER_BEHIND,
+    ARCHIVER_CAUGHT_UP,
+    ARCHIVER_FAILURES,
+)
 from warren.settings import Settings
 from warren_archiver.check.recount import check
 from warren_archiver.check.topic_check import TopicCheck
@@ -365,7 +370,9 @@ def test_a_running_archive_survives_a_failure_and_a_topic_made_anew_and_stops_wh
     failures = _failures()
     behind = ARCHIVER_BEHIND.labels(OFFSETS.name)
     behind.set(-1)
+    ARCHIVER_CAUGHT_UP.set(0)
     stop, clock = threading.Event(), QuickClock()
+    started_ms = clock.now_ms()
     lab.send(_events(0, 10))
     running = _in_thread(lab, stop, clock)
     try:
@@ -373,6 +380,7 @@ def test_a_running_archive_survives_a_failure_and_a_topic_made_anew_and_stops_wh
         lab.send(_events(10, 20))
         eventually(lambda: len(lab.rows()) == 20, timeout=120, message="all are archived")
         eventually(lambda: behind._value.get() == 0, timeout=120, message="none is behind")
+        assert ARCHIVER_CAUGHT_UP._value.get() * 1000 >= started_ms
         lab.make_anew()
         lab.send(_events(100, 130))
         eventually(lambda: len(lab.rows()) == 50, timeout=120, message="and those of the new topic")

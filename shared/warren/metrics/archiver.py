@@ -36,6 +36,12 @@ ARCHIVER_BEHIND = Gauge(
     ("topic",),
     registry=ARCHIVER,
 )
+ARCHIVER_CAUGHT_UP = Gauge(
+    "warren_archiver_caught_up_timestamp_seconds",
+    "When all that was in the topics was archived, Unix seconds; after a start, when the last "
+    "batch before it began. The topics keep records for 24 h at least",
+    registry=ARCHIVER,
+)
 ARCHIVER_FAILURES = Counter(
     "warren_archiver_failures",
     "How often the query failed and was started again",

@@ -31,6 +31,11 @@ class Checkpoint:
         newest = self._newest()
         return {} if newest < 0 else ends_of(self._read(newest)[-1])
 
+    def begun_ms(self) -> int | None:
+        """When that batch was, Unix milliseconds; None when there was none."""
+        newest = self._newest()
+        return None if newest < 0 else json.loads(self._read(newest)[1])["batchTimestampMs"]
+
     def forget(self, topics: Collection[str]) -> None:
         """The query will read these topics from their beginnings, and the others where it was.
 

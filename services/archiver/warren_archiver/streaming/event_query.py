@@ -20,6 +20,7 @@ from warren.metrics.archiver import (
     ARCHIVER_BATCH_SECONDS,
     ARCHIVER_BATCH_TIMESTAMP,
     ARCHIVER_BEHIND,
+    ARCHIVER_CAUGHT_UP,
     ARCHIVER_FAILURES,
     ARCHIVER_ROWS,
 )
@@ -27,6 +28,7 @@ from warren.settings import Settings
 from warren.standstill import Look
 
 from warren_archiver.errors import ArchiveFailed, spark_cause
+from warren_archiver.lake.checkpoint import Checkpoint
 from warren_archiver.lake.events import events
 from warren_archiver.lake.lake import Lake
 from warren_archiver.streaming import source
@@ -68,7 +70,8 @@ class EventQuery:
         """Time of the newest progress that was looked at."""
         self._look_at = 0.0
         self._pause = FIRST_PAUSE
-        self._start_at = 0.0
+        self._start_at: float | None = None
+        """When it is to be started again; None before the first start."""
         self._looked: Look | None = None
 
     @property
@@ -97,6 +100,10 @@ class EventQuery:
 
     def start(self, *, once: bool) -> None:
         """Starts the query; `once` ends it at what is the topics' end now. Raises KafkaError."""
+        if self._start_at is None:
+            begun_ms = Checkpoint(self._spark, self._lake.checkpoint).begun_ms()
+            ARCHIVER_CAUGHT_UP.set((begun_ms or self._clock.now_ms()) / 1000)
+        self._start_at = self._clock.monotonic()
         self._once = once
         archiver = self._settings.archiver
         self._ids = topic_ids(self._admin, self._topics)
@@ -124,7 +131,7 @@ class EventQuery:
         Raises ArchiveFailed when a query that should run once has failed.
         """
         if self._query is None:
-            if self._clock.monotonic() >= self._start_at:
+            if self._start_at is None or self._clock.monotonic() >= self._start_at:
                 self._try(lambda: self.start(once=self._once))
             return
         self._try(self._follow)
@@ -164,6 +171,8 @@ class EventQuery:
             behind[place[0]] += end - progress.ends.get(place, 0)
         for name, offsets in behind.items():
             ARCHIVER_BEHIND.labels(self._topics[name].name).set(offsets)
+        if not any(behind.values()):
+            ARCHIVER_CAUGHT_UP.set(self._clock.now_ms() / 1000)
         if progress.found_nothing:
             return
         self._pause = FIRST_PAUSE
