@@ -13,13 +13,14 @@ from warren.evaluation.partition_rules import PartitionRules
 from warren.evaluation.partitions import PartitionVerdicts, judge_partitions
 from warren.evaluation.policies import POLICIES, Policy, by_partition
 from warren.evaluation.rules import GroupRules, RuleBook, Rules
-from warren.evaluation.windows import MAX_TIME, UNKNOWN, Column, Int64, Windows
+from warren.evaluation.windows import MAX_TIME, UNKNOWN, Bools, Column, Int64, Windows
 
 __all__ = [
     "MAX_TIME",
     "POLICIES",
     "UNKNOWN",
     "Began",
+    "Bools",
     "Column",
     "Evidence",
     "Explanation",

@@ -15,6 +15,9 @@ from warren.evaluation.evidence import Evidence, Following
 from warren.evaluation.predicates import log_end_reached
 from warren.evaluation.windows import Bools, Column
 
+SLOW_TAKES = 3
+"""One record may take its time, and a backlog grows meanwhile: 45 s by default, as `progress`."""
+
 Doubt = Callable[[Evidence, Following], Bools]
 
 
@@ -37,8 +40,8 @@ def stop_is_doubtful(evidence: Evidence, following: Following) -> Bools:
 
 
 def stall_is_doubtful(evidence: Evidence, following: Following) -> Bools:
-    """One commit cannot stand still, and two soon after each other may be of one offset."""
-    just = following.is_filling & _just_observed(evidence, following)
+    """One commit cannot stand still, and a few may be of a record that takes its time."""
+    just = following.is_filling & _just_observed(evidence, following, SLOW_TAKES)
     doubtful: Bools = just | (evidence.windows.filled < 2)
     return doubtful
 
@@ -47,13 +50,15 @@ def warning_is_doubtful(evidence: Evidence, following: Following) -> Bools:
     """One lag does not grow; and few of them may by chance, while the consumer keeps up."""
     windows = evidence.windows
     known = np.count_nonzero(windows.column(Column.LAG) >= 0, axis=1)
-    early = _just_observed(evidence, following) | log_end_reached(windows)
+    early = _just_observed(evidence, following, SLOW_TAKES) | log_end_reached(windows)
     doubtful: Bools = (known < 2) | (following.is_filling & early)
     return doubtful
 
 
-def _just_observed(evidence: Evidence, following: Following) -> Bools:
-    """The whole window was seen just now, whatever times its commits have."""
+def _just_observed(evidence: Evidence, following: Following, times: int = 1) -> Bools:
+    """The whole window was seen just now, whatever times its commits have: within so many times
+    what every healthy group may need to be seen.
+    """
     seen_at = evidence.windows.oldest(Column.OBSERVED_AT)
-    just: Bools = evidence.now_ms - seen_at <= following.grace_ms
+    just: Bools = evidence.now_ms - seen_at <= times * following.grace_ms
     return just

@@ -104,6 +104,10 @@ class Windows:
     def clear(self, rows: Int64 | Bools) -> None:
         """Forgets everything about these partitions."""
         self.clear_commits(rows)
+        self.forget_log_ends(rows)
+
+    def forget_log_ends(self, rows: Int64 | Bools) -> None:
+        """Not what was committed."""
         self.log_ends[rows] = UNKNOWN
         self.log_ends_at[rows] = UNKNOWN
 

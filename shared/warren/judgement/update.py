@@ -9,6 +9,7 @@ import numpy as np
 from warren.contracts import OffsetEvent
 from warren.evaluation import (
     UNKNOWN,
+    Bools,
     Column,
     GroupRules,
     Int64,
@@ -41,6 +42,8 @@ def updated_state(
     latest[:, rows >= 0] = old.latest[:, rows[rows >= 0]]
     observation = observe(event, layout)
     latest[:, observation.rows] = observation.latest
+    _forget_other_logs(windows, observation)
+    is_first = windows.filled[observation.rows] == 0
     if event.earlier:
         recall(windows, layout, latest, event)
     apart = rules.group.log_ends_apart_ms
@@ -51,7 +54,7 @@ def updated_state(
     correct(windows, layout, before, commits)
     last = last_processed(commits)
     steps = layout.marked(last)[observation.rows] if last else 0
-    _insert(windows, observation, event, applied, steps)
+    _insert(windows, observation, event, applied, steps, is_first)
     state = replace(
         old,
         applied=Applied.by(event, source_offset),
@@ -65,22 +68,47 @@ def updated_state(
     return state, applied
 
 
+def _forget_other_logs(windows: Windows, observation: Observation) -> None:
+    """A log end goes back only where a topic was made anew, or its log was truncated: where the log
+    of before ended, and what was committed beyond this one, says nothing of it.
+    """
+    rows, log_end = observation.rows, observation.latest[Latest.LOG_END]
+    back = (log_end >= 0) & (log_end < windows.log_ends[rows, -1])
+    if back.any():
+        windows.forget_log_ends(rows[back])
+        windows.clear_commits(rows[back & (windows.newest(Column.OFFSET)[rows] > log_end)])
+
+
+def _was_elsewhere(windows: Windows, observation: Observation) -> Bools:
+    """[N] the newest commit is beyond the log end, and the event's is not: the group was never
+    there, so it has not gone back.
+    """
+    committed, log_end = observation.latest[[Latest.COMMITTED, Latest.LOG_END]]
+    newest = windows.newest(Column.OFFSET)[observation.rows]
+    elsewhere: Bools = (committed >= 0) & (committed <= log_end) & (newest > log_end)
+    return elsewhere
+
+
 def _insert(
     windows: Windows,
     observation: Observation,
     event: OffsetEvent,
     rules: PartitionRules,
     steps: Int64 | int,
+    is_first: Bools,
 ) -> None:
+    """`is_first`: [N] nothing was known of its commits but what the event may tell of earlier."""
     rows, latest = observation.rows, observation.latest
     committed, committed_at = latest[Latest.COMMITTED], latest[Latest.COMMITTED_AT]
     if (gone := committed < 0).any():
         windows.clear_commits(rows[gone])
+    if (elsewhere := _was_elsewhere(windows, observation)).any():
+        windows.clear_commits(rows[elsewhere])
+        is_first = is_first | elsewhere
     lag = lag_of_commits(latest, windows.log_ends[rows, -2], steps)
     differs = (committed != windows.newest(Column.OFFSET)[rows]) | (
         committed_at != windows.newest(Column.COMMITTED_AT)[rows]
     )
-    is_first = windows.filled[rows] == 0
     moved = (committed >= 0) & (is_first | ((observation.commits > 0) & differs))
     order = event.observed_at if event.position < 0 else event.position
     commits = np.empty((len(Column), int(moved.sum())), np.int64)

@@ -87,3 +87,35 @@ def test_it_is_remembered_by_the_state_that_is_kept() -> None:
     again = Judge(GroupRules(Rules()), decode(encode(group.state)))
     judged = again.judged(look(2, 1_000_000, 17))
     assert (statuses([judged]), judged.change) == (["BEYOND_END"], None)
+
+
+def made_anew(*later: OffsetEvent) -> list[str]:
+    """A group at work on a log until 570 of 590; what is seen once the topic was made anew."""
+    before = [look(i, 50 * i, 50 * i + 30, commits=1) for i in range(1, 12)]
+    return statuses(Judge().all([*before, *later]))[len(before) :]
+
+
+def test_the_ends_of_a_log_of_before_are_no_looks() -> None:
+    """Its client commits the old position once more, and then goes on in the new log."""
+    old = look(12, 570, 22, commits=1)
+    new = [look(i, 50 * (i - 12), 50 * (i - 12) + 30, commits=1) for i in range(13, 25)]
+    assert set(made_anew(old, *new)) == {"OK"}
+
+
+def test_who_stays_beyond_the_new_log_is_told_of() -> None:
+    again = [look(i, 570, 22 + i) for i in range(12, 16)]
+    assert made_anew(*again) == ["OK", "BEYOND_END", "BEYOND_END", "BEYOND_END"]
+
+
+def test_a_commit_beyond_the_end_is_no_place_to_go_back_from() -> None:
+    seen = [look(i, 570, 60 + i) for i in range(12, 14)]
+    gone_on = [look(14, 75, 90, commits=1), look(15, 95, 100, commits=1)]
+    assert made_anew(*seen, *gone_on) == ["OK", "BEYOND_END", "OK", "OK"]
+
+
+def test_an_end_that_goes_back_above_the_commits_ends_no_incident() -> None:
+    """A leader that has just moved says less for once: who has stopped has not recovered."""
+    ends = [200 + 20 * i for i in range(40)]
+    ends[35] = ends[34] - 5
+    stopped = [look(i, 100, end, commits=i < 3) for i, end in enumerate(ends)]
+    assert set(statuses(Judge().all(stopped))[20:]) == {"STOP"}

@@ -47,6 +47,18 @@ def test_a_window_is_filled_by_the_commits_before_its_first() -> None:
     assert stopped.lag.topics["orders"].status == ["STOP"]
 
 
+def test_the_newest_commit_follows_those_before_it() -> None:
+    """A topic at rest for minutes when Warren starts: its next record is no backlog."""
+    group, times = Judge(), [NOW - (200 + 5 * n) * S for n in range(9, 0, -1)]
+    before = {"committed": [list(range(25, 70, 5))], "committed_at": [times]}
+    at_rest = At(70, NOW - 200 * S, commits=0)
+    first = group.judged(event(0, at_rest, log_end=[[70] * 10], **before))
+    end = first.lag.topics["orders"].window_end.model_dump()
+    assert (end["offset"], end["at"]) == ([70], [NOW - 200 * S])
+    more = At(70, NOW - 200 * S, lag=1, commits=0)
+    assert group.judged(event(20, more)).lag.status == "OK"
+
+
 def test_a_commit_that_had_reached_the_log_end_before_was_not_behind() -> None:
     """One record has just come on a log at rest, and the group committed the same all the time."""
     times = [NOW - age * S for age in (25, 20, 15, 10, 5)]

@@ -49,10 +49,10 @@ def test_another_source_continues_where_the_last_one_stopped() -> None:
     for minute, source, position in ((5, "admin_api", -1), (6, "offsets_topic", 3)):
         at = NOW + minute * MINUTE
         event = offset_event(
-            at, {"orders": {0: At(100 + minute, at, 1)}}, source=source, position=position
+            at, {"orders": {0: At(130 + minute, at, 1)}}, source=source, position=position
         )
         judged = group.judged(event)
-        assert judged.lag.topics["orders"].window_end.offset == [100 + minute]
+        assert judged.lag.topics["orders"].window_end.offset == [130 + minute]
     assert judged.lag.topics["orders"].window_start.offset == [100]
     assert judged.lag.topics["orders"].complete == [0.5]
 
@@ -62,9 +62,9 @@ def test_a_group_that_two_sources_know_has_no_position_and_continues_by_time() -
     group.all(commits(5, 4, 3))
     for minute, position in ((5, -1), (6, -1), (7, 9)):
         at = NOW + minute * MINUTE
-        topics = {"orders": {0: At(100 + minute, at, 1)}}
+        topics = {"orders": {0: At(130 + minute, at, 1)}}
         judged = group.judged(offset_event(at, topics, position=position))
-        assert judged.lag.topics["orders"].window_end.offset == [100 + minute]
+        assert judged.lag.topics["orders"].window_end.offset == [130 + minute]
         assert isinstance(group(offset_event(at, topics, position=position)), Duplicate)
     assert judged.lag.topics["orders"].complete == [0.6]
 
