@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from api.read_pages import NONE, STOPPED, cells, fact, fill, page, row_of, text
-from api.served_api import NOW, Api, paced, topic
+from api.served_api import NOW, Api, late, paced, topic
 
 WHY = "orders/1: no commit for 4 m 12 s, usual pause 5 s; 12,345 records behind"
 
@@ -105,6 +105,24 @@ def test_a_page_says_whether_to_believe_it(explained: Api) -> None:
     assert "The lag of 1 partition is not known." in said("demo/fine")
     explained.clock.advance(300)
     assert "No. It was judged 5 m 3 s ago." in said("demo/fine")
+
+
+def test_what_holds_up_who_reads_committed_records(filled: Api) -> None:
+    hanging = {
+        "topic": "orders",
+        "partition": 1,
+        "first_offset": 7,
+        "since": NOW - 30 * 60_000,
+        "producer_id": 4001,
+        "producer_epoch": 3,
+        "hanging": True,
+    }
+    filled.measure("fine", late(30 * 60_000), open_transactions=[hanging])
+    (told,) = filled.get("/api/v1/groups/demo/fine").json()["open_transactions"]
+    assert told == {**hanging, "transactional_id": None}
+    fragment = text(fact(page(filled, "/groups/demo/fine"), "Hanging transaction"))
+    assert "producer 4001, epoch 3" in fragment
+    assert "transaction" not in page(filled, "/groups/demo/billing").get_text()
 
 
 def test_time_to_catch_up_is_told_when_it_will(filled: Api) -> None:

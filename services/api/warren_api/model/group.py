@@ -12,6 +12,7 @@ from warren.contracts import (
     GroupMember,
     GroupStatusName,
     LagEvent,
+    OpenTransaction,
     PartitionStatusName,
     Status,
     TimeToLossReason,
@@ -161,6 +162,11 @@ class GroupView:
     @property
     def time_to_loss_ms(self) -> int | None:
         return self.freshness.event.time_to_loss_ms if self.freshness else None
+
+    @property
+    def open_transactions(self) -> list[OpenTransaction]:
+        """What it waits for if it reads committed records, oldest first."""
+        return self.freshness.event.open_transactions if self.freshness else []
 
     @property
     def catch_up_ms(self) -> int | None:

@@ -170,6 +170,18 @@ GROUP_DETAIL: Body = {
             }
         ],
     },
+    "open_transactions": [
+        {
+            "topic": "orders",
+            "partition": 1,
+            "first_offset": 1_180_402,
+            "since": _NOW - 1_800_000,
+            "producer_id": 4001,
+            "producer_epoch": 3,
+            "transactional_id": "payments-1",
+            "hanging": True,
+        }
+    ],
     "history": [_VERDICT],
     "doubts": [],
 }

@@ -38,7 +38,7 @@ class KnownCommits:
         """From where a group stands, and whether there is a record."""
         known = self.of(group)
         learnt = {
-            topic: _seen(known.get(topic, CommitEvidence()), states, readings)
+            topic: _seen(known.get(topic, CommitEvidence()), states, group.observed_at, readings)
             for topic, states in group.topics.items()
         }
         self._groups[group.home_partition][group.cluster, group.group] = learnt
@@ -81,11 +81,13 @@ def _read_by(evidence: CommitEvidence, states: Sequence[PartitionState]) -> list
 def _seen(
     known: CommitEvidence,
     states: Sequence[PartitionState],
+    observed_at: int,
     readings: Mapping[LogPosition, Reading],
 ) -> CommitEvidence:
     if known.has_reached_end:  # as nearly everywhere: nothing is left to learn
         return known
-    at_end = any(state.has_reached_end for state in states)
+    # An end that was seen before the commit may have been passed by now.
+    at_end = any(s.has_reached_end and s.log_observed_at >= observed_at for s in states)
     return known.and_seen(_rests(states, readings), at_end=at_end)
 
 

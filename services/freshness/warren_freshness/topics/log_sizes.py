@@ -59,7 +59,14 @@ class LogSizes:
         by_leader.pop(NO_LEADER, None)
         try:
             async with asyncio.timeout(timeout):
-                await asyncio.gather(*(self._ask(*asked) for asked in by_leader.items()))
+                await asyncio.gather(*(self._try(*asked) for asked in by_leader.items()))
+        except TimeoutError:
+            log.debug("sizes of logs unknown", cluster=self._cluster, problem="no time left")
+
+    async def _try(self, leader: int, topics: Mapping[str, list[int]]) -> None:
+        """A broker that does not answer leaves the others alone."""
+        try:
+            await self._ask(leader, topics)
         except (*UNANSWERED, NotImplementedError, KafkaError) as error:
             log.debug("sizes of logs unknown", cluster=self._cluster, problem=str(error))
 

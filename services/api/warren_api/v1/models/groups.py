@@ -9,6 +9,7 @@ from warren.contracts import (
     FreshnessReason,
     GroupStatusName,
     Incident,
+    OpenTransaction,
     PartitionStatusName,
     TimeToLossReason,
 )
@@ -237,6 +238,9 @@ class GroupDetail(GroupSummary):
     partitions: list[PartitionDetail]
     membership: MembershipDetail | None = Field(
         description="null: nothing is known of the group's members"
+    )
+    open_transactions: list[OpenTransaction] = Field(
+        description="What the group waits for if it reads committed records, oldest first"
     )
     history: list[RecordedVerdict] = Field(
         description="Status changes that are remembered, newest first, at most 100"

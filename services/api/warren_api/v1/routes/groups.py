@@ -77,6 +77,7 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
             topics=[GroupTopic.of(topic, progress) for topic, progress in topics.items()],
             partitions=[PartitionDetail.of(partition) for partition in partitions],
             membership=MembershipDetail.of(membership) if membership else None,
+            open_transactions=row.open_transactions if isinstance(row, GroupView) else [],
             history=[RecordedVerdict.of(recorded) for recorded in history[:HISTORY_SHOWN]],
             doubts=context.doubts().of(cluster)
             + (context.group_doubts(row) if isinstance(row, GroupView) else []),
