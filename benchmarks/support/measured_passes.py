@@ -12,6 +12,7 @@ from warren.clock import SystemClock
 from warren.contracts import FreshnessEvent, OffsetEvent, TopicPositions
 from warren.settings import ClusterSettings, FreshnessSettings, RedisSettings
 from warren_freshness.passes.cluster_measurer import ClusterMeasurer
+from warren_freshness.passes.garbage import collect_seldom
 from warren_freshness.positions.group_positions import GroupPositions
 from warren_freshness.reading.record_reader import RecordReader
 from warren_freshness.record_times.cache import TimeCache
@@ -40,6 +41,7 @@ class MeasuredPasses:
     """A cluster's stack as it is between two passes: connected, with nothing in its caches."""
 
     def __init__(self, bootstrap: str) -> None:
+        collect_seldom()
         clock, settings = SystemClock(), FreshnessSettings()
         cluster = ClusterSettings(bootstrap=bootstrap)
         self._reader = RecordReader(CLUSTER, f"clusters.{CLUSTER}", cluster, clock)
@@ -83,8 +85,10 @@ class MeasuredPasses:
         """Passes until nothing is left unread; `check` gets the last one's events."""
         started, cpu, received = time.perf_counter(), usage().cpu_s, self.received
         passes, unread = 0, True
+        events: list[FreshnessEvent] = []
         while unread:
             passes += 1
+            groups, events = [], []  # as in the service, nothing of the pass before is left
             groups = self._positions.snapshots(CLUSTER, [0])
             events = await self._measurer.measure(groups)
             for event in events:

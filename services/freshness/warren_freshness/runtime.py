@@ -21,6 +21,7 @@ from warren_freshness.home.last_events import LastEvents
 from warren_freshness.home.offsets_feed import OffsetsFeed
 from warren_freshness.home.publisher import Publisher
 from warren_freshness.passes.cluster_measurer import ClusterMeasurer
+from warren_freshness.passes.garbage import collect_seldom
 from warren_freshness.passes.pass_loop import PassLoop
 from warren_freshness.positions.group_positions import GroupPositions
 from warren_freshness.reading.record_reader import RecordReader
@@ -60,6 +61,7 @@ async def _run(settings: Settings) -> None:
         return
     if settings.home.create_topics:
         await asyncio.to_thread(ensure_topics, admin, settings.home)
+    collect_seldom()
     clock = SystemClock()
     service = build_service(settings, clock)
     watch = StandstillWatch(settings.standstill, service.works, FRESHNESS_STALLED, clock)

@@ -51,7 +51,7 @@ FRESHNESS_WAITING_PASSES = Gauge(
 )
 FRESHNESS_ROUND_PASSES = Gauge(
     "warren_freshness_round_passes",
-    "Passes within which each partition is read once, at the pace of the last one: nobody waits "
+    "Passes within which each partition is read once, at the pace of the last ones: nobody waits "
     "longer where freshness.pass_bytes or freshness.read_timeout is too small for all",
     ("cluster",),
     registry=FRESHNESS,

@@ -69,7 +69,13 @@ def _read_by(evidence: CommitEvidence, states: Sequence[PartitionState]) -> list
     is_sure = evidence.convention is not None
     if is_sure and not evidence.steps:
         return list(states)
-    return [state._replace(steps=evidence.steps, is_sure=is_sure) for state in states]
+    # Doubt matters only where a group rests at the last record: few are copied for it.
+    return [
+        state._replace(steps=evidence.steps, is_sure=is_sure)
+        if evidence.steps or state.rests_at_last_record
+        else state
+        for state in states
+    ]
 
 
 def _seen(

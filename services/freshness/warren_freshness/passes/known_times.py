@@ -28,7 +28,9 @@ class KnownTimes:
             if position in wanted and _has_not_grown(wanted[position], reading)
         }
         others = [position for position in wanted if position not in self._without_record]
-        return self._without_record | await self.recall_records(others, topic_ids)
+        known = await self.recall_records(others, topic_ids)
+        known.update(self._without_record)
+        return known
 
     def fetch_offset(self, position: LogPosition, log_start: int) -> int:
         """Where to read from: a search that was not finished in the last pass goes on. When that

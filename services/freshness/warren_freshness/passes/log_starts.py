@@ -19,16 +19,27 @@ class LogStarts:
     def __init__(self, reader: RecordReader) -> None:
         self._reader = reader
         self._starts: dict[TopicPartition, int] = {}
+        self._topic_ids: Mapping[str, str] = {}
 
-    def begin(self, wanted: Mapping[LogPosition, PartitionState]) -> None:
-        """A new pass: forgets what the events know as well, and what a topic that was created
-        anew cannot have."""
+    def begin(
+        self, wanted: Mapping[LogPosition, PartitionState], topic_ids: Mapping[str, str]
+    ) -> None:
+        """A new pass: forgets what the events know as well, and all of topics that were created
+        anew."""
+        before, self._topic_ids = self._topic_ids, topic_ids
         states = {(p.topic, p.partition): state for p, state in wanted.items()}
         self._starts = {
             partition: start
             for partition, start in self._starts.items()
-            if (state := states.get(partition)) and state.log_start < start <= state.log_end
+            if (state := states.get(partition))
+            and state.log_start < start <= state.log_end
+            and before.get(partition[0]) == topic_ids.get(partition[0])
         }
+
+    @property
+    def are_known(self) -> bool:
+        """Of some log."""
+        return bool(self._starts)
 
     def place(self, position: LogPosition) -> LogPosition:
         """Where the record is by now that a position in a deleted part of the log stands for."""

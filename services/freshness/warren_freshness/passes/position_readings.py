@@ -66,8 +66,10 @@ class PositionReadings:
         read = await self._read({place: wanted[place] for place in order}, topic_ids, budget, left)
         self._count(readers, read)
         apart |= {place for place, reading in read.items() if reading.outcome == "not_authorised"}
-        unknown = {place: Reading("unread") for place in apart} | read
-        return known | unknown | await self._estimate({p: wanted[p] for p in apart}, left)
+        known.update({place: Reading("unread") for place in apart})
+        known.update(read)
+        known.update(await self._estimate({p: wanted[p] for p in apart}, left))
+        return known
 
     async def flush(self) -> None:
         """Waits until other instances have what was read last."""
@@ -76,7 +78,9 @@ class PositionReadings:
     async def _recall(
         self, wanted: Wanted, topic_ids: Mapping[str, str]
     ) -> dict[LogPosition, Reading]:
-        self._starts.begin(wanted)
+        self._starts.begin(wanted, topic_ids)
+        if not self._starts.are_known:
+            return await self._known.recall(wanted, topic_ids)
         now_at = {place: self._starts.place(place) for place in wanted}
         known = await self._known.recall({now_at[p]: s for p, s in wanted.items()}, topic_ids)
         return _as_seen_from(now_at, known)
@@ -94,8 +98,10 @@ class PositionReadings:
         await self._starts.ask(doubtful, timeout=left())
         moved = {p: now_at for p in doubtful if (now_at := self._starts.place(p)) != before[p]}
         again = await self._known.recall_records(moved.values(), topic_ids) if moved else {}
-        kept = {place: reading for place, reading in known.items() if place not in moved}
-        return kept | _as_seen_from(moved, again)
+        for place in moved:
+            del known[place]
+        known.update(_as_seen_from(moved, again))
+        return known
 
     async def _read(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
@@ -12,6 +13,8 @@ from warren_freshness.positions.partition_state import PartitionState
 
 _Place = tuple[GroupKey, str, int]
 """A group's partition: the group may move on while it waits."""
+
+_REMEMBERED = 10  # passes in a row that could not read all
 
 
 class Reader(NamedTuple):
@@ -26,11 +29,12 @@ class Waiting:
     """How many passes in a row left groups' partitions unread. Of one cluster.
 
     As each pass begins with those that wait longest, nobody waits longer than it takes to read all
-    that is wanted once: `bound` passes, at the pace of the last one.
+    that is wanted once: `bound` passes, at the pace of the last ones.
     """
 
     def __init__(self) -> None:
         self.bound = 1
+        self._read: deque[int] = deque(maxlen=_REMEMBERED)
         self._passes: dict[_Place, int] = {}
 
     @property
@@ -55,7 +59,11 @@ class Waiting:
 
     def take(self, readers: Iterable[Reader], wanted: int, unread: Collection[LogPosition]) -> None:
         """Of `wanted` positions a pass left some unread."""
-        self.bound = math.ceil(wanted / max(wanted - len(unread), 1)) if unread else 1
+        self._read.append(wanted - len(unread))
+        if not unread:
+            self._read.clear()
+        pace = max(sum(self._read), 1) / max(len(self._read), 1)
+        self.bound = math.ceil(wanted / pace) if unread else 1
         waiting = (
             (group, position.topic, position.partition)
             for group, position, _ in (readers if unread else ())

@@ -12,6 +12,8 @@ from warren_freshness.log_position import LogPosition, RecordTimes
 from warren_freshness.record_times.local_cache import LocalCache
 from warren_freshness.record_times.redis_cache import RedisCache
 
+CHUNK = 5000  # keys that are made at a time: each is longer than what it stands for
+
 
 class TimeCache:
     """Append times around positions of one cluster.
@@ -37,6 +39,15 @@ class TimeCache:
         self, positions: Iterable[LogPosition], topic_ids: Mapping[str, str]
     ) -> dict[LogPosition, RecordTimes]:
         """Those that are known."""
+        found: dict[LogPosition, RecordTimes] = {}
+        wanted = list(positions)
+        for start in range(0, len(wanted), CHUNK):
+            found.update(await self._get(wanted[start : start + CHUNK], topic_ids))
+        return found
+
+    async def _get(
+        self, positions: Iterable[LogPosition], topic_ids: Mapping[str, str]
+    ) -> dict[LogPosition, RecordTimes]:
         keys = {self._key(position, topic_ids): position for position in positions}
         found = self._local.get_many(list(keys))
         missing = [key for key in keys if key not in found]
