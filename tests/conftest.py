@@ -92,7 +92,8 @@ def broker(
                 yield Broker(bootstrap)
         case Provider.EMBEDDED:
             logs = tmp_path_factory.mktemp("broker")
-            with embedded_kafka(pytestconfig.rootpath, logs) as kafka:
+            eager = {"log.cleaner.backoff.ms": "500"}  # tests wait for compaction
+            with embedded_kafka(pytestconfig.rootpath, logs, properties=eager) as kafka:
                 yield Broker(kafka.bootstrap)
 
 

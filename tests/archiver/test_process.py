@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,12 +21,14 @@ from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Producer, To
 from pyspark.sql import SparkSession
 from support.archive_events import NOW, key, lag_event, offset_event
 from support.waiting import eventually
+from warren.clock import SystemClock
 from warren.contracts.topics import CATALOGUE, LAG, OFFSETS
 from warren.settings import Settings
 from warren.settings.archiver import SMALL_BATCHES
 from warren.settings_file import load_settings
 from warren_archiver.check.recount import check
 from warren_archiver.lake.lake import Lake
+from warren_archiver.streaming.archive import archive
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(1200)]
 PATIENCE = 300.0  # seconds; Spark starts in 10 s on an idle machine, and in minutes on a busy one
@@ -72,8 +75,8 @@ class Archiver:
         return self.config.with_suffix(".log")
 
     @contextmanager
-    def running(self, *options: str) -> Iterator[subprocess.Popen[bytes]]:
-        command = [sys.executable, "-m", "warren_archiver", "--config", str(self.config), *options]
+    def running(self) -> Iterator[subprocess.Popen[bytes]]:
+        command = [sys.executable, "-m", "warren_archiver", "--config", str(self.config)]
         environ = {n: text for n, text in os.environ.items() if not n.startswith("WARREN_")}
         with self.log.open("ab") as log:
             process = subprocess.Popen(
@@ -131,9 +134,7 @@ def test_kill_9_in_the_middle_of_batches_loses_and_repeats_nothing(
             message="the JVM ends with its Python",
         )
     stream.send()
-    with archiver.running("--once") as process:
-        assert process.wait(PATIENCE) == 0, archiver.log.read_text()
-
+    archive(spark, settings, threading.Event(), once=True, clock=SystemClock())
     assert _archived(spark, settings) == _records(settings)
     found = {c.topic.removeprefix(f"{unique}."): c for c in check(spark, settings, wait=0)}
     assert all(c.equal and c.behind == 0 for c in found.values()), found

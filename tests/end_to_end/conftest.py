@@ -15,7 +15,7 @@ def warren(
 ) -> Iterator[Running]:
     state = tmp_path_factory.mktemp("up") / "state"
     config = user_file(state)
-    config.write_text("")
+    config.write_text("[archiver]\ninterval = 10\n")  # its tests wait for batches
     running = start(state, pytestconfig.rootpath, "--config", str(config))
     try:
         eventually(

@@ -205,7 +205,6 @@ def _for_demo(settings: Settings, given: Settings, ports: DemoPorts) -> Settings
         },
         "evaluation": {"intervals": 10, "min_distance": 1.0, "minimum_complete": 0.5},
         "freshness": {"interval": 2.0, "retention_refresh": 30.0},
-        "archiver": {"interval": 20.0},
         "notifier": _demo_notifications(settings, ports),
     }
     for section, values in wanted.items():

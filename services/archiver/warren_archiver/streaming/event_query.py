@@ -151,8 +151,7 @@ class EventQuery:
         query = self._query
         assert query is not None
         ended = not query.isActive  # asked before: its last batch is among the progress then
-        for progress in newer_than(query, self._seen):
-            self._take(progress)
+        self._take_new(query)
         if ended:
             problem = query.exception()
             if problem is not None or not self._once:
@@ -163,6 +162,10 @@ class EventQuery:
             if topic_ids(self._admin, self._topics) != self._ids:
                 self.stop()
                 self.start(once=False)
+
+    def _take_new(self, query: StreamingQuery) -> None:
+        for progress in newer_than(query, self._seen):
+            self._take(progress)
 
     def _take(self, progress: Progress) -> None:
         self._seen = progress.at
@@ -199,9 +202,13 @@ class EventQuery:
 
     def stop(self) -> None:
         """Ends the query. A batch that is being written is given up, and repeated next time."""
-        if self._query is not None:
-            try:
-                self._query.stop()
-            except PySparkException as problem:  # it failed while being stopped: it is down
-                log.warning("stopping", problem=spark_cause(problem))
-            self._query = None
+        query, self._query = self._query, None
+        if query is None:
+            return
+        try:
+            query.stop()
+            self._take_new(query)
+        except (PySparkException, Py4JError) as problem:  # failed while being stopped: it is down
+            log.warning("stopping", problem=spark_cause(problem))
+        except KafkaError as problem:
+            log.warning("stopping", problem=problem.problem)
