@@ -75,6 +75,10 @@ class Home:
         """Everything that is on the topic of the windows."""
         return self._records(f"{self.app_id}-windows-changelog")
 
+    def members(self) -> list[Message]:
+        """Everything that is on the topic of the members."""
+        return self._records(f"{self.app_id}-members-changelog")
+
     def _records(self, name: str) -> list[Message]:
         consumer = self._consumer()
         ends = {
@@ -208,7 +212,7 @@ class EventSender:
     """Puts offset events on the topic, keyed and partitioned as the collector does."""
 
     def __init__(self, home: Home) -> None:
-        self._topic = OFFSETS.full_name(home.prefix)
+        self._prefix = home.prefix
         self._producer = Producer(
             {
                 "bootstrap.servers": home.bootstrap,
@@ -221,8 +225,8 @@ class EventSender:
         for event in events:
             self.send_raw(group_key(event.cluster, event.group), event.to_bytes())
 
-    def send_raw(self, key: bytes | None, value: bytes | None) -> None:
-        self._producer.produce(self._topic, key=key, value=value)
+    def send_raw(self, key: bytes | None, value: bytes | None, topic: str = OFFSETS.name) -> None:
+        self._producer.produce(self._prefix + topic, key=key, value=value)
         self._producer.poll(0)
 
     def flush(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -14,7 +14,7 @@ from faust.streams import Stream
 from faust.types import EventT, StreamT
 from mode.supervisors import CrashingSupervisor
 from warren.clock import Clock
-from warren.contracts.topics import OFFSETS
+from warren.contracts.topics import GROUPS, OFFSETS
 from warren.evaluation import RuleBook
 from warren.judgement.state_codec import Remains, is_gone, remains
 from warren.settings import Settings
@@ -23,9 +23,10 @@ from warren_evaluator.batch import BatchEvaluator
 from warren_evaluator.faust_corrections.consumer import SafeTransport
 from warren_evaluator.faust_corrections.recovery import SafeTableManager
 from warren_evaluator.faust_corrections.window_table import WindowTable
-from warren_evaluator.home.changelog import TABLE, app_id
+from warren_evaluator.home.changelog import TABLES, app_id
 from warren_evaluator.home.credentials import broker_urls, credentials
 from warren_evaluator.home.incidents import read_incidents
+from warren_evaluator.memberships import Memberships
 from warren_evaluator.pipeline import Pipeline
 from warren_evaluator.records import Publication, SourceRecord
 
@@ -45,6 +46,7 @@ class Evaluator:
 
     app: faust.App
     table: WindowTable
+    members: WindowTable
     pipeline: Pipeline
 
     def ready(self) -> bool:
@@ -62,13 +64,17 @@ def create_evaluator(settings: Settings, partitions: int, clock: Clock) -> Evalu
         "key_serializer": "raw",
         "value_serializer": "raw",
     }
-    table = cast(
-        WindowTable,
-        app.Table(TABLE, partitions=partitions, key_type=bytes, value_type=bytes),
+    table, members = (
+        cast(WindowTable, app.Table(name, partitions=partitions, key_type=bytes, value_type=bytes))
+        for name in TABLES
     )
+    memberships = Memberships(members)
+    groups = app.topic(GROUPS.full_name(settings.home.topic_prefix), **raw)
     source = app.topic(OFFSETS.full_name(settings.home.topic_prefix), **raw)
     rules = RuleBook(settings.evaluation, settings.collector)
-    evaluator = BatchEvaluator(rules.rules_for, settings.home.topic_prefix, clock)
+    evaluator = BatchEvaluator(
+        rules.rules_for, settings.home.topic_prefix, clock, membership_of=memberships.of
+    )
     pipeline = Pipeline(
         evaluator,
         table,
@@ -86,17 +92,28 @@ def create_evaluator(settings: Settings, partitions: int, clock: Clock) -> Evalu
     @app.agent(source, name="evaluate", supervisor_strategy=CrashingSupervisor)
     async def evaluate(stream: StreamT[bytes]) -> None:
         _freeze_long_lived()
-        source_stream = cast("Stream[bytes]", stream)  # Faust's interface lacks noack_take
-        batches = source_stream.noack_take(
-            settings.evaluator.batch, settings.evaluator.batch_within
-        )
-        async for batch in batches:
-            events = cast("list[EventT[bytes]]", batch)  # what it yields, whatever it declares
-            await pipeline.run([_record(event) for event in events])
-            for event in events:
-                event.ack()
+        await _in_batches(stream, settings, pipeline.run)
 
-    return Evaluator(app, table, pipeline)
+    @app.agent(groups, name="know-members", supervisor_strategy=CrashingSupervisor)
+    async def know_members(stream: StreamT[bytes]) -> None:
+        await _in_batches(stream, settings, memberships.run)
+
+    return Evaluator(app, table, members, pipeline)
+
+
+async def _in_batches(
+    stream: StreamT[bytes],
+    settings: Settings,
+    run: Callable[[Sequence[SourceRecord]], Awaitable[None]],
+) -> None:
+    """Micro-batches, each acknowledged once it was run."""
+    source = cast("Stream[bytes]", stream)  # Faust's interface lacks noack_take
+    batches = source.noack_take(settings.evaluator.batch, settings.evaluator.batch_within)
+    async for batch in batches:
+        events = cast("list[EventT[bytes]]", batch)  # what it yields, whatever it declares
+        await run([_record(event) for event in events])
+        for event in events:
+            event.ack()
 
 
 async def _incidents_without_state(settings: Settings, table: WindowTable) -> dict[bytes, Remains]:

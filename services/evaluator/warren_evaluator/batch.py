@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import TypeAlias
 
 import structlog
@@ -13,6 +14,7 @@ from warren.errors import ContractViolation
 from warren.evaluation import GroupRules
 from warren.judgement.judge import Duplicate, Ended, Judged, Outcome, Taken, judge
 from warren.judgement.lag_parts import in_parts
+from warren.judgement.membership import Membership
 from warren.judgement.state import GroupGone, GroupState
 from warren.judgement.state_codec import CorruptState, Remains, decode, encode, remains
 from warren.words import duration
@@ -29,14 +31,23 @@ MOST_AHEAD_MS = 24 * 3_600_000
 
 ReadValue: TypeAlias = Callable[[bytes], bytes | None]
 Input: TypeAlias = tuple[SourceRecord, bytes, OffsetEvent | ContractViolation]
+MembershipOf: TypeAlias = Callable[[bytes], Membership | None]
 RulesFor: TypeAlias = Callable[[str, str], GroupRules]  # (cluster, group)
 
 
 class BatchEvaluator:
     """Judges batches by the rules of each group."""
 
-    def __init__(self, rules_for: RulesFor, topic_prefix: str, clock: Clock) -> None:
+    def __init__(
+        self,
+        rules_for: RulesFor,
+        topic_prefix: str,
+        clock: Clock,
+        membership_of: MembershipOf = lambda _: None,
+    ) -> None:
+        """`membership_of` a group's key: what is known of its members."""
         self._rules_for = rules_for
+        self._membership_of = membership_of
         self._clock = clock
         self._lag = LAG.full_name(topic_prefix)
         self._lag_status = LAG_STATUS.full_name(topic_prefix)
@@ -64,6 +75,7 @@ class BatchEvaluator:
                     self._rules_for(event.cluster, event.group),
                     source_offset=record.offset,
                     more_follows=number in parts,
+                    membership=partial(self._membership_of, key),
                 )
             except ContractViolation as violation:
                 self._refuse(record, violation.reason, result)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import structlog
 from warren.clock import Clock
@@ -21,6 +21,7 @@ from warren_evaluator.batch import BatchEvaluator
 from warren_evaluator.faust_corrections.oversize import is_oversize
 from warren_evaluator.gone_groups import GoneGroups
 from warren_evaluator.records import BatchResult, Counts, Publication, SourceRecord, Write
+from warren_evaluator.table import Table
 
 Item = TypeVar("Item", Publication, Write)
 
@@ -28,14 +29,6 @@ Item = TypeVar("Item", Publication, Write)
 LARGE_BATCH_BYTES = 2**20
 
 log = structlog.get_logger(__name__)
-
-
-class Table(Protocol):
-    """Where the windows are kept."""
-
-    def read(self, key: bytes) -> bytes | None: ...
-
-    async def save(self, key: bytes, value: bytes | None, partition: int) -> Awaitable[Any]: ...
 
 
 class Pipeline:

@@ -36,6 +36,7 @@ class WorkerProgress:
                 tuple(backlog.committed.get(partition) for partition in sorted(mine)),
                 self._evaluator.pipeline.judged,
                 self._evaluator.table.replayed,
+                self._evaluator.members.replayed,
             ),
         )
 

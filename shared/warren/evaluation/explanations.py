@@ -22,7 +22,7 @@ from warren.evaluation.windows import UNKNOWN, Bools, Column, Int64, Windows
 from warren.settings import PolicyName
 from warren.words import duration, grouped, rate, records
 
-_REASONS: Mapping[Status, ReasonName] = {
+_REASONS: Mapping[int, ReasonName] = {
     Status.STOP: "no_commit",
     Status.STALL: "no_progress",
     Status.REWIND: "rewind",
@@ -135,7 +135,7 @@ class _Part(NamedTuple):
 
 def _by_window(part: _Part, i: int) -> Explanation:
     """What `burrow` and `wiki` have seen."""
-    status = Status(part.status[i])
+    status = part.status[i]
     return Explanation(_REASONS[status], _SENTENCES[status](part, i))
 
 
@@ -189,7 +189,7 @@ def _beyond_end(part: _Part, i: int) -> str:
     )
 
 
-_SENTENCES: Mapping[Status, Callable[[_Part, int], str]] = {
+_SENTENCES: Mapping[int, Callable[[_Part, int], str]] = {
     Status.STOP: _stopped,
     Status.STALL: _stalled,
     Status.REWIND: _rewound,

@@ -34,6 +34,8 @@ class Onset:
 
     def take(self, rows: Int64) -> Onset:
         """Of these partitions; a negative row is one of which nothing is known."""
+        if np.array_equal(rows, np.arange(self.marks.shape[1])):  # as nearly always
+            return self
         if not self.marks.shape[1]:
             return Onset(np.full((len(Began), len(rows)), UNKNOWN, np.int64))
         return Onset(np.where(rows >= 0, self.marks[:, rows], UNKNOWN))
@@ -41,7 +43,10 @@ class Onset:
 
 def onset_of(windows: Windows, status: NDArray[np.uint8], before: Onset | None) -> Onset | None:
     """What is remembered now; None where nothing is wrong. `before` has the same partitions."""
-    bad = np.flatnonzero(status > Status.OK)
+    is_bad = status > Status.OK
+    if before is not None and _is_same(before.marks, windows, status, is_bad):
+        return before
+    bad = np.flatnonzero(is_bad)
     if not len(bad):
         return None
     known = np.full((len(Began), len(bad)), UNKNOWN, np.int64)
@@ -67,6 +72,17 @@ def onset_of(windows: Windows, status: NDArray[np.uint8], before: Onset | None) 
     whole = np.full((len(Began), len(status)), UNKNOWN, np.int64)
     whole[:, bad] = marks
     return Onset(whole)
+
+
+def _is_same(
+    marks: Int64, windows: Windows, status: NDArray[np.uint8], is_bad: NDArray[np.bool_]
+) -> bool:
+    """The same partitions are bad, at the same offsets, and nothing went back: as mostly."""
+    if (status == Status.REWIND).any():
+        return False
+    offset = np.where(is_bad, windows.newest(Column.OFFSET), UNKNOWN)
+    known = marks[Began.STANDS_SINCE] != UNKNOWN
+    return np.array_equal(marks[Began.OFFSET], offset) and np.array_equal(known, is_bad)
 
 
 def _mark_rewinds(marks: Int64, windows: Windows, rows: Int64) -> None:

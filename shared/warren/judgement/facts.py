@@ -82,6 +82,8 @@ class Facts:
         and in those whose offset is beyond the end.
         """
         committed, log_start = self.latest[Latest.COMMITTED], self.latest[Latest.LOG_START]
+        if not (log_start > committed).any():
+            return np.zeros(len(committed), np.int64)
         lost = np.where(committed >= 0, log_start - committed, 0)
         is_behind = (self.status > Status.OK) & (self.status != Status.BEYOND_END)
         return np.where(is_behind, np.maximum(lost, 0), 0)

@@ -1,4 +1,4 @@
-"""The changelog topic, from which the table is recovered."""
+"""The changelog topics, from which the tables are recovered."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from warren.kafka.topics import HOME, TIMEOUT, create_topics
 from warren.settings import HomeSettings, Settings
 
 TABLE = "windows"
+MEMBERS = "members"
+TABLES = (TABLE, MEMBERS)
 SETTING = "evaluator.app_id"
 CONFIG = {
     "cleanup.policy": "compact",
@@ -32,9 +34,9 @@ def app_id(settings: Settings) -> str:
     return settings.home.installation.group("evaluator", settings.evaluator.app_id)
 
 
-def changelog_name(app_id: str) -> str:
+def changelog_name(app_id: str, table: str = TABLE) -> str:
     """As Faust names it."""
-    return f"{app_id}-{TABLE}-changelog"
+    return f"{app_id}-{table}-changelog"
 
 
 def partition_counts(admin: AdminClient) -> dict[str, int]:
@@ -47,14 +49,19 @@ def partition_counts(admin: AdminClient) -> dict[str, int]:
 
 
 def ensure_changelog(
-    admin: AdminClient, home: HomeSettings, app_id: str, partitions: int, existing: int | None
+    admin: AdminClient,
+    home: HomeSettings,
+    app_id: str,
+    partitions: int,
+    existing: int | None,
+    table: str = TABLE,
 ) -> bool:
     """Creates it if it is missing, and says whether it did.
 
     `partitions` is the number that `warren.offsets` has: the changelog must have as many.
     `existing` is how many it has now. Raises warren.errors.KafkaError.
     """
-    name = changelog_name(app_id)
+    name = changelog_name(app_id, table)
     if existing is None:
         if not home.create_topics:
             raise TopicMissing(HOME, "home.create_topics", f"topic {name} does not exist")

@@ -7,13 +7,14 @@ import threading
 import structlog
 from confluent_kafka.admin import AdminClient
 from tenacity import Retrying, retry_if_result, stop_after_delay, wait_fixed
-from warren.contracts.topics import DEAD_LETTERS, LAG, LAG_STATUS, OFFSETS
+from warren.contracts.topics import DEAD_LETTERS, GROUPS, LAG, LAG_STATUS, OFFSETS
 from warren.errors import KafkaError, TopicMisconfigured, TopicMissing
 from warren.kafka.connection import await_connection, log_retry
 from warren.kafka.topics import HOME, ensure_topics
 from warren.settings import Settings
 
 from warren_evaluator.home.changelog import (
+    TABLES,
     app_id,
     changelog_name,
     ensure_changelog,
@@ -51,10 +52,11 @@ def _prepare(admin: AdminClient, settings: Settings) -> int:
     created = ensure_topics(admin, home) if home.create_topics else []
     counts = _counts_with(admin, created)
     partitions = common_partitions(counts, home.topic_prefix)
-    changelog = changelog_name(app)
-    if ensure_changelog(admin, home, app, partitions, counts.get(changelog)):
-        created = [*created, changelog]
-        _counts_with(admin, created)
+    for table in TABLES:
+        changelog = changelog_name(app, table)
+        if ensure_changelog(admin, home, app, partitions, counts.get(changelog), table):
+            created = [*created, changelog]
+    _counts_with(admin, created)
     if created:
         log.info("topics created", topics=created)
     check_rights(admin, settings)
@@ -74,7 +76,7 @@ def _counts_with(admin: AdminClient, created: list[str]) -> dict[str, int]:
 
 def common_partitions(counts: dict[str, int], prefix: str) -> int:
     """One group must be in the same partition of all topics."""
-    names = [topic.full_name(prefix) for topic in (OFFSETS, LAG, LAG_STATUS, DEAD_LETTERS)]
+    names = [topic.full_name(prefix) for topic in (OFFSETS, GROUPS, LAG, LAG_STATUS, DEAD_LETTERS)]
     for name in names:
         if name not in counts:
             raise TopicMissing(HOME, "home.topic_prefix", f"topic {name} does not exist (yet)")

@@ -10,7 +10,7 @@ import asyncio
 from aiokafka.errors import GroupAuthorizationFailedError
 from confluent_kafka import KafkaException, TopicCollection
 from confluent_kafka.admin import AclOperation, AdminClient
-from warren.contracts.topics import DEAD_LETTERS, LAG, LAG_STATUS, OFFSETS
+from warren.contracts.topics import DEAD_LETTERS, GROUPS, LAG, LAG_STATUS, OFFSETS
 from warren.errors import AuthorizationFailed, ClusterUnreachable
 from warren.kafka.brokers import UNANSWERED, Brokers
 from warren.kafka.classic_groups import ClassicGroup, describe_group
@@ -18,7 +18,7 @@ from warren.kafka.connection import classify
 from warren.kafka.topics import HOME, TIMEOUT
 from warren.settings import HomeSettings, Settings
 
-from warren_evaluator.home.changelog import app_id, changelog_name
+from warren_evaluator.home.changelog import TABLES, app_id, changelog_name
 
 READ, WRITE = AclOperation.READ, AclOperation.WRITE
 
@@ -31,10 +31,11 @@ def check_rights(admin: AdminClient, settings: Settings) -> None:
     prefix, app = settings.home.topic_prefix, app_id(settings)
     needed = {
         OFFSETS.full_name(prefix): {READ},
+        GROUPS.full_name(prefix): {READ},
         LAG.full_name(prefix): {WRITE},
         LAG_STATUS.full_name(prefix): {WRITE},
         DEAD_LETTERS.full_name(prefix): {WRITE},
-        changelog_name(app): {READ, WRITE},
+        **{changelog_name(app, table): {READ, WRITE} for table in TABLES},
     }
     answers = admin.describe_topics(
         TopicCollection(list(needed)), include_authorized_operations=True, request_timeout=TIMEOUT

@@ -1,0 +1,91 @@
+"""Memberships: who is in each group, from `warren.groups`, at hand when the group is judged."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import structlog
+from warren.contracts import GroupEvent
+from warren.errors import ContractViolation
+from warren.judgement.membership import (
+    CorruptMembership,
+    Membership,
+    decode,
+    encode,
+    membership_after,
+)
+
+from warren_evaluator.faust_corrections.oversize import is_oversize
+from warren_evaluator.records import SourceRecord
+from warren_evaluator.table import Table
+
+log = structlog.get_logger(__name__)
+KEPT_DECODED = 4096  # groups that are not OK, at most
+
+
+class Memberships:
+    """What is known of the groups of this worker's partitions."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def of(self, key: bytes) -> Membership | None:
+        """None while nothing is known."""
+        value = self._table.read(key)
+        return None if value is None else _decoded(value)
+
+    async def run(self, records: Sequence[SourceRecord]) -> None:
+        """Takes in records of `warren.groups`; when it has returned they may be acknowledged."""
+        changed: dict[bytes, SourceRecord] = {}
+        known: dict[bytes, Membership | None] = {}
+        for record in records:
+            if record.key is None:
+                continue
+            try:
+                event = None if record.value is None else GroupEvent.from_bytes(record.value)
+            except ContractViolation as violation:
+                _tell("event refused", record, violation.reason)
+                continue
+            before = known[record.key] if record.key in known else self.of(record.key)
+            known[record.key] = None if event is None else membership_after(event, before)
+            changed[record.key] = record
+        waiting = [await self._save(record, known[key]) for key, record in changed.items()]
+        outcomes = await asyncio.gather(*waiting, return_exceptions=True)
+        for record, outcome in zip(changed.values(), outcomes, strict=True):
+            if not isinstance(outcome, BaseException):
+                continue
+            if not is_oversize(outcome):
+                raise outcome
+            _tell("too many members to remember", record, str(outcome))
+
+    async def _save(self, record: SourceRecord, membership: Membership | None) -> Any:
+        assert record.key is not None  # only those are folded
+        value = None if membership is None else encode(membership)
+        try:
+            return await self._table.save(record.key, value, record.partition)
+        except Exception as error:
+            if not is_oversize(error):
+                raise
+            _tell("too many members to remember", record, str(error))
+            return asyncio.sleep(0)
+
+
+@functools.lru_cache(maxsize=KEPT_DECODED)
+def _decoded(value: bytes) -> Membership | None:
+    try:
+        return decode(value)
+    except CorruptMembership:
+        return None  # until the group's next event
+
+
+def _tell(what: str, record: SourceRecord, reason: str) -> None:
+    log.warning(
+        what,
+        topic=record.topic,
+        partition=record.partition,
+        offset=record.offset,
+        reason=reason,
+    )
