@@ -76,3 +76,11 @@ def test_refusals_are_one_line(tmp_path: Path, text: str | None, problem: str) -
     assert isinstance(refused.exception, SettingsError)
     assert problem in str(refused.exception)
     assert "\n" not in str(refused.exception)
+
+
+def test_check_refuses_servers_that_would_end_a_service(tmp_path: Path) -> None:
+    config = tmp_path / "warren.toml"
+    config.write_text('[clusters.a]\nbootstrap = "kafka-1:9092/"\n')
+    refused = run("check", "--config", str(config))
+    assert isinstance(refused.exception, SettingsError)
+    assert str(refused.exception).startswith("clusters.a.bootstrap: 'kafka-1:9092/' is not host:p")

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
+from warren.errors import SettingsError
 from warren.settings import Settings
 from warren_local.demo.command import demo_connection
 from warren_local.demo.gate import Gate
@@ -51,6 +52,8 @@ def test_the_demo_goes_where_it_is_told() -> None:
     assert demo_connection(settings, "demo", None).bootstrap == "d:1"
     assert demo_connection(settings, "other", None).bootstrap == "h:1"
     assert demo_connection(settings, "other", "x:1").bootstrap == "x:1"
+    with pytest.raises(SettingsError, match=r"^--bootstrap: "):
+        demo_connection(settings, "other", "x")
 
 
 def test_an_address_keeps_the_security_of_the_cluster_of_that_name() -> None:

@@ -81,6 +81,13 @@ def test_the_name_goes_before_all_that_is_shared() -> None:
         plan(Options(instance="a b"))
 
 
+def test_addresses_on_the_command_line_are_host_and_port() -> None:
+    with pytest.raises(SettingsError, match=r"^--bootstrap: .*kafka-1:9092"):
+        plan(Options(bootstrap="kafka:9092/"))
+    with pytest.raises(SettingsError, match=r"^--home-bootstrap: .*kafka-1:9092"):
+        plan(Options(bootstrap="kafka:9092", home_bootstrap="home"))
+
+
 def test_home_is_reached_as_the_cluster_is() -> None:
     secured = {"bootstrap": "old:1", "kafka": {"sasl.password": "secret"}, "groups_allow": ["x"]}
     made = plan(Options(bootstrap="new:2", cluster="prod"), clusters={"prod": secured})

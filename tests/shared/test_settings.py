@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from aiokafka.conn import collect_hosts
 from warren.errors import SettingsError
 from warren.settings import KafkaConnection
 from warren.settings_file import load_settings
@@ -109,6 +110,11 @@ def test_a_cluster_has_one_source_or_several(
             "needs the setting zookeeper, host:port",
         ),
         ('[redis]\nurl_file = "/nowhere"', "redis.url_file", "/nowhere"),
+        (
+            '[clusters.p]\nbootstrap = "a:1"\nkafka = { "bootstrap.servers" = "b:2/" }',
+            "clusters.p.kafka",
+            "bootstrap.servers is the setting bootstrap",
+        ),
     ],
 )
 def test_refusals_name_the_setting_and_the_fix(
@@ -118,6 +124,57 @@ def test_refusals_name_the_setting_and_the_fix(
         load_settings(write(tmp_path, text))
     assert refused.value.setting == setting
     assert advice in refused.value.problem
+
+
+NOT_SERVERS = (
+    "",
+    " , ",
+    "9092",
+    "kafka-1",
+    "kafka-1:",
+    ":9092",
+    "kafka-1:9092/",
+    "kafka-1:9092,kafka-2:9o92",
+    "kafka-1:0",
+    "kafka-1:65536",
+    "kafka-1:99999999",
+    "kafka-1:٩",
+    "kafka-1:9092 kafka-2:9092",
+    "user@kafka-1:9092",
+    "::1:9092",
+    "[::1]",
+    "[kafka-1]:9092",
+    "http://kafka-1:9092",
+    "PLAINTEXT://kafka-1:9092",
+)
+
+
+@pytest.mark.parametrize("table", ["home", "clusters.p"])
+@pytest.mark.parametrize("written", NOT_SERVERS)
+def test_bootstrap_servers_are_host_and_port(tmp_path: Path, table: str, written: str) -> None:
+    with pytest.raises(SettingsError) as refused:
+        load_settings(write(tmp_path, f'[{table}]\nbootstrap = "{written}"\n'))
+    assert refused.value.setting == f"{table}.bootstrap"
+    assert "write host:port" in refused.value.problem or "kafka-1:9092" in refused.value.problem
+    assert "\n" not in str(refused.value)
+
+
+def test_a_listener_is_refused_with_how_to_write_its_protocol() -> None:
+    with pytest.raises(ValueError, match=r"a scheme: write host:port, .* security\.protocol"):
+        KafkaConnection(bootstrap="SASL_SSL://kafka-1:9092")
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["kafka-1:9092", "a_b.c:1,10.0.0.1:65535", "[::1]:9092,[fe80::1%eth0]:9092", " a:1, b:2, "],
+)
+def test_all_clients_read_bootstrap_servers_alike(written: str) -> None:
+    servers = KafkaConnection(bootstrap=written).bootstrap.split(",")
+    read = collect_hosts(",".join(servers), randomize=False)
+    assert [f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port, _ in read] == (
+        servers
+    )
+    assert servers == [server.strip() for server in written.split(",") if server.strip()]
 
 
 def test_misspelt_variables_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

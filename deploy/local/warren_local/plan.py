@@ -23,6 +23,7 @@ from warren.errors import SettingsError
 from warren.installation import NAME_PATTERN
 from warren.settings import ClusterSettings, Settings
 from warren.settings.archiver import SMALL_BATCHES
+from warren.settings.bootstrap import named_servers
 
 from warren_local.ports import HOST, Port
 
@@ -107,6 +108,12 @@ class Plan:
 
 def make_plan(given: Settings, options: Options, *, demo_ports: DemoPorts) -> Plan:
     """Decide. `given` is what warren.toml and the environment say. Raises SettingsError."""
+    for option, servers in (
+        ("--bootstrap", options.bootstrap),
+        ("--home-bootstrap", options.home_bootstrap),
+    ):
+        if servers:
+            named_servers(option, servers)
     settings = _with_ports(given, options)
     if settings.api.port == 0:
         raise SettingsError("api.port", "`warren up` needs a number, 0 would be a random one")

@@ -8,6 +8,9 @@ from pydantic import ConfigDict, Field, PrivateAttr, SecretStr, field_validator
 
 from warren.installation import DEFAULT_NAME
 from warren.section import Section
+from warren.settings.bootstrap import bootstrap_servers
+
+_SERVERS = ("bootstrap.servers", "metadata.broker.list")  # librdkafka's words for `bootstrap`
 
 
 class KafkaConnection(Section):
@@ -41,15 +44,24 @@ class KafkaConnection(Section):
         connection._client_id = client_id
         return connection
 
+    @field_validator("bootstrap")
+    @classmethod
+    def _host_and_port(cls, written: str) -> str:
+        return bootstrap_servers(written)
+
     @field_validator("kafka", mode="before")
     @classmethod
     def _properties(cls, value: object) -> object:
         if not isinstance(value, dict):
             return value
-        return {
+        properties = {
             str(name).replace("_", "."): str(text).lower() if isinstance(text, bool) else text
             for name, text in value.items()
         }
+        for name in _SERVERS:
+            if name in properties:  # some clients would use the one, some the other
+                raise ValueError(f"{name} is the setting bootstrap, beside the table kafka")
+        return properties
 
     def librdkafka(self) -> dict[str, str]:
         """Client properties with the secrets revealed: pass them on, never log them."""

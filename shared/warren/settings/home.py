@@ -13,7 +13,9 @@ from warren.settings.connection import KafkaConnection
 class HomeSettings(KafkaConnection):
     """Warren's own cluster, where its topics live."""
 
-    bootstrap: str = Field(default="localhost:9092", description="Bootstrap servers")
+    bootstrap: str = Field(
+        default="localhost:9092", description="Bootstrap servers, host:port[,host:port]"
+    )
     instance: Annotated[str, StringConstraints(pattern=NAME_PATTERN)] = Field(
         default=DEFAULT_NAME,
         description="Name of this Warren: topics, consumer groups, keys in Redis and clients begin "

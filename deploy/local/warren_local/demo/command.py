@@ -6,6 +6,7 @@ import threading
 
 from warren.clock import SystemClock
 from warren.settings import ClusterSettings, KafkaConnection, Settings
+from warren.settings.bootstrap import named_servers
 
 from warren_local.demo.gate import Gate
 from warren_local.demo.workload import Workload
@@ -28,9 +29,10 @@ def run_demo(
 
 def demo_connection(settings: Settings, name: str, bootstrap: str | None) -> KafkaConnection:
     """`bootstrap`, with the security settings of the cluster of that name if there is one; else
-    that cluster; else home.
+    that cluster; else home. Raises SettingsError.
     """
     known = settings.clusters.get(name)
     if bootstrap is not None:
-        return ClusterSettings(bootstrap=bootstrap, kafka=known.kafka if known else {})
+        servers = named_servers("--bootstrap", bootstrap)
+        return ClusterSettings(bootstrap=servers, kafka=known.kafka if known else {})
     return known or settings.home
