@@ -137,8 +137,15 @@ class Connection(H11Protocol):
             self._connections.waits(self, is_waiting=True)
 
     def send_400_response(self, msg: str) -> None:
+        """The request is malformed: in its head, or in a body that is being answered already."""
         self._connections.count("malformed")
-        super().send_400_response(msg)
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            super().send_400_response(msg)
+        else:
+            self.transport.close()
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.cycle.disconnected = True  # what a route still answers goes nowhere
+            self.cycle.message_event.set()
 
     def pause_writing(self) -> None:
         super().pause_writing()
