@@ -137,3 +137,16 @@ def test_a_body_that_is_malformed_is_counted_and_leaves_no_traceback(
     assert written.count("connections closed") == 1
     assert "Traceback" not in written
     assert "LocalProtocolError" not in written
+
+
+def test_a_client_that_goes_in_the_middle_of_a_body_leaves_no_traceback(start: Start) -> None:
+    service = start(NOBODY)
+    with connect(service) as gone:
+        gone.sendall(
+            b"POST /v3/admin/loglevel HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{"
+        )
+    eventually(
+        lambda: 'code="400",method="POST"' in service.get("/metrics").text,
+        message="the request is counted",
+    )
+    assert "Traceback" not in service.log.read_text()
