@@ -143,9 +143,10 @@ class Connection(H11Protocol):
             super().send_400_response(msg)
         else:
             self.transport.close()
-        if self.cycle is not None and not self.cycle.response_complete:
-            self.cycle.disconnected = True  # what a route still answers goes nowhere
-            self.cycle.message_event.set()
+        request = vars(self)["cycle"]  # None before the first one, which uvicorn's types do not say
+        if request is not None and not request.response_complete:
+            request.disconnected = True  # what a route still answers goes nowhere
+            request.message_event.set()
 
     def pause_writing(self) -> None:
         super().pause_writing()
