@@ -17,6 +17,23 @@ from warren.words import visible
 
 NOISY = ("aiokafka", "faust", "kafka", "kazoo", "mode", "httpx", "asyncio")
 
+OWN = frozenset(
+    (
+        "channel",
+        "cluster",
+        "delivery_id",
+        "group",
+        "kind",
+        "level",
+        "route",
+        "service",
+        "setting",
+        "timestamp",
+        "topic",
+    )
+)
+"""Keys of names that Warren itself writes: a channel may be called as a part of its secret URL."""
+
 
 def _shared_processors(service: str) -> list[Processor]:
     return [
@@ -47,8 +64,8 @@ def configure(
     """Sends structlog's and the standard library's records to one handler on standard error.
 
     Libraries in `quiet` are heard from WARNING on, unless the level is debug. Every line passes
-    `redaction`, those of libraries and tracebacks too. A service's first line names the variables
-    that Kubernetes has put beside the settings, if any.
+    `redaction`, those of libraries and tracebacks too, but for what OWN names. A service's
+    first line names the variables that Kubernetes has put beside the settings, if any.
     """
     structlog.configure(
         processors=[
@@ -67,8 +84,9 @@ def configure(
             foreign_pre_chain=[*_shared_processors(service)],
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                *_renderer(settings),
+                *([structlog.processors.format_exc_info] if redaction else []),
                 *([_redacted(redaction)] if redaction else []),
+                *_renderer(settings),
             ],
         )
     )
@@ -88,10 +106,19 @@ def configure(
 
 
 def _redacted(redaction: Redaction) -> Processor:
-    """The last processor: the line as it will be written."""
+    """Before a line is rendered: all of it but numbers and the names that Warren itself writes."""
 
-    def redact(_: object, __: str, line: object) -> str:
-        return redaction(str(line))
+    def clean(value: object) -> object:
+        if value is None or isinstance(value, bool | int | float):
+            return value
+        if isinstance(value, list | tuple | set | frozenset):
+            return [clean(item) for item in value]
+        if isinstance(value, dict):
+            return {redaction(str(name)): clean(item) for name, item in value.items()}
+        return redaction(value if isinstance(value, str) else repr(value))
+
+    def redact(_: object, __: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
+        return {name: value if name in OWN else clean(value) for name, value in event.items()}
 
     return redact
 

@@ -6,6 +6,7 @@ pydantic-settings merges the sources; this module adds `…_file` and errors tha
 from __future__ import annotations
 
 import difflib
+import json
 import os
 import tomllib
 from collections.abc import Mapping
@@ -37,7 +38,11 @@ class _Sources(Settings, BaseSettings):
     """Settings, filled from the environment first and from warren.toml's tables second."""
 
     model_config = SettingsConfigDict(
-        env_prefix=PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True
+        env_prefix=PREFIX,
+        env_nested_delimiter="__",
+        extra="forbid",
+        frozen=True,
+        allow_inf_nan=False,
     )
 
     @classmethod
@@ -69,7 +74,7 @@ def load_settings(path: Path | None = None) -> Settings:
     try:
         return _Sources(**tables)
     except SourceError as error:
-        raise SettingsError("environment", str(error.__cause__ or error)) from None
+        raise _not_json(error) from None
     except ValidationError as error:
         raise _explain(error) from None
 
@@ -101,6 +106,20 @@ def _refuse_unknown_variables() -> None:
         if path[0] not in Settings.model_fields:
             meant = _single_underscores(path[0]) if len(path) == 1 else ""
             raise SettingsError(name, f"unknown setting{meant or _suggestion(path[:1], PREFIX)}")
+
+
+def _not_json(error: SourceError) -> SettingsError:
+    """A table or a list in the environment is JSON. Names the variable that is not."""
+    cause = error.__cause__
+    if not isinstance(cause, json.JSONDecodeError):
+        return SettingsError("environment", str(cause or error))
+    name = next(
+        (n for n, value in os.environ.items() if n.startswith(PREFIX) and value == cause.doc),
+        "environment",
+    )
+    is_table = name.removeprefix(PREFIX).lower() in Settings.model_fields
+    meant = f"; did you mean {name}__…?" if is_table else ""
+    return SettingsError(name, f"no JSON: {cause}{meant}")
 
 
 def _single_underscores(written: str) -> str:

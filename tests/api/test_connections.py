@@ -103,3 +103,50 @@ def test_what_is_no_request_is_counted_and_not_logged(start: Start) -> None:
     eventually(lambda: name in service.get("/metrics").text, message="they are counted")
     assert service.log.read_text().count("connections closed") == 1
     assert "Invalid HTTP request" not in service.log.read_text()
+
+
+CHUNKED = (
+    b"POST /v3/admin/loglevel HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [(CHUNKED + b"ZZ\r\n",), (CHUNKED, b"ZZ\r\n"), (CHUNKED + b"2\r\n{", b"}??ZZ\r\n")],
+    ids=["at once", "after the head", "after a part of the body"],
+)
+def test_a_body_that_is_malformed_is_counted_and_leaves_no_traceback(
+    start: Start, parts: tuple[bytes, ...]
+) -> None:
+    service = start(NOBODY)
+    for _ in range(20):
+        with connect(service) as wrong:
+            wrong.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            answer = b""
+            for part in parts:
+                wrong.sendall(part)
+                # An answer in between tells that the service has the part before.
+                assert service.get("/burrow/admin").text == "GOOD"
+            while received := wrong.recv(4096):
+                answer += received
+            assert answer.split()[1] in (b"400", b"413")  # 413: answered before it came
+            assert answer.count(b"HTTP/1.1") == 1
+    name = 'warren_api_connections_closed_total{reason="malformed"} 20.0'
+    eventually(lambda: name in service.get("/metrics").text, message="they are counted")
+    written = service.log.read_text()
+    assert written.count("connections closed") == 1
+    assert "Traceback" not in written
+    assert "LocalProtocolError" not in written
+
+
+def test_a_client_that_goes_in_the_middle_of_a_body_leaves_no_traceback(start: Start) -> None:
+    service = start(NOBODY)
+    with connect(service) as gone:
+        gone.sendall(
+            b"POST /v3/admin/loglevel HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{"
+        )
+    eventually(
+        lambda: 'code="400",method="POST"' in service.get("/metrics").text,
+        message="the request is counted",
+    )
+    assert "Traceback" not in service.log.read_text()

@@ -77,6 +77,32 @@ def test_no_line_shows_a_secret(capsys: pytest.CaptureFixture[str], form: Litera
     assert "RuntimeError" in text
 
 
+@pytest.mark.parametrize("form", ["json", "console"])
+def test_names_that_warren_writes_stay_beside_secrets(
+    capsys: pytest.CaptureFixture[str], form: Literal["json", "console"]
+) -> None:
+    """A channel may be called as the path of its URL, a password may be a word of every line."""
+    redaction = Redaction(["https://example.org/h-new-14", "info", "notifier"])
+    configure(LogSettings(format=form), "notifier", redaction=redaction)
+    structlog.get_logger("x").info(
+        "not told",
+        channel="h-new-14",
+        group="r-h-new-14",
+        cluster="h-new-14",
+        detail="no hook at /h-new-14",
+        said=["h-new-14", {"h-new-14": ValueError("h-new-14")}],
+        attempt=14,
+    )
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.count("h-new-14") == 3  # those with a name of their own
+    assert line.count("[redacted]") == 4
+    if form == "json":
+        told = json.loads(line)
+        assert (told["channel"], told["group"]) == ("h-new-14", "r-h-new-14")
+        assert (told["level"], told["service"], told["attempt"]) == ("info", "notifier", 14)
+        assert told["detail"] == "no hook at [redacted]"
+
+
 def test_names_do_nothing_on_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     configure(LogSettings(format="console"), "api")
     structlog.get_logger("t").warning("seen", group="a\x1b[2J\n\u202eb", groups=["\x1b[2J"])

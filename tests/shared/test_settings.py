@@ -126,6 +126,49 @@ def test_refusals_name_the_setting_and_the_fix(
     assert advice in refused.value.problem
 
 
+SECONDS = ("collector.interval", "collector.heartbeat", "collector.describe_interval")
+
+
+@pytest.mark.parametrize("setting", [*SECONDS, "evaluation.expire_group"])
+@pytest.mark.parametrize("written", ["inf", "-inf", "nan", "1e300"])
+def test_numbers_are_finite(tmp_path: Path, setting: str, written: str) -> None:
+    section, name = setting.split(".")
+    with pytest.raises(SettingsError) as refused:
+        load_settings(write(tmp_path, f"[{section}]\n{name} = {written}\n"))
+    assert refused.value.setting == setting
+    assert "finite" in refused.value.problem or "equal to" in refused.value.problem
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [*SECONDS, "api.port", "log.level", "home.min_insync_replicas", "filters.groups_deny"],
+)
+def test_a_boolean_is_no_number(tmp_path: Path, setting: str) -> None:
+    section, name = setting.split(".")
+    with pytest.raises(SettingsError) as refused:
+        load_settings(write(tmp_path, f"[{section}]\n{name} = true\n"))
+    assert refused.value.setting == setting
+    assert refused.value.problem == "true and false are not accepted here"
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "advice"),
+    [
+        ("WARREN_REDIS", "tcp://1.1.1.1:6379", "did you mean WARREN_REDIS__…?"),
+        ("WARREN_CLUSTERS__EU__GROUPS_ALLOW", "[^pay", "Expecting value"),
+    ],
+)
+def test_a_variable_that_is_no_json_is_named(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str, advice: str
+) -> None:
+    monkeypatch.setenv("WARREN_CLUSTERS__EU__BOOTSTRAP", "b:2")
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(SettingsError) as refused:
+        load_settings()
+    assert refused.value.setting == variable
+    assert advice in refused.value.problem
+
+
 NOT_SERVERS = (
     "",
     " , ",

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 from pydantic import Field
 
-from warren.section import Seconds, Section
+from warren.section import Seconds, SecondsOrNone, Section
 
 
 class CollectorSettings(Section):
@@ -23,7 +21,7 @@ class CollectorSettings(Section):
         description="Consumer group of the collectors; empty: "
         "`<instance>-collector-<Kafka's id of the home cluster>`",
     )
-    describe_interval: Annotated[float, Field(ge=0)] = Field(
+    describe_interval: SecondsOrNone = Field(
         default=30,
         description="Seconds after which groups' live state (members, coordinator) is asked for "
         "again; 0 for never",

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, StringConstraints, field_validator, model_validator
 
-from warren.section import Pattern, Seconds, Section
+from warren.section import Pattern, Seconds, SecondsOrNone, Section
 
 SeverityName = Literal["OK", "WARN", "ERR"]
 EventTypeName = Literal[
@@ -49,7 +49,7 @@ class RouteSettings(Section):
     send_resolved: bool = Field(
         default=True, description="Send the end of an incident to where its opening went"
     )
-    repeat_interval: Annotated[float, Field(ge=0)] = Field(
+    repeat_interval: SecondsOrNone = Field(
         default=0, description="Seconds after which an open incident is sent again; 0 never"
     )
     continue_matching: bool = Field(

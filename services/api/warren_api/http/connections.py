@@ -137,8 +137,16 @@ class Connection(H11Protocol):
             self._connections.waits(self, is_waiting=True)
 
     def send_400_response(self, msg: str) -> None:
+        """The request is malformed: in its head, or in a body that is being answered already."""
         self._connections.count("malformed")
-        super().send_400_response(msg)
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            super().send_400_response(msg)
+        else:
+            self.transport.close()
+        request = vars(self)["cycle"]  # None before the first one, which uvicorn's types do not say
+        if request is not None and not request.response_complete:
+            request.disconnected = True  # what a route still answers goes nowhere
+            request.message_event.set()
 
     def pause_writing(self) -> None:
         super().pause_writing()

@@ -12,6 +12,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import RedirectResponse
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.routing import Match
 from starlette.types import Scope
 
@@ -101,6 +102,11 @@ class Errors:
         async def too_costly(_: Request, __: PatternTooCostly) -> Response:
             detail = "Matching the regular expression takes too long."
             return problem(ProblemKind.PATTERN_TOO_COSTLY, detail)
+
+        @app.exception_handler(ClientDisconnect)
+        async def gone(_: Request, __: ClientDisconnect) -> Response:
+            """In the middle of its body: nobody takes the answer, it is only counted."""
+            return Response(status_code=HTTPStatus.BAD_REQUEST)
 
         @app.exception_handler(Exception)
         async def failed(request: Request, failure: Exception) -> Response:
