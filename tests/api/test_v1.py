@@ -32,6 +32,7 @@ def test_groups_worst_first(api: Api) -> None:
         "status_reason": "no_progress",
         "explanation": WHY,
         "since": NOW - 60_000,
+        "cause": None,
         "total_lag": 7,
         "complete": 1.0,
         "worst": {"topic": "t", "partition": 1, "status": "STALL", "lag": 7},

@@ -258,7 +258,7 @@ def test_after_an_event_dated_ahead_the_log_says_what_is_newer() -> None:
 
 def test_an_incident_outlives_an_event_dated_ahead() -> None:
     lagging = [
-        offset_event(NOW + i * 5000, {"orders": {0: At(100, NOW + i * 5000, lag=10 + i)}})
+        offset_event(NOW + i * 12_000, {"orders": {0: At(100, NOW + i * 12_000, lag=10 + i)}})
         for i in range(5)
     ]
     ahead = offset_event(NOW + 600 * MINUTE, {}, position=lagging[-1].position)
@@ -274,7 +274,7 @@ def test_an_incident_outlives_an_event_dated_ahead() -> None:
 def stalled_group() -> tuple[bytes, StatusChangeEvent]:
     """Its stored state, and the event that opened its incident."""
     events = [
-        offset_event(NOW + i * 5000, {"orders": {0: At(100, NOW + i * 5000, lag=10 + i)}})
+        offset_event(NOW + i * 12_000, {"orders": {0: At(100, NOW + i * 12_000, lag=10 + i)}})
         for i in range(5)
     ]
     result = evaluate(records(events))
