@@ -84,7 +84,8 @@ def test_neighbours_of_a_client_that_died_in_its_transaction(
             until_told(lab, events, groups, topic, g2=20, g3=11)
             lab.commit(aborted, [Partition(topic, 0, 30)])
             until_told(lab, events, groups, topic, g1=30, g2=20, g3=11)
-            events.until(lambda: backlog(events) == 0, "nothing is waiting")
+            # But for the collector's own newest commit, which may be in one of the partitions.
+            events.until(lambda: backlog(events) <= 1, "nothing is waiting")
             assert events.cluster_states() == {CLUSTER: "ok"}
         for offset in range(12, 15):
             lab.commit(groups[3], [Partition(topic, 0, offset)])
