@@ -41,17 +41,19 @@ def stop_is_doubtful(evidence: Evidence, following: Following) -> Bools:
 
 def stall_is_doubtful(evidence: Evidence, following: Following) -> Bools:
     """One commit cannot stand still, and a few may be of a record that takes its time."""
-    just = following.is_filling & _just_observed(evidence, following, SLOW_TAKES)
-    doubtful: Bools = just | (evidence.windows.filled < 2)
+    doubtful: Bools = evidence.windows.filled < 2
+    if following.is_filling.any():
+        doubtful |= following.is_filling & _just_observed(evidence, following, SLOW_TAKES)
     return doubtful
 
 
 def warning_is_doubtful(evidence: Evidence, following: Following) -> Bools:
     """One lag does not grow; and few of them may by chance, while the consumer keeps up."""
     windows = evidence.windows
-    known = np.count_nonzero(windows.column(Column.LAG) >= 0, axis=1)
-    early = _just_observed(evidence, following, SLOW_TAKES) | log_end_reached(windows)
-    doubtful: Bools = (known < 2) | (following.is_filling & early)
+    doubtful: Bools = np.count_nonzero(windows.column(Column.LAG) >= 0, axis=1) < 2
+    if following.is_filling.any():
+        early = _just_observed(evidence, following, SLOW_TAKES) | log_end_reached(windows)
+        doubtful |= following.is_filling & early
     return doubtful
 
 

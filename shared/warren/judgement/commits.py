@@ -17,13 +17,10 @@ def seen(known: Commits, event: OffsetEvent, observation: Observation, windows: 
     latest, rows = observation.latest, observation.rows
     committed, log_end = latest[Latest.COMMITTED], latest[Latest.LOG_END]
     at_end = (committed == log_end) & (committed > 0)
-    rested = windows.log_ends[rows, -2] == log_end
-    rests = (
-        (committed >= 0)
-        & (committed + 1 == log_end)
-        & rested
-        & (event.observed_at - latest[Latest.COMMITTED_AT] >= REST_MS)
-    )
+    rests = (committed + 1 == log_end) & (committed >= 0)
+    if rests.any():
+        rested = windows.log_ends[rows, -2] == log_end
+        rests &= rested & (event.observed_at - latest[Latest.COMMITTED_AT] >= REST_MS)
     if not (at_end | rests).any():
         return known
     learnt = dict(known)

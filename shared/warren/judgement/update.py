@@ -83,9 +83,10 @@ def _was_elsewhere(windows: Windows, observation: Observation) -> Bools:
     """[N] the newest commit is beyond the log end, and the event's is not: the group was never
     there, so it has not gone back.
     """
-    committed, log_end = observation.latest[[Latest.COMMITTED, Latest.LOG_END]]
-    newest = windows.newest(Column.OFFSET)[observation.rows]
-    elsewhere: Bools = (committed >= 0) & (committed <= log_end) & (newest > log_end)
+    committed, log_end = observation.latest[Latest.COMMITTED], observation.latest[Latest.LOG_END]
+    elsewhere: Bools = windows.newest(Column.OFFSET)[observation.rows] > log_end
+    if elsewhere.any():  # hardly ever
+        elsewhere &= (committed >= 0) & (committed <= log_end)
     return elsewhere
 
 
