@@ -24,21 +24,14 @@ from pathlib import Path
 from typing import Any
 
 from confluent_kafka import Consumer
-from rich.console import Console
 from support.healthy_groups import HABITS, PREFIX, HealthyGroups
+from support.measuring import embedded_kafka
 from support.running_warren import RunningWarren, running_warren
 from support.topic_values import values
-from warren.settings_file import load_settings
-from warren_local.jars import ensure_jars
-from warren_local.java import find_java
 from warren_local.kafka import EmbeddedKafka
-from warren_local.kafka_properties import KafkaOptions
-from warren_local.ports import free_port
 
 OUTAGE = 30.0  # seconds
-WORK = (
-    90.0  # seconds between two rounds: windows fill again, else a stop takes as long as they span
-)
+WORK = 90.0  # seconds between two rounds: windows fill again
 WITHIN = 600.0  # seconds; a STOP after an outage takes as long as the window that spans it
 KNOWN_FOR_MS = 40_000  # three heartbeats and two intervals of the default settings
 SERVICES = ("collector", "evaluator", "freshness", "notifier", "api", "archiver")
@@ -118,7 +111,7 @@ def main() -> None:
     argparse.ArgumentParser(description=__doc__).parse_args()
     with ExitStack() as closing:
         directory = Path(closing.enter_context(tempfile.TemporaryDirectory(prefix="warren-chaos-")))
-        broker = closing.enter_context(_broker(directory))
+        broker = closing.enter_context(embedded_kafka())
         groups = HealthyGroups(broker.bootstrap)
         closing.callback(groups.close)
         # A client in a transaction waits for minutes where the broker was killed: it is not well.
@@ -223,17 +216,6 @@ def _leave_a_transaction_open(bootstrap: str) -> None:
         assert client.stdout is not None
         assert client.stdout.readline().strip() == b"open"
         client.kill()
-
-
-@contextmanager
-def _broker(directory: Path) -> Iterator[EmbeddedKafka]:
-    jars = ensure_jars(load_settings(Path(os.devnull)).local, Console(stderr=True))
-    options = KafkaOptions(
-        port=free_port(), controller_port=free_port(), data_dir=directory / "data"
-    )
-    java, log = find_java(os.environ), directory / "kafka.log"
-    with EmbeddedKafka(options, java=java, jars=jars, log=log) as broker:
-        yield broker
 
 
 def _await(condition: Callable[[], bool], what: str) -> None:

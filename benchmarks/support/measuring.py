@@ -10,6 +10,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from warren_local.kafka import EmbeddedKafka
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -40,6 +44,13 @@ def kafka(bootstrap: str | None) -> Iterator[str]:
     if bootstrap:
         yield bootstrap
         return
+    with embedded_kafka() as broker:
+        yield broker.bootstrap
+
+
+@contextmanager
+def embedded_kafka() -> Iterator[EmbeddedKafka]:
+    """A broker of its own, on free ports."""
     from rich.console import Console
     from warren.settings_file import load_settings
     from warren_local.jars import ensure_jars
@@ -55,7 +66,7 @@ def kafka(bootstrap: str | None) -> Iterator[str]:
         )
         java, log = find_java(os.environ), Path(directory) / "kafka.log"
         with EmbeddedKafka(options, java=java, jars=jars, log=log) as broker:
-            yield broker.bootstrap
+            yield broker
 
 
 def received_bytes(connection: socket.socket) -> int:

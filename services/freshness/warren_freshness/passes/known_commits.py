@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -10,20 +9,18 @@ from warren.contracts import FreshnessEvent
 from warren.evaluation.commit_convention import CommitEvidence, Commits, Rest
 
 from warren_freshness.log_position import LogPosition, Reading
-from warren_freshness.positions.group_positions import GroupKey, GroupSnapshot
+from warren_freshness.passes.known_by_group import KnownByGroup
+from warren_freshness.positions.group_positions import GroupSnapshot
 from warren_freshness.positions.partition_state import PartitionState
 
 _NOTHING: Commits = {}
 
 
-class KnownCommits:
-    """Of one cluster's groups, by home partition: those come and go with their groups."""
-
-    def __init__(self) -> None:
-        self._groups: dict[int, dict[GroupKey, Commits]] = defaultdict(dict)
+class KnownCommits(KnownByGroup[Commits]):
+    """Of one cluster's groups."""
 
     def of(self, group: GroupSnapshot) -> Commits:
-        return self._groups[group.home_partition].get((group.cluster, group.group), _NOTHING)
+        return self._get(group) or _NOTHING
 
     def applied_to(self, group: GroupSnapshot) -> GroupSnapshot:
         """The group, with what its committed offsets mean."""
@@ -52,17 +49,6 @@ class KnownCommits:
             }
             for event in events
         }
-
-    def forget(self, groups: Iterable[GroupKey]) -> None:
-        """These groups are deleted."""
-        for key in groups:
-            for of_home in self._groups.values():
-                of_home.pop(key, None)
-
-    def release(self, home_partitions: Iterable[int]) -> None:
-        """Another instance knows it from now on."""
-        for partition in home_partitions:
-            self._groups.pop(partition, None)
 
 
 def _read_by(evidence: CommitEvidence, states: Sequence[PartitionState]) -> list[PartitionState]:

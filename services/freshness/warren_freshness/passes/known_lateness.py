@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
 from warren.contracts import FreshnessEvent
 
 from warren_freshness.figures.late_since import LateSince
-from warren_freshness.positions.group_positions import GroupKey, GroupSnapshot
+from warren_freshness.passes.known_by_group import KnownByGroup
+from warren_freshness.positions.group_positions import GroupSnapshot
 
 Partition = tuple[str, int]
 """Topic and number."""
 
 
-class KnownLateness:
-    """Of one cluster's groups, by home partition: those come and go with their groups."""
-
-    def __init__(self) -> None:
-        self._groups: dict[int, dict[GroupKey, Mapping[Partition, LateSince]]] = defaultdict(dict)
+class KnownLateness(KnownByGroup[Mapping[Partition, LateSince]]):
+    """Of one cluster's groups."""
 
     def of(self, group: GroupSnapshot) -> Mapping[Partition, LateSince]:
         """By partition, where anything is known."""
-        return self._groups[group.home_partition].get((group.cluster, group.group), {})
+        return self._get(group) or {}
 
     def keep(self, group: GroupSnapshot, known: Mapping[Partition, LateSince]) -> None:
         """What a pass leaves to the next one."""
@@ -36,17 +33,6 @@ class KnownLateness:
         """Begins with what was published last, by whichever instance."""
         recalled = {(event.cluster, event.group): dict(_late(event)) for event in events}
         self._groups[home_partition] = {key: late for key, late in recalled.items() if late}
-
-    def forget(self, groups: Iterable[GroupKey]) -> None:
-        """These groups are deleted."""
-        for key in groups:
-            for of_home in self._groups.values():
-                of_home.pop(key, None)
-
-    def release(self, home_partitions: Iterable[int]) -> None:
-        """Another instance knows it from now on."""
-        for partition in home_partitions:
-            self._groups.pop(partition, None)
 
 
 def _late(event: FreshnessEvent) -> Iterator[tuple[Partition, LateSince]]:
