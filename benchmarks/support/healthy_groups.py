@@ -17,7 +17,7 @@ from confluent_kafka import TopicPartition as Partition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 PREFIX = "quiet-"
-TOPICS = {"busy": 150.0, "steady": 15.0, "trickle": 0.5}
+TOPICS = {"busy": 150.0, "steady": 15.0, "trickle": 0.5, "seldom": 0.01}
 """Records per second."""
 PARTITIONS = 3
 BACKLOG = 20_000  # records of `busy` before anybody reads
@@ -51,6 +51,7 @@ HABITS = (
     Habit("slow", "busy", 5, processing=3),
     Habit("batch", "busy", 30, processing=6),
     Habit("rare", "busy", 60, processing=15),
+    Habit("large batch", "busy", 180, processing=20),
     Habit("transactional", "busy", 2, is_transactional=True),
     Habit("catching up", "busy", 5, most_per_s=800, start="earliest"),
     Habit("transactional batch", "steady", 20, processing=5, is_transactional=True),
@@ -58,6 +59,7 @@ HABITS = (
     Habit("steady batch", "steady", 45, processing=10),
     Habit("trickle", "trickle", 5),
     Habit("trickle batch", "trickle", 30),
+    Habit("seldom", "seldom", 5),
 )
 
 
@@ -80,9 +82,6 @@ class Member:
                 "auto.offset.reset": habit.start,
                 "enable.auto.commit": False,
                 "isolation.level": "read_committed",
-                # A backlog is read from all partitions in turn, not from one for half a minute.
-                "fetch.message.max.bytes": 100_000,
-                "queued.min.messages": 1000,
                 "log_level": 0,
             }
         )

@@ -70,11 +70,67 @@ def test_a_lone_commit_is_no_stop_within_an_interval_and_a_heartbeat() -> None:
     assert [one.lag.topics["orders"].status for one in judged] == [["OK"]] * 3 + [["STOP"]]
 
 
-def test_a_lone_commit_that_reached_the_log_end_lately_is_no_stop_for_100_s() -> None:
-    statuses = follow(3600, 6, start=60, seconds=300)
+def test_an_only_commit_that_kept_up_is_no_stop_for_5_minutes() -> None:
+    statuses = follow(3600, 6, start=60, seconds=500)
     first = statuses.index("STOP") * TICK / 1000
     assert set(statuses) == {"OK", "STOP"}
-    assert 60 + 80 <= first <= 60 + 105
+    assert 60 + 300 <= first <= 60 + 305
+
+
+@pytest.mark.parametrize("every", [120, 180, 290])
+def test_a_new_group_of_large_batches_is_ok(every: float) -> None:
+    filling = round(9 * every)
+    assert set(follow(every, 20, start=17, seconds=filling)) == {"OK"}
+
+
+def test_a_new_group_that_is_too_slow_is_a_warning_before_its_window_is_full() -> None:
+    """It begins far from the end, and reads half of what is written."""
+    group, statuses = Judge(), []
+    for tick in range(40):
+        now = tick * 20_000
+        at = At(end_at(now // 2) - 900_000, NOW + now, commits=1, log_end=end_at(now))
+        judged = group.judged(offset_event(NOW + now, {"orders": {0: at}}))
+        statuses.append(judged.lag.topics["orders"].status[0])
+    assert "WARN" in statuses[:9]
+    assert set(statuses[statuses.index("WARN") :]) == {"WARN"}
+
+
+def in_turn(turn: float, *, stuck_from: float = 1e9) -> list[list[str]]:
+    """[tick][partition] of a client with a large backlog that reads two partitions in turn, for so
+    many seconds each, and commits every 5 s; from `stuck_from` on it reads the second one alone.
+    """
+    group, statuses = Judge(), []
+    done, commits, committed = [0, 0], [0, 0], [-1, -1]
+    for tick in range(200):
+        now = tick * TICK
+        reads = 1 if now >= stuck_from * 1000 else int(now // (turn * 1000)) % 2
+        done[reads] += 5_000
+        commits[reads], committed[reads] = 1, now
+        states = {
+            each: At(
+                done[each] if committed[each] >= 0 else -1,
+                NOW + committed[each] if committed[each] >= 0 else -1,
+                commits=commits[each],
+                log_end=end_at(now),
+            )
+            for each in (0, 1)
+        }
+        commits = [0, 0]
+        judged = group.judged(offset_event(NOW + now, {"orders": states}))
+        statuses.append(judged.lag.topics["orders"].status)
+    return statuses
+
+
+@pytest.mark.parametrize("turn", [10, 20, 40])
+def test_a_client_that_reads_a_backlog_partition_by_partition_is_ok(turn: float) -> None:
+    assert {status for tick in in_turn(turn) for status in tick} == {"OK"}
+
+
+def test_a_partition_that_is_never_read_again_amid_a_backlog_is_a_stop_after_5_minutes() -> None:
+    statuses = [both[0] for both in in_turn(10, stuck_from=10)]
+    first = statuses.index("STOP") * TICK / 1000
+    assert 5 + 300 <= first <= 5 + 310
+    assert set(statuses[int(first * 1000 / TICK) :]) == {"STOP"}
 
 
 def test_a_stop_is_found_as_soon_as_burrow_finds_it_but_for_the_grace() -> None:
