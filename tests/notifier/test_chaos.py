@@ -162,9 +162,11 @@ def test_300_incidents_two_notifiers_and_three_kills(
         running = [lives.enter_context(notifier(file)) for _ in range(2)]
         quarter = len(published) // 4
         for part in range(4):
-            home.publish(*published[part * quarter : (part + 1) * quarter])
             before = len(receiver.taken)
-            eventually(lambda n=before: len(receiver.taken) > n + 20, message="it goes on")
+            home.publish(*published[part * quarter : (part + 1) * quarter])
+            eventually(
+                lambda n=before: len(receiver.taken) > n + 20, timeout=180, message="it goes on"
+            )
             if part < 3:
                 running.pop(0).child.kill()
                 running.append(lives.enter_context(notifier(file)))
@@ -175,7 +177,7 @@ def test_300_incidents_two_notifiers_and_three_kills(
             known = {one.event_id for one in home.audit() if one.outcome != "failed"}
             return known >= set(ends.values()) and home.states() == {}
 
-        eventually(over, timeout=120, message="all is told and nothing left to remember")
+        eventually(over, timeout=240, message="all is told and nothing left to remember")
         assert all(one.child.exit_code() is None for one in running)
     by_id = defaultdict(set)
     for delivery_id, change in receiver.taken:

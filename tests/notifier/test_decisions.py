@@ -101,15 +101,69 @@ def test_where_the_opening_failed_the_next_news_opens() -> None:
     assert kinds(worse.deliveries) == [("mail", "opened")]
 
 
-def test_an_easing_below_the_minimum_is_silent_and_the_incident_stays() -> None:
-    strict = router(route(minimum_severity="ERR"))
-    opened = decided(strict, change("ERR"))
-    easing = change("WARN", previous="ERR", event_id="event-2")
-    incident, told = after(opened, "mail")
-    eased = decided(strict, easing, incident, told)
-    assert eased.deliveries == []
-    closed = decided(strict, change("OK", event_id="event-3"), *after(eased, before=told))
-    assert kinds(closed.deliveries) == [("mail", "resolved")]
+class TestEasingBelowTheMinimum:
+    STRICT = router(route(minimum_severity="ERR"))
+    EASING = change("WARN", previous="ERR", event_id="event-2")
+
+    def test_is_news_where_the_worse_was_told_and_the_incident_stays(self) -> None:
+        incident, told = after(decided(self.STRICT, change("ERR")), "mail")
+        eased = decided(self.STRICT, self.EASING, incident, told)
+        assert kinds(eased.deliveries) == [("mail", "changed")]
+        assert eased.deliveries[0].route == "all"
+        incident, told = after(eased, "mail", before=told)
+        again = decided(
+            self.STRICT, change("ERR", previous="WARN", event_id="event-3"), incident, told
+        )
+        assert kinds(again.deliveries) == [("mail", "changed")]
+        closed = decided(self.STRICT, change("OK", event_id="event-3"), incident, told)
+        assert kinds(closed.deliveries) == [("mail", "resolved")]
+
+    def test_is_told_once(self) -> None:
+        incident, told = after(decided(self.STRICT, change("ERR")), "mail")
+        incident, told = after(
+            decided(self.STRICT, self.EASING, incident, told), "mail", before=told
+        )
+        once_more = change("WARN", previous="WARN", event_id="event-3")
+        assert decided(self.STRICT, once_more, incident, told).news == ()
+
+    def test_withdraws_what_has_not_arrived(self) -> None:
+        incident, told = after(decided(self.STRICT, change("ERR")))
+        (news,) = decided(self.STRICT, self.EASING, incident, told).news
+        assert (news.told.channel, news.delivery) == ("mail", None)
+
+    def test_goes_where_the_worse_may_have_arrived(self) -> None:
+        incident, told = after(decided(self.STRICT, change("ERR")))
+        unsure = {"mail": told["mail"].model_copy(update={"uncertain": True})}
+        eased = decided(self.STRICT, self.EASING, incident, unsure)
+        assert kinds(eased.deliveries) == [("mail", "changed")]
+
+
+class TestRoutesThatWereAdded:
+    def test_open_what_is_open(self) -> None:
+        incident, told = after(decided(router(), change("ERR")), "mail")
+        more = router(route(continue_matching=True), route("new", ("mail", "hook")))
+        added = more.on_start(change("ERR"), incident, told, NOW + MINUTE)
+        assert added is not None
+        assert kinds(added.deliveries) == [("hook", "opened")]
+        incident, told = after(added, "hook", before=told)
+        assert more.on_start(change("ERR"), incident, told, NOW + MINUTE) is None
+
+    def test_so_do_channels_of_a_route(self) -> None:
+        incident, told = after(decided(router(), change("ERR")), "mail")
+        added = router(route(channels=("mail", "hook"))).on_start(
+            change("ERR"), incident, told, NOW
+        )
+        assert added is not None
+        assert kinds(added.deliveries) == [("hook", "opened")]
+
+    def test_say_nothing_where_nothing_was_added_or_an_opening_has_failed_for_good(self) -> None:
+        incident, _ = after(decided(router(), change("ERR")))
+        assert router().on_start(change("ERR"), incident, {}, NOW) is None
+
+    def test_only_when_they_match(self) -> None:
+        incident, told = after(decided(router(), change("WARN")), "mail")
+        strict = router(route(minimum_severity="ERR", channels=("hook",)))
+        assert strict.on_start(change("WARN"), incident, told, NOW) is None
 
 
 def test_a_channel_of_two_routes_gets_a_change_once() -> None:

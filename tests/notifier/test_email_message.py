@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from email import message_from_bytes, policy
 from email.message import EmailMessage
 from typing import Any
 
+import pytest
 from notifier.builders import MINUTE, OPENED_AT, bad_partition, delivery, event
 from warren.contracts import Cause, StatusChangeEvent
 from warren.settings.notifier import EmailChannelSettings
@@ -86,6 +88,23 @@ def test_groups_that_are_gone_say_why() -> None:
     assert "group deleted after" in mail(gone, kind="resolved")["Subject"]
     expired = event("NOTFOUND", "ERR", reason="group_expired")
     assert "has expired" in text(mail(expired, kind="resolved"))
+
+
+def test_a_reason_of_a_newer_version_is_told_as_it_is() -> None:
+    ended = mail(event("NOTFOUND", "ERR", reason="cluster_gone"), kind="resolved")
+    assert "ended, cluster_gone, after" in ended["Subject"]
+    assert "is not watched any more: cluster_gone" in text(ended)
+
+
+@pytest.mark.parametrize("group", ["=?utf-8?q?evil?=", "a =?utf-8?b?ZXZpbA==?= b", "ü" * 100])
+@pytest.mark.parametrize("repeated", [1, 12])
+def test_a_subject_names_the_group_as_it_is_called(group: str, repeated: int) -> None:
+    sent = mail(event(group=group * repeated)).as_bytes()
+    subject = message_from_bytes(sent, policy=policy.default)["Subject"]
+    assert subject.startswith(f"[ERR] {group * repeated} on prod: ")
+    head = sent.partition(b"\r\n\r\n")[0]
+    assert head.isascii()
+    assert max(len(line) for line in head.split(b"\r\n")) < 998
 
 
 def test_repeats_and_changes() -> None:

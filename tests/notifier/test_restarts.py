@@ -233,6 +233,34 @@ def test_deliveries_to_a_channel_that_was_removed_are_given_up() -> None:
     assert "no longer configured" in log.dead_letters()[0].reason
 
 
+def test_a_route_that_was_added_while_a_group_is_bad_is_told_beginning_and_end() -> None:
+    log, mail, hook = Log(), Scripted(), Scripted()
+
+    async def first(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, [route()], {"mail": mail})
+        await harness.assign()
+        await harness.read(ERR)
+        await harness.idle()
+
+    async def second(tasks: asyncio.TaskGroup) -> None:
+        routes = [route(continue_matching=True), route("new", ("hook",))]
+        harness = Harness(log, tasks, routes, {"mail": mail, "hook": hook})
+        await harness.assign()
+        await harness.idle()
+
+    async def third(tasks: asyncio.TaskGroup) -> None:
+        routes = [route(continue_matching=True), route("new", ("hook",))]
+        harness = Harness(log, tasks, routes, {"mail": mail, "hook": hook})
+        await harness.assign()
+        await harness.read(OK, offset=1)
+        await harness.idle()
+
+    for each in (first, second, third):
+        life(each)
+    assert [one.pending.kind for one in hook.sent] == ["opened", "resolved"]
+    assert [one.pending.kind for one in mail.sent] == ["opened", "resolved"]
+
+
 def test_before_the_first_start_only_what_lasts_is_told() -> None:
     log, mail = Log(), Scripted()
     old = [event(group=f"g{n}", event_id=f"e{n}") for n in range(3)]

@@ -55,8 +55,15 @@ def test_given_up_when_no_attempt_fits_before_the_deadline() -> None:
     step = plan().after(soon, Retry("HTTP 500"), NOW)
     assert (step.outcome, step.final) == ("given_up", True)
     assert "HTTP 500" in step.detail
-    late = plan().after(pending_delivery(), Retry("HTTP 503", 86_400), NOW)
-    assert late.outcome == "given_up"
+
+
+@pytest.mark.parametrize("asked", [3601.0, 90_000.0, 1e9])
+def test_put_off_beyond_the_deadline_there_is_one_more_attempt_at_it(asked: float) -> None:
+    pending = pending_delivery(deadline_at=NOW + 60 * MINUTE)
+    step = plan().after(pending, Retry("HTTP 503", asked), NOW)
+    assert (step.outcome, step.pending.next_attempt_at) == ("failed", pending.deadline_at)
+    last = plan().after(step.pending, Retry("HTTP 503", asked), pending.deadline_at)
+    assert last.outcome == "given_up"
 
 
 def test_attempts_go_on_until_the_deadline() -> None:

@@ -73,7 +73,17 @@ class Dispatcher:
             if state.ended:
                 batch.states[partition, state.subject] = state
                 batch.records += [self._recorder.ended(one) for one in state.ended]
+            self._tell_added(state, batch)
         await self._make_durable(batch)
+
+    def _tell_added(self, state: SubjectState, batch: _Batch) -> None:
+        """What is so now, where routes and channels were added meanwhile."""
+        if state.incident is None or state.change is None:
+            return
+        now, told = self._clock.now_ms(), state.told()
+        decision = self._router.on_start(state.change, state.incident, told, now)
+        if decision is not None:
+            self._note(state, state.change, decision, batch)
 
     async def revoke(self, partitions: Collection[int], grace: float) -> None:
         """Serves some partitions no longer; attempts under way have `grace` seconds to finish."""

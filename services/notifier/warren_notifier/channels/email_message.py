@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 from email import policy
+from email.header import Header
 from email.message import EmailMessage
 from email.utils import format_datetime
 
@@ -45,7 +46,7 @@ def message(
     pending, text = delivery.pending, email_text(delivery, link_base, now)
     values = {"text": text, "delivery": pending, "colour": COLOURS[text.status]}
     mail = EmailMessage(policy=_POLICY)
-    mail["Subject"] = text.subject
+    mail.set_raw("Subject", _subject(text.subject))
     mail["From"] = settings.sender
     mail["To"] = ", ".join(settings.to)
     mail["Date"] = format_datetime(datetime.fromtimestamp(now // 1000, UTC))
@@ -62,6 +63,13 @@ def message(
     mail.set_content(environment.get_template("email.txt.j2").render(values))
     mail.add_alternative(environment.get_template("email.html.j2").render(values), subtype="html")
     return mail
+
+
+def _subject(text: str) -> str:
+    """Encoded where it must be: also a name that looks like an encoded word (RFC 2047)."""
+    if text.isascii() and "=?" not in text:
+        return text
+    return Header(text, "utf-8", header_name="Subject").encode()
 
 
 def _token(text: str) -> str:

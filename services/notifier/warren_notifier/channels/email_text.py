@@ -66,7 +66,7 @@ def email_text(delivery: Delivery, link_base: str, now: int) -> EmailText:
 def _state(kind: DeliveryKind, change: StatusChange, seen: int, now: int) -> str:
     """The end of the subject line: what an SRE reads on a telephone."""
     if kind == "resolved":
-        return f"{_END[change.reason][0]} after {duration(seen - change.opened_at)}"
+        return f"{_end(change)[0]} after {duration(seen - change.opened_at)}"
     behind = f"{records(change.total_lag)} behind"
     bad = sum(n for status, n in change.partition_counts.items() if status != "OK")
     troubled = f"{bad} partition{'' if bad == 1 else 's'} in trouble" if bad else "no bad partition"
@@ -77,12 +77,18 @@ def _state(kind: DeliveryKind, change: StatusChange, seen: int, now: int) -> str
 
 def _sentence(kind: DeliveryKind, change: StatusChange) -> str:
     if kind == "resolved":
-        return f"{_END[change.reason][1]}."
+        return f"{_end(change)[1]}."
     if kind == "repeated":
         return f"is still {change.status}."
     if kind == "changed":
         return f"went from {change.previous} to {change.status}."
     return f"is {change.status}."
+
+
+def _end(change: StatusChange) -> tuple[str, str]:
+    """Of a reason that only a newer Warren knows, the reason itself."""
+    said = visible(change.reason or "")
+    return _END.get(change.reason, (f"ended, {said},", f"is not watched any more: {said}"))
 
 
 def _facts(

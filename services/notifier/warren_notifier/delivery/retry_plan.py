@@ -30,6 +30,8 @@ class Step:
 class RetryPlan:
     """Exponential backoff: `first` seconds, doubled up to `longest`, each shortened by jitter.
 
+    A receiver can put an attempt off up to the deadline.
+
     What was opened must be closed: an end is not given up at the deadline, only tried less often.
     `jitter` gives numbers from 0 to 1; a wait is between half of the backoff and all of it.
     """
@@ -45,11 +47,14 @@ class RetryPlan:
             return Step(counted, "delivered", result.detail)
         if isinstance(result, Refused):
             return Step(counted, "refused", result.detail)
-        wait = max(self.backoff(counted.attempts), result.retry_after or 0)
+        soonest = self.backoff(counted.attempts)
+        wait = max(soonest, result.retry_after or 0)
         owed = pending.kind == "resolved"
         if owed:
             wait = min(wait if now < pending.deadline_at else max(wait, LATE_WAIT), LONGEST_OWED)
         at = now + round(wait * 1000)
+        if not owed and now + round(soonest * 1000) <= pending.deadline_at < at:
+            at = pending.deadline_at  # put off beyond it: one more attempt
         if at > pending.deadline_at and not owed:
             return Step(counted, "given_up", f"{result.detail}; no attempt before the deadline")
         return Step(counted.model_copy(update={"next_attempt_at": at}), "failed", result.detail)

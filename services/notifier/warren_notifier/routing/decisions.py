@@ -18,7 +18,7 @@ from warren.contracts import (
     Told,
 )
 
-from warren_notifier.routing.change import Change
+from warren_notifier.routing.change import Change, Severity
 from warren_notifier.routing.routes import Route, matching
 
 _DELIVERIES = UUID("0d7a4b39-6f0b-4c0c-9a55-6f4e5b2f3a11")  # namespace of delivery ids
@@ -83,10 +83,54 @@ class Router:
                 repeats=done.repeats,
                 repeat_at=_next_repeat(route, now),
             )
+        news += self._eased(change, offset, told, {one.told.channel for one in news}, now)
         changed = incident.model_copy(
             update={"event_id": change.event_id, "offset": offset, "routes": progress}
         )
         return Decision(changed, tuple(news))
+
+    def _eased(
+        self,
+        change: Change,
+        offset: int,
+        told: Mapping[str, Told],
+        reached: Collection[str],
+        now: int,
+    ) -> Iterator[News]:
+        """Whoever was told of worse is told that it is not so bad any more, though no route that
+        leads there wants to know of incidents like this; what has not arrived is withdrawn.
+        """
+        for channel, knows in told.items():
+            if channel in reached or knows.status == change.status:
+                continue
+            if knows.status is not None and Severity[knows.status] < change.severity:
+                continue
+            delivery = None
+            if knows.opened:
+                delivery = self._delivery(change, offset, knows.route, channel, "changed", now)
+            yield News(knows, delivery)
+
+    def on_start(
+        self, change: Change, incident: OpenIncident, told: Mapping[str, Told], now: int
+    ) -> Decision | None:
+        """Openings for routes and channels that were added while the incident is open."""
+        progress, news = dict(incident.routes), []
+        for route, channels in self._targets(change):
+            done = progress.get(route.name, RouteProgress())
+            added = [c for c in channels if c not in done.channels and c not in told]
+            at = (incident.offset, route.name)
+            for channel in added:
+                knows = self._knows(change.incident_id, route, channel, told)
+                news.append(News(knows, self._delivery(change, *at, channel, "opened", now)))
+            if added:
+                progress[route.name] = RouteProgress(
+                    channels=[*done.channels, *added],
+                    repeats=done.repeats,
+                    repeat_at=done.repeat_at or _next_repeat(route, now),
+                )
+        if not news:
+            return None
+        return Decision(incident.model_copy(update={"routes": progress}), tuple(news))
 
     def _closing(
         self, change: Change, offset: int, told: Mapping[str, Told], now: int
