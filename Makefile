@@ -50,6 +50,7 @@ check: setup ## Lint, format, types, lock and generated docs
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+	@MYPYPATH=benchmarks $(BIN)/mypy benchmarks/*.py
 	@$(BIN)/lint-imports --no-logo
 	@$(UV) lock --check --offline --quiet || $(UV) lock --check
 	@$(BIN)/python -m warren.reference --check

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
+from collections.abc import Callable
 
 from support.scripted_groups import SCRIPTS, START_MS, TROUBLE_S, Script, observed
 from warren.contracts import GroupEvent
@@ -48,6 +49,10 @@ def main() -> None:
     print(json.dumps({"benchmark": "causes", "seeds": seeds, "judgements": total, **rounded}))
 
 
+def _known(membership: Membership | None) -> Callable[[], Membership | None]:
+    return lambda: membership
+
+
 def told(script: Script, seed: int, since: int, rules: GroupRules) -> Counter[str]:
     """Causes of the judgements since this second."""
     state: GroupState | GroupGone | None = None
@@ -57,7 +62,7 @@ def told(script: Script, seed: int, since: int, rules: GroupRules) -> Counter[st
         if isinstance(event, GroupEvent):
             membership = membership_after(event, membership)
             continue
-        outcome = judge(event, state, rules, membership=lambda known=membership: known)
+        outcome = judge(event, state, rules, membership=_known(membership))
         assert isinstance(outcome, Judged)
         state = outcome.state
         if outcome.lag.cause and event.observed_at >= START_MS + since * 1000:

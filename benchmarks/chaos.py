@@ -20,6 +20,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -124,7 +125,7 @@ def main() -> None:
         warrens = []
         for name in ("first", "second"):
             warren = closing.enter_context(running_warren(directory / name, broker.bootstrap))
-            _await(lambda w=warren: STOPPERS[0] in w.statuses(), f"the {name} knows the groups")
+            _await(partial(_knows, warren), f"the {name} knows the groups")
             warrens.append(warren)
         witnesses = [Witness(warren) for warren in warrens]
         for witness in witnesses:
@@ -216,6 +217,10 @@ def _leave_a_transaction_open(bootstrap: str) -> None:
         assert client.stdout is not None
         assert client.stdout.readline().strip() == b"open"
         client.kill()
+
+
+def _knows(warren: RunningWarren) -> bool:
+    return STOPPERS[0] in warren.statuses()
 
 
 def _await(condition: Callable[[], bool], what: str) -> None:

@@ -146,10 +146,10 @@ class Follower:
             kind = (span.kind, simulation.profile.committer[span.partition])
             by_kind[kind].append(self.detected.get(fault, np.inf))
         print(f"# {self.policy}", file=sys.stderr)
-        for kind, times in sorted(by_kind.items()):
+        for pair, times in sorted(by_kind.items()):
             missed = sum(np.isinf(times))
             median = np.median(times)
-            print(f"  {kind}: {len(times)} faults, {missed} missed, {median} s", file=sys.stderr)
+            print(f"  {pair}: {len(times)} faults, {missed} missed, {median} s", file=sys.stderr)
         wrong = Counter(
             (simulation.profile.producer[p], simulation.profile.committer[p], status)
             for p, _, status in self.alarms

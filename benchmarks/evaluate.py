@@ -12,6 +12,7 @@ import argparse
 import json
 import time
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from warren.clock import SystemClock
@@ -42,8 +43,8 @@ def main() -> None:
     policies = {}
     for policy in POLICIES:
         rates = {
-            "kernel": _rate(lambda p=policy: _kernel(p, partitions), arguments.seconds),
-            "kernel_10k": _rate(lambda p=policy: _kernel(p, 10_000), arguments.seconds),
+            "kernel": _rate(partial(_kernel, policy, partitions), arguments.seconds),
+            "kernel_10k": _rate(partial(_kernel, policy, 10_000), arguments.seconds),
         }
         for name, bad in (("worker", False), ("worker_bad", True)):
             worker = Worker(policy, groups, partitions, bad=bad)

@@ -71,7 +71,7 @@ class Workload:
     """Producers and consumers that really are."""
 
     def __init__(self, bootstrap: str, groups: int, closing: ExitStack) -> None:
-        self._options = {"bootstrap.servers": bootstrap, "log_level": 0}
+        self._options: dict[str, Any] = {"bootstrap.servers": bootstrap, "log_level": 0}
         self.admin = AdminClient(self._options)
         self.topics = [f"side-by-side-{time.time_ns()}-{number}" for number in range(TOPICS)]
         wanted = [NewTopic(topic, PARTITIONS, 1) for topic in self.topics]
