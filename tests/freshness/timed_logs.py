@@ -57,10 +57,11 @@ class TimedLogs:
         *,
         codec: str = "none",
         size: int = 20,
+        keys: Sequence[str] | None = None,
     ) -> None:
-        """One record per time, in as few batches as the client likes."""
+        """One record per time, in as few batches as the client likes; `keys` for all or for none."""
         producer = self._producer(compression_codec=codec, linger_ms="50")
-        self._send(producer, topic, times, partition, size)
+        self._send(producer, topic, times, partition, size, keys)
 
     def produce_alone(
         self, topic: str, times: Sequence[int], partition: int = 0, *, size: int
@@ -70,9 +71,15 @@ class TimedLogs:
         self._send(producer, topic, times, partition, size)
 
     def transaction(
-        self, topic: str, times: Sequence[int], partition: int = 0, *, commit: bool
+        self,
+        topic: str,
+        times: Sequence[int],
+        partition: int = 0,
+        *,
+        commit: bool,
+        keys: Sequence[str] | None = None,
     ) -> None:
-        with self.open_transaction(topic, times, partition) as producer:
+        with self.open_transaction(topic, times, partition, keys=keys) as producer:
             if commit:
                 producer.commit_transaction(TIMEOUT)
             else:
@@ -80,13 +87,19 @@ class TimedLogs:
 
     @contextmanager
     def open_transaction(
-        self, topic: str, times: Sequence[int], partition: int = 0
+        self,
+        topic: str,
+        times: Sequence[int],
+        partition: int = 0,
+        *,
+        keys: Sequence[str] | None = None,
+        name: str = "",
     ) -> Iterator[Producer]:
-        """Records that are neither committed nor aborted yet."""
-        producer = self._producer(transactional_id=f"{self.name}-{topic}-{partition}")
+        """Records that are neither committed nor aborted yet; `name` where there are more."""
+        producer = self._producer(transactional_id=f"{self.name}-{topic}-{partition}{name}")
         producer.init_transactions(TIMEOUT)
         producer.begin_transaction()
-        self._send(producer, topic, times, partition, 20)
+        self._send(producer, topic, times, partition, 20, keys)
         yield producer
 
     def delete_records(self, topic: str, before: int, partition: int = 0) -> None:
@@ -118,10 +131,16 @@ class TimedLogs:
         return found
 
     def _send(
-        self, producer: Producer, topic: str, times: Sequence[int], partition: int, size: int
+        self,
+        producer: Producer,
+        topic: str,
+        times: Sequence[int],
+        partition: int,
+        size: int,
+        keys: Sequence[str] | None = None,
     ) -> None:
-        for time in times:
-            producer.produce(topic, b"x" * size, partition=partition, timestamp=time)
+        for time, key in zip(times, keys or [None] * len(times), strict=True):
+            producer.produce(topic, b"x" * size, key, partition=partition, timestamp=time)
         assert producer.flush(TIMEOUT) == 0
 
     def _producer(self, **options: str) -> Producer:
