@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 from freshness.measured_cluster import MeasuredCluster, columns
-from freshness.timed_logs import MINUTE, TIMEOUT, TimedLogs
+from freshness.timed_logs import MINUTE, TimedLogs
 from support.waiting import eventually
 from warren.clock import ManualClock
 from warren.contracts import FreshnessEvent
@@ -125,11 +124,7 @@ def test_a_topic_that_changes_what_its_timestamps_are(
     for kind in ("LogAppendTime", "CreateTime", "LogAppendTime"):
         for codec in ("none", "lz4"):
             logs.produce(topic, take(times, 4), codec=codec)
-        entry = ConfigEntry(
-            "message.timestamp.type", kind, incremental_operation=AlterConfigOpType.SET
-        )
-        resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
-        logs.admin.incremental_alter_configs([resource])[resource].result(TIMEOUT)
+        logs.configure(topic, message_timestamp_type=kind)
     for _ in range(2):
         logs.produce(topic, take(times, 4), codec="gzip")
     clock.advance(600)  # after what the broker's clock says

@@ -8,7 +8,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import (
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    NewTopic,
+    ResourceType,
+)
 from support.not_yet import is_not_yet
 from support.waiting import eventually
 from warren.clock import ManualClock
@@ -42,6 +49,15 @@ class TimedLogs:
             self.range(full, partition)
         return full
 
+    def configure(self, topic: str, **config: str) -> None:
+        """Changes its configuration; names as in `topic`."""
+        entries = [
+            ConfigEntry(key.replace("_", "."), value, incremental_operation=AlterConfigOpType.SET)
+            for key, value in config.items()
+        ]
+        resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=entries)
+        self.admin.incremental_alter_configs([resource])[resource].result(TIMEOUT)
+
     def delete(self, topic: str) -> None:
         self.admin.delete_topics([topic])[topic].result(TIMEOUT)
         eventually(
@@ -59,7 +75,7 @@ class TimedLogs:
         size: int = 20,
         keys: Sequence[str] | None = None,
     ) -> None:
-        """One record per time, in as few batches as the client likes; `keys` for all or for none."""
+        """One record per time, in as few batches as the client likes; `keys`: all or none."""
         producer = self._producer(compression_codec=codec, linger_ms="50")
         self._send(producer, topic, times, partition, size, keys)
 
