@@ -120,19 +120,22 @@ def test_what_is_read_counts_as_it_came_over_the_socket(
     logs: TimedLogs, clock: ManualClock, no_redis: str
 ) -> None:
     """Also the answers that come after their pass has ended."""
-    topic = filled(logs, clock, MEGABYTE)
-    settings = FreshnessSettings(read_timeout=0.02)
+    size = 4 * MEGABYTE
+    topic = filled(logs, clock, size)
+    settings = FreshnessSettings(read_timeout=0.02)  # for sixteen megabytes
     cluster = MeasuredCluster(logs, clock, no_redis, settings)
     socket, before = Socket(cluster), counted()
-    came = 0
+    came, was_cancelled = 0, False
 
     def all_came() -> bool:
-        nonlocal came
-        cluster.measure_one(topic, [9] * PARTITIONS)
+        nonlocal came, was_cancelled
+        found = columns(cluster.measure_one(topic, [9] * PARTITIONS))
         came += socket.since()
-        return came > 3 * MEGABYTE and abs(counted() - before - came) < SMALL_TALK
+        was_cancelled |= came > size and "timeout" in found.reason
+        return came > 3 * size and abs(counted() - before - came) < SMALL_TALK
 
     eventually(all_came, message="as much is counted as has come")
+    assert was_cancelled
     cluster.close()
 
 

@@ -206,6 +206,29 @@ def test_groups_at_the_same_position_are_read_once(
     assert reads.since("record") == 0
 
 
+def test_how_long_until_a_group_has_caught_up(
+    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
+) -> None:
+    """Two records a second come, it takes five: what is foretold comes true."""
+    topic = logs.topic()
+    logs.produce(topic, minutely(clock, 300))
+    foretold, committed, caught_up_at = [], 0, 0
+    while not caught_up_at:
+        event = cluster.measure_one(topic, [committed])
+        if event.time_to_catch_up_ms is not None:
+            assert (event.produce_rate, event.consume_rate) == (2.0, 5.0)
+            assert columns(event).time_to_catch_up_ms == [event.time_to_catch_up_ms]
+            foretold.append(clock.now_ms() + event.time_to_catch_up_ms)
+        logs.produce(topic, [clock.now_ms()] * 20)
+        clock.advance(10)
+        committed += 50
+        caught_up_at = clock.now_ms() if committed >= logs.range(topic)[1] else 0
+    assert foretold == [caught_up_at] * len(foretold)
+    assert len(foretold) > 5
+    event = cluster.measure_one(topic, [committed])
+    assert (event.freshness_ms, event.time_to_catch_up_ms) == (0, 0)
+
+
 def test_a_group_that_was_not_heard_of_for_long(
     logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
 ) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import struct
+
 import pytest
+from aiokafka.protocol.fetch import FetchRequest
 from freshness.events import GROUP
 from freshness.measured_cluster import MeasuredCluster, columns
 from freshness.timed_logs import MINUTE, TimedLogs
@@ -99,6 +102,54 @@ def test_a_hanging_transaction_with_plain_records_behind_it(
     event = cluster.measure()[GROUP]
     assert columns(event).freshness_ms[1] == 20 * MINUTE
     assert event.open_transactions == []
+
+
+def test_who_holds_a_group_up(
+    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
+) -> None:
+    """Where two transactions are open the first one does, then the other."""
+    topic = logs.topic()
+    now = clock.now_ms()
+    logs.transaction(topic, [now - 50 * MINUTE] * 2, commit=False)  # its end is offset 2
+    with logs.open_transaction(topic, [now - 40 * MINUTE], name="-a") as first:
+        logs.produce(topic, [now - 30 * MINUTE])
+        with logs.open_transaction(topic, [now - 20 * MINUTE], name="-b") as second:
+            writers = written_by(cluster, topic)
+            for committed in (0, 2, 3):
+                event = cluster.measure_one(topic, [committed])
+                assert columns(event).reason == ["open_transaction"]
+                assert columns(event).freshness_ms == [40 * MINUTE]
+                (open_one,) = event.open_transactions
+                assert (open_one.first_offset, open_one.since) == (3, now - 40 * MINUTE)
+                assert (open_one.producer_id, open_one.producer_epoch) == writers[3]
+                assert open_one.transactional_id == f"{logs.name}-{topic}-0-a"
+            first.abort_transaction(30)
+            event = cluster.measure_one(topic, [0])
+            assert (columns(event).reason, event.freshness_ms) == (["exact"], 30 * MINUTE)
+            assert event.open_transactions == []
+            event = cluster.measure_one(topic, [5])
+            (open_one,) = event.open_transactions
+            assert (open_one.first_offset, event.freshness_ms) == (5, 20 * MINUTE)
+            assert (open_one.producer_id, open_one.producer_epoch) == writers[5]
+            assert open_one.transactional_id == f"{logs.name}-{topic}-0-b"
+            second.commit_transaction(30)
+    event = cluster.measure_one(topic, [5])
+    assert (columns(event).reason, event.open_transactions) == (["exact"], [])
+
+
+def written_by(cluster: MeasuredCluster, topic: str) -> dict[int, tuple[int, int]]:
+    """Producer id and epoch of each batch by its first offset, as the log has them."""
+    brokers = cluster.measurer._reader.brokers
+    cluster.run(brokers.metadata([topic]))
+    request = FetchRequest(0, 0, 2**20, 0, [(topic, [(0, 0, 2**20)])])
+    answer = cluster.run(brokers.send(brokers.ids[0], request))
+    content = answer.topics[0][1][0][-1]
+    found, at = {}, 0
+    while at < len(content):
+        base_offset, length = struct.unpack_from(">qi", content, at)
+        found[base_offset] = struct.unpack_from(">qh", content, at + 43)  # KIP-98
+        at += 12 + length
+    return found
 
 
 def test_a_long_stretch_of_aborted_records_is_searched_over_several_passes(

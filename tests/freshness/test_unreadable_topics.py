@@ -119,6 +119,28 @@ def test_who_may_not_see_sizes_is_told_so(
     eventually(known_later, message="the sizes are known")
 
 
+def test_a_transaction_is_named_where_that_is_granted(
+    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster, kafka: SecuredKafka
+) -> None:
+    """Its producer by READ on the topic, its name by DESCRIBE on the transactional id."""
+    topic = logs.topic()
+    kafka.grant(USER, TOPIC, topic, AclOperation.READ)
+    told = []
+    for since in (30, 20):  # minutes
+        with logs.open_transaction(topic, [clock.now_ms() - since * MINUTE]) as producer:
+            start = logs.range(topic)[1] - 1
+            cluster.commit(topic, [start])
+            event = cluster.measure()[GROUP]
+            assert event.topics[topic].reason == ["open_transaction"]
+            told += event.open_transactions
+            producer.abort_transaction(30)
+        named = f"{logs.name}-{topic}-0"
+        kafka.grant(USER, ResourceType.TRANSACTIONAL_ID, named, AclOperation.DESCRIBE)
+    assert [one.transactional_id for one in told] == [None, named]
+    assert [one.hanging for one in told] == [True, True]
+    assert told[0].producer_id == told[1].producer_id is not None
+
+
 def test_topics_that_may_not_be_read_hide_no_newest_record(
     logs: TimedLogs, clock: ManualClock, no_redis: str, kafka: SecuredKafka
 ) -> None:

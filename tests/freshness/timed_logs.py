@@ -8,7 +8,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import (
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    NewTopic,
+    ResourceType,
+)
 from support.not_yet import is_not_yet
 from support.waiting import eventually
 from warren.clock import ManualClock
@@ -42,6 +49,15 @@ class TimedLogs:
             self.range(full, partition)
         return full
 
+    def configure(self, topic: str, **config: str) -> None:
+        """Changes its configuration; names as in `topic`."""
+        entries = [
+            ConfigEntry(key.replace("_", "."), value, incremental_operation=AlterConfigOpType.SET)
+            for key, value in config.items()
+        ]
+        resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=entries)
+        self.admin.incremental_alter_configs([resource])[resource].result(TIMEOUT)
+
     def delete(self, topic: str) -> None:
         self.admin.delete_topics([topic])[topic].result(TIMEOUT)
         eventually(
@@ -57,10 +73,11 @@ class TimedLogs:
         *,
         codec: str = "none",
         size: int = 20,
+        keys: Sequence[str] | None = None,
     ) -> None:
-        """One record per time, in as few batches as the client likes."""
+        """One record per time, in as few batches as the client likes; `keys`: all or none."""
         producer = self._producer(compression_codec=codec, linger_ms="50")
-        self._send(producer, topic, times, partition, size)
+        self._send(producer, topic, times, partition, size, keys)
 
     def produce_alone(
         self, topic: str, times: Sequence[int], partition: int = 0, *, size: int
@@ -70,9 +87,15 @@ class TimedLogs:
         self._send(producer, topic, times, partition, size)
 
     def transaction(
-        self, topic: str, times: Sequence[int], partition: int = 0, *, commit: bool
+        self,
+        topic: str,
+        times: Sequence[int],
+        partition: int = 0,
+        *,
+        commit: bool,
+        keys: Sequence[str] | None = None,
     ) -> None:
-        with self.open_transaction(topic, times, partition) as producer:
+        with self.open_transaction(topic, times, partition, keys=keys) as producer:
             if commit:
                 producer.commit_transaction(TIMEOUT)
             else:
@@ -80,13 +103,19 @@ class TimedLogs:
 
     @contextmanager
     def open_transaction(
-        self, topic: str, times: Sequence[int], partition: int = 0
+        self,
+        topic: str,
+        times: Sequence[int],
+        partition: int = 0,
+        *,
+        keys: Sequence[str] | None = None,
+        name: str = "",
     ) -> Iterator[Producer]:
-        """Records that are neither committed nor aborted yet."""
-        producer = self._producer(transactional_id=f"{self.name}-{topic}-{partition}")
+        """Records that are neither committed nor aborted yet; `name` where there are more."""
+        producer = self._producer(transactional_id=f"{self.name}-{topic}-{partition}{name}")
         producer.init_transactions(TIMEOUT)
         producer.begin_transaction()
-        self._send(producer, topic, times, partition, 20)
+        self._send(producer, topic, times, partition, 20, keys)
         yield producer
 
     def delete_records(self, topic: str, before: int, partition: int = 0) -> None:
@@ -118,10 +147,16 @@ class TimedLogs:
         return found
 
     def _send(
-        self, producer: Producer, topic: str, times: Sequence[int], partition: int, size: int
+        self,
+        producer: Producer,
+        topic: str,
+        times: Sequence[int],
+        partition: int,
+        size: int,
+        keys: Sequence[str] | None = None,
     ) -> None:
-        for time in times:
-            producer.produce(topic, b"x" * size, partition=partition, timestamp=time)
+        for time, key in zip(times, keys or [None] * len(times), strict=True):
+            producer.produce(topic, b"x" * size, key, partition=partition, timestamp=time)
         assert producer.flush(TIMEOUT) == 0
 
     def _producer(self, **options: str) -> Producer:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from warren.contracts import OffsetEvent
-from warren.evaluation import Column, Windows
+from warren.evaluation import Column, Int64, Windows
 from warren.evaluation.commit_convention import REST_MS, CommitEvidence, Commits, Rest
 from warren.judgement.layout import Layout
 from warren.judgement.observation import Observation
@@ -20,7 +20,7 @@ def seen(known: Commits, event: OffsetEvent, observation: Observation, windows: 
     rests = (committed + 1 == log_end) & (committed >= 0)
     if rests.any():
         rested = windows.log_ends[rows, -2] == log_end
-        rests &= rested & (event.observed_at - latest[Latest.COMMITTED_AT] >= REST_MS)
+        rests &= rested & (event.observed_at - _there_since(observation, windows) >= REST_MS)
     if not (at_end | rests).any():
         return known
     learnt = dict(known)
@@ -37,6 +37,17 @@ def seen(known: Commits, event: OffsetEvent, observation: Observation, windows: 
         if after is not before:
             learnt[topic] = after
     return learnt
+
+
+def _there_since(observation: Observation, windows: Windows) -> Int64:
+    """When a group first committed the offset that it has committed last, as far as the windows
+    know: some commit it again and again."""
+    latest, rows = observation.latest, observation.rows
+    is_same = windows.columns[Column.OFFSET, rows] == latest[Latest.COMMITTED, :, None]
+    is_same &= windows.occupied[rows]
+    newest = latest[Latest.COMMITTED_AT, :, None]
+    earlier = np.where(is_same, windows.columns[Column.COMMITTED_AT, rows], newest)
+    return np.minimum(earlier.min(axis=1), newest[:, 0])
 
 
 def correct(windows: Windows, layout: Layout, before: Commits, after: Commits) -> None:

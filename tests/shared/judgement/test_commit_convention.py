@@ -56,6 +56,16 @@ def test_a_group_that_rests_one_before_the_end_again_and_again_has_no_lag(
     assert lags(behind[-1]) == [20]
 
 
+def test_one_that_commits_where_it_rests_again_and_again_has_no_lag() -> None:
+    """As clients do that commit every few seconds, whatever they have processed."""
+    group = Judge()
+    seen = group.all(
+        look(tick, (99 + 50 * (tick // 3), 100 + 50 * (tick // 3))) for tick in range(6)
+    )
+    assert [lags(one) for one in seen] == [[1]] * 4 + [[0]] * 2
+    assert seen[-1].lag.last_processed == ["orders"]
+
+
 def test_two_partitions_tell_sooner() -> None:
     seen = Judge().all(resting(0, 3, (99, 100), (49, 50)))
     assert lags(seen[-1]) == [0, 0]
