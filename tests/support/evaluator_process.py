@@ -79,6 +79,10 @@ class Home:
         """Everything that is on the topic of the members."""
         return self._records(f"{self.app_id}-members-changelog")
 
+    def lateness(self) -> list[Message]:
+        """Everything that is on the topic of how late groups are."""
+        return self._records(f"{self.app_id}-lateness-changelog")
+
     def _records(self, name: str) -> list[Message]:
         consumer = self._consumer()
         ends = {

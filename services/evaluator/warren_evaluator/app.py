@@ -14,7 +14,7 @@ from faust.streams import Stream
 from faust.types import EventT, StreamT
 from mode.supervisors import CrashingSupervisor
 from warren.clock import Clock
-from warren.contracts.topics import GROUPS, OFFSETS
+from warren.contracts.topics import FRESHNESS, GROUPS, OFFSETS
 from warren.evaluation import RuleBook
 from warren.judgement.state_codec import Remains, is_gone, remains
 from warren.settings import Settings
@@ -26,6 +26,7 @@ from warren_evaluator.faust_corrections.window_table import WindowTable
 from warren_evaluator.home.changelog import TABLES, app_id
 from warren_evaluator.home.credentials import broker_urls, credentials
 from warren_evaluator.home.incidents import read_incidents
+from warren_evaluator.latenesses import Latenesses
 from warren_evaluator.memberships import Memberships
 from warren_evaluator.pipeline import Pipeline
 from warren_evaluator.records import Publication, SourceRecord
@@ -47,6 +48,7 @@ class Evaluator:
     app: faust.App
     table: WindowTable
     members: WindowTable
+    lateness: WindowTable
     pipeline: Pipeline
 
     def ready(self) -> bool:
@@ -64,16 +66,22 @@ def create_evaluator(settings: Settings, partitions: int, clock: Clock) -> Evalu
         "key_serializer": "raw",
         "value_serializer": "raw",
     }
-    table, members = (
+    table, members, lateness = (
         cast(WindowTable, app.Table(name, partitions=partitions, key_type=bytes, value_type=bytes))
         for name in TABLES
     )
     memberships = Memberships(members)
+    latenesses = Latenesses(lateness)
     groups = app.topic(GROUPS.full_name(settings.home.topic_prefix), **raw)
+    freshness = app.topic(FRESHNESS.full_name(settings.home.topic_prefix), **raw)
     source = app.topic(OFFSETS.full_name(settings.home.topic_prefix), **raw)
     rules = RuleBook(settings.evaluation, settings.collector)
     evaluator = BatchEvaluator(
-        rules.rules_for, settings.home.topic_prefix, clock, membership_of=memberships.of
+        rules.rules_for,
+        settings.home.topic_prefix,
+        clock,
+        membership_of=memberships.of,
+        lateness_of=latenesses.of,
     )
     pipeline = Pipeline(
         evaluator,
@@ -98,7 +106,11 @@ def create_evaluator(settings: Settings, partitions: int, clock: Clock) -> Evalu
     async def know_members(stream: StreamT[bytes]) -> None:
         await _in_batches(stream, settings, memberships.run)
 
-    return Evaluator(app, table, members, pipeline)
+    @app.agent(freshness, name="know-lateness", supervisor_strategy=CrashingSupervisor)
+    async def know_lateness(stream: StreamT[bytes]) -> None:
+        await _in_batches(stream, settings, latenesses.run)
+
+    return Evaluator(app, table, members, lateness, pipeline)
 
 
 async def _in_batches(
