@@ -14,15 +14,17 @@ from faust.streams import Stream
 from faust.types import EventT, StreamT
 from mode.supervisors import CrashingSupervisor
 from warren.clock import Clock
-from warren.contracts.topics import FRESHNESS, GROUPS, OFFSETS
+from warren.contracts.topics import FRESHNESS, GROUPS, LAG_STATUS, OFFSETS
 from warren.evaluation import RuleBook
 from warren.judgement.state_codec import Remains, is_gone, remains
+from warren.objectives.limits import ObjectiveBook
 from warren.settings import Settings
 
 from warren_evaluator.batch import BatchEvaluator
 from warren_evaluator.faust_corrections.consumer import SafeTransport
 from warren_evaluator.faust_corrections.recovery import SafeTableManager
 from warren_evaluator.faust_corrections.window_table import WindowTable
+from warren_evaluator.gone_groups import ended_groups
 from warren_evaluator.home.changelog import TABLES, app_id
 from warren_evaluator.home.credentials import broker_urls, credentials
 from warren_evaluator.home.incidents import read_incidents
@@ -71,11 +73,20 @@ def create_evaluator(settings: Settings, partitions: int, clock: Clock) -> Evalu
         for name in TABLES
     )
     memberships = Memberships(members)
-    latenesses = Latenesses(lateness)
     groups = app.topic(GROUPS.full_name(settings.home.topic_prefix), **raw)
     freshness = app.topic(FRESHNESS.full_name(settings.home.topic_prefix), **raw)
     source = app.topic(OFFSETS.full_name(settings.home.topic_prefix), **raw)
     rules = RuleBook(settings.evaluation, settings.collector)
+    publish = _publisher(app)
+    latenesses = Latenesses(
+        lateness,
+        ObjectiveBook(settings.objectives).limits_for,
+        LAG_STATUS.full_name(settings.home.topic_prefix),
+        publish,
+        clock,
+        read_windows=table.read,
+        committed=lambda: _committed(app, freshness.get_topic_name()),
+    )
     evaluator = BatchEvaluator(
         rules.rules_for,
         settings.home.topic_prefix,
@@ -86,16 +97,20 @@ def create_evaluator(settings: Settings, partitions: int, clock: Clock) -> Evalu
     pipeline = Pipeline(
         evaluator,
         table,
-        publish=_publisher(app),
+        publish=publish,
         committed=lambda: _committed(app, source.get_topic_name()),
         clock=clock,
     )
 
     async def after_recovery() -> None:
-        pipeline.gone.restore(table.entries())
+        pipeline.gone.restore(ended_groups(table.entries()))
         evaluator.incidents = await _incidents_without_state(settings, table)
 
+    async def lateness_recovered() -> None:
+        latenesses.recovered(lateness.entries())
+
     table.on_recover(after_recovery)
+    lateness.on_recover(lateness_recovered)
 
     @app.agent(source, name="evaluate", supervisor_strategy=CrashingSupervisor)
     async def evaluate(stream: StreamT[bytes]) -> None:

@@ -5,7 +5,6 @@ Of a group, and of the worst of its partitions: as many bytes for a huge group a
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -13,17 +12,11 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from warren.contracts import FreshnessEvent, TimeToLossReason, TopicFreshness
-from warren.errors import WarrenError
 
 MOST_PARTITIONS = 20
 MOST_TRANSACTIONS = 20
-VERSION = 1
 # Nothing is amiss with these; how late the others are is worth to be known.
 _AT_EASE = frozenset(("caught_up", "control_only", "no_commit"))
-
-
-class CorruptLateness(WarrenError):
-    """A table value cannot be read. Operator: written by another version, or damaged."""
 
 
 class LatePartition(NamedTuple):
@@ -87,10 +80,7 @@ class Lateness:
         return {(late.topic, late.partition): late for late in self.worst_first}
 
 
-def lateness_after(event: FreshnessEvent, before: Lateness | None) -> Lateness:
-    """What is known once the event came. A replayed one changes nothing."""
-    if before is not None and event.measured_at <= before.measured_at:
-        return before
+def lateness_of(event: FreshnessEvent) -> Lateness:
     late = (row for topic, rows in event.topics.items() for row in _late(topic, rows))
     reasons = Counter(reason for rows in event.topics.values() for reason in rows.reason)
     return Lateness(
@@ -146,21 +136,13 @@ def _badness(late: LatePartition) -> tuple[float, ...]:
     return (-late.lost_records, loss, -(age or 0))
 
 
-def encode(lateness: Lateness) -> bytes:
-    fields: dict[str, Any] = {
-        name: getattr(lateness, name) for name in Lateness.__dataclass_fields__
-    }
-    return json.dumps({"v": VERSION, **fields}, separators=(",", ":")).encode()
+def fields_of(lateness: Lateness) -> dict[str, Any]:
+    """As JSON can carry it."""
+    return {name: getattr(lateness, name) for name in Lateness.__dataclass_fields__}
 
 
-def decode(value: bytes) -> Lateness:
-    """Raises CorruptLateness."""
-    try:
-        fields = json.loads(value)
-        if fields.pop("v") != VERSION:
-            raise CorruptLateness("lateness of another version")
-        fields["worst_first"] = tuple(LatePartition(*row) for row in fields["worst_first"])
-        fields["held_up"] = tuple(HeldUp(*row) for row in fields["held_up"])
-        return Lateness(**fields)
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise CorruptLateness(f"lateness cannot be read: {error}") from error
+def from_fields(fields: dict[str, Any]) -> Lateness:
+    """Raises TypeError or KeyError for what is none."""
+    rows = tuple(LatePartition(*row) for row in fields["worst_first"])
+    held_up = tuple(HeldUp(*row) for row in fields["held_up"])
+    return Lateness(**{**fields, "worst_first": rows, "held_up": held_up})
