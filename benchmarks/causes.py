@@ -15,6 +15,7 @@ from collections.abc import Callable
 from support.scripted_groups import SCRIPTS, START_MS, TROUBLE_S, Script, observed
 from warren.contracts import GroupEvent
 from warren.evaluation import POLICIES, GroupRules, Rules
+from warren.judgement.facts import Knowledge
 from warren.judgement.judge import Judged, judge
 from warren.judgement.membership import Membership, membership_after
 from warren.judgement.state import GroupGone, GroupState
@@ -62,7 +63,7 @@ def told(script: Script, seed: int, since: int, rules: GroupRules) -> Counter[st
         if isinstance(event, GroupEvent):
             membership = membership_after(event, membership)
             continue
-        outcome = judge(event, state, rules, membership=_known(membership))
+        outcome = judge(event, state, rules, knowledge=Knowledge(_known(membership)))
         assert isinstance(outcome, Judged)
         state = outcome.state
         if outcome.lag.cause and event.observed_at >= START_MS + since * 1000:

@@ -37,11 +37,17 @@ class Section(BaseModel):
                 input=value,
             )
             for name, value in (table.items() if isinstance(table, dict) else ())
-            if isinstance(value, bool) and not _may_be_boolean(cls.model_fields.get(name))
+            if isinstance(value, bool) and not _may_be_boolean(_field(cls, name))
         ]
         if refused:
             raise ValidationError.from_exception_data(cls.__name__, refused)
         return table
+
+
+def _field(section: type[Section], name: str) -> FieldInfo | None:
+    """By the name that it has in the file."""
+    fields = section.model_fields
+    return fields.get(name) or next((f for f in fields.values() if f.alias == name), None)
 
 
 def _may_be_boolean(field: FieldInfo | None) -> bool:

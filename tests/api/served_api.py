@@ -173,6 +173,7 @@ def status_change(
 ) -> StatusChangeEvent:
     """A group has another status; its incident began at `opened_at`, by default then."""
     opened_at = fields.pop("opened_at", at)
+    type_ = fields.pop("type", "warren.group.status.changed")
     data = {
         "cluster": cluster,
         "group": group,
@@ -190,6 +191,7 @@ def status_change(
         {
             "id": f"{group}-{status}-{at}",
             "source": f"/warren/clusters/{cluster}",
+            "type": type_,
             "subject": group,
             "time": datetime.fromtimestamp(at / 1000, UTC),
             "data": data,

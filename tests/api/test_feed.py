@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from api.played_home import (
@@ -126,8 +127,13 @@ def test_following_tells_when_the_home_cluster_goes_and_comes_back(
     ]
 
 
-def changed(group: str, status: str, at: int, partition: int, offset: int) -> Message:
-    value = status_change(group, status, at).to_bytes()
+RETENTION = "warren.group.retention.changed"
+
+
+def changed(
+    group: str, status: str, at: int, partition: int, offset: int, **fields: Any
+) -> Message:
+    value = status_change(group, status, at, **fields).to_bytes()
     key = group_key("demo", group)
     return Message(topic=STATUS, partition=partition, offset=offset, key=key, value=value)
 
@@ -152,6 +158,24 @@ def test_all_status_changes_are_remembered_not_only_the_newest_per_group(
     reader.feed = feed
     feed.follow(reader, PlayedAdmin().cluster())
     assert sorted(remembered(model)) == [(0, 5), (0, 6), (0, 8), (1, 0)]
+
+
+def test_a_change_of_objectives_is_remembered_and_hides_no_status(
+    feed: Feed, model: ReadModel
+) -> None:
+    late = changed("a", "WARN", 3_000, 0, 6, type="warren.group.freshness.changed", objectives=[])
+    feed.catch_up(
+        PlayedReader([[record("a", event("a")), changed("a", "OK", 2_000, 0, 5), late]], behind=1)
+    )
+    assert remembered(model) == [(0, 5), (0, 6)]
+    assert [view.since for view in model.groups()] == [2_000]
+    reader = PlayedReader(
+        [[changed("a", "OK", 4_000, 0, 7), changed("a", "ERR", 5_000, 0, 8, type=RETENTION)]],
+        behind=0,
+    )
+    reader.feed = feed
+    feed.follow(reader, PlayedAdmin().cluster())
+    assert [view.since for view in model.groups()] == [4_000]
 
 
 def test_reading_again_remembers_nothing_twice(feed: Feed, model: ReadModel) -> None:

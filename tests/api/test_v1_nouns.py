@@ -108,6 +108,22 @@ def troubled(api: Api) -> Api:
     return api
 
 
+def test_incidents_of_objectives_are_their_own(troubled: Api) -> None:
+    retention = {"type": "warren.group.retention.changed", "incident_id": "lost", "objectives": []}
+    troubled.change("g", "ERR", NOW - 2 * MINUTE, **retention)
+    (incident,) = [
+        each
+        for each in troubled.get("/api/v1/incidents").json()["incidents"]
+        if each["type"] == "warren.group.retention.changed"
+    ]
+    assert (incident["id"], incident["open"], incident["worst"]) == ("lost", True, "ERR")
+    assert troubled.get("/api/v1/groups/demo/g").json()["history"][0]["type"] == incident["type"]
+    assert "retention" in troubled.get("/groups/demo/g").text
+    troubled.change("g", "OK", NOW - MINUTE, opened_at=NOW - 2 * MINUTE, **retention)
+    incident = troubled.get("/api/v1/incidents/lost").json()
+    assert (incident["open"], incident["closed_at"]) == (False, NOW - MINUTE)
+
+
 def test_incidents_newest_first(troubled: Api) -> None:
     body = troubled.get("/api/v1/incidents").json()
     told = [

@@ -10,7 +10,7 @@ from confluent_kafka import ConsumerGroupTopicPartitions, Producer, TopicPartiti
 from confluent_kafka.admin import AdminClient, NewTopic
 from support.running import Running
 from support.waiting import eventually
-from warren.contracts import GroupEvent, StatusChangeEvent
+from warren.contracts import STATUS_CHANGED, GroupEvent, StatusChangeEvent
 from warren.kafka.topic_reader import TopicReader
 from warren.settings import KafkaConnection
 
@@ -69,7 +69,8 @@ def test_a_deleted_group_is_gone_and_its_incident_closed(warren: Running) -> Non
         def is_closed() -> bool:
             for record in reader.poll(0.5):
                 change = StatusChangeEvent.from_bytes(record.value())
-                changes.extend([change] if change.data.group == GROUP else [])
+                is_ours = (change.data.group, change.type) == (GROUP, STATUS_CHANGED)
+                changes.extend([change] if is_ours else [])
             return bool(changes) and changes[-1].data.status == "NOTFOUND"
 
         eventually(is_closed, message="the incident is closed")

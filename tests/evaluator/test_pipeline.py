@@ -17,7 +17,7 @@ from warren.judgement.state import Applied, GroupGone
 from warren.judgement.state_codec import encode, is_gone
 from warren.metrics import evaluator as metrics
 from warren_evaluator.batch import BatchEvaluator
-from warren_evaluator.gone_groups import GoneGroups
+from warren_evaluator.gone_groups import GoneGroups, ended_groups
 from warren_evaluator.pipeline import Pipeline
 from warren_evaluator.records import Publication, SourceRecord
 
@@ -202,7 +202,7 @@ def test_gone_groups_are_found_again_after_a_recovery() -> None:
     gone = GoneGroups()
     gone.add(b"elsewhere", 5, 1)
     marker = encode(GroupGone(Applied("offsets_topic", 1, NOW), 41))
-    gone.restore([(b"a", marker, 0), (b"b", b"\x01\x02", 0), (b"c", b"alive", 0)])
+    gone.restore(ended_groups([(b"a", marker, 0), (b"b", b"\x01\x02", 0), (b"c", b"alive", 0)]))
     assert gone.take_due({0: 41, 5: 99}) == []
     assert gone.take_due({0: 42}) == [(b"a", 0)]
     assert gone.take_due({0: 42}) == []
@@ -211,10 +211,10 @@ def test_gone_groups_are_found_again_after_a_recovery() -> None:
 def test_the_first_event_after_a_recovery_shows_what_was_committed() -> None:
     gone = GoneGroups()
     marker = encode(GroupGone(Applied("offsets_topic", 1, NOW), 41))
-    gone.restore([(b"a", marker, 0)])
+    gone.restore(ended_groups([(b"a", marker, 0)]))
     gone.saw(0, 41)
     gone.saw(0, 42)
     assert gone.take_due({}) == []
-    gone.restore([(b"a", marker, 0)])
+    gone.restore(ended_groups([(b"a", marker, 0)]))
     gone.saw(0, 42)
     assert gone.take_due({}) == [(b"a", 0)]

@@ -96,12 +96,14 @@ def test_a_missing_right_is_named_and_waited_for(secured: Secured) -> None:
         secured.grant(TOPIC, f"{home.prefix}offsets", DESCRIBE)
         for topic in ("lag", "lag-status", "dead-letters"):
             secured.grant(TOPIC, home.prefix + topic, DESCRIBE, WRITE)
-        secured.grant(TOPIC, f"{home.prefix}groups", READ)
+        for topic in ("groups", "freshness"):
+            secured.grant(TOPIC, home.prefix + topic, READ)
         await_problem(worker, f"home.create_topics: topic {changelog} does not exist")
         with secured.home.worker("creator") as creator:
             creator.start().await_ready()
             assert creator.terminate() == 0
-        for created in (changelog, f"{home.name}-members-changelog"):
+        others = [f"{home.name}-{table}-changelog" for table in ("members", "lateness")]
+        for created in (changelog, *others):
             secured.grant(TOPIC, created, READ, WRITE)
         await_problem(worker, f"home.kafka: not authorised: READ topic {home.prefix}offsets")
         secured.grant(TOPIC, f"{home.prefix}offsets", READ)
@@ -122,9 +124,9 @@ def test_a_right_that_is_taken_away_ends_the_worker_with_one_line(secured: Secur
         assert creator.terminate() == 0
     for topic in ("lag", "lag-status", "dead-letters"):
         secured.grant(TOPIC, home.prefix + topic, DESCRIBE, WRITE)
-    for topic in ("offsets", "groups"):
+    for topic in ("offsets", "groups", "freshness"):
         secured.grant(TOPIC, home.prefix + topic, READ)
-    for table in ("windows", "members"):
+    for table in ("windows", "members", "lateness"):
         secured.grant(TOPIC, f"{home.name}-{table}-changelog", READ, WRITE)
     secured.grant(GROUP, home.name, READ)
     with secured.home_as(PASSWORD).worker() as worker:

@@ -37,7 +37,16 @@ def test_severity(status: GroupStatusName, severity: Severity, closing: bool) ->
 
 
 def test_types_of_tomorrow_are_not_ours() -> None:
-    assert read_change(b'{"type": "warren.group.freshness.changed", "data": {}}') is None
+    assert read_change(b'{"type": "warren.group.owner.changed", "data": {}}') is None
+
+
+@pytest.mark.parametrize("kind", ["freshness", "retention"])
+def test_each_type_has_incidents_of_its_own(kind: str) -> None:
+    type_ = f"warren.group.{kind}.changed"
+    published = event().model_copy(update={"type": type_})
+    change = read_change(published.to_bytes())
+    assert change is not None
+    assert change.subject == Subject("prod", "billing", type_)
 
 
 @pytest.mark.parametrize("value", [None, b"", b"{", b"[]", b"\xff", b'{"type": 3}', b'{"id": "x"}'])

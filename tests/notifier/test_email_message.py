@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from notifier.builders import MINUTE, OPENED_AT, bad_partition, delivery, event
-from warren.contracts import Cause, StatusChangeEvent
+from warren.contracts import Breach, Cause, StatusChangeEvent
 from warren.settings.notifier import EmailChannelSettings
 from warren_notifier.channels.email_message import message, templates
 
@@ -164,3 +164,32 @@ def test_an_offset_beyond_the_log_end_is_told_in_words() -> None:
     told = text(mail(event(partition_counts={"BEYOND_END": 1}, partitions=[beyond])))
     assert "BEYOND_END orders 1: lag 0 (committed 1,000,000, log end 17)" in told
     assert "BEYOND_END: has committed an offset beyond the end of the log" in told
+
+
+def test_objectives_that_are_not_kept() -> None:
+    breach = Breach(
+        objective="fresh",
+        limit="max_freshness",
+        status="WARN",
+        since=OPENED_AT - MINUTE,
+        value=600_000,
+        wanted=60_000,
+        sentence="orders/1 is 10 m late at least, 1 m are allowed",
+        owner="payments",
+        runbook="https://runbooks.example.org/late",
+    )
+    more = {"objectives": [breach], "partitions": [], "partition_counts": {}, "max_lag": None}
+    opening = mail(event("WARN", **more))
+    assert opening["Subject"] == (
+        "[WARN] billing on prod: orders/1 is 10 m late at least, 1 m are allowed"
+    )
+    told = text(opening)
+    assert "Consumer group billing on cluster prod is WARN." in told
+    assert "Objective    fresh: orders/1 is 10 m late at least, 1 m are allowed\n" in told
+    assert "Owner        payments\n" in told
+    assert "What to do   https://runbooks.example.org/late\n" in told
+    assert "Lag" not in told
+    end = event("OK", "WARN", at=OPENED_AT + 5 * MINUTE, **(more | {"objectives": []}))
+    resolved = mail(end, kind="resolved", status="OK")
+    assert resolved["Subject"] == "[OK] billing on prod: objectives kept again after 5 m"
+    assert "billing on cluster prod keeps its objectives again." in text(resolved)

@@ -56,6 +56,7 @@ def test_the_environment_wins_over_the_file(
     assert settings.clusters["eu"].groups_allow == ["^pay", "^bill"]
 
 
+OBJECTIVE = "[[objectives]]\nname = 'a'\n"
 OVERRIDE = "[[evaluation.overrides]]\ngroups = ['^pay']\n"
 OVERRIDES = "evaluation.overrides.0"
 
@@ -109,6 +110,12 @@ def test_a_cluster_has_one_source_or_several(
             "clusters.p",
             "needs the setting zookeeper, host:port",
         ),
+        (OBJECTIVE, "objectives.0", "nothing is asked for: name one of max_freshness, max_lag"),
+        (OBJECTIVE + "max_lag = 1\nfor = true", "objectives.0.for", "true and false"),
+        (OBJECTIVE + "max_lag = 1\nfor_ = 1", "objectives.0.for_", "unknown"),
+        (OBJECTIVE + "max_lag = 1\ngroups = '('", "objectives.0.groups", "'('"),
+        (2 * (OBJECTIVE + "max_lag = 1\n"), "objectives", "two objectives are named 'a'"),
+        ("[[objectives]]\nname = 'retention'\nmax_lag = 1", "objectives.0.name", "always there"),
         ('[redis]\nurl_file = "/nowhere"', "redis.url_file", "/nowhere"),
         (
             '[clusters.p]\nbootstrap = "a:1"\nkafka = { "bootstrap.servers" = "b:2/" }',

@@ -79,6 +79,10 @@ class Home:
         """Everything that is on the topic of the members."""
         return self._records(f"{self.app_id}-members-changelog")
 
+    def lateness(self) -> list[Message]:
+        """Everything that is on the topic of how late groups are."""
+        return self._records(f"{self.app_id}-lateness-changelog")
+
     def _records(self, name: str) -> list[Message]:
         consumer = self._consumer()
         ends = {
@@ -113,10 +117,10 @@ class Home:
         admin = AdminClient({"bootstrap.servers": self.bootstrap})
         admin.delete_records([place])[place].result(30)
 
-    def caught_up(self) -> bool:
-        """Whether all offset events are committed by the worker's consumer group."""
+    def caught_up(self, topic: str = OFFSETS.name) -> bool:
+        """Whether all events of a topic are committed by the worker's consumer group."""
         consumer = self._consumer(self.app_id)
-        name = OFFSETS.full_name(self.prefix)
+        name = self.prefix + topic
         partitions = [TopicPartition(name, p) for p in range(PARTITIONS)]
         try:
             committed = consumer.committed(partitions, timeout=10)
@@ -129,8 +133,10 @@ class Home:
             consumer.close()
         return all(c.offset >= e or e == 0 for c, e in zip(committed, ends, strict=True))
 
-    def await_caught_up(self) -> None:
-        eventually(self.caught_up, timeout=90, message="all offset events are evaluated")
+    def await_caught_up(self, topic: str = OFFSETS.name) -> None:
+        eventually(
+            lambda: self.caught_up(topic), timeout=120, message=f"all of {topic} is evaluated"
+        )
 
     def _consumer(self, group: str = "reader") -> Consumer:
         return Consumer(

@@ -14,18 +14,21 @@ from faust.streams import Stream
 from faust.types import EventT, StreamT
 from mode.supervisors import CrashingSupervisor
 from warren.clock import Clock
-from warren.contracts.topics import GROUPS, OFFSETS
+from warren.contracts.topics import FRESHNESS, GROUPS, LAG_STATUS, OFFSETS
 from warren.evaluation import RuleBook
 from warren.judgement.state_codec import Remains, is_gone, remains
+from warren.objectives.limits import ObjectiveBook
 from warren.settings import Settings
 
 from warren_evaluator.batch import BatchEvaluator
 from warren_evaluator.faust_corrections.consumer import SafeTransport
 from warren_evaluator.faust_corrections.recovery import SafeTableManager
 from warren_evaluator.faust_corrections.window_table import WindowTable
+from warren_evaluator.gone_groups import ended_groups
 from warren_evaluator.home.changelog import TABLES, app_id
 from warren_evaluator.home.credentials import broker_urls, credentials
 from warren_evaluator.home.incidents import read_incidents
+from warren_evaluator.latenesses import Latenesses
 from warren_evaluator.memberships import Memberships
 from warren_evaluator.pipeline import Pipeline
 from warren_evaluator.records import Publication, SourceRecord
@@ -47,6 +50,7 @@ class Evaluator:
     app: faust.App
     table: WindowTable
     members: WindowTable
+    lateness: WindowTable
     pipeline: Pipeline
 
     def ready(self) -> bool:
@@ -64,30 +68,49 @@ def create_evaluator(settings: Settings, partitions: int, clock: Clock) -> Evalu
         "key_serializer": "raw",
         "value_serializer": "raw",
     }
-    table, members = (
+    table, members, lateness = (
         cast(WindowTable, app.Table(name, partitions=partitions, key_type=bytes, value_type=bytes))
         for name in TABLES
     )
     memberships = Memberships(members)
     groups = app.topic(GROUPS.full_name(settings.home.topic_prefix), **raw)
+    freshness = app.topic(FRESHNESS.full_name(settings.home.topic_prefix), **raw)
     source = app.topic(OFFSETS.full_name(settings.home.topic_prefix), **raw)
     rules = RuleBook(settings.evaluation, settings.collector)
+    publish = _publisher(app)
+    latenesses = Latenesses(
+        lateness,
+        ObjectiveBook(settings.objectives).limits_for,
+        LAG_STATUS.full_name(settings.home.topic_prefix),
+        publish,
+        clock,
+        read_windows=table.read,
+        committed=lambda: _committed(app, freshness.get_topic_name()),
+    )
     evaluator = BatchEvaluator(
-        rules.rules_for, settings.home.topic_prefix, clock, membership_of=memberships.of
+        rules.rules_for,
+        settings.home.topic_prefix,
+        clock,
+        membership_of=memberships.of,
+        lateness_of=latenesses.of,
     )
     pipeline = Pipeline(
         evaluator,
         table,
-        publish=_publisher(app),
+        publish=publish,
         committed=lambda: _committed(app, source.get_topic_name()),
         clock=clock,
     )
 
     async def after_recovery() -> None:
-        pipeline.gone.restore(table.entries())
+        pipeline.gone.restore(ended_groups(table.entries()))
         evaluator.incidents = await _incidents_without_state(settings, table)
 
+    async def lateness_recovered() -> None:
+        latenesses.recovered(lateness.entries())
+
     table.on_recover(after_recovery)
+    lateness.on_recover(lateness_recovered)
 
     @app.agent(source, name="evaluate", supervisor_strategy=CrashingSupervisor)
     async def evaluate(stream: StreamT[bytes]) -> None:
@@ -98,7 +121,11 @@ def create_evaluator(settings: Settings, partitions: int, clock: Clock) -> Evalu
     async def know_members(stream: StreamT[bytes]) -> None:
         await _in_batches(stream, settings, memberships.run)
 
-    return Evaluator(app, table, members, pipeline)
+    @app.agent(freshness, name="know-lateness", supervisor_strategy=CrashingSupervisor)
+    async def know_lateness(stream: StreamT[bytes]) -> None:
+        await _in_batches(stream, settings, latenesses.run)
+
+    return Evaluator(app, table, members, lateness, pipeline)
 
 
 async def _in_batches(

@@ -12,8 +12,10 @@ from warren.contracts import DeadLetter, OffsetEvent, part_key, split_group_key
 from warren.contracts.topics import DEAD_LETTERS, LAG, LAG_STATUS, MAX_MESSAGE_BYTES
 from warren.errors import ContractViolation
 from warren.evaluation import GroupRules
+from warren.judgement.facts import Knowledge
 from warren.judgement.judge import Duplicate, Ended, Judged, Outcome, Taken, judge
 from warren.judgement.lag_parts import in_parts
+from warren.judgement.lateness import Lateness
 from warren.judgement.membership import Membership
 from warren.judgement.state import GroupGone, GroupState
 from warren.judgement.state_codec import CorruptState, Remains, decode, encode, remains
@@ -32,6 +34,7 @@ MOST_AHEAD_MS = 24 * 3_600_000
 ReadValue: TypeAlias = Callable[[bytes], bytes | None]
 Input: TypeAlias = tuple[SourceRecord, bytes, OffsetEvent | ContractViolation]
 MembershipOf: TypeAlias = Callable[[bytes], Membership | None]
+LatenessOf: TypeAlias = Callable[[bytes], Lateness | None]
 RulesFor: TypeAlias = Callable[[str, str], GroupRules]  # (cluster, group)
 
 
@@ -44,10 +47,13 @@ class BatchEvaluator:
         topic_prefix: str,
         clock: Clock,
         membership_of: MembershipOf = lambda _: None,
+        lateness_of: LatenessOf = lambda _: None,
     ) -> None:
-        """`membership_of` a group's key: what is known of its members."""
+        """Of a group's key: `membership_of` what is known of its members, `lateness_of` of how late
+        it is."""
         self._rules_for = rules_for
         self._membership_of = membership_of
+        self._lateness_of = lateness_of
         self._clock = clock
         self._lag = LAG.full_name(topic_prefix)
         self._lag_status = LAG_STATUS.full_name(topic_prefix)
@@ -75,7 +81,9 @@ class BatchEvaluator:
                     self._rules_for(event.cluster, event.group),
                     source_offset=record.offset,
                     more_follows=number in parts,
-                    membership=partial(self._membership_of, key),
+                    knowledge=Knowledge(
+                        partial(self._membership_of, key), partial(self._lateness_of, key)
+                    ),
                 )
             except ContractViolation as violation:
                 self._refuse(record, violation.reason, result)

@@ -6,14 +6,14 @@ applied.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from warren.judgement.state import GroupGone
 from warren.judgement.state_codec import CorruptState, decode, is_gone
 
 
 class GoneGroups:
-    """Keys that wait for a commit, by partition of `warren.offsets`."""
+    """Keys that wait for a commit, by partition of the topic that says so."""
 
     def __init__(self) -> None:
         self._waiting: dict[int, dict[bytes, int]] = {}
@@ -22,17 +22,13 @@ class GoneGroups:
     def add(self, key: bytes, partition: int, source_offset: int) -> None:
         self._waiting.setdefault(partition, {})[key] = source_offset
 
-    def restore(self, entries: Iterable[tuple[bytes, bytes, int]]) -> None:
-        """Starts anew, after a recovery, from the table's (key, value, partition)."""
+    def restore(self, entries: Iterable[tuple[bytes, int, int]]) -> None:
+        """Starts anew, after a recovery, from (key, partition, source offset) of those that are
+        gone."""
         self._waiting.clear()
         self._first_seen.clear()
-        for key, value, partition in entries:
-            try:
-                state = decode(value) if is_gone(value) else None
-            except CorruptState:
-                continue  # is reported when an event of the group comes
-            if isinstance(state, GroupGone):
-                self.add(key, partition, state.source_offset)
+        for key, partition, source_offset in entries:
+            self.add(key, partition, source_offset)
 
     def saw(self, partition: int, offset: int) -> None:
         """An event came. The first one after a recovery is at the committed offset."""
@@ -51,3 +47,16 @@ class GoneGroups:
                 del waiting[key]
                 due.append((key, partition))
         return due
+
+
+def ended_groups(entries: Iterable[tuple[bytes, bytes, int]]) -> Iterator[tuple[bytes, int, int]]:
+    """Of the windows' (key, value, partition): key, partition, and the offset of the event that
+    ended it, of groups that are gone.
+    """
+    for key, value, partition in entries:
+        try:
+            state = decode(value) if is_gone(value) else None
+        except CorruptState:
+            continue  # is reported when an event of the group comes
+        if isinstance(state, GroupGone):
+            yield key, partition, state.source_offset

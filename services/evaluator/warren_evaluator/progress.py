@@ -37,6 +37,7 @@ class WorkerProgress:
                 self._evaluator.pipeline.judged,
                 self._evaluator.table.replayed,
                 self._evaluator.members.replayed,
+                self._evaluator.lateness.replayed,
             ),
         )
 

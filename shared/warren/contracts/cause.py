@@ -57,6 +57,9 @@ class CauseEvidence(BaseModel):
     )
     within_ms: int | None = Field(default=None, exclude_if=is_none)
     lost_records: int | None = Field(default=None, exclude_if=is_none)
+    freshness_ms: int | None = Field(
+        default=None, exclude_if=is_none, description="How late the group is, at least"
+    )
 
 
 class Cause(BaseModel):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, WithJsonSchema
 
@@ -13,6 +13,23 @@ from warren.contracts.reason import EXPLANATION, REASON
 from warren.contracts.status import GroupStatusName, PartitionStatusName
 
 MAX_PARTITIONS = 100
+MAX_OBJECTIVES = 20
+
+EventTypeName = Literal[
+    "warren.group.status.changed",
+    "warren.group.freshness.changed",
+    "warren.group.retention.changed",
+]
+EVENT_TYPES: tuple[EventTypeName, ...] = get_args(EventTypeName)
+STATUS_CHANGED, FRESHNESS_CHANGED, RETENTION_CHANGED = EVENT_TYPES
+LimitName = Literal[
+    "max_freshness",
+    "max_lag",
+    "min_produce_rate",
+    "min_time_to_loss",
+    "lost_records",
+]
+LIMITS: tuple[LimitName, ...] = get_args(LimitName)
 
 Time = Annotated[
     datetime,
@@ -51,6 +68,27 @@ class BadPartition(BaseModel):
     explanation: str | None = Field(default=None, description=EXPLANATION)
 
 
+class Breach(BaseModel):
+    """A limit of an objective that a group does not keep."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    objective: str = Field(description="Its name; `retention` is the one that is always there")
+    limit: str = Field(description=f"{', '.join(LIMITS)}; more may come")
+    status: GroupStatusName = Field(description="How bad that is: WARN or ERR")
+    since: Milliseconds
+    value: float | None = Field(
+        description="What was measured, in milliseconds, records or records a second; null where "
+        "it was not, this time"
+    )
+    wanted: float = Field(description="What the limit asks for, likewise")
+    sentence: str = Field(description="What is wrong, with figures")
+    topic: str | None = Field(default=None, description="Of the worst partition")
+    partition: Partition | None = None
+    owner: str | None = Field(default=None, exclude_if=is_none)
+    runbook: str | None = Field(default=None, exclude_if=is_none)
+
+
 class StatusChange(BaseModel):
     """What changed and how bad it is. `incident_id` stays from the opening to the closing event."""
 
@@ -82,17 +120,31 @@ class StatusChange(BaseModel):
         max_length=MAX_PARTITIONS, description="Only bad ones, worst first"
     )
     partitions_omitted: int = Field(default=0, ge=0, description="Bad ones beyond the list's limit")
+    objectives: list[Breach] | None = Field(
+        default=None,
+        exclude_if=is_none,
+        max_length=MAX_OBJECTIVES,
+        description="Limits that are not kept, worst first; absent from changes of the status that "
+        "follows from commits. Changes of freshness and retention list and count no partitions",
+    )
 
 
 class StatusChangeEvent(Event):
-    """CloudEvents 1.0, structured JSON. Same cause, same `id`: a receiver can drop duplicates."""
+    """CloudEvents 1.0, structured JSON. Same cause, same `id`: a receiver can drop duplicates.
+
+    Each type has incidents of its own: a group may be OK by its commits, and late all the same.
+    """
 
     topic_name: ClassVar[str] = "lag-status"
 
     specversion: Literal["1.0"] = "1.0"
     id: str
     source: str = Field(description="/warren/clusters/<cluster>")
-    type: Literal["warren.group.status.changed"] = "warren.group.status.changed"
+    type: EventTypeName = Field(
+        default=STATUS_CHANGED,
+        description="What changed: the status that follows from commits, how late the group is "
+        "(objectives of freshness, lag and produce rate), or what retention leaves it",
+    )
     subject: str = Field(description="The consumer group")
     time: Time
     datacontenttype: Literal["application/json"] = "application/json"

@@ -252,7 +252,11 @@ def _unknown(facts: Facts) -> Cause:
         count = len(group.members)
         seen = f"; {count} {'member is' if count == 1 else 'members are'} in the group"
     what = f"{_listed(facts, facts.bad)} {'is' if len(facts.bad) == 1 else 'are'} not OK"
-    return cause("unknown", f"nothing speaks clearly for one cause: {what}{seen}")
+    late_ms = facts.late_ms
+    late = f"; {duration(late_ms)} late" if late_ms else ""
+    return cause(
+        "unknown", f"nothing speaks clearly for one cause: {what}{seen}{late}", freshness_ms=late_ms
+    )
 
 
 _IN_ORDER: Sequence[Finding] = (

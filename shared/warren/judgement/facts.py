@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,11 +11,22 @@ from warren.contracts.status import Status
 from warren.evaluation import UNKNOWN, Began, Column, Int64, Onset, Windows
 from warren.evaluation.pace import LEAST_MS, Floats, produced_per_s
 from warren.evaluation.policies import Statuses
+from warren.judgement.lateness import Lateness
 from warren.judgement.layout import Layout
 from warren.judgement.membership import Membership
 from warren.judgement.state import Latest
 
+# Freshness measures every 10 s, or as often as its passes end.
+MEASURED_LATELY_MS = 2 * 60_000
 _STANDING = (Status.STOP, Status.STALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """What is known of a group beside its offsets; asked only where the group is not OK."""
+
+    membership: Callable[[], Membership | None] = lambda: None
+    lateness: Callable[[], Lateness | None] = lambda: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +43,17 @@ class Facts:
     onset: Onset
     bad: list[int]  # rows, worst first
     membership: Membership | None  # None: nothing is known of it
+    lateness: Lateness | None  # likewise
     log_ends_apart_ms: int
     openings: tuple[int, ...]  # of incidents lately, the one that is open too
+
+    @property
+    def late_ms(self) -> int | None:
+        """How late the group is, at least; None where that was not measured lately."""
+        late = self.lateness
+        if late is None or self.now_ms - late.measured_at > MEASURED_LATELY_MS:
+            return None
+        return late.late_ms
 
     @property
     def worst(self) -> Status:

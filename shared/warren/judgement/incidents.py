@@ -30,14 +30,19 @@ def openings(known: tuple[int, ...], opened: int | None) -> tuple[int, ...]:
     return (*known, opened)[-MOST_OPENINGS:]
 
 
+def derived_id(*of: object) -> str:
+    """Of whatever tells it from all others."""
+    return str(uuid.uuid5(_NAMESPACE, "|".join(map(str, of))))
+
+
 def incident_id(cluster: str, group: str, opened: int) -> str:
-    return str(uuid.uuid5(_NAMESPACE, f"{cluster}|{group}|{opened}"))
+    return derived_id(cluster, group, opened)
 
 
 def change_id(cluster: str, group: str, applied: Applied, previous: Status, status: Status) -> str:
     """Of a status change: one event cannot cause the same change twice."""
-    cause = f"{applied.source}|{applied.position}|{applied.observed_at}"
-    return str(uuid.uuid5(_NAMESPACE, f"{cluster}|{group}|{cause}|{previous.name}|{status.name}"))
+    cause = (applied.source, applied.position, applied.observed_at)
+    return derived_id(cluster, group, *cause, previous.name, status.name)
 
 
 def incident(cluster: str, group: str, opened: int | None) -> Incident | None:

@@ -5,7 +5,6 @@ Pure: takes "now" from the event and asks nobody anything.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from warren.contracts import Cause, EndReasonName, LagEvent, OffsetEvent, Status, StatusChangeEvent
@@ -27,12 +26,11 @@ from warren.evaluation import (
     told_beyond_end,
 )
 from warren.judgement.causes import find_cause
-from warren.judgement.facts import Facts
+from warren.judgement.facts import Facts, Knowledge
 from warren.judgement.forgetting import as_removal, forget, recalled, to_forget
 from warren.judgement.incidents import opened_at, openings
 from warren.judgement.lag_events import lag_event
 from warren.judgement.lags import lag_before, lag_of, least_lag_of
-from warren.judgement.membership import Membership
 from warren.judgement.observation import check_ranges
 from warren.judgement.reasons import NONE, Reasons, reasons
 from warren.judgement.state import Applied, GroupGone, GroupState
@@ -74,7 +72,7 @@ class Taken:
     state: GroupState
 
 
-AskMembership = Callable[[], Membership | None]
+NOTHING_ELSE = Knowledge()
 Outcome = Duplicate | Nothing | Taken | Judged | Ended
 
 
@@ -85,17 +83,17 @@ def judge(
     *,
     source_offset: int = UNKNOWN,
     more_follows: bool = False,
-    membership: AskMembership = lambda: None,
+    knowledge: Knowledge = NOTHING_ELSE,
 ) -> Outcome:
     """`source_offset` is the event's offset in `warren.offsets`. Raises ContractViolation.
 
     `more_follows`: the next part of the observation is there too, whether the event says so or not.
-    `membership` is asked only where the group is not OK.
+    `knowledge`: what is known of the group beside its offsets.
     """
     check_ranges(event)
     known = state if isinstance(state, GroupState) else None
     if event.forget is not None:
-        return _forgotten(event, known, rules, membership)
+        return _forgotten(event, known, rules, knowledge)
     if state is not None and not state.applied.is_before(event, source_offset):
         return Duplicate()
     if known is not None and known.applied.was_ahead(event):
@@ -113,7 +111,7 @@ def judge(
         if known is None:
             return Nothing()
         return _ended(event, known, "group_expired", source_offset)
-    return _judged(event, known, updated, rules, applied, membership)
+    return _judged(event, known, updated, rules, applied, knowledge)
 
 
 def _ended(
@@ -132,7 +130,7 @@ def _incident_end(
 
 
 def _forgotten(
-    request: OffsetEvent, known: GroupState | None, rules: GroupRules, membership: AskMembership
+    request: OffsetEvent, known: GroupState | None, rules: GroupRules, knowledge: Knowledge
 ) -> Judged | Ended | Nothing:
     partitions = to_forget(request, known) if known else {}
     if known is None or not partitions:
@@ -141,7 +139,7 @@ def _forgotten(
     updated, applied = updated_state(event, known, rules, known.applied.source_offset)
     updated = forget(partitions, updated)
     if updated.layout.topics:
-        return _judged(event, known, updated, rules, applied, membership)
+        return _judged(event, known, updated, rules, applied, knowledge)
     unknown = replace(updated, status=Status.NOTFOUND, opened_at=None)
     return Ended(unknown, _incident_end(event, known, "group_forgotten"))
 
@@ -152,7 +150,7 @@ def _judged(
     updated: GroupState,
     group_rules: GroupRules,
     rules: PartitionRules,
-    membership: AskMembership,
+    knowledge: Knowledge,
 ) -> Judged:
     lag = lag_of(updated.latest, updated.steps)
     evidence = Evidence(
@@ -189,7 +187,7 @@ def _judged(
     )
     cause = None
     if onset is not None:
-        cause = _cause(state, onset, evidence, partitions, group, why, group_rules, membership)
+        cause = _cause(state, onset, evidence, partitions, group, why, group_rules, knowledge)
     change = None
     if group.status is not updated.status:
         began = updated.opened_at if since is None else since
@@ -210,7 +208,7 @@ def _cause(
     group: GroupVerdict,
     why: Reasons,
     rules: GroupRules,
-    membership: AskMembership,
+    knowledge: Knowledge,
 ) -> Cause:
     facts = Facts(
         now_ms=state.applied.observed_at,
@@ -222,7 +220,8 @@ def _cause(
         windows=state.windows,
         onset=onset,
         bad=why.worst_first,
-        membership=membership(),
+        membership=knowledge.membership(),
+        lateness=knowledge.lateness(),
         log_ends_apart_ms=rules.group.log_ends_apart_ms,
         openings=state.openings,
     )

@@ -34,6 +34,12 @@ EVALUATOR_STATUS_CHANGES = Counter(
     ("status",),
     registry=EVALUATOR,
 )
+EVALUATOR_OBJECTIVE_CHANGES = Counter(
+    "warren_evaluator_objective_changes",
+    "Changes of freshness and retention published, by type and the new status",
+    ("type", "status"),
+    registry=EVALUATOR,
+)
 EVALUATOR_PARTITIONS = Counter(
     "warren_evaluator_partitions",
     "Partitions judged, one per partition and evaluation",

@@ -76,7 +76,7 @@ def _rows(path: tuple[str, ...], model: type[BaseModel], *, in_list: bool) -> It
         variable = "" if in_list else "`WARREN_" + "__".join((*path, name)).upper() + "`"
         kind = _type_name(field)
         yield (
-            f"| `{name}` | {variable} | {kind} | {_default(model, field)} "
+            f"| `{field.alias or name}` | {variable} | {kind} | {_default(model, field)} "
             f"| {(field.description or '').replace('|', '/')} |"
         )
 

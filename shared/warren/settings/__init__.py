@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from pydantic import Field, field_validator
 
 from warren.contracts.group_key import CLUSTER_NAME
@@ -23,6 +25,7 @@ from warren.settings.home import HomeSettings
 from warren.settings.local import LocalSettings
 from warren.settings.log import LogSettings
 from warren.settings.notifier import NotifierSettings
+from warren.settings.objectives import ObjectiveSettings
 from warren.settings.probe import ProbeSettings
 from warren.settings.redis import RedisSettings
 from warren.settings.standstill import StandstillSettings
@@ -37,6 +40,9 @@ class Settings(Section):
     redis: RedisSettings = Field(default_factory=RedisSettings)
     collector: CollectorSettings = Field(default_factory=CollectorSettings)
     evaluation: EvaluationSettings = Field(default_factory=EvaluationSettings)
+    objectives: list[ObjectiveSettings] = Field(
+        default_factory=list, description="What is asked of groups"
+    )
     evaluator: EvaluatorSettings = Field(default_factory=EvaluatorSettings)
     freshness: FreshnessSettings = Field(default_factory=FreshnessSettings)
     notifier: NotifierSettings = Field(default_factory=NotifierSettings)
@@ -54,6 +60,14 @@ class Settings(Section):
         return self.model_copy(
             update={"home": self.home.of_client(client), "clusters": clusters},
         )
+
+    @field_validator("objectives")
+    @classmethod
+    def _objective_names(cls, value: list[ObjectiveSettings]) -> list[ObjectiveSettings]:
+        twice = [name for name, n in Counter(each.name for each in value).items() if n > 1]
+        if twice:
+            raise ValueError(f"two objectives are named {twice[0]!r}")
+        return value
 
     @field_validator("clusters")
     @classmethod
@@ -80,6 +94,7 @@ __all__ = [
     "LocalSettings",
     "LogSettings",
     "NotifierSettings",
+    "ObjectiveSettings",
     "PolicyName",
     "ProbeSettings",
     "RedisSettings",

@@ -12,14 +12,10 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, StringConstraints, field_validator, model_validator
 
+from warren.contracts.status_change import EVENT_TYPES, EventTypeName
 from warren.section import Pattern, Seconds, SecondsOrNone, Section
 
 SeverityName = Literal["OK", "WARN", "ERR"]
-EventTypeName = Literal[
-    "warren.group.status.changed",
-    "warren.group.freshness.changed",
-    "warren.group.retention.changed",
-]
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]+$")]
 Address = Annotated[str, StringConstraints(pattern=r"^[^\s@]+@[^\s@]+$")]
 
@@ -40,8 +36,8 @@ class RouteSettings(Section):
     )
     event_types: list[EventTypeName] = Field(
         default_factory=list,
-        description="Only events of these types, warren.group.status.changed, "
-        "warren.group.freshness.changed or warren.group.retention.changed; empty for all",
+        description=f"Only events of these types, {', '.join(EVENT_TYPES[:-1])} or "
+        f"{EVENT_TYPES[-1]}; empty for all",
     )
     minimum_severity: SeverityName = Field(
         default="WARN", description="Least severe status that is sent"

@@ -9,6 +9,7 @@ import pytest
 from support.offset_events import NOW, At, offset_event
 from warren.contracts import Cause, GroupEvent, GroupMember, LagEvent, OffsetEvent
 from warren.evaluation import GroupRules, Rules
+from warren.judgement.facts import Knowledge
 from warren.judgement.judge import Judged, judge
 from warren.judgement.membership import (
     CorruptMembership,
@@ -81,7 +82,7 @@ def told(events: Iterator[OffsetEvent], *groups: GroupEvent) -> Cause:
         for group in groups:
             if group.observed_at <= event.observed_at:
                 membership = membership_after(group, membership)
-        outcome = judge(event, state, RULES, membership=lambda known=membership: known)
+        outcome = judge(event, state, RULES, knowledge=Knowledge(lambda known=membership: known))
         assert isinstance(outcome, Judged)
         state, lag = outcome.state, outcome.lag
         assert (lag.cause is None) == (lag.status == "OK")

@@ -19,6 +19,7 @@ import structlog
 from confluent_kafka import Message
 from warren.clock import Clock
 from warren.contracts.group_key import split_group_key
+from warren.contracts.status_change import STATUS_CHANGED
 from warren.contracts.topics import CLUSTERS, FRESHNESS, GROUPS, LAG, LAG_STATUS, TOPICS
 from warren.errors import ContractViolation, KafkaError
 from warren.kafka.connection import log_retry
@@ -39,6 +40,8 @@ POLL_SECONDS = 0.25  # also how late an event may be shown
 QUIET_SECONDS = 5.0  # without a record for so long, ask the home cluster whether it is there
 RETRY_SECONDS = 2.0
 LOOK_AGAIN_SECONDS = 30.0  # for topics that could not be read
+
+_Subject = tuple[str, bytes, bool]  # topic, key, whether it is about objectives
 
 
 class Reader(Protocol):
@@ -143,12 +146,12 @@ class Feed:
 
     def catch_up(self, reader: Reader) -> None:
         """Reads to the end and makes the model what the topics say, no more and no less."""
-        newest: dict[tuple[str, bytes], Message] = {}
+        newest: dict[_Subject, Message] = {}
         changes = NewestChanges(self._model.history.limit)
         while not reader.caught_up and not self._stop.is_set():
             self.turns.begin()
             records = reader.poll(POLL_SECONDS)
-            newest |= _newest_per_key(records)
+            newest |= self._newest_per_key(records)
             changes.add(self._changes(records))
         if self._stop.is_set():
             return
@@ -170,7 +173,7 @@ class Feed:
         while not self._stop.is_set():
             self.turns.begin()
             records = reader.poll(POLL_SECONDS)
-            self._apply(_newest_per_key(records).values())
+            self._apply(self._newest_per_key(records).values())
             self._remember(self._changes(records))
             now = self._clock.monotonic()
             if records:
@@ -193,6 +196,17 @@ class Feed:
                 log.info("a missing topic is there now", topic=topic)
                 return True
         return False
+
+    def _newest_per_key(self, records: Iterable[Message]) -> dict[_Subject, Message]:
+        return {
+            (record.topic() or "", record.key() or b"", self._is_of_objectives(record)): record
+            for record in records
+        }
+
+    def _is_of_objectives(self, record: Message) -> bool:
+        """A group's newest change of these does not hide that of its status."""
+        is_change = record.topic() == self._status_topic
+        return is_change and STATUS_CHANGED.encode() not in (record.value() or b"")
 
     def _changes(self, records: Iterable[Message]) -> list[Message]:
         """The status changes among the records."""
@@ -249,7 +263,3 @@ class Feed:
             log.info("home cluster is back")
         else:
             log.warning("home cluster lost, serving what is known", problem=str(error))
-
-
-def _newest_per_key(records: Iterable[Message]) -> dict[tuple[str, bytes], Message]:
-    return {(record.topic() or "", record.key() or b""): record for record in records}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from warren.contracts import GroupStatusName, Status
+from warren.contracts import STATUS_CHANGED, EventTypeName, GroupStatusName, Status
 
 from warren_api.model.group import GroupView
 from warren_api.model.status_history import RecordedChange
@@ -20,6 +20,7 @@ class IncidentRecord:
     """
 
     id: str
+    type: EventTypeName
     cluster: str
     group: str
     opened_at: int
@@ -34,7 +35,7 @@ def incidents(
     changes: Iterable[RecordedChange], groups: Iterable[GroupView]
 ) -> list[IncidentRecord]:
     """All that are remembered or open, newest first. The group's newest evaluation says which is
-    open, unless a change is newer than it.
+    open, unless a change is newer than it; of objectives the newest change does.
     """
     views = {(view.cluster, view.group): view for view in groups}
     by_id: dict[str, list[RecordedChange]] = {}
@@ -59,6 +60,7 @@ def _from_changes(
     has_end = change.status in _CLOSED
     return IncidentRecord(
         id=id_,
+        type=last.type,
         cluster=change.cluster,
         group=change.group,
         opened_at=change.opened_at,
@@ -71,6 +73,8 @@ def _from_changes(
 
 
 def _is_still_open(id_: str, last: RecordedChange, view: GroupView) -> bool:
+    if last.type != STATUS_CHANGED:
+        return True
     if view.event.incident:
         return view.event.incident.id == id_
     return view.event.evaluated_at <= last.at
@@ -82,6 +86,7 @@ def _untold(view: GroupView) -> IncidentRecord:
     assert incident is not None
     return IncidentRecord(
         id=incident.id,
+        type=STATUS_CHANGED,
         cluster=view.cluster,
         group=view.group,
         opened_at=incident.opened_at,

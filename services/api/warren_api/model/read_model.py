@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from warren.contracts import (
+    STATUS_CHANGED,
     ClusterEvent,
     FreshnessEvent,
     GroupEvent,
@@ -117,7 +118,8 @@ class ReadModel:
         self.topics.measure(*name, event)
 
     def apply_status_change(self, key: bytes | None, value: bytes | None) -> None:
-        """Takes a record of `warren.lag-status`: since when a group has its status.
+        """Takes a record of `warren.lag-status`: since when a group has its status. Objectives have
+        incidents of their own, which the history knows.
 
         Raises ContractViolation when the record is not a status-change event.
         """
@@ -125,6 +127,8 @@ class ReadModel:
         if value is None:
             return
         change = StatusChangeEvent.from_bytes(value)
+        if change.type != STATUS_CHANGED:
+            return
         since = StatusSince(change.data.status, round(change.time.timestamp() * 1000))
         with self._lock:
             if since.status == "NOTFOUND":

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from warren.contracts import StatusChange, StatusChangeEvent
+from warren.contracts import EventTypeName, StatusChange, StatusChangeEvent
 
 _PACK_FROM = 1024  # bytes; smaller values are kept as they are
 
@@ -30,7 +30,7 @@ class RecordedChange:
     partition: int
     offset: int
     id: str
-    type: str
+    type: EventTypeName
     at: int
     change: StatusChange
     _packed: bytes

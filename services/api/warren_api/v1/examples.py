@@ -81,6 +81,7 @@ GROUPS: Body = {
 
 _VERDICT: Body = {
     "id": "0c2f7f6e-41ab-5d0c-9a8e-3d5a1f0b6c22",
+    "type": "warren.group.status.changed",
     "at": _STOPPED_AT,
     "status": "ERR",
     "previous": "OK",
@@ -249,6 +250,7 @@ TOPIC_DETAIL: Body = {
 
 INCIDENT: Body = {
     "id": _INCIDENT["id"],
+    "type": _VERDICT["type"],
     "cluster": "prod",
     "group": "billing",
     "open": True,

@@ -13,7 +13,8 @@ from warren.settings import HomeSettings, Settings
 
 TABLE = "windows"
 MEMBERS = "members"
-TABLES = (TABLE, MEMBERS)
+LATENESS = "lateness"
+TABLES = (TABLE, MEMBERS, LATENESS)
 SETTING = "evaluator.app_id"
 CONFIG = {
     "cleanup.policy": "compact",

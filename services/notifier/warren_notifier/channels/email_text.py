@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from warren.contracts import BadPartition, DeliveryKind, StatusChange, StatusChangeEvent
+from warren.contracts import BadPartition, Breach, DeliveryKind, StatusChange, StatusChangeEvent
 from warren.words import duration, grouped, records, utc, visible
 
 from warren_notifier.state.delivery import Delivery
@@ -27,6 +27,7 @@ _END = {
     "group_expired": ("group expired", "has expired: it does not commit any more"),
     "group_forgotten": ("group forgotten", "was forgotten on request until it commits again"),
 }
+_KEPT = ("objectives kept again", "keeps its objectives again")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,11 @@ def email_text(delivery: Delivery, link_base: str, now: int) -> EmailText:
 def _state(kind: DeliveryKind, change: StatusChange, seen: int, now: int) -> str:
     """The end of the subject line: what an SRE reads on a telephone."""
     if kind == "resolved":
-        return f"{_end(change)[0]} after {duration(seen - change.opened_at)}"
+        over, _ = _end(change)
+        return f"{over} after {duration(seen - change.opened_at)}"
+    if change.objectives:
+        last = f", for {duration(now - change.opened_at)}" if kind == "repeated" else ""
+        return f"{visible(change.objectives[0].sentence)}{last}"
     behind = f"{records(change.total_lag)} behind"
     bad = sum(n for status, n in change.partition_counts.items() if status != "OK")
     troubled = f"{bad} partition{'' if bad == 1 else 's'} in trouble" if bad else "no bad partition"
@@ -77,18 +82,13 @@ def _state(kind: DeliveryKind, change: StatusChange, seen: int, now: int) -> str
 
 def _sentence(kind: DeliveryKind, change: StatusChange) -> str:
     if kind == "resolved":
-        return f"{_end(change)[1]}."
+        _, over = _end(change)
+        return f"{over}."
     if kind == "repeated":
         return f"is still {change.status}."
     if kind == "changed":
         return f"went from {change.previous} to {change.status}."
     return f"is {change.status}."
-
-
-def _end(change: StatusChange) -> tuple[str, str]:
-    """Of a reason that only a newer Warren knows, the reason itself."""
-    said = visible(change.reason or "")
-    return _END.get(change.reason, (f"ended, {said},", f"is not watched any more: {said}"))
 
 
 def _facts(
@@ -104,6 +104,9 @@ def _facts(
         yield "Cause", visible(change.cause.sentence)
         if change.cause.action:
             yield "What to do", visible(change.cause.action)
+    if change.objectives is not None:
+        yield from _objectives(change.objectives)
+        return
     yield "Lag", records(change.total_lag)
     if change.max_lag is not None:
         worst = change.max_lag
@@ -114,6 +117,23 @@ def _facts(
     counts = sorted(change.partition_counts.items(), key=lambda item: item[0] == "OK")
     if counts:
         yield "Partitions", ", ".join(f"{grouped(n)} {status}" for status, n in counts)
+
+
+def _end(change: StatusChange) -> tuple[str, str]:
+    """Of a reason that only a newer Warren knows, the reason itself."""
+    if change.reason is None and change.objectives is not None:
+        return _KEPT
+    said = visible(change.reason or "")
+    return _END.get(change.reason, (f"ended, {said},", f"is not watched any more: {said}"))
+
+
+def _objectives(breaches: Sequence[Breach]) -> Iterator[tuple[str, str]]:
+    for breach in breaches:
+        yield "Objective", f"{breach.objective}: {visible(breach.sentence)}"
+        if breach.owner:
+            yield "Owner", visible(breach.owner)
+        if breach.runbook:
+            yield "What to do", visible(breach.runbook)
 
 
 def _row(partition: BadPartition) -> tuple[str, str, str, str, str, str]:

@@ -7,10 +7,8 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
-from warren.contracts import GroupStatusName, StatusChangeEvent
+from warren.contracts import EVENT_TYPES, STATUS_CHANGED, GroupStatusName, StatusChangeEvent
 from warren.errors import ContractViolation
-
-STATUS_CHANGED = "warren.group.status.changed"
 
 
 class Severity(IntEnum):
@@ -65,7 +63,7 @@ def read_change(value: bytes | None) -> Change | None:
         event_type = _Envelope.model_validate_json(value or b"").type
     except ValidationError:
         event_type = STATUS_CHANGED  # its contract says best what is wrong
-    if event_type != STATUS_CHANGED:
+    if event_type not in EVENT_TYPES:
         return None
     event = StatusChangeEvent.from_bytes(value)
     if value is None:  # from_bytes has refused it

@@ -5,16 +5,19 @@ from __future__ import annotations
 from typing import Self
 
 from pydantic import BaseModel, Field
-from warren.contracts import Cause, GroupStatusName, MaxLag, PartitionStatusName
+from warren.contracts import Cause, EventTypeName, GroupStatusName, MaxLag, PartitionStatusName
 
 from warren_api.model.incidents import IncidentRecord
 from warren_api.model.status_history import RecordedChange
+
+_TYPE = "What it is about: the status that follows from commits, or objectives"
 
 
 class RecordedVerdict(BaseModel):
     """One status change of a group."""
 
     id: str = Field(description="Of the event: the same wherever it is shown")
+    type: EventTypeName = Field(description=_TYPE)
     at: int = Field(description="When the group was judged so")
     status: GroupStatusName
     previous: GroupStatusName
@@ -34,6 +37,7 @@ class RecordedVerdict(BaseModel):
         change = recorded.change
         return cls(
             id=recorded.id,
+            type=recorded.type,
             at=recorded.at,
             status=change.status,
             previous=change.previous,
@@ -48,9 +52,10 @@ class RecordedVerdict(BaseModel):
 
 
 class IncidentView(BaseModel):
-    """A time during which a group was not OK."""
+    """A time during which a group was not OK, or did not keep its objectives."""
 
     id: str
+    type: EventTypeName = Field(description=_TYPE)
     cluster: str
     group: str
     open: bool
@@ -66,6 +71,7 @@ class IncidentView(BaseModel):
     def of(cls, incident: IncidentRecord) -> Self:
         return cls(
             id=incident.id,
+            type=incident.type,
             cluster=incident.cluster,
             group=incident.group,
             open=incident.is_open,

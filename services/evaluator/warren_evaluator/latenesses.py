@@ -1,0 +1,222 @@
+"""Latenesses: how late each group is, from `warren.freshness`, and whether it keeps its objectives.
+
+The order of effects: what was decided is stored, then told, then the source is acknowledged. What a
+worker stored and did not live to tell is told by the next one, with the same ids. (The windows'
+worker tells first: there, what is decided follows from the event alone. Here it also follows from
+the lag at hand and the settings of that moment.)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import structlog
+from warren.clock import Clock
+from warren.contracts import FreshnessEvent, StatusChangeEvent, split_group_key
+from warren.errors import ContractViolation
+from warren.judgement.lateness import Lateness
+from warren.judgement.state import GroupState
+from warren.judgement.state_codec import CorruptState
+from warren.judgement.state_codec import decode as decode_windows
+from warren.metrics import evaluator as metrics
+from warren.objectives.group_record import (
+    CorruptRecord,
+    GroupRecord,
+    after_end,
+    after_event,
+    decode,
+    encode,
+    remains,
+)
+from warren.objectives.lag import GroupLag, group_lag
+from warren.objectives.limits import Limit
+from warren.words import duration
+
+from warren_evaluator.batch import MOST_AHEAD_MS
+from warren_evaluator.gone_groups import GoneGroups
+from warren_evaluator.records import Publication, SourceRecord
+from warren_evaluator.table import Table
+
+log = structlog.get_logger(__name__)
+KEPT_DECODED = 4096  # groups that are not OK, at most
+
+LimitsFor = Callable[[str, str], Sequence[Limit]]  # (cluster, group)
+Publish = Callable[[Publication], Awaitable[Awaitable[Any]]]
+
+
+class Latenesses:
+    """What is known of the groups of this worker's partitions.
+
+    `limits_for` may be replaced at any time. `read_windows` gives the windows' table value of a
+    key, `committed` the committed offset of each partition of `warren.freshness`.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        limits_for: LimitsFor,
+        topic: str,
+        publish: Publish,
+        clock: Clock,
+        read_windows: Callable[[bytes], bytes | None] = lambda _: None,
+        committed: Callable[[], Mapping[int, int]] = dict,
+    ) -> None:
+        """`topic`: where changes are told."""
+        self.limits_for = limits_for
+        self._table = table
+        self._topic = topic
+        self._publish = publish
+        self._clock = clock
+        self._read_windows = read_windows
+        self._committed = committed
+        self._told: set[bytes] = set()  # keys whose stored news were told by this worker
+        self._gone = GoneGroups()
+
+    def of(self, key: bytes) -> Lateness | None:
+        """None while nothing is known."""
+        value = self._table.read(key)
+        known = None if value is None else _decoded(value)
+        return None if known is None else known.lateness
+
+    def recovered(self, entries: Iterable[tuple[bytes, bytes, int]]) -> None:
+        """Others may have written what is in the table now: (key, value, partition)."""
+        self._told.clear()
+        gone = []
+        for key, value, partition in entries:
+            known = _decoded(value) if _NO_LATENESS in value else None
+            if known is not None and known.is_gone:
+                gone.append((key, partition, known.source_offset))
+        self._gone.restore(gone)
+
+    async def run(self, records: Sequence[SourceRecord]) -> None:
+        """Takes in records of `warren.freshness`; when it has returned they may be acknowledged."""
+        known: dict[bytes, GroupRecord | None] = {}
+        changed: dict[bytes, SourceRecord] = {}
+        news: dict[bytes, list[Publication]] = {}
+        owed: list[Publication] = []
+        for record in records:
+            self._gone.saw(record.partition, record.offset)
+            if (key := record.key) is None:
+                continue
+            if key not in known:
+                known[key] = before = self._read(key)
+                if before is not None and key not in self._told:
+                    owed += [self._publication(record, text) for text in before.untold]
+            after = self._after(record, key, known[key])
+            if after is None:
+                continue
+            news.setdefault(key, []).extend(self._publication(record, t) for t in after.untold)
+            known[key], changed[key] = after, record
+        await self._all_published(owed)
+        await self._save(changed, known, news)
+        await self._all_published(_flat(news))
+        self._told.update(item.key for item in [*owed, *_flat(news)] if item.key is not None)
+
+    def _after(
+        self, record: SourceRecord, key: bytes, before: GroupRecord | None
+    ) -> GroupRecord | None:
+        """None where the record changes nothing."""
+        if record.value is None:
+            return after_end(before, key, record.offset)
+        try:
+            event = self._read_event(record, key)
+        except ContractViolation as violation:
+            _refuse(record, violation.reason)
+            return None
+        lag = functools.cache(lambda: self._lag(key, event.measured_at))
+        limits = self.limits_for(event.cluster, event.group)
+        return after_event(before, event, record.offset, limits, lag)
+
+    def _read_event(self, record: SourceRecord, key: bytes) -> FreshnessEvent:
+        """Raises ContractViolation."""
+        event = FreshnessEvent.from_bytes(record.value)
+        if split_group_key(key) != (event.cluster, event.group):
+            raise ContractViolation("key: not that of the event's cluster and group")
+        ahead = event.measured_at - self._clock.now_ms()
+        if ahead > MOST_AHEAD_MS:
+            raise ContractViolation(f"measured_at: {duration(ahead)} ahead of this worker's clock")
+        return event
+
+    def _lag(self, key: bytes, now: int) -> GroupLag | None:
+        value = self._read_windows(key)
+        try:
+            state = None if value is None else decode_windows(value)
+        except CorruptState:
+            return None
+        return group_lag(state, now) if isinstance(state, GroupState) else None
+
+    def _read(self, key: bytes) -> GroupRecord | None:
+        value = self._table.read(key)
+        if value is None:
+            return None
+        try:
+            return decode(value)
+        except CorruptRecord as error:
+            log.error(
+                "lateness of a group is unreadable, beginning anew",
+                group=key.decode(errors="replace"),
+                problem=str(error),
+            )
+            return remains(value)
+
+    async def _save(
+        self,
+        changed: Mapping[bytes, SourceRecord],
+        known: Mapping[bytes, GroupRecord | None],
+        news: Mapping[bytes, Sequence[Publication]],
+    ) -> None:
+        waiting = []
+        for key, record in changed.items():
+            found = known[key]
+            assert found is not None  # it has just changed
+            untold = tuple((item.value or b"").decode() for item in news[key])
+            self._told.discard(key)
+            value = encode(found.with_untold(untold))
+            waiting.append(await self._table.save(key, value, record.partition))
+        for key, partition in self._gone.take_due(self._committed()):
+            here = self._read(key) if key not in changed else None
+            if here is not None and here.is_gone:
+                self._told.discard(key)
+                waiting.append(await self._table.save(key, None, partition))
+        await asyncio.gather(*waiting)
+        for key, record in changed.items():
+            found = known[key]
+            if found is not None and found.is_gone:
+                self._gone.add(key, record.partition, found.source_offset)
+
+    def _publication(self, record: SourceRecord, text: str) -> Publication:
+        return Publication(self._topic, record.key, text.encode(), record.partition, record)
+
+    async def _all_published(self, items: Sequence[Publication]) -> None:
+        await asyncio.gather(*[await self._publish(item) for item in items])
+        for item in items:
+            change = StatusChangeEvent.from_bytes(item.value)
+            metrics.EVALUATOR_OBJECTIVE_CHANGES.labels(change.type, change.data.status).inc()
+
+
+def _flat(news: Mapping[bytes, Sequence[Publication]]) -> list[Publication]:
+    return [item for items in news.values() for item in items]
+
+
+_NO_LATENESS = b'"lateness":null'
+
+
+@functools.lru_cache(maxsize=KEPT_DECODED)
+def _decoded(value: bytes) -> GroupRecord | None:
+    try:
+        return decode(value)
+    except CorruptRecord:
+        return None  # until the group's next event
+
+
+def _refuse(record: SourceRecord, reason: str) -> None:
+    log.warning(
+        "event refused",
+        topic=record.topic,
+        partition=record.partition,
+        offset=record.offset,
+        reason=reason,
+    )

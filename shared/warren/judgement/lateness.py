@@ -1,0 +1,148 @@
+"""Lateness: how late a group is, in time, as far as the cause of its trouble may lie there.
+
+Of a group, and of the worst of its partitions: as many bytes for a huge group as for a large one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from warren.contracts import FreshnessEvent, TimeToLossReason, TopicFreshness
+
+MOST_PARTITIONS = 20
+MOST_TRANSACTIONS = 20
+# Nothing is amiss with these; how late the others are is worth to be known.
+_AT_EASE = frozenset(("caught_up", "control_only", "no_commit"))
+
+
+class LatePartition(NamedTuple):
+    """A row of TopicFreshness, as `warren.contracts` defines it."""
+
+    topic: str
+    partition: int
+    committed: int
+    reason: str
+    freshness_ms: int | None
+    bound_ms: int | None
+    lost_records: int
+    time_to_loss_ms: int | None
+    time_to_loss_reason: TimeToLossReason | None
+    retention_left: float | None
+    late_since: int | None
+
+
+class HeldUp(NamedTuple):
+    """An open transaction that the group has come to."""
+
+    topic: str
+    partition: int
+    first_offset: int
+    since: int | None
+    hanging: bool
+    transactional_id: str | None
+    producer_id: int | None
+
+
+@dataclass(frozen=True)
+class Lateness:
+    """The newest that was measured of a group. Milliseconds, and records a second."""
+
+    measured_at: int
+    observed_at: int
+    freshness_ms: int | None
+    at_least_ms: int | None
+    lost_records: int
+    time_to_loss_ms: int | None
+    time_to_loss_reason: TimeToLossReason | None
+    retention_left: float | None
+    produce_rate: float | None
+    consume_rate: float | None
+    time_to_catch_up_ms: int | None
+    reasons: Mapping[str, int]
+    """Partitions, by the reason of their value."""
+    worst_first: tuple[LatePartition, ...]
+    """Partitions that have not consumed all: those that lost records, then those that will soonest,
+    then the latest."""
+    held_up: tuple[HeldUp, ...]
+
+    @property
+    def late_ms(self) -> int | None:
+        """How late the group is, at least; None: nobody knows."""
+        known = [ms for ms in (self.freshness_ms, self.at_least_ms) if ms is not None]
+        return max(known, default=None)
+
+    @cached_property
+    def by_partition(self) -> dict[tuple[str, int], LatePartition]:
+        return {(late.topic, late.partition): late for late in self.worst_first}
+
+
+def lateness_of(event: FreshnessEvent) -> Lateness:
+    late = (row for topic, rows in event.topics.items() for row in _late(topic, rows))
+    reasons = Counter(reason for rows in event.topics.values() for reason in rows.reason)
+    return Lateness(
+        measured_at=event.measured_at,
+        observed_at=event.observed_at,
+        freshness_ms=event.freshness_ms,
+        at_least_ms=event.at_least_ms,
+        lost_records=event.lost_records,
+        time_to_loss_ms=event.time_to_loss_ms,
+        time_to_loss_reason=event.time_to_loss_reason,
+        retention_left=event.retention_left,
+        produce_rate=event.produce_rate,
+        consume_rate=event.consume_rate,
+        time_to_catch_up_ms=event.time_to_catch_up_ms,
+        reasons={str(reason): count for reason, count in reasons.items()},
+        worst_first=tuple(sorted(late, key=_badness)[:MOST_PARTITIONS]),
+        held_up=tuple(
+            HeldUp(
+                one.topic,
+                one.partition,
+                one.first_offset,
+                one.since,
+                one.hanging,
+                one.transactional_id,
+                one.producer_id,
+            )
+            for one in event.open_transactions[:MOST_TRANSACTIONS]
+        ),
+    )
+
+
+def _late(topic: str, rows: TopicFreshness) -> Iterator[LatePartition]:
+    for number, reason in enumerate(rows.reason):
+        if reason not in _AT_EASE:
+            yield LatePartition(
+                topic,
+                rows.partition[number],
+                rows.committed[number],
+                reason,
+                rows.freshness_ms[number],
+                rows.bound_ms[number],
+                rows.lost_records[number],
+                rows.time_to_loss_ms[number],
+                rows.time_to_loss_reason[number],
+                rows.retention_left[number],
+                rows.late_since[number],
+            )
+
+
+def _badness(late: LatePartition) -> tuple[float, ...]:
+    loss = float("inf") if late.time_to_loss_ms is None else late.time_to_loss_ms
+    age = late.bound_ms if late.freshness_ms is None else late.freshness_ms
+    return (-late.lost_records, loss, -(age or 0))
+
+
+def fields_of(lateness: Lateness) -> dict[str, Any]:
+    """As JSON can carry it."""
+    return {name: getattr(lateness, name) for name in Lateness.__dataclass_fields__}
+
+
+def from_fields(fields: dict[str, Any]) -> Lateness:
+    """Raises TypeError or KeyError for what is none."""
+    rows = tuple(LatePartition(*row) for row in fields["worst_first"])
+    held_up = tuple(HeldUp(*row) for row in fields["held_up"])
+    return Lateness(**{**fields, "worst_first": rows, "held_up": held_up})

@@ -1,0 +1,151 @@
+"""Group record: what is remembered of a group's lateness and objectives, and its bytes.
+
+What is to be told is part of it (`untold`): it is stored before it is told, so that nothing is told
+that is not remembered, and nothing is forgotten that was not told.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from warren.contracts import (
+    EventTypeName,
+    FreshnessEvent,
+    Status,
+    StatusChangeEvent,
+    split_group_key,
+)
+from warren.errors import WarrenError
+from warren.judgement.lateness import Lateness, fields_of, from_fields, lateness_of
+from warren.objectives.lag import AskLag
+from warren.objectives.limits import Limit
+from warren.objectives.standing import Standing
+from warren.objectives.verdicts import Objectives, OpenIncident, ended, judge
+
+VERSION = 2
+AHEAD_MS = 10 * 60_000
+"""An event dated so long before one that is above it in the log shows that the other was ahead."""
+
+
+class CorruptRecord(WarrenError):
+    """A table value cannot be read. Operator: written by another version, or damaged."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRecord:
+    """`source_offset`: of the last event that was applied, in `warren.freshness`. `lateness`: None
+    of a group that is gone. `untold`: what that event, and others of its batch, gave to be told.
+    """
+
+    measured_at: int
+    source_offset: int
+    lateness: Lateness | None
+    objectives: Objectives
+    untold: tuple[str, ...] = ()
+
+    def with_untold(self, untold: tuple[str, ...]) -> GroupRecord:
+        """The same when other events of the batch gave something to be told, too."""
+        return replace(self, untold=untold)
+
+    @property
+    def is_gone(self) -> bool:
+        return self.lateness is None
+
+    def is_before(self, event: FreshnessEvent, offset: int) -> bool:
+        """Whether the event is newer: measured later, or this one was dated far ahead."""
+        if self.measured_at < event.measured_at:
+            return True
+        was_ahead = self.measured_at - event.measured_at > AHEAD_MS
+        return was_ahead and self.source_offset < offset
+
+
+def after_event(
+    before: GroupRecord | None,
+    event: FreshnessEvent,
+    offset: int,
+    limits: Sequence[Limit],
+    lag: AskLag,
+) -> GroupRecord | None:
+    """None for an event that was applied before, or is older than one that was."""
+    if before is not None and not before.is_before(event, offset):
+        return None
+    known = Objectives() if before is None else before.objectives
+    verdict = judge(event, known, limits, lag)
+    return GroupRecord(
+        event.measured_at,
+        offset,
+        lateness_of(event),
+        verdict.objectives,
+        _texts(verdict.changes),
+    )
+
+
+def after_end(before: GroupRecord | None, key: bytes, offset: int) -> GroupRecord | None:
+    """The group is no more. None where that is known, or nothing was known of it."""
+    if before is None or before.is_gone or offset <= before.source_offset:
+        return None
+    changes = ended(*split_group_key(key), before.measured_at, before.objectives)
+    return GroupRecord(before.measured_at, offset, None, Objectives(), _texts(changes))
+
+
+def _texts(changes: Sequence[StatusChangeEvent]) -> tuple[str, ...]:
+    return tuple(change.model_dump_json() for change in changes)
+
+
+def encode(record: GroupRecord) -> bytes:
+    objectives = record.objectives
+    fields: dict[str, Any] = {
+        "v": VERSION,
+        "at": [record.measured_at, record.source_offset],
+        "lateness": None if record.lateness is None else fields_of(record.lateness),
+        "standings": objectives.standings,
+        "incidents": objectives.incidents,
+        "untold": record.untold,
+    }
+    return json.dumps(fields, separators=(",", ":")).encode()
+
+
+def remains(value: bytes) -> GroupRecord | None:
+    """What can be had of a record of another version: its incidents will be closed under their ids.
+
+    None where not even that can be read.
+    """
+    try:
+        fields = json.loads(value)
+        measured_at, source_offset = fields["at"]
+        return GroupRecord(
+            measured_at, source_offset, None, Objectives({}, _incidents(fields["incidents"]))
+        )
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return None
+
+
+def _incidents(fields: dict[EventTypeName, Any]) -> dict[EventTypeName, OpenIncident]:
+    return {
+        kind: OpenIncident(Status(status), int(opened_at))
+        for kind, (status, opened_at) in fields.items()
+    }
+
+
+def decode(value: bytes) -> GroupRecord:
+    """Raises CorruptRecord."""
+    try:
+        fields = json.loads(value)
+        if fields["v"] != VERSION:
+            raise CorruptRecord("lateness of another version")
+        measured_at, source_offset = fields["at"]
+        incidents = _incidents(fields["incidents"])
+        standings = {key: Standing(*each) for key, each in fields["standings"].items()}
+        lateness = fields["lateness"]
+        return GroupRecord(
+            measured_at,
+            source_offset,
+            None if lateness is None else from_fields(lateness),
+            Objectives(standings, incidents),
+            tuple(fields["untold"]),
+        )
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise CorruptRecord(f"lateness cannot be read: {error}") from error

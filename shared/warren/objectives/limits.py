@@ -1,0 +1,134 @@
+"""Limits: what the objectives ask of a group, one by one."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from warren.contracts import FRESHNESS_CHANGED, RETENTION_CHANGED, EventTypeName, LimitName, Status
+from warren.settings import ObjectiveSettings
+from warren.settings.objectives import RETENTION
+
+HOUR_MS = 3_600_000
+DEFAULT_SHARE = 0.5
+DEFAULT_CLEAR_AFTER_MS = 60_000
+MOST_GROUPS = 100_000  # whose limits are kept at hand
+
+Patterns = tuple[re.Pattern[str], ...]
+_RETENTION_LIMITS: frozenset[LimitName] = frozenset(("min_time_to_loss", "lost_records"))
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """One of a group's. `wanted` in milliseconds, records or records a second."""
+
+    objective: str
+    name: LimitName
+    wanted: float
+    status: Status  # while it is not kept
+    for_ms: int = 0
+    clear_after_ms: int = DEFAULT_CLEAR_AFTER_MS
+    topics: Patterns = ()
+    """Only these; none: all."""
+    but: Patterns = ()
+    """Not these."""
+    below_share: float = 1.0
+    """Of the retention; more than that left is no loss to come."""
+    owner: str | None = None
+    runbook: str | None = None
+
+    @property
+    def key(self) -> str:
+        return f"{self.objective}/{self.name}"
+
+    @property
+    def event_type(self) -> EventTypeName:
+        return RETENTION_CHANGED if self.name in _RETENTION_LIMITS else FRESHNESS_CHANGED
+
+    @property
+    def is_of_all_topics(self) -> bool:
+        return not self.topics and not self.but
+
+    def covers(self, topic: str) -> bool:
+        return _matches(self.topics, topic) and not any(p.search(topic) for p in self.but)
+
+
+class ObjectiveBook:
+    """Which limits a group has."""
+
+    def __init__(self, settings: Sequence[ObjectiveSettings]) -> None:
+        objectives = [_Objective(each) for each in settings]
+
+        @functools.cache
+        def shared(matching: tuple[_Objective, ...]) -> tuple[Limit, ...]:
+            return (*_retention(matching), *(limit for each in matching for limit in each.limits()))
+
+        @functools.lru_cache(maxsize=MOST_GROUPS)
+        def limits_for(cluster: str, group: str) -> tuple[Limit, ...]:
+            return shared(tuple(each for each in objectives if each.matches(cluster, group)))
+
+        self.limits_for = limits_for
+
+
+class _Objective:
+    """One of the settings, its expressions compiled. They are searched for, not anchored."""
+
+    def __init__(self, settings: ObjectiveSettings) -> None:
+        self.settings = settings
+        self._clusters = _compiled(settings.clusters)
+        self._groups = _compiled(settings.groups)
+        self.topics = _compiled(settings.topics)
+
+    def matches(self, cluster: str, group: str) -> bool:
+        return _matches(self._clusters, cluster) and _matches(self._groups, group)
+
+    def limits(self) -> Iterator[Limit]:
+        asked = self.settings
+        if asked.max_freshness is not None:
+            yield self._limit("max_freshness", asked.max_freshness * 1000)
+        if asked.max_lag is not None:
+            yield self._limit("max_lag", asked.max_lag)
+        if asked.min_produce_rate is not None:
+            yield self._limit("min_produce_rate", asked.min_produce_rate)
+        if asked.min_time_to_loss:
+            yield self._limit("min_time_to_loss", asked.min_time_to_loss * 1000)
+            # However bad it is that records may be lost, those that are lost are an error.
+            yield replace(self._limit("lost_records", 0), status=Status.ERR, for_ms=0)
+
+    def _limit(self, name: LimitName, wanted: float) -> Limit:
+        asked = self.settings
+        return Limit(
+            asked.name,
+            name,
+            wanted,
+            Status[asked.severity],
+            round(asked.for_ * 1000),
+            round(asked.clear_after * 1000),
+            self.topics,
+            owner=asked.owner or None,
+            runbook=asked.runbook or None,
+        )
+
+
+def _retention(matching: Sequence[_Objective]) -> tuple[Limit, ...]:
+    """The default, for the topics of which no objective says what retention is to leave."""
+    said = [each.topics for each in matching if each.settings.min_time_to_loss is not None]
+    if not all(said):
+        return ()  # one says it of all topics
+    but = tuple(pattern for topics in said for pattern in topics)
+    return (
+        Limit(RETENTION, "lost_records", 0, Status.ERR, but=but),
+        Limit(
+            RETENTION, "min_time_to_loss", HOUR_MS, Status.WARN, but=but, below_share=DEFAULT_SHARE
+        ),
+    )
+
+
+def _compiled(expressions: Sequence[str]) -> Patterns:
+    return tuple(re.compile(expression) for expression in expressions)
+
+
+def _matches(patterns: Patterns, name: str) -> bool:
+    return not patterns or any(pattern.search(name) for pattern in patterns)

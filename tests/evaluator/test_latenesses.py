@@ -1,0 +1,277 @@
+"""How late groups are, and whether they keep their objectives, in the worker."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import json
+import random
+from collections import defaultdict
+from collections.abc import Awaitable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.evaluator_process import Home
+from support.freshness_events import WELL, Row, freshness_event, late
+from support.offset_events import NOW, At, commits, offset_event
+from support.waiting import eventually
+from warren.clock import ManualClock
+from warren.contracts import FreshnessEvent, LagEvent, StatusChangeEvent, group_key
+from warren.objectives.limits import ObjectiveBook
+from warren.settings import ObjectiveSettings
+from warren_evaluator.latenesses import Latenesses
+from warren_evaluator.records import Publication, SourceRecord
+
+KEY = group_key("prod", "billing")
+LATE = {"name": "fresh", "max_freshness": 60, "for": 20, "clear_after": 20}
+LOST = late(None, reason="expired", bound_ms=1, lost_records=64)
+UNHEARD = late(None, reason="timeout", bound_ms=None)
+
+
+class Killed(Exception):
+    """The worker is no more."""
+
+
+def _acknowledged() -> Awaitable[None]:
+    done = asyncio.get_running_loop().create_future()
+    done.set_result(None)
+    return done
+
+
+class World:
+    """A table and a topic that outlive the worker; kills it before one of its effects."""
+
+    def __init__(self, effects: int = 10**9) -> None:
+        self.stored: dict[bytes, bytes] = {}
+        self.told: list[StatusChangeEvent] = []
+        self.effects = effects
+
+    def _effect(self) -> None:
+        self.effects -= 1
+        if self.effects < 0:
+            raise Killed
+
+    def read(self, key: bytes) -> bytes | None:
+        return self.stored.get(key)
+
+    async def save(self, key: bytes, value: bytes | None, partition: int) -> Awaitable[Any]:
+        assert partition == 1
+        self._effect()
+        if value is None:
+            self.stored.pop(key, None)
+        else:
+            self.stored[key] = value
+        return _acknowledged()
+
+    async def publish(self, item: Publication) -> Awaitable[Any]:
+        assert (item.topic, item.partition) == ("w.lag-status", 1)
+        self._effect()
+        self.told.append(StatusChangeEvent.from_bytes(item.value))
+        return _acknowledged()
+
+    def worker(self, **more: Any) -> Latenesses:
+        book = ObjectiveBook([ObjectiveSettings.model_validate(LATE)])
+        clock = ManualClock(NOW)
+        return Latenesses(self, book.limits_for, "w.lag-status", self.publish, clock, **more)
+
+
+def sources(*values: bytes | FreshnessEvent | None, key: bytes = KEY) -> list[SourceRecord]:
+    texts = [each.to_bytes() if isinstance(each, FreshnessEvent) else each for each in values]
+    return [SourceRecord("w.freshness", 1, n, key, text) for n, text in enumerate(texts)]
+
+
+def run(worker: Latenesses, *values: bytes | FreshnessEvent | None) -> Latenesses:
+    asyncio.run(worker.run(sources(*values)))
+    return worker
+
+
+def test_records_of_a_batch_are_taken_in_one_after_the_other() -> None:
+    world = World()
+    first, second = freshness_event(0, late(500)), freshness_event(9, WELL, late(70))
+    known = run(world.worker(), first, b"nonsense", second).of(KEY)
+    assert known is not None
+    assert (known.measured_at, known.late_ms) == (NOW + 9, 70)
+    assert run(world.worker(), first).of(KEY) == known  # replayed
+    other = SourceRecord("w.freshness", 1, 7, group_key("prod", "x"), second.to_bytes())
+    asyncio.run(world.worker().run([other]))
+    assert list(world.stored) == [KEY]
+
+
+def test_a_value_that_cannot_be_read_is_no_lateness() -> None:
+    world = World()
+    world.stored[KEY] = b"\xff"
+    assert world.worker().of(KEY) is None
+    assert run(world.worker(), freshness_event(0, WELL)).of(KEY) is not None
+
+
+def test_a_measurement_from_far_ahead_is_refused() -> None:
+    world = World()
+    run(world.worker(), freshness_event(2 * 86_400_000, LOST))
+    assert (world.stored, world.told) == ({}, [])
+
+
+def test_a_group_that_is_gone_is_forgotten_once_that_is_committed() -> None:
+    world, committed = World(), {1: 0}
+    worker = run(world.worker(committed=lambda: committed), freshness_event(0, LOST), None)
+    assert [change.data.status for change in world.told] == ["ERR", "NOTFOUND"]
+    assert worker.of(KEY) is None
+    worker.recovered((key, value, 1) for key, value in world.stored.items())
+    asyncio.run(worker.run(sources(freshness_event(0, LOST), None)))  # replayed
+    assert len({change.id for change in world.told}) == 2
+    assert list(world.stored) == [KEY]
+    committed[1] = 2
+    other = SourceRecord("w.freshness", 1, 9, group_key("prod", "x"), None)
+    asyncio.run(worker.run([other]))
+    assert world.stored == {}
+
+
+def life(seed: int, length: int = 40) -> list[FreshnessEvent | None]:
+    """A group that is at times well, late, losing, unheard of; it ends now and then."""
+    chance = random.Random(seed)
+    rows: Sequence[Row] = (WELL, WELL, late(70_000), LOST, UNHEARD)
+    events: list[FreshnessEvent | None] = []
+    row: Row = WELL
+    for step in range(length):
+        if step % 3 == 0:
+            row = chance.choice(rows)
+        is_end = chance.random() < 0.05 or step == length - 1
+        events.append(None if is_end else freshness_event(10_000 * step, row, WELL))
+    return events
+
+
+def batches(records: Sequence[SourceRecord], size: int) -> list[list[SourceRecord]]:
+    return [list(records[at : at + size]) for at in range(0, len(records), size)]
+
+
+def lived(world: World, records: Sequence[SourceRecord], size: int) -> int:
+    """Runs all; the offset up to which they were acknowledged."""
+    worker, done = world.worker(), records[0].offset if records else 0
+
+    async def live() -> None:
+        nonlocal done
+        for batch in batches(records, size):
+            await worker.run(batch)
+            done = batch[-1].offset + 1
+
+    with contextlib.suppress(Killed):
+        asyncio.run(live())
+    return done
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_nothing_is_lost_nor_invented_wherever_it_is_killed(seed: int) -> None:
+    records = sources(*life(seed))
+    undisturbed = World()
+    assert lived(undisturbed, records, 7) == len(records)
+    expected = [change.id for change in undisturbed.told]
+    assert len(expected) == len(set(expected)) > 4
+    for effects in range(60):
+        world = World(effects)
+        done = lived(world, records, 3)
+        world.effects = 10**9
+        lived(world, records[done:], 5)
+        assert list(dict.fromkeys(change.id for change in world.told)) == expected, effects
+        assert_each_opened_is_closed_once(world.told)
+
+
+def assert_each_opened_is_closed_once(told: Sequence[StatusChangeEvent]) -> None:
+    once = {change.id: change for change in told}.values()
+    by_incident = defaultdict(list)
+    for change in once:
+        by_incident[change.data.incident_id].append(change.data)
+    for data in by_incident.values():
+        statuses = [each.status for each in data]
+        assert data[0].previous == "OK"
+        assert [each.previous for each in data[1:]] == statuses[:-1]
+        assert statuses[-1] in ("OK", "NOTFOUND")
+        assert not {"OK", "NOTFOUND"} & set(statuses[:-1])
+
+
+def test_what_was_decided_stays_decided_when_the_next_worker_would_decide_otherwise() -> None:
+    """Killed between storing and telling, and the settings are others then."""
+    world = World(effects=1)
+    records = sources(freshness_event(0, LOST), freshness_event(10_000, LOST))
+    assert lived(world, records[:1], 1) == 0
+    assert world.told == []
+    world.effects = 10**9
+    nobody_minds = {"name": "none", "min_time_to_loss": 0}
+    worker = world.worker()
+    worker.limits_for = ObjectiveBook([ObjectiveSettings.model_validate(nobody_minds)]).limits_for
+    asyncio.run(worker.run(records))
+    assert [change.data.status for change in world.told] == ["ERR", "OK"]
+
+
+@pytest.mark.integration
+def test_how_late_a_group_is_is_known_when_it_is_judged_also_after_a_restart(
+    broker: Any, unique: str, tmp_path: Path
+) -> None:
+    home = Home(broker.bootstrap, unique, tmp_path)
+    with home.worker() as worker:
+        worker.start().await_ready()
+        sender = home.events()
+        measured = freshness_event(7 * 60_000, late(5 * 60_000))
+        sender.send_raw(KEY, measured.to_bytes(), "freshness")
+        sender.flush()
+        eventually(home.lateness, timeout=90, message="taken in")
+        worker.kill()
+        sender.send(*commits(500, 500, 500))  # the last one two minutes after NOW
+        for minute in (6, 7):
+            silent = At(120, NOW + 120_000, lag=1000 * minute, commits=0)
+            sender.send(offset_event(NOW + minute * 60_000, {"orders": {0: silent}}))
+        sender.flush()
+        worker.start()
+        home.await_caught_up()
+        last = LagEvent.from_bytes(home.records("lag")[-1].value())
+        assert last.status == "ERR"
+        assert last.cause is not None
+        assert last.cause.sentence.endswith("orders/0 is not OK; 5 m late")
+        assert last.cause.evidence.freshness_ms == 5 * 60_000
+
+
+@pytest.mark.integration
+def test_incidents_of_objectives_survive_kills_and_rebalances(
+    broker: Any, unique: str, tmp_path: Path
+) -> None:
+    """Two workers, each killed amid its work and started again."""
+    objectives = json.dumps([LATE])
+    home = Home(broker.bootstrap, unique, tmp_path, {"WARREN_OBJECTIVES": objectives})
+    groups = {f"group-{seed}": life(seed) for seed in range(12)}
+    steps = list(itertools.zip_longest(*groups.values()))
+    with home.worker("one") as one, home.worker("two") as two:
+        one.start().await_ready()
+        two.start()
+        sender = home.events()
+
+        def send(first: int, last: int) -> None:
+            for step in steps[first:last]:
+                for group, event in zip(groups, step, strict=True):
+                    value = None
+                    if event is not None:
+                        value = event.model_copy(update={"group": group}).to_bytes()
+                    sender.send_raw(group_key("prod", group), value, "freshness")
+            sender.flush()
+
+        send(0, 15)
+        eventually(lambda: len(home.lateness()) > 20, timeout=120, message="work is under way")
+        one.kill()
+        one.start()
+        send(15, 30)
+        known = len(home.lateness())
+        eventually(lambda: len(home.lateness()) > known, timeout=120, message="and goes on")
+        two.kill()
+        two.start()
+        send(30, len(steps))
+        home.await_caught_up("freshness")
+        eventually(one.is_ready, timeout=120, message="recovered")
+        told = [StatusChangeEvent.from_bytes(r.value()) for r in home.records("lag-status")]
+    assert {change.data.group for change in told} == set(groups)
+    for seed, group in enumerate(groups):
+        world = World()
+        events = [e and e.model_copy(update={"group": group}) for e in life(seed)]
+        lived(world, sources(*events, key=group_key("prod", group)), 7)
+        expected = [change.id for change in world.told]
+        mine = [change for change in told if change.data.group == group]
+        assert list(dict.fromkeys(change.id for change in mine)) == expected
+        assert_each_opened_is_closed_once(mine)

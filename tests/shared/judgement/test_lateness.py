@@ -1,0 +1,38 @@
+"""What is kept of how late a group is."""
+
+from __future__ import annotations
+
+import json
+
+from support.freshness_events import WELL, freshness_event, late
+from support.offset_events import NOW
+from warren.contracts import OpenTransaction
+from warren.judgement.lateness import MOST_PARTITIONS, fields_of, from_fields, lateness_of
+
+HELD_UP = OpenTransaction(topic="orders", partition=3, first_offset=120, since=NOW, hanging=True)
+
+
+def test_a_lateness_comes_back_from_its_fields_as_it_was() -> None:
+    event = freshness_event(
+        5000,
+        WELL,
+        late(70_000, time_to_loss_ms=900, time_to_loss_reason="retention_ms", retention_left=0.2),
+        late(None, reason="expired", bound_ms=4, lost_records=3),
+        late(9000, reason="open_transaction", bound_ms=9000),
+        open_transactions=[HELD_UP],
+    )
+    known = lateness_of(event)
+    assert from_fields(json.loads(json.dumps(fields_of(known)))) == known
+    assert (known.measured_at, known.late_ms, known.lost_records) == (NOW + 5000, 70_000, 3)
+    assert known.reasons == {"caught_up": 1, "exact": 1, "expired": 1, "open_transaction": 1}
+    assert [row.partition for row in known.worst_first] == [2, 1, 3]
+    assert known.by_partition["orders", 1].retention_left == 0.2
+    assert [(one.first_offset, one.hanging) for one in known.held_up] == [(120, True)]
+
+
+def test_it_takes_no_more_room_for_a_huge_group() -> None:
+    huge = [late(1000 + n, time_to_loss_ms=10**9) for n in range(5000)]
+    known = lateness_of(freshness_event(0, *huge))
+    assert len(known.worst_first) == MOST_PARTITIONS
+    assert known.worst_first[0].freshness_ms == 5999
+    assert len(json.dumps(fields_of(known))) < 4096

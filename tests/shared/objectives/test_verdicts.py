@@ -1,0 +1,203 @@
+"""Incidents of objectives over time, in event time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from support.freshness_events import WELL, Row, freshness_event, late
+from support.offset_events import NOW
+from warren.contracts import StatusChangeEvent, group_key
+from warren.objectives.group_record import (
+    CorruptRecord,
+    GroupRecord,
+    after_end,
+    after_event,
+    decode,
+    encode,
+    remains,
+)
+from warren.objectives.lag import GroupLag
+from warren.objectives.limits import ObjectiveBook
+from warren.settings import ObjectiveSettings
+
+KEY = group_key("prod", "billing")
+SECOND = 1000
+LOST = late(None, reason="expired", bound_ms=1, lost_records=64)
+UNHEARD = late(None, reason="timeout", bound_ms=None)
+
+
+class Group:
+    """One group that is measured again and again; its record goes through bytes each time."""
+
+    def __init__(self, *objectives: dict[str, Any]) -> None:
+        self.book = ObjectiveBook([ObjectiveSettings.model_validate(each) for each in objectives])
+        self.record: GroupRecord | None = None
+        self.lag: GroupLag | None = None
+        self._offset = 0
+
+    def measured(self, at: int, *rows: Row) -> list[tuple[str, str]]:
+        """Type and status of what is told."""
+        return [(each.type.split(".")[2], each.data.status) for each in self.told(at, *rows)]
+
+    def told(self, at: int, *rows: Row) -> list[StatusChangeEvent]:
+        self._offset += 1
+        event = freshness_event(at * SECOND, *rows)
+        limits = self.book.limits_for(event.cluster, event.group)
+        after = after_event(self.record, event, self._offset, limits, lambda: self.lag)
+        return self._taken(after)
+
+    def ends(self) -> list[StatusChangeEvent]:
+        self._offset += 1
+        return self._taken(after_end(self.record, KEY, self._offset))
+
+    def _taken(self, after: GroupRecord | None) -> list[StatusChangeEvent]:
+        if after is None:
+            return []
+        self.record = decode(encode(after))
+        assert self.record == after
+        return [StatusChangeEvent.from_bytes(text.encode()) for text in after.untold]
+
+
+LATE = {"name": "a", "max_freshness": 60, "for": 30, "clear_after": 20}
+
+
+def test_it_opens_once_it_lasts_and_closes_once_all_is_well_for_long_enough() -> None:
+    group = Group(LATE)
+    told = [
+        group.measured(at, WELL if is_well else late(70 * SECOND))
+        for at, is_well in [(0, 0), (20, 0), (25, 1), (30, 0), (59, 0), (60, 0), (70, 0)]
+    ]
+    assert told == [[], [], [], [], [], [("freshness", "WARN")], []]
+    assert group.measured(80, WELL) == []
+    assert group.measured(90, late(61 * SECOND)) == []  # it begins anew
+    assert group.measured(100, WELL) == []
+    assert group.measured(119, WELL) == []
+    assert group.measured(120, WELL) == [("freshness", "OK")]
+    assert group.measured(130, WELL) == []
+
+
+def test_nobody_closes_what_nobody_knows() -> None:
+    group = Group({**LATE, "for": 0})
+    assert group.measured(0, late(70 * SECOND)) == [("freshness", "WARN")]
+    assert group.measured(10, WELL) == []
+    assert group.measured(20, UNHEARD) == []
+    assert group.measured(40, UNHEARD) == []
+    assert group.measured(50, WELL) == []  # well since now, not since 10 s
+    assert group.measured(70, WELL) == [("freshness", "OK")]
+
+
+def test_what_is_unknown_ends_no_waiting_either() -> None:
+    group = Group(LATE)
+    assert group.measured(0, late(70 * SECOND)) == []
+    assert group.measured(20, UNHEARD) == []
+    assert group.measured(30, UNHEARD) == []
+    assert group.measured(40, late(70 * SECOND)) == [("freshness", "WARN")]
+
+
+def test_records_lost_are_told_of_every_group_at_once() -> None:
+    group = Group()
+    (change,) = group.told(0, WELL, LOST)
+    assert (change.type, change.data.status) == ("warren.group.retention.changed", "ERR")
+    assert (change.data.previous, change.data.reason) == ("OK", "lost_records")
+    assert change.data.explanation == (
+        "retention has deleted 64 records that had not been consumed, of orders/1"
+    )
+    assert change.data.objectives is not None
+    (breach,) = change.data.objectives
+    assert (breach.objective, breach.value, breach.since) == ("retention", 64, NOW)
+    assert group.measured(10, WELL, WELL) == []
+    (closed,) = group.told(70, WELL, WELL)
+    assert (closed.data.status, closed.data.previous) == ("OK", "ERR")
+    assert closed.data.incident_id == change.data.incident_id
+    assert closed.data.opened_at == NOW
+    assert closed.data.objectives == []
+
+
+def test_less_than_an_hour_and_half_of_it_is_a_warning_and_loss_makes_it_an_error() -> None:
+    group = Group()
+    near = late(5, time_to_loss_ms=59 * 60 * SECOND, retention_left=0.2)
+    (change,) = group.told(0, near)
+    assert change.data.status == "WARN"
+    assert change.data.explanation == (
+        "retention may delete what has not been consumed of orders/0 in 59 m, 20% of it left; "
+        "1 h are asked for"
+    )
+    (worse,) = group.told(10, LOST)
+    assert (worse.data.previous, worse.data.status) == ("WARN", "ERR")
+    assert worse.data.incident_id == change.data.incident_id
+
+
+def test_each_type_has_incidents_of_its_own() -> None:
+    group = Group({**LATE, "for": 0, "severity": "ERR", "owner": "payments", "runbook": "http://r"})
+    opened = group.told(0, late(None, reason="expired", bound_ms=70 * SECOND, lost_records=1))
+    assert [each.type.split(".")[2] for each in opened] == ["freshness", "retention"]
+    assert len({each.id for each in opened}) == 2 == len({e.data.incident_id for e in opened})
+    assert opened[0].data.objectives is not None
+    breach = opened[0].data.objectives[0]
+    assert (breach.owner, breach.runbook) == ("payments", "http://r")
+    ends = group.ends()
+    assert [(each.data.status, each.data.reason) for each in ends] == [
+        ("NOTFOUND", "group_deleted"),
+        ("NOTFOUND", "group_deleted"),
+    ]
+    assert {each.data.incident_id for each in ends} == {e.data.incident_id for e in opened}
+    assert group.ends() == []
+    assert group.measured(-5, LOST) == []  # replayed
+    (again,) = group.told(10, LOST)
+    assert again.data.incident_id not in {each.data.incident_id for each in opened}
+
+
+def test_lag_is_judged_with_the_measurement() -> None:
+    group = Group({"name": "a", "max_lag": 10, "for": 0, "clear_after": 0})
+    group.lag = GroupLag({"orders": (11, True)})
+    (change,) = group.told(0, WELL)
+    assert change.data.explanation == "11 records behind, 10 are allowed"
+    assert change.data.total_lag == 11
+    group.lag = None
+    assert group.measured(10, WELL) == []
+    group.lag = GroupLag({"orders": (10, True)})
+    assert group.measured(20, WELL) == [("freshness", "OK")]
+
+
+def test_an_objective_that_is_no_longer_there_closes_what_it_had_opened() -> None:
+    group = Group({**LATE, "for": 0})
+    assert group.measured(0, late(70 * SECOND)) == [("freshness", "WARN")]
+    group.book = ObjectiveBook([])
+    assert group.measured(10, UNHEARD) == [("freshness", "OK")]
+
+
+def test_the_same_measurements_give_the_same_ids() -> None:
+    lives = []
+    for _ in range(2):
+        group = Group({**LATE, "for": 0})
+        rows = [late(70 * SECOND), LOST, WELL, WELL, WELL]
+        lives.append([e.id for at, row in enumerate(rows) for e in group.told(60 * at, row)])
+    assert lives[0] == lives[1]
+    assert len(lives[0]) == len(set(lives[0])) == 4
+
+
+def test_a_measurement_that_was_dated_ahead_does_not_hide_those_that_follow() -> None:
+    group = Group({**LATE, "for": 0})
+    assert group.measured(3600, WELL) == []
+    assert group.measured(10, late(70 * SECOND)) == [("freshness", "WARN")]
+    assert group.measured(5, WELL) == []  # late, and only a little: of another instance
+
+
+def test_incidents_survive_a_record_that_another_version_wrote() -> None:
+    group = Group()
+    (opened,) = group.told(0, LOST)
+    assert group.record is not None
+    value = encode(group.record).replace(b'"v":2', b'"v":9')
+    with pytest.raises(CorruptRecord):
+        decode(value)
+    group.record = remains(value)
+    (closed,) = group.told(10, WELL)
+    assert (closed.data.status, closed.data.incident_id) == ("OK", opened.data.incident_id)
+
+
+@pytest.mark.parametrize("value", [b"", b"[]", b"{}", b'{"v":2}', b"\xff"])
+def test_what_cannot_be_read_is_said(value: bytes) -> None:
+    with pytest.raises(CorruptRecord):
+        decode(value)
+    assert remains(value) is None
