@@ -16,10 +16,12 @@ from notifier.tls import self_signed
 from pydantic import SecretStr
 from standardwebhooks import Webhook, WebhookVerificationError
 from warren.clock import SystemClock
+from warren.contracts import StatusChangeEvent
 from warren.settings.notifier import WebhookChannelSettings
 from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
 from warren_notifier.channels.egress import EgressGuard
 from warren_notifier.channels.webhook import WebhookChannel
+from warren_notifier.state.delivery import Delivery
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 LOOPBACK = EgressGuard([ip_network("127.0.0.0/8")])
@@ -32,11 +34,13 @@ def settings(url: str, **fields: Any) -> WebhookChannelSettings:
     )
 
 
-def send(url: str, guard: EgressGuard = LOOPBACK, **fields: Any) -> Result:
+def send(
+    url: str, guard: EgressGuard = LOOPBACK, what: Delivery | None = None, **fields: Any
+) -> Result:
     async def run() -> Result:
         channel = WebhookChannel(settings(url, **fields), guard, SystemClock())
         try:
-            return await channel.send(delivery())
+            return await channel.send(what or delivery())
         finally:
             await channel.close()
 
@@ -63,6 +67,45 @@ def test_the_event_arrives_as_published_and_signed() -> None:
     Webhook(SECRET).verify(request.body, dict(request.headers))
     with pytest.raises(WebhookVerificationError):
         Webhook(SECRET).verify(request.body + b" ", dict(request.headers))
+
+
+def test_former_secrets_sign_as_well() -> None:
+    former = "whsec_" + "A" * 32
+    with HttpReceiver() as receiver:
+        send(receiver.url, previous_secrets=[SecretStr(former)])
+    (request,) = receiver.requests
+    for secret in (SECRET, former):
+        Webhook(secret).verify(request.body, dict(request.headers))
+    with pytest.raises(WebhookVerificationError):
+        Webhook("whsec_" + "B" * 32).verify(request.body, dict(request.headers))
+
+
+def test_a_reminder_has_an_id_of_its_own() -> None:
+    with HttpReceiver() as receiver:
+        for number in (1, 2):
+            reminder = delivery(kind="repeated", repeat=number, delivery_id=f"delivery-{number}")
+            assert send(receiver.url, what=reminder) == Delivered("HTTP 200")
+    bodies = [StatusChangeEvent.from_bytes(request.body) for request in receiver.requests]
+    assert [body.id for body in bodies] == ["event-1.1", "event-1.2"]
+    assert bodies[0].data == event().data
+    for request in receiver.requests:
+        Webhook(SECRET).verify(request.body, dict(request.headers))
+
+
+def test_a_receiver_that_is_gone_is_not_asked_again() -> None:
+    async def twice(url: str) -> list[Result]:
+        channel = WebhookChannel(settings(url), LOOPBACK, SystemClock())
+        try:
+            return [await channel.send(delivery()) for _ in range(2)]
+        finally:
+            await channel.close()
+
+    with HttpReceiver(Answer(410)) as receiver:
+        first, second = asyncio.run(twice(receiver.url))
+    assert first == Refused("HTTP 410")
+    assert isinstance(second, Refused)
+    assert "410 before" in second.detail
+    assert len(receiver.requests) == 1
 
 
 @pytest.mark.parametrize("status", [200, 201, 202, 204, 299])

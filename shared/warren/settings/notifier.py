@@ -79,6 +79,11 @@ class WebhookChannelSettings(ChannelSettings):
     type: Literal["webhook"] = Field(description="Kind of channel")
     url: SecretStr = Field(description="http:// or https:// URL")
     secret: SecretStr = Field(description="Signing secret: `whsec_` and 24 to 64 bytes in base64")
+    previous_secrets: list[SecretStr] = Field(
+        default_factory=list,
+        max_length=5,
+        description="Secrets of before, which the receiver may still have: all sign each request",
+    )
     headers: dict[str, SecretStr] = Field(
         default_factory=dict, description="Headers to add, for example Authorization"
     )
@@ -101,6 +106,11 @@ class WebhookChannelSettings(ChannelSettings):
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError("an http:// or https:// URL is needed")
         return value
+
+    @field_validator("previous_secrets")
+    @classmethod
+    def _previous_secrets(cls, value: list[SecretStr]) -> list[SecretStr]:
+        return [cls._secret(secret) for secret in value]
 
     @field_validator("secret")
     @classmethod

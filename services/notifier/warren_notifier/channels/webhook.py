@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -30,7 +31,8 @@ LONGEST_WAIT = 366 * 86_400  # seconds; nobody means to be asked again after tha
 
 
 class WebhookChannel:
-    """One receiver. Redirects are never followed: they could lead anywhere.
+    """One receiver. Redirects are never followed: they could lead anywhere. One that says it is
+    gone (410) is believed.
 
     Raises httpx.InvalidURL for a URL that httpx cannot read.
     """
@@ -40,7 +42,9 @@ class WebhookChannel:
         self.concurrency = settings.concurrency
         self._url = httpx.URL(settings.url.get_secret_value())
         self.identity = _identity(self._url)
-        self._signer = Webhook(settings.secret.get_secret_value())
+        secrets = [settings.secret, *settings.previous_secrets]
+        self._signers = [Webhook(secret.get_secret_value()) for secret in secrets]
+        self._gone = False
         self._headers = {name: value.get_secret_value() for name, value in settings.headers.items()}
         self._clock = clock
         context = httpx.create_ssl_context()
@@ -60,11 +64,12 @@ class WebhookChannel:
         )
 
     async def send(self, delivery: Delivery) -> Result:
+        if self._gone:
+            return Refused("HTTP 410 before: not asked again until the service is restarted")
+        body = _event(delivery)
+        headers = self._signed_headers(delivery.pending.delivery_id, body)
         request = self._client.build_request(
-            "POST",
-            self._url,
-            content=delivery.event.encode(),
-            headers=self._signed_headers(delivery),
+            "POST", self._url, content=body.encode(), headers=headers
         )
         try:
             response = await self._client.send(request, stream=True)
@@ -79,9 +84,9 @@ class WebhookChannel:
         finally:
             await response.aclose()
 
-    def _signed_headers(self, delivery: Delivery) -> dict[str, str]:
+    def _signed_headers(self, delivery_id: str, body: str) -> dict[str, str]:
         now = datetime.fromtimestamp(self._clock.now_ms() // 1000, UTC)
-        delivery_id = delivery.pending.delivery_id
+        signatures = [signer.sign(delivery_id, now, body) for signer in self._signers]
         return {
             "content-type": "application/cloudevents+json; charset=utf-8",
             "user-agent": "Warren",
@@ -89,7 +94,7 @@ class WebhookChannel:
             **self._headers,
             "webhook-id": delivery_id,
             "webhook-timestamp": str(int(now.timestamp())),
-            "webhook-signature": self._signer.sign(delivery_id, now, delivery.event),
+            "webhook-signature": " ".join(signatures),
         }
 
     async def _judge(self, response: httpx.Response) -> Result:
@@ -98,6 +103,7 @@ class WebhookChannel:
             return Delivered(f"HTTP {code}")
         if response.is_redirect:
             return Refused(f"HTTP {code}: redirects are not followed")
+        self._gone = code == httpx.codes.GONE
         detail = f"HTTP {code}{await _said(response)}"
         if code in RETRIED or response.is_server_error:
             asked = self._retry_after(response.headers.get("retry-after"))
@@ -123,6 +129,15 @@ class WebhookChannel:
 
     async def close(self) -> None:
         await self._client.aclose()
+
+
+def _event(delivery: Delivery) -> str:
+    """The event as published. Repeated, it has an id of its own: receivers drop known ones."""
+    if delivery.pending.kind != "repeated":
+        return delivery.event
+    event = json.loads(delivery.event)
+    event["id"] = f"{event['id']}.{delivery.pending.repeat}"
+    return json.dumps(event, ensure_ascii=False, separators=(",", ":"))
 
 
 def _identity(url: httpx.URL) -> ChannelIdentity:
