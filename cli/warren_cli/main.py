@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from importlib.metadata import version
+from typing import Annotated
 
 import typer
 from warren.errors import SettingsError, WarrenError
@@ -19,9 +21,19 @@ app = typer.Typer(
 )
 
 
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"warren {version('warren-cli')}")
+        raise typer.Exit
+
+
 @app.callback()
-def warren() -> None:
-    """Makes a group of what has no command of its own yet."""
+def warren(
+    _: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which, and end")
+    ] = False,
+) -> None:
+    """What holds for all commands."""
 
 
 def main() -> None:

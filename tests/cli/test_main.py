@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import warren_cli.commands
@@ -23,6 +24,11 @@ def test_every_module_of_commands_is_a_command_with_help() -> None:
         result = CliRunner().invoke(app, [name, "--help"])
         assert result.exit_code == 0, result.output
         assert f" {name} [OPTIONS]" in result.output
+
+
+def test_it_says_which_version_it_is() -> None:
+    result = CliRunner().invoke(app, ["--version"])
+    assert (result.exit_code, result.output) == (0, f"warren {version('warren-cli')}\n")
 
 
 def test_an_unknown_command_is_refused() -> None:

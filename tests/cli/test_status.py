@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 import pytest
 import typer
@@ -70,16 +72,35 @@ class _Answer(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self.server.asked += 1
         path, _, query = self.path.partition("?")
-        assert path == "/api/v1/groups"
-        body = self.server.pages.get(query, self.server.body)
+        code, body = self.server.code, self.server.pages.get(query, self.server.body)
+        if path == "/api/v1/clusters":
+            body = {"clusters": [{"cluster": "demo"}, {"cluster": "eu"}]}
+        elif isinstance(body, dict) and "groups" in body and query not in self.server.pages:
+            code, body = _filtered(body, parse_qs(query))
         content = body if isinstance(body, bytes) else json.dumps(body).encode()
-        self.send_response(self.server.code)
+        self.send_response(code)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         self.wfile.write(content)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # its name there
         pass
+
+
+def _filtered(body: dict[str, Any], asked: dict[str, list[str]]) -> tuple[int, dict[str, Any]]:
+    """As the API filters; the code of the answer."""
+    try:
+        pattern = re.compile(asked.get("regex", [""])[0])
+    except re.error:
+        return 422, {"detail": "regex: no regular expression"}
+    groups = [
+        one
+        for one in body["groups"]
+        if one["cluster"] in asked.get("cluster", [one["cluster"]])
+        and one["status"] in asked.get("status", [one["status"]])
+        and pattern.search(one["group"])
+    ]
+    return 200, {**body, "groups": groups}
 
 
 @pytest.fixture
@@ -117,7 +138,7 @@ def test_a_table_in_the_order_of_the_api(served: ServedGroups) -> None:
         (["--group", "er$"], ["mailer", "other"]),
         (["--status", "err", "--status", "WARN"], ["billing", "mailer"]),
         (["--group", "billing", "--status", "ok"], ["billing-audit"]),
-        (["--cluster", "none"], []),
+        (["--cluster", "eu", "--status", "ok"], []),
     ],
 )
 def test_filters(served: ServedGroups, arguments: list[str], expected: list[str]) -> None:
@@ -223,6 +244,12 @@ def test_nobody_answers() -> None:
     result = CliRunner().invoke(app, ["--api", "http://127.0.0.1:1"])
     assert isinstance(result.exception, ApiUnavailable)
     assert "no answer from http://127.0.0.1:1" in str(result.exception)
+
+
+def test_a_cluster_that_there_is_not_is_no_success(served: ServedGroups) -> None:
+    result = run(served, "--cluster", "euu", "--fail-on", "err")
+    assert isinstance(result.exception, SettingsError)
+    assert str(result.exception) == "--cluster: no cluster euu; there are: demo, eu"
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, NamedTuple, NoReturn
 
 import httpx
 import typer
@@ -28,6 +27,7 @@ WATCH_SECONDS = 2.0
 TIMEOUT = 10.0
 EXIT_BAD = 3
 EXIT_UNKNOWN = 4
+REFUSED_FILTER = (httpx.codes.BAD_REQUEST, httpx.codes.UNPROCESSABLE_ENTITY)
 _BADNESS = {"OK": 0, "WARN": 1, "ERR": 2}
 _ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # what to dial when it listens everywhere
 
@@ -48,6 +48,19 @@ class FailOn(StrEnum):
     ERR = "err"
 
 
+class Wanted(NamedTuple):
+    """What the API is asked for."""
+
+    cluster: str | None = None
+    group: str | None = None
+    statuses: tuple[str, ...] = ()
+
+    def parameters(self) -> dict[str, str | list[str]]:
+        """Of the query."""
+        asked = {"cluster": self.cluster, "regex": self.group, "status": list(self.statuses)}
+        return {name: value for name, value in asked.items() if value}
+
+
 class ApiUnavailable(WarrenError):
     """The API did not answer. Operator: is `warren-api` running, and at this address?"""
 
@@ -60,7 +73,7 @@ def status(
     cluster: Annotated[str | None, typer.Option(help="Only groups of this cluster")] = None,
     group: Annotated[
         str | None,
-        typer.Option(help="Only groups whose name matches somewhere (a regular expression)"),
+        typer.Option(help="Only groups whose name matches somewhere (a regular expression, RE2)"),
     ] = None,
     only: Annotated[
         list[StatusName] | None,
@@ -90,11 +103,11 @@ def status(
     Exit 1: the API does not answer, or not yet. Exit 2: an option or a setting is wrong.
     """
     address = (api or _address(load_settings(config).api)).rstrip("/")
-    chosen = _filter(cluster, group, {name.value for name in only or ()})
+    wanted = Wanted(cluster, group, tuple(name.value for name in only or ()))
     if watch:
-        _watch(lambda: chosen(ask(address, cluster)), as_json)
+        _watch(lambda: ask(address, wanted), as_json)
         return
-    answer = chosen(ask(address, cluster))
+    answer = ask(address, wanted)
     if as_json:
         typer.echo(json.dumps(answer._asdict(), indent=2, ensure_ascii=False))
     else:
@@ -103,23 +116,29 @@ def status(
         raise typer.Exit(_exit_code(answer, fail_on))
 
 
-def ask(address: str, cluster: str | None = None) -> Groups:
-    """The groups as the API at `address` serves them, of one cluster or all, with doubts about
-    these only; raises ApiUnavailable.
-    """
-    of_cluster = {"cluster": cluster} if cluster is not None else {}
+def ask(address: str, wanted: Wanted) -> Groups:
+    """Groups as the API at `address` serves them, with the doubts about these only.
 
-    def page(parameters: dict[str, str]) -> Any:
-        url = f"{address}/api/v1/groups"
-        response = client.get(url, params=of_cluster | parameters)
+    Raises ApiUnavailable, and SettingsError for a filter that the API refuses and for a cluster
+    that it does not know.
+    """
+
+    def get(path: str, parameters: Mapping[str, str | list[str]]) -> Any:
+        response = client.get(f"{address}/api/v1/{path}", params=parameters)
         body = response.json()
+        if response.status_code in REFUSED_FILTER:
+            raise SettingsError("--group", visible(str(body["detail"])))
         if response.status_code != httpx.codes.OK:
             raise ApiUnavailable(f"{address}: {visible(str(body['detail']))}")
         return body
 
     try:
         with http_client(TIMEOUT) as client:
-            return all_pages(page)
+            found = all_pages(lambda page: get("groups", wanted.parameters() | page))
+            if not found.groups and wanted.cluster is not None:
+                known = [one["cluster"] for one in get("clusters", {})["clusters"]]
+                _check_cluster(wanted.cluster, known)
+            return found
     except httpx.InvalidURL as error:
         raise SettingsError("--api", str(error)) from None
     except httpx.UnsupportedProtocol:
@@ -131,28 +150,16 @@ def ask(address: str, cluster: str | None = None) -> Groups:
         raise ApiUnavailable(f"what answers at {address} is not Warren's API (see --api)") from None
 
 
+def _check_cluster(name: str, known: Sequence[str]) -> None:
+    if name not in known:
+        there_are = ", ".join(visible(one) for one in sorted(known)) or "none yet"
+        raise SettingsError("--cluster", f"no cluster {visible(name)}; there are: {there_are}")
+
+
 def _address(api: ApiSettings) -> str:
     host = _ANYWHERE.get(api.host, api.host)
     scheme = "https" if api.tls_certificate else "http"
     return f"{scheme}://[{host}]:{api.port}" if ":" in host else f"{scheme}://{host}:{api.port}"
-
-
-def _filter(
-    cluster: str | None, pattern: str | None, statuses: set[str]
-) -> Callable[[Groups], Groups]:
-    try:
-        name = re.compile(pattern or "")
-    except re.error as error:
-        raise SettingsError("--group", f"not a regular expression: {error}") from None
-
-    def wanted(group: dict[str, Any]) -> bool:
-        return (
-            cluster in (None, group["cluster"])
-            and name.search(group["group"]) is not None
-            and (not statuses or group["status"] in statuses)
-        )
-
-    return lambda answer: answer._replace(groups=[g for g in answer.groups if wanted(g)])
 
 
 def _render(answer: Groups) -> RenderableType:
