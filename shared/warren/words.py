@@ -7,15 +7,26 @@ from datetime import UTC, datetime
 
 # What acts on the place where text is shown instead of being seen there: C0, DEL and C1 controls,
 # line and paragraph separators, directional marks, embeddings, overrides and isolates (UAX #9, 2),
-# and surrogates, which no terminal, file or topic can carry.
+# and surrogates, which no terminal, file or topic can carry. Then what has no width: with it a name
+# looks like another one (Default_Ignorable_Code_Point, UAX #44).
 _ACTING = (
     *range(0x20),
     *range(0x7F, 0xA0),
+    0x00AD,
+    0x034F,
     0x061C,
-    *range(0x200E, 0x2010),
+    *range(0x115F, 0x1161),
+    *range(0x17B4, 0x17B6),
+    *range(0x180B, 0x1810),
+    *range(0x200B, 0x2010),
     *range(0x2028, 0x202F),
-    *range(0x2066, 0x206A),
+    *range(0x2060, 0x2070),
+    0x3164,
     *range(0xD800, 0xE000),
+    0xFEFF,
+    0xFFA0,
+    *range(0x1BCA0, 0x1BCA4),
+    *range(0xE0000, 0xE0100),
 )
 
 
@@ -24,7 +35,9 @@ def _shown(code: int) -> str:
         return chr(0x2400 + code)  # control pictures
     if code == 0x7F:
         return "\N{SYMBOL FOR DELETE}"
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 _VISIBLE = {code: _shown(code) for code in _ACTING}
@@ -86,6 +99,6 @@ def visible(text: str) -> str:
     """Text from outside as it may be shown: on one line, nothing in it acts on a terminal or page.
 
     Control characters become their pictures (ESC `␛`, newline `␊`), line separators, directional
-    overrides and lone surrogates escapes (`\\u202e`). Other characters stay.
+    overrides, lone surrogates and what has no width escapes (`\\u202e`). Other characters stay.
     """
-    return text if text.isprintable() else text.translate(_VISIBLE)
+    return text if text.isascii() and text.isprintable() else text.translate(_VISIBLE)

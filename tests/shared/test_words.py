@@ -56,6 +56,8 @@ def test_a_time_is_said_in_utc() -> None:
         ("a\u202eb\u2066c\u200fd\u061c", "a\\u202eb\\u2066c\\u200fd\\u061c"),
         ("a\u2028b\u2029", "a\\u2028b\\u2029"),
         ("\udc80", "\\udc80"),
+        ("bil\u200bling\u2060\xad\u3164\ufeff", "bil\\u200bling\\u2060\\xad\\u3164\\ufeff"),
+        ("tag\U000e0041", "tag\\U000e0041"),
     ],
 )
 def test_what_acts_on_a_terminal_is_made_visible(text: str, shown: str) -> None:
