@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from notifier.builders import event, route
+from notifier.builders import OPENED_AT, event, route
 from notifier.harness import Hanging, Harness, Log, Scripted, life
 from support.waiting import until
 from warren.clock import ManualClock
@@ -214,6 +214,32 @@ def test_only_the_newest_status_is_told() -> None:
     assert sorted(log.outcomes()) == ["delivered"] * 3 + ["superseded"] * 2
 
 
+def test_a_receiver_that_comes_back_is_told_what_is_so_and_how_much_was_left_out() -> None:
+    """It refused the opening, and meanwhile the group changed 40 times; killed in between."""
+    log, clock = Log(), ManualClock(OPENED_AT)
+    away, mail = Scripted(*[Retry("HTTP 503", 3000)] * 100), Scripted()
+    mail.identity = away.identity
+
+    async def first(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, [route()], {"mail": away}, clock=clock, stopped=True)
+        await harness.assign()
+        for number in range(41):
+            status: GroupStatusName = "WARN" if number % 2 else "ERR"
+            await harness.read(event(status, event_id=f"e{number}"), offset=number)
+            await until(lambda n=number: len(away.sent) >= 1 or n == 0)
+
+    async def second(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, [route()], {"mail": mail}, clock=clock)
+        await harness.assign(committed=41)
+        await harness.idle()
+
+    life(first)
+    life(second)
+    (told,) = mail.sent
+    assert (told.pending.event_id, told.pending.left_out) == ("e40", 40)
+    assert log.outcomes().count("superseded") == 40
+
+
 def test_a_hanging_channel_and_a_failing_group_delay_nobody_else() -> None:
     log, hook = Log(), Scripted()
 
@@ -240,7 +266,7 @@ def test_bad_events_are_dead_lettered_and_foreign_ones_skipped() -> None:
     async def scenario(tasks: asyncio.TaskGroup) -> None:
         harness = Harness(log, tasks, [route()], {"mail": mail})
         await harness.assign()
-        foreign = b'{"type": "warren.group.freshness.changed"}'
+        foreign = b'{"type": "warren.group.owner.changed"}'
         assert await harness.read(b"{", None, foreign, ERR, offset=5) == 9
         await harness.idle()
 

@@ -107,6 +107,12 @@ def test_a_subject_names_the_group_as_it_is_called(group: str, repeated: int) ->
     assert max(len(line) for line in head.split(b"\r\n")) < 998
 
 
+def test_what_was_left_out_is_counted() -> None:
+    assert "Left out" not in text(mail())
+    assert "Left out     1 change in between" in text(mail(kind="changed", left_out=1))
+    assert "Left out     1,200 changes in between" in text(mail(kind="changed", left_out=1200))
+
+
 def test_repeats_and_changes() -> None:
     repeated = mail(kind="repeated")
     assert "still 1 partition in trouble after 12 m" in repeated["Subject"]

@@ -92,6 +92,13 @@ def test_a_reminder_has_an_id_of_its_own() -> None:
         Webhook(SECRET).verify(request.body, dict(request.headers))
 
 
+def test_what_was_left_out_is_counted() -> None:
+    with HttpReceiver() as receiver:
+        send(receiver.url)
+        send(receiver.url, what=delivery(left_out=3))
+    assert [request.headers.get("warren-left-out") for request in receiver.requests] == [None, "3"]
+
+
 def test_a_receiver_that_is_gone_is_not_asked_again() -> None:
     async def twice(url: str) -> list[Result]:
         channel = WebhookChannel(settings(url), LOOPBACK, SystemClock())

@@ -64,6 +64,9 @@ class PendingDelivery(BaseModel):
     deadline_at: Milliseconds
     attempts: int = Field(default=0, ge=0, description="Attempts made")
     next_attempt_at: Milliseconds
+    left_out: int = Field(
+        default=0, ge=0, description="Deliveries before it that it replaced while they waited"
+    )
     awaits_opening: bool = Field(
         default=False,
         description="Sent only if an earlier one of the incident arrives; no longer written",

@@ -56,12 +56,17 @@ def email_text(delivery: Delivery, link_base: str, now: int) -> EmailText:
         status=change.status,
         subject=f"[{change.status}] {group} on {cluster}: {state}",
         headline=f"Consumer group {group} on cluster {cluster} {_sentence(kind, change)}",
-        facts=list(_facts(kind, change, seen, now)),
+        facts=[*_facts(kind, change, seen, now), *_left_out(delivery.pending.left_out)],
         partitions=[_row(partition) for partition in bad[:SHOWN]],
         omitted=max(len(bad) - SHOWN, 0) + (change.partitions_omitted if bad else 0),
         meanings=[(status, text) for status, text in MEANING.items() if status in worst],
         link=_link(link_base, change),
     )
+
+
+def _left_out(changes: int) -> Iterator[tuple[str, str]]:
+    if changes:
+        yield "Left out", f"{grouped(changes)} change{'' if changes == 1 else 's'} in between"
 
 
 def _state(kind: DeliveryKind, change: StatusChange, seen: int, now: int) -> str:

@@ -68,6 +68,8 @@ class WebhookChannel:
             return Refused("HTTP 410 before: not asked again until the service is restarted")
         body = _event(delivery)
         headers = self._signed_headers(delivery.pending.delivery_id, body)
+        if delivery.pending.left_out:
+            headers["warren-left-out"] = str(delivery.pending.left_out)
         request = self._client.build_request(
             "POST", self._url, content=body.encode(), headers=headers
         )

@@ -108,6 +108,11 @@ def _note(telling: Telling, delivery: Delivery, step: Step, uncertain: bool | No
         delivery.pending = step.pending
         if step.final:
             telling.delivery = None
+    elif telling.delivery is not None and step.outcome != "delivered":
+        left_out = telling.delivery.pending.left_out + delivery.pending.left_out + 1
+        telling.delivery.pending = telling.delivery.pending.model_copy(
+            update={"left_out": left_out}
+        )
 
 
 def _show(delivery: Delivery, step: Step, failed: bool) -> None:

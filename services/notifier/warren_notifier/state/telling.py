@@ -42,10 +42,13 @@ class Telling:
         ended = []
         old, self.delivery = self.delivery, None
         self.durable.set()  # whoever waits for it sees that there is nothing any more
+        left_out = 0
         if old is not None and old is not self.in_flight:
+            left_out = old.pending.left_out + 1
             ended.append(Ended(old, "superseded", REPLACED))
         if pending is None:
             return ended
+        pending = pending.model_copy(update={"left_out": left_out})
         new = Delivery(self.partition, self.subject, pending, event)
         if pending.kind == "resolved" and not self.told.opened:
             return [*ended, Ended(new, "suppressed", NOT_OPENED)]
