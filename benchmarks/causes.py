@@ -12,10 +12,11 @@ import json
 from collections import Counter
 
 from support.scripted_groups import SCRIPTS, START_MS, TROUBLE_S, Script, observed
-from warren.contracts import GroupEvent
+from warren.contracts import FreshnessEvent, GroupEvent
 from warren.evaluation import POLICIES, GroupRules, Rules
 from warren.judgement.facts import Knowledge
 from warren.judgement.judge import Judged, judge
+from warren.judgement.lateness import Lateness, lateness_of
 from warren.judgement.membership import Membership, membership_after
 from warren.judgement.state import GroupGone, GroupState
 
@@ -53,12 +54,21 @@ def told(script: Script, seed: int, since: int, rules: GroupRules) -> Counter[st
     """Causes of the judgements since this second."""
     state: GroupState | GroupGone | None = None
     membership: Membership | None = None
+    lateness: Lateness | None = None
     causes: Counter[str] = Counter()
     for event in observed(script, seed, SECONDS):
         if isinstance(event, GroupEvent):
             membership = membership_after(event, membership)
             continue
-        outcome = judge(event, state, rules, knowledge=Knowledge(lambda known=membership: known))
+        if isinstance(event, FreshnessEvent):
+            lateness = lateness_of(event)
+            continue
+        outcome = judge(
+            event,
+            state,
+            rules,
+            knowledge=Knowledge(lambda m=membership: m, lambda late=lateness: late),
+        )
         assert isinstance(outcome, Judged)
         state = outcome.state
         if outcome.lag.cause and event.observed_at >= START_MS + since * 1000:

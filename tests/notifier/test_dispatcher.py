@@ -240,7 +240,7 @@ def test_bad_events_are_dead_lettered_and_foreign_ones_skipped() -> None:
     async def scenario(tasks: asyncio.TaskGroup) -> None:
         harness = Harness(log, tasks, [route()], {"mail": mail})
         await harness.assign()
-        foreign = b'{"type": "warren.group.freshness.changed"}'
+        foreign = b'{"type": "warren.group.owner.changed"}'
         assert await harness.read(b"{", None, foreign, ERR, offset=5) == 9
         await harness.idle()
 
