@@ -10,13 +10,13 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
-from collections.abc import Callable
 
 from support.scripted_groups import SCRIPTS, START_MS, TROUBLE_S, Script, observed
-from warren.contracts import GroupEvent
+from warren.contracts import FreshnessEvent, GroupEvent
 from warren.evaluation import POLICIES, GroupRules, Rules
 from warren.judgement.facts import Knowledge
 from warren.judgement.judge import Judged, judge
+from warren.judgement.lateness import Lateness, lateness_of
 from warren.judgement.membership import Membership, membership_after
 from warren.judgement.state import GroupGone, GroupState
 
@@ -50,20 +50,29 @@ def main() -> None:
     print(json.dumps({"benchmark": "causes", "seeds": seeds, "judgements": total, **rounded}))
 
 
-def _known(membership: Membership | None) -> Callable[[], Membership | None]:
-    return lambda: membership
+def _known(membership: Membership | None, lateness: Lateness | None) -> Knowledge:
+    return Knowledge(lambda: membership, lambda: lateness)
 
 
 def told(script: Script, seed: int, since: int, rules: GroupRules) -> Counter[str]:
     """Causes of the judgements since this second."""
     state: GroupState | GroupGone | None = None
     membership: Membership | None = None
+    lateness: Lateness | None = None
     causes: Counter[str] = Counter()
     for event in observed(script, seed, SECONDS):
         if isinstance(event, GroupEvent):
             membership = membership_after(event, membership)
             continue
-        outcome = judge(event, state, rules, knowledge=Knowledge(_known(membership)))
+        if isinstance(event, FreshnessEvent):
+            lateness = lateness_of(event)
+            continue
+        outcome = judge(
+            event,
+            state,
+            rules,
+            knowledge=_known(membership, lateness),
+        )
         assert isinstance(outcome, Judged)
         state = outcome.state
         if outcome.lag.cause and event.observed_at >= START_MS + since * 1000:

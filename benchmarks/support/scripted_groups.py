@@ -6,10 +6,18 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from warren.contracts import GroupEvent, GroupMember, OffsetEvent, TopicPositions
+from warren.contracts import (
+    FreshnessEvent,
+    GroupEvent,
+    GroupMember,
+    OffsetEvent,
+    OpenTransaction,
+    TopicFreshness,
+    TopicPositions,
+)
 
 START_MS = 1_795_244_400_000
-TICK_S, HEARTBEAT_S = 5, 10
+TICK_S, HEARTBEAT_S, FRESHNESS_S = 5, 10, 10
 TROUBLE_S = 150
 SESSION_S = 45
 
@@ -33,6 +41,10 @@ class World:
     managed: bool = True
     hot: int | None = None  # a partition with eight times the rate
     handed_over: dict[int, int] = field(default_factory=dict)  # member: who has its partitions
+    brokers: int = field(init=False)
+    slow_broker: int | None = None  # fetches from it bring nothing
+    transactions: dict[int, tuple[int, int]] = field(default_factory=dict)
+    """Open ones: where they begin, and the second, by partition. Committed records are read."""
 
     def __post_init__(self) -> None:
         pick = self.chance
@@ -41,6 +53,11 @@ class World:
         self.rate = pick.choice([2.0, 11.0, 40.0, 170.0])
         self.capacity = self.rate * pick.uniform(1.5, 4)
         self.commit_every = pick.choice([1, 2, 5])
+        self.brokers = pick.choice([1, 2, 3])
+        self.resize()
+
+    def resize(self) -> None:
+        """For the members and partitions that there are."""
         self.present = set(range(self.members))
         self.working = set(self.present)
         self.log_start = [0] * self.partitions
@@ -57,6 +74,13 @@ class World:
     def owned(self, member: int) -> list[int]:
         return [p for p in range(self.partitions) if self.owner(p) == member]
 
+    def leader(self, partition: int) -> int:
+        """Not by turns, as the members are."""
+        return 100 + (partition // self.members) % self.brokers
+
+    def open_transaction(self, partition: int, at: int) -> None:
+        self.transactions[partition] = int(self.log_end[partition]), at
+
     def rebalance(self, at: int) -> None:
         self.rebalances += 1
         self.rebalanced_at = at
@@ -68,13 +92,18 @@ class World:
             owner = self.owner(p)
             if owner is None or owner not in self.working or owner not in self.present:
                 continue
+            if self.leader(p) == self.slow_broker:
+                continue
             ahead = self.log_end[p] if p not in self.stuck else float(self.stuck[p])
+            if p in self.transactions:
+                ahead = min(ahead, self.transactions[p][0])
             self.position[p] = min(self.position[p] + self.capacity, max(ahead, 0))
             if at % self.commit_every == 0:
                 self.committed[p], self.committed_at[p] = int(self.position[p]), at
                 self.commits[p] += 1
 
 
+Observed = OffsetEvent | GroupEvent | FreshnessEvent
 Script = Callable[[World, int], None]
 """What happens in the second that begins now."""
 
@@ -225,6 +254,26 @@ def never_catches_up(world: World, at: int) -> None:
         world.capacity = world.rate
 
 
+def a_broker_hangs(world: World, at: int) -> None:
+    """One of two that lead eight partitions each."""
+    if at == 0:
+        world.brokers, world.members, world.partitions = 2, 4, 16
+        world.resize()
+    if at == TROUBLE_S:
+        world.slow_broker = 101
+
+
+def a_transaction_hangs(world: World, at: int) -> None:
+    if at == TROUBLE_S:
+        world.open_transaction(world.chance.randrange(world.partitions), at)
+
+
+def transactions_hang_everywhere(world: World, at: int) -> None:
+    if at == TROUBLE_S:
+        for partition in range(world.partitions):
+            world.open_transaction(partition, at)
+
+
 # Cause, what happens, seconds until the cause can be told.
 SCRIPTS: dict[str, tuple[str | None, Script, int]] = {
     "healthy": (None, healthy, 0),
@@ -244,6 +293,9 @@ SCRIPTS: dict[str, tuple[str | None, Script, int]] = {
     "rebalances": ("rebalance_loop", rebalances_again_and_again, 120),
     "no owner": ("unowned_partitions", some_are_unowned, 30),
     "topic made anew": ("beyond_log_end", the_topic_is_made_anew, 30),
+    "a broker hangs": ("one_broker", a_broker_hangs, 30),
+    "a transaction hangs": ("hanging_transaction", a_transaction_hangs, 120),
+    "they hang everywhere": ("hanging_transaction", transactions_hang_everywhere, 120),
     "retention passes": ("records_lost", retention_passes, 45),
     "offsets reset": ("replaying", offsets_are_reset, 0),
     "pauses": ("flapping", pauses_again_and_again, 600),
@@ -251,7 +303,9 @@ SCRIPTS: dict[str, tuple[str | None, Script, int]] = {
 }
 
 
-def observed(script: Script, seed: int, seconds: int) -> Iterator[OffsetEvent | GroupEvent]:
+def observed(
+    script: Script, seed: int, seconds: int
+) -> Iterator[OffsetEvent | GroupEvent | FreshnessEvent]:
     """What a collector publishes about it, in order."""
     world = World(random.Random(seed))
     told: tuple[object, ...] = ()
@@ -267,6 +321,8 @@ def observed(script: Script, seed: int, seconds: int) -> Iterator[OffsetEvent | 
         if seen != told and world.chance.random() < 0.7:
             told = seen
             yield _group_event(world, now)
+        if at % FRESHNESS_S == 0:
+            yield _freshness_event(world, now)
         if any(world.commits) or at - spoke_at >= HEARTBEAT_S:
             spoke_at = at
             yield _offset_event(world, now, at)
@@ -281,6 +337,7 @@ def _offset_event(world: World, now: int, at: int) -> OffsetEvent:
         commits=list(world.commits),
         log_start=list(world.log_start),
         log_end=[int(end) for end in world.log_end],
+        leader=[world.leader(p) for p in range(world.partitions)],
     )
     return OffsetEvent(
         cluster="prod",
@@ -289,6 +346,54 @@ def _offset_event(world: World, now: int, at: int) -> OffsetEvent:
         observed_at=now,
         position=at,
         topics={"orders": positions},
+    )
+
+
+def _freshness_event(world: World, now: int) -> FreshnessEvent:
+    """As freshness measures it, of what causes follow from."""
+    lags = [int(end) - at for end, at in zip(world.log_end, world.committed, strict=True)]
+    lost = [max(s - at, 0) for s, at in zip(world.log_start, world.committed, strict=True)]
+    held = [
+        OpenTransaction(
+            topic="orders",
+            partition=p,
+            first_offset=first,
+            since=START_MS + since * 1000,
+            transactional_id="payments-1",
+            hanging=now - START_MS - since * 1000 > 900_000,
+        )
+        for p, (first, since) in world.transactions.items()
+        if world.committed[p] >= first
+    ]
+    held_at = {each.partition for each in held}
+    nothing = [None] * world.partitions
+    late = [round(1000 * max(lag, 0) / world.rate) for lag in lags]
+    return FreshnessEvent(
+        cluster="prod",
+        group="scripted",
+        measured_at=now,
+        observed_at=now,
+        freshness_ms=max(late),
+        lost_records=sum(lost),
+        time_to_loss_ms=None,
+        open_transactions=held,
+        topics={
+            "orders": TopicFreshness(
+                partition=list(range(world.partitions)),
+                committed=list(world.committed),
+                freshness_ms=list(late),
+                reason=[
+                    "caught_up" if lag <= 0 else "open_transaction" if p in held_at else "exact"
+                    for p, lag in enumerate(lags)
+                ],
+                bound_ms=[0] * world.partitions,
+                lost_records=lost,
+                time_to_loss_ms=nothing,
+                oldest_at=nothing,
+                commit_lag_ms=nothing,
+                append_lag_ms=nothing,
+            )
+        },
     )
 
 

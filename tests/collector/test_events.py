@@ -52,6 +52,18 @@ def publish(positions: RecordedPositions, built: GroupEvents) -> None:
     positions.published([built.group], built.rows, at=0.0)
 
 
+def test_leaders_are_told_where_they_are_known() -> None:
+    positions, group = positions_of({("orders", n): (5, 5000) for n in range(3)})
+    ends = np.array([9, 9, 9])
+    log_with_leaders = TopicLog(np.zeros(3, np.int64), ends, np.array([101, -1, 102]))
+    first, second = build(positions, group, LogEnds({"orders": log_with_leaders}), most=2).events
+    assert [first.topics["orders"].leader, second.topics["orders"].leader] == [[101, -1], [102]]
+    assert OffsetEvent.from_bytes(first.to_bytes()) == first
+    (event,) = build(positions, group, LogEnds({"orders": log(9, 9, 9)})).events
+    assert event.topics["orders"].leader is None
+    assert b"leader" not in event.to_bytes()
+
+
 def test_all_partitions_of_the_topics_are_listed() -> None:
     positions, group = positions_of({("orders", 1): (1180, 5000), ("orders", 0): (1200, 6000)})
     ends = LogEnds({"orders": TopicLog(np.array([3, 0, 7]), np.array([1210, 1400, 77]))})

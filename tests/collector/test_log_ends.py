@@ -156,6 +156,13 @@ def test_a_leader_that_moved_is_found(two: Fixture) -> None:
     assert two.ends("orders") == {"orders": [12, 20]}
 
 
+def test_leaders_come_with_the_ends(two: Fixture) -> None:
+    assert two.read(["orders"]).topics["orders"].leader.tolist() == [1, 2]
+    two.cluster.topics["orders"][1] = (-1, 0, 0)
+    two.clock.advance(MAX_AGE)
+    assert two.read(["orders"]).topics["orders"].leader.tolist() == [1, -1]
+
+
 def test_a_broker_that_is_away_makes_only_its_partitions_unknown(two: Fixture) -> None:
     two.cluster.refused.add(1)
     ends = two.read(["orders", "returns"])

@@ -11,6 +11,7 @@ from warren.contracts.event import Milliseconds, Offset, Partition, is_none
 CauseName = Literal[
     "no_members",  # nobody is in the group
     "one_member",  # all bad partitions belong to one member
+    "one_broker",  # all bad partitions are led by one broker
     "stuck_record",  # one partition, same offset, commits go on
     "too_slow",  # consumes less than is produced
     "producer_burst",  # more is produced than shortly before
@@ -19,6 +20,7 @@ CauseName = Literal[
     "flapping",  # well and not well by turns
     "unowned_partitions",
     "beyond_log_end",
+    "hanging_transaction",  # a transaction is open, and who reads committed records waits
     "records_lost",
     "replaying",  # reads again what it had read
     "unknown",
@@ -44,6 +46,9 @@ class CauseEvidence(BaseModel):
     client_id: str | None = Field(default=None, exclude_if=is_none)
     host: str | None = Field(default=None, exclude_if=is_none)
     members: int | None = Field(default=None, exclude_if=is_none)
+    broker: int | None = Field(default=None, exclude_if=is_none, description="Its id")
+    transactional_id: str | None = Field(default=None, exclude_if=is_none)
+    producer_id: int | None = Field(default=None, exclude_if=is_none)
     consumed_per_s: float | None = Field(
         default=None, exclude_if=is_none, description="Records a second, of those partitions"
     )

@@ -30,6 +30,12 @@ class TopicPositions(BaseModel):
     commits: list[int] = Field(description="Commits folded into this event; the newest won")
     log_start: list[Offset] = Field(description="Log start offset; -1 unknown")
     log_end: list[Offset] = Field(description="Log end offset, read after the commits; -1 unknown")
+    leader: list[int] | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description="Broker that leads the partition; -1 none, or unknown; absent from collectors "
+        "that do not tell",
+    )
 
     @model_validator(mode="after")
     def _columns(self) -> Self:

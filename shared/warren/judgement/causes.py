@@ -20,6 +20,9 @@ from warren.words import duration, grouped, records
 # Membership and commits are observed apart: so long one may be behind the other.
 APART_MS = 15_000
 REBALANCES, REBALANCES_MS, LAST_REBALANCE_MS = 4, 5 * 60_000, 2 * 60_000
+# A producer's transaction.timeout.ms is a minute unless it is set; then its coordinator ends it.
+OPEN_FOR_LONG_MS = 90_000
+LEAST_LED, MOST_OF = 3, 0.75
 OPENINGS, OPENINGS_MS = 3, 30 * 60_000
 
 Finding = Callable[[Facts], Cause | None]
@@ -182,6 +185,67 @@ def _one_member(facts: Facts) -> Cause | None:
     )
 
 
+def _hanging_transaction(facts: Facts) -> Cause | None:
+    """All that stands has come to transactions that nobody ends."""
+    late, rows = facts.lateness, facts.standing()
+    if late is None or not rows or len(rows) < len(facts.bad):
+        return None
+    at = {(held.topic, held.partition): held for held in late.held_up}
+    found = [at.get(name) for name in facts.names(rows)]
+    known = [held for held in found if held is not None and held.since is not None]
+    if len(known) < len(rows):
+        return None
+    oldest = min(known, key=lambda held: held.since or 0)
+    assert oldest.since is not None
+    if facts.now_ms - oldest.since < OPEN_FOR_LONG_MS:
+        return None
+    whose = f" (transactional id {oldest.transactional_id})" if oldest.transactional_id else ""
+    return cause(
+        "hanging_transaction",
+        f"{_listed(facts, rows)} {_has(rows)} come to a transaction that has been open for "
+        f"{duration(facts.now_ms - oldest.since)}{whose}: who reads committed records waits for "
+        "its end",
+        "find its producer, or end it: kafka-transactions abort --topic "
+        f"{shlex.quote(oldest.topic)} --partition {oldest.partition} --start-offset "
+        f"{oldest.first_offset}",
+        topic=oldest.topic,
+        partition=oldest.partition,
+        offset=oldest.first_offset,
+        since=oldest.since,
+        partitions=len(rows),
+        transactional_id=oldest.transactional_id,
+        producer_id=oldest.producer_id,
+    )
+
+
+def _one_broker(facts: Facts) -> Cause | None:
+    """All that is bad is led by one broker, nearly all that it leads is bad, and the rest is well.
+
+    By chance few partitions have the same leader: it needs several, of several members.
+    """
+    rows, group = facts.bad, facts.membership
+    if len(rows) < LEAST_LED or group is None or facts.worst is Status.REWIND:
+        return None
+    broker = int(facts.leader[rows[0]])
+    led = int(np.count_nonzero(facts.leader == broker))
+    is_one = broker != UNKNOWN and bool((facts.leader[rows] == broker).all())
+    others = len(facts.layout) - led
+    owners = {group.owners.get(name) for name in facts.names(rows)} - {None}
+    if not is_one or len(rows) < MOST_OF * led or others < LEAST_LED or len(owners) < 2:
+        return None
+    topic, partition = facts.layout.name(rows[0])
+    return cause(
+        "one_broker",
+        f"{_listed(facts, rows)} {_is(rows)} led by broker {broker}; those led by others are well",
+        f"look at broker {broker}: its disks, its network, its request queue",
+        topic=topic,
+        partition=partition,
+        partitions=len(rows),
+        broker=broker,
+        members=len(group.members),
+    )
+
+
 def _stuck_record(facts: Facts) -> Cause | None:
     """Two records behind at least: of one, the last may be a transaction's end."""
     rows = facts.standing()
@@ -263,9 +327,11 @@ _IN_ORDER: Sequence[Finding] = (
     _beyond_log_end,
     _no_members,
     _rebalance_loop,
+    _hanging_transaction,
     _records_lost,
     _unowned,
     _one_member,
+    _one_broker,
     _stuck_record,
     _replaying,
     pace_cause,
@@ -281,6 +347,10 @@ def _listed(facts: Facts, rows: list[int]) -> str:
 
 def _has(rows: list[int]) -> str:
     return "has" if len(rows) == 1 else "have"
+
+
+def _is(rows: list[int]) -> str:
+    return "is" if len(rows) == 1 else "are"
 
 
 def _belong(rows: list[int]) -> str:

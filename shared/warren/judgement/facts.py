@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from warren.contracts.offset_event import OffsetEvent
 from warren.contracts.status import Status
 from warren.evaluation import UNKNOWN, Began, Column, Int64, Onset, Windows
 from warren.evaluation.pace import LEAST_MS, Floats, produced_per_s
@@ -28,6 +29,23 @@ class Knowledge:
     membership: Callable[[], Membership | None] = lambda: None
     lateness: Callable[[], Lateness | None] = lambda: None
 
+    def lateness_at(self, now_ms: int) -> Lateness | None:
+        """None where it was not measured lately."""
+        late = self.lateness()
+        if late is None or abs(now_ms - late.measured_at) > MEASURED_LATELY_MS:
+            return None
+        return late
+
+
+def leaders_of(event: OffsetEvent, layout: Layout) -> Int64:
+    """[partition] as the event tells them. Of a huge group it has a part."""
+    leaders = np.full(len(layout), UNKNOWN, np.int64)
+    for topic, positions in event.topics.items():
+        if positions.leader is not None:
+            rows = layout.rows(topic, positions.partition)
+            leaders[rows[rows >= 0]] = np.array(positions.leader, np.int64)[rows >= 0]
+    return leaders
+
 
 @dataclass(frozen=True, slots=True)
 class Facts:
@@ -43,17 +61,15 @@ class Facts:
     onset: Onset
     bad: list[int]  # rows, worst first
     membership: Membership | None  # None: nothing is known of it
-    lateness: Lateness | None  # likewise
+    lateness: Lateness | None  # likewise; only what was measured lately
+    leader: Int64  # brokers; UNKNOWN where nobody told, or there is none
     log_ends_apart_ms: int
     openings: tuple[int, ...]  # of incidents lately, the one that is open too
 
     @property
     def late_ms(self) -> int | None:
         """How late the group is, at least; None where that was not measured lately."""
-        late = self.lateness
-        if late is None or self.now_ms - late.measured_at > MEASURED_LATELY_MS:
-            return None
-        return late.late_ms
+        return None if self.lateness is None else self.lateness.late_ms
 
     @property
     def worst(self) -> Status:
@@ -102,9 +118,15 @@ class Facts:
         and in those whose offset is beyond the end.
         """
         committed, log_start = self.latest[Latest.COMMITTED], self.latest[Latest.LOG_START]
-        if not (log_start > committed).any():
+        measured = self.lateness is not None and self.lateness.lost_records > 0
+        if not measured and not (log_start > committed).any():
             return np.zeros(len(committed), np.int64)
         lost = np.where(committed >= 0, log_start - committed, 0)
+        if self.lateness is not None and measured:
+            for late in self.lateness.worst_first:
+                row = int(self.layout.rows(late.topic, (late.partition,))[0])
+                if row >= 0 and late.committed == committed[row]:
+                    lost[row] = max(int(lost[row]), late.lost_records)
         is_behind = (self.status > Status.OK) & (self.status != Status.BEYOND_END)
         return np.where(is_behind, np.maximum(lost, 0), 0)
 

@@ -14,6 +14,7 @@ from warren.evaluation import (
     Following,
     GroupRules,
     GroupVerdict,
+    Int64,
     Onset,
     PartitionRules,
     PartitionVerdicts,
@@ -26,7 +27,7 @@ from warren.evaluation import (
     told_beyond_end,
 )
 from warren.judgement.causes import find_cause
-from warren.judgement.facts import Facts, Knowledge
+from warren.judgement.facts import Facts, Knowledge, leaders_of
 from warren.judgement.forgetting import as_removal, forget, recalled, to_forget
 from warren.judgement.incidents import opened_at, openings
 from warren.judgement.lag_events import lag_event
@@ -187,7 +188,10 @@ def _judged(
     )
     cause = None
     if onset is not None:
-        cause = _cause(state, onset, evidence, partitions, group, why, group_rules, knowledge)
+        leader = leaders_of(event, state.layout)
+        cause = _cause(
+            state, onset, leader, evidence, partitions, group, why, group_rules, knowledge
+        )
     change = None
     if group.status is not updated.status:
         began = updated.opened_at if since is None else since
@@ -203,6 +207,7 @@ def _judged(
 def _cause(
     state: GroupState,
     onset: Onset,
+    leader: Int64,
     evidence: Evidence,
     partitions: PartitionVerdicts,
     group: GroupVerdict,
@@ -221,7 +226,8 @@ def _cause(
         onset=onset,
         bad=why.worst_first,
         membership=knowledge.membership(),
-        lateness=knowledge.lateness(),
+        lateness=knowledge.lateness_at(state.applied.observed_at),
+        leader=leader,
         log_ends_apart_ms=rules.group.log_ends_apart_ms,
         openings=state.openings,
     )

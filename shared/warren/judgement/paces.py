@@ -10,7 +10,7 @@ from warren.contracts.cause import Cause, CauseEvidence
 from warren.contracts.status import Status
 from warren.evaluation import UNKNOWN, Column, Windows
 from warren.judgement.facts import Facts
-from warren.words import grouped, rate, records, utc
+from warren.words import duration, grouped, rate, records, utc
 
 # Rates that differ by less are the same, as far as a window can tell.
 SAME = 1.1
@@ -40,7 +40,7 @@ def pace_cause(facts: Facts) -> Cause | None:
     if pace.produced > pace.consumed * SAME:
         return _burst(facts, pace) or _too_slow(facts, pace)
     if pace.produced * SAME >= pace.consumed and pace.lag > LATE_S * pace.produced:
-        return _late(pace)
+        return _late(facts, pace)
     return None
 
 
@@ -50,7 +50,7 @@ def _pace(facts: Facts) -> Pace | None:
     consumed, produced = facts.consumed_per_s(windows), facts.produced_per_s(windows, rows)
     known = (consumed >= 0) & (produced >= 0)
     if not known.all():
-        return None
+        return _measured_pace(facts)
     return Pace(
         float(consumed.sum()),
         float(produced.sum()),
@@ -58,6 +58,17 @@ def _pace(facts: Facts) -> Pace | None:
         int(np.maximum(facts.lag[rows], 0).sum()),
         len(rows),
     )
+
+
+def _measured_pace(facts: Facts) -> Pace | None:
+    """Of the last minute, by freshness: where all that the group has falls behind."""
+    late = facts.lateness
+    if late is None or len(facts.bad) < len(facts.layout):
+        return None
+    if late.consume_rate is None or late.produce_rate is None:
+        return None
+    lag = int(np.maximum(facts.lag, 0).sum())
+    return Pace(late.consume_rate, late.produce_rate, -1.0, lag, len(facts.bad))
 
 
 def _produced_before(facts: Facts, windows: Windows) -> float:
@@ -108,13 +119,15 @@ def _too_slow(facts: Facts, pace: Pace) -> Cause:
     )
 
 
-def _late(pace: Pace) -> Cause:
+def _late(facts: Facts, pace: Pace) -> Cause:
+    late = f", {duration(facts.late_ms)} late" if facts.late_ms else ""
     return _cause(
         "late",
         f"consumes as much as is produced, {rate(pace.produced)}, and does not catch up the "
-        f"{records(pace.lag)} that it is behind",
+        f"{records(pace.lag)} that it is behind{late}",
         "add consumers until it has caught up",
         pace,
+        freshness_ms=facts.late_ms,
     )
 
 

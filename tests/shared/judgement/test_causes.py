@@ -6,11 +6,22 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from support.freshness_events import WELL as WELL_OFF
+from support.freshness_events import Row, freshness_event, late
 from support.offset_events import NOW, At, offset_event
-from warren.contracts import Cause, GroupEvent, GroupMember, LagEvent, OffsetEvent
+from warren.contracts import (
+    Cause,
+    FreshnessEvent,
+    GroupEvent,
+    GroupMember,
+    LagEvent,
+    OffsetEvent,
+    OpenTransaction,
+)
 from warren.evaluation import GroupRules, Rules
 from warren.judgement.facts import Knowledge
 from warren.judgement.judge import Judged, judge
+from warren.judgement.lateness import lateness_of
 from warren.judgement.membership import (
     CorruptMembership,
     Membership,
@@ -49,9 +60,11 @@ def at(look: int, committed: int, log_end: int, commits: int = 1, log_start: int
     return At(committed, NOW + look * STEP, log_end=log_end, commits=commits, log_start=log_start)
 
 
-def looks(*partitions: Iterator[At]) -> Iterator[OffsetEvent]:
+def looks(*partitions: Iterator[At], leaders: list[int] | None = None) -> Iterator[OffsetEvent]:
     for look, ats in enumerate(zip(*partitions, strict=True)):
-        yield offset_event(NOW + look * STEP, {"orders": dict(enumerate(ats))})
+        event = offset_event(NOW + look * STEP, {"orders": dict(enumerate(ats))})
+        topic = event.topics["orders"].model_copy(update={"leader": leaders})
+        yield event.model_copy(update={"topics": {"orders": topic}})
 
 
 def well(count: int = 40) -> Iterator[At]:
@@ -73,8 +86,11 @@ def standing(count: int = 40, log_start: int = 0) -> Iterator[At]:
         yield at(look, 50 * min(look, WELL), 50 * look, log_start=log_start if look > WELL else 0)
 
 
-def told(events: Iterator[OffsetEvent], *groups: GroupEvent) -> Cause:
+def told(
+    events: Iterator[OffsetEvent], *groups: GroupEvent, measured: FreshnessEvent | None = None
+) -> Cause:
     """The cause after the last look; what is known of members comes when it was observed."""
+    known_late = None if measured is None else lateness_of(measured)
     state: GroupState | None = None
     lag: LagEvent | None = None
     for event in events:
@@ -82,7 +98,8 @@ def told(events: Iterator[OffsetEvent], *groups: GroupEvent) -> Cause:
         for group in groups:
             if group.observed_at <= event.observed_at:
                 membership = membership_after(group, membership)
-        outcome = judge(event, state, RULES, knowledge=Knowledge(lambda known=membership: known))
+        knowledge = Knowledge(lambda known=membership: known, lambda: known_late)
+        outcome = judge(event, state, RULES, knowledge=knowledge)
         assert isinstance(outcome, Judged)
         state, lag = outcome.state, outcome.lag
         assert (lag.cause is None) == (lag.status == "OK")
@@ -151,6 +168,71 @@ def test_one_record_behind_may_be_the_end_of_a_transaction() -> None:
 def test_records_that_are_gone() -> None:
     cause = told(looks(standing(log_start=700), well()), group_event(0, [0, 1]))
     assert (cause.name, cause.evidence.lost_records) == ("records_lost", 100)
+
+
+def measured_at(look: int, *rows: Row, **more: Any) -> FreshnessEvent:
+    return freshness_event(look * STEP, *rows, **more)
+
+
+def test_records_that_are_gone_as_freshness_measured_it() -> None:
+    """The broker does not say where the log begins; of another offset it says nothing."""
+    lost = late(None, reason="expired", bound_ms=1, committed=600, lost_records=64)
+    cause = told(looks(standing(), well()), measured=measured_at(39, lost, WELL_OFF))
+    assert (cause.name, cause.evidence.lost_records) == ("records_lost", 64)
+    other = {**lost, "committed": 599}
+    assert told(looks(standing()), measured=measured_at(39, other)).name == "stuck_record"
+    assert told(looks(standing()), measured=measured_at(10, lost)).name == "stuck_record"
+
+
+def open_since(look: int, *partitions: int) -> dict[str, Any]:
+    return {
+        "open_transactions": [
+            OpenTransaction(
+                topic="orders",
+                partition=partition,
+                first_offset=600,
+                since=NOW + look * STEP,
+                transactional_id="payments-1",
+            )
+            for partition in partitions
+        ]
+    }
+
+
+def test_a_transaction_that_nobody_ends() -> None:
+    rows = late(5, reason="open_transaction", bound_ms=5), WELL_OFF
+    cause = told(looks(standing(), well()), measured=measured_at(39, *rows, **open_since(12, 0)))
+    assert cause.name == "hanging_transaction"
+    assert cause.sentence == (
+        "orders/0 has come to a transaction that has been open for 2 m 15 s (transactional id "
+        "payments-1): who reads committed records waits for its end"
+    )
+    assert cause.action is not None
+    assert cause.action.endswith("abort --topic orders --partition 0 --start-offset 600")
+    young = measured_at(39, *rows, **open_since(30, 0))
+    assert told(looks(standing(), well()), measured=young).name == "stuck_record"
+    elsewhere = measured_at(39, *rows, **open_since(12, 1))
+    assert told(looks(standing(), well()), measured=elsewhere).name == "stuck_record"
+
+
+def test_all_that_is_bad_is_led_by_one_broker() -> None:
+    lives = silent, silent, silent, silent, well, well, well, well
+    leaders = [101] * 4 + [102] * 4
+    two_each = group_event(0, [0, 4], [1, 5], [2, 6], [3, 7])
+
+    def said(leaders: list[int] | None, group: GroupEvent = two_each) -> Cause:
+        return told(looks(*(life() for life in lives), leaders=leaders), group)
+
+    cause = said(leaders)
+    assert (cause.name, cause.evidence.broker) == ("one_broker", 101)
+    assert cause.sentence == (
+        "orders/0 and 3 more are led by broker 101; those led by others are well"
+    )
+    assert said(None).name == "unknown"
+    assert said([-1] * 8).name == "unknown"
+    assert said([101] * 8).name == "unknown"  # it leads others that are well
+    assert said([101, 101, 101, 102] * 2).name == "unknown"
+    assert said(leaders, group_event(0, [0, 1, 2, 3], [4, 5, 6, 7])).name == "one_member"
 
 
 def test_partitions_that_nobody_owns() -> None:

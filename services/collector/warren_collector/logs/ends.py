@@ -29,10 +29,13 @@ _Offsets = dict[str, Int64s]
 
 @dataclass(frozen=True, slots=True)
 class TopicLog:
-    """Offsets by partition; UNKNOWN where the leader did not say."""
+    """Offsets by partition; UNKNOWN where the leader did not say. `leader`: brokers by partition,
+    or NO_LEADER; None where that is not told.
+    """
 
     start: Int64s
     end: Int64s
+    leader: Int64s | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,4 +222,5 @@ class LogEndsReader:
         if beyond.any():
             # The topic was created anew under its old name: what was known is of the old one.
             start[beyond] = UNKNOWN
-        return TopicLog(start.copy(), end)
+        leader = np.array(self._metadata.leaders[topic], np.int64)
+        return TopicLog(start.copy(), end, leader if len(leader) == len(end) else None)

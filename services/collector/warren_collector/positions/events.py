@@ -40,6 +40,7 @@ class Columns:
     commits: Int64s
     log_start: Int64s
     log_end: Int64s
+    leader: Int64s | None = None
 
     def __len__(self) -> int:
         return len(self.partition)
@@ -54,6 +55,7 @@ class Columns:
             self.commits[cut],
             self.log_start[cut],
             self.log_end[cut],
+            None if self.leader is None else self.leader[cut],
         )
 
     def to_contract(self) -> TopicPositions:
@@ -65,6 +67,7 @@ class Columns:
             commits=self.commits.tolist(),
             log_start=self.log_start.tolist(),
             log_end=self.log_end.tolist(),
+            leader=None if self.leader is None else self.leader.tolist(),
         )
 
 
@@ -188,6 +191,7 @@ def _columns(partitions: Int64s, rows: Int64s, columns: PositionColumns, log: To
         commits=np.where(is_none, 0, columns.commits[rows]),
         log_start=log.start,
         log_end=log.end,
+        leader=log.leader,
     )
 
 
