@@ -366,7 +366,7 @@ def _freshness_event(world: World, now: int) -> FreshnessEvent:
         if world.committed[p] >= first
     ]
     held_at = {each.partition for each in held}
-    nothing = [None] * world.partitions
+    nothing: list[int | None] = [None] * world.partitions
     late = [round(1000 * max(lag, 0) / world.rate) for lag in lags]
     return FreshnessEvent(
         cluster="prod",
