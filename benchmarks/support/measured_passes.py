@@ -49,10 +49,11 @@ class MeasuredPasses:
             CLUSTER, self._reader.brokers, settings.retention_refresh, clock
         )
         self._redis = RedisCache(NO_REDIS, settings.cache_ttl, clock)
-        local = LocalCache(settings.cache_entries, settings.cache_ttl, clock)
         self._measurer = ClusterMeasurer(
             self._reader,
-            TimeCache(CLUSTER, local, self._redis),
+            TimeCache(
+                CLUSTER, LocalCache(settings.cache_entries, settings.cache_ttl, clock), self._redis
+            ),
             self._retention,
             settings,
             clock,

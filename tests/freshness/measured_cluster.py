@@ -49,10 +49,11 @@ class MeasuredCluster:
         )
         redis = RedisSettings.model_validate({"url": redis_url})
         self._redis = RedisCache(redis, settings.cache_ttl, clock)
-        local = LocalCache(settings.cache_entries, settings.cache_ttl, clock)
         self.measurer = ClusterMeasurer(
             reader,
-            TimeCache(CLUSTER, local, self._redis),
+            TimeCache(
+                CLUSTER, LocalCache(settings.cache_entries, settings.cache_ttl, clock), self._redis
+            ),
             Retention(CLUSTER, reader.brokers, settings.retention_refresh, clock),
             settings,
             clock,

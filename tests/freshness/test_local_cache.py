@@ -7,9 +7,11 @@ from warren_freshness.record_times.local_cache import LocalCache
 A, B, C = RecordTimes(1, None), RecordTimes(2, 1), RecordTimes(3, 2)
 
 
-def test_the_least_recently_used_goes_first() -> None:
-    cache = LocalCache(2, 60, ManualClock())
+def test_what_nobody_has_asked_for_lately_goes_first() -> None:
+    clock = ManualClock()
+    cache = LocalCache[str, RecordTimes](2, 60, clock)
     cache.put_many({"a": A, "b": B})
+    clock.advance(31)
     assert cache.get_many(["a", "nothing"]) == {"a": A}
     cache.put_many({"c": C})
     assert cache.get_many(["a", "b", "c"]) == {"a": A, "c": C}
@@ -18,7 +20,7 @@ def test_the_least_recently_used_goes_first() -> None:
 
 def test_what_nobody_asks_for_goes_after_its_time() -> None:
     clock = ManualClock()
-    cache = LocalCache(2, 60, clock)
+    cache = LocalCache[str, RecordTimes](2, 60, clock)
     cache.put_many({"a": A, "b": B})
     for _ in range(3):  # a position that stays is read once
         clock.advance(59)
@@ -26,4 +28,5 @@ def test_what_nobody_asks_for_goes_after_its_time() -> None:
     assert cache.get_many(["b"]) == {}
     clock.advance(60)
     assert cache.get_many(["a"]) == {}
-    assert len(cache) == 0
+    cache.put_many({"c": C})
+    assert len(cache) == 1

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,12 @@ from warren_freshness.log_position import RecordTimes
 from warren_freshness.record_times.redis_cache import CHUNK, RETRY_AFTER, RedisCache, decode, encode
 from warren_local.ports import free_port
 from warren_local.valkey import EmbeddedValkey
+
+
+@pytest.fixture
+def valkey(tmp_path: Path) -> Iterator[EmbeddedValkey]:
+    with EmbeddedValkey(free_port(), data_dir=tmp_path, log=tmp_path / "valkey.log") as valkey:
+        yield valkey
 
 
 def with_cache(
@@ -101,6 +107,50 @@ def test_a_redis_that_comes_back(unique: str, tmp_path: Path) -> None:
         with_cache(valkey.url, work)
     finally:
         valkey.stop()
+
+
+def test_a_redis_that_hangs_costs_one_timeout(valkey: EmbeddedValkey, unique: str) -> None:
+    async def work(cache: RedisCache, clock: ManualClock) -> None:
+        await cache.put_many({unique: RecordTimes(1, None)})
+        with valkey.suspended(), capture_logs() as logs:
+            assert await cache.get_many([unique]) == {}
+            assert cache.is_left_alone
+            assert await cache.get_many([unique]) == {}
+        assert [line["setting"] for line in logs] == ["redis.url"]
+        assert is_up() == 0
+        clock.advance(RETRY_AFTER)
+        # What it answers late is not taken for the answer to a later question.
+        assert await cache.get_many(["nothing", unique]) == {unique: RecordTimes(1, None)}
+        assert is_up() == 1
+
+    with_cache(valkey.url, work)
+
+
+def test_a_redis_that_is_full_is_read_and_reported_once(
+    valkey: EmbeddedValkey, unique: str
+) -> None:
+    def limit(size: str) -> None:
+        with Redis.from_url(valkey.url) as redis:
+            redis.config_set("maxmemory-policy", "noeviction")
+            redis.config_set("maxmemory", size)
+
+    async def work(cache: RedisCache, clock: ManualClock) -> None:
+        await cache.put_many({unique: RecordTimes(1, None)})
+        limit("1")
+        with capture_logs() as logs:
+            for _ in range(3):
+                await cache.put_many({"more": RecordTimes(2, None)})
+                assert await cache.get_many([unique, "more"]) == {unique: RecordTimes(1, None)}
+                assert is_up() == 1
+                clock.advance(RETRY_AFTER)
+        assert [line["setting"] for line in logs] == ["redis.url"]
+        limit("100mb")
+        with capture_logs() as logs:
+            await cache.put_many({"more": RecordTimes(2, None)})
+        assert [line["event"] for line in logs] == ["Redis takes record times again"]
+        assert await cache.get_many(["more"]) == {"more": RecordTimes(2, None)}
+
+    with_cache(valkey.url, work)
 
 
 def test_a_url_that_is_none() -> None:

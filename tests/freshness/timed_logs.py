@@ -95,11 +95,18 @@ class TimedLogs:
         commit: bool,
         keys: Sequence[str] | None = None,
     ) -> None:
+        """Its end is in the log when this returns: brokers answer a moment before."""
+        begin = self.range(topic, partition)[1]
         with self.open_transaction(topic, times, partition, keys=keys) as producer:
             if commit:
                 producer.commit_transaction(TIMEOUT)
             else:
                 producer.abort_transaction(TIMEOUT)
+        end = begin + len(times) + 1
+        eventually(
+            lambda: self.range(topic, partition)[1] >= end,
+            message=f"the transaction's end is at the end of {topic}",
+        )
 
     @contextmanager
     def open_transaction(

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib.resources
 import logging
 import subprocess
 import uuid
 from base64 import urlsafe_b64encode
-from collections.abc import Iterator
 from pathlib import Path
 
 import confluent_kafka
@@ -34,7 +32,6 @@ class EmbeddedKafka(Server):
         self._java = java
         self._jars = jars
         self._properties = options.data_dir / "server.properties"
-        self._child: Child | None = None
 
     @property
     def bootstrap(self) -> str:
@@ -89,22 +86,6 @@ class EmbeddedKafka(Server):
         if self._child is not None:
             self._child.stop(STOP_GRACE)
             self._child = None
-
-    def kill(self) -> None:
-        """End it as a crash would (SIGKILL)."""
-        if self._child is not None:
-            self._child.kill()
-            self._child = None
-
-    @contextlib.contextmanager
-    def suspended(self) -> Iterator[None]:
-        """Meanwhile it hangs: connections stay open, and nobody answers."""
-        assert self._child is not None
-        self._child.suspend()
-        try:
-            yield
-        finally:
-            self._child.resume()
 
     def _jvm(self, *flags: str) -> list[str]:
         log4j2 = str(importlib.resources.files("warren_local").joinpath("log4j2.properties"))

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from types import TracebackType
 from typing import Self
 
+from warren_local.child import Child
+
 
 class Server(ABC):
-    """Started on entry, stopped on exit."""
+    """Started on entry, stopped on exit. `_child`: while it runs."""
+
+    _child: Child | None = None
 
     @abstractmethod
     def start(self) -> None:
@@ -17,6 +23,22 @@ class Server(ABC):
     @abstractmethod
     def stop(self) -> None:
         """Stops it; no harm when it does not run."""
+
+    def kill(self) -> None:
+        """End it as a crash would (SIGKILL)."""
+        if self._child is not None:
+            self._child.kill()
+            self._child = None
+
+    @contextlib.contextmanager
+    def suspended(self) -> Iterator[None]:
+        """Meanwhile it hangs: connections stay open, and nobody answers."""
+        assert self._child is not None
+        self._child.suspend()
+        try:
+            yield
+        finally:
+            self._child.resume()
 
     def __enter__(self) -> Self:
         self.start()

@@ -26,7 +26,6 @@ class EmbeddedValkey(Server):
         self.port = port
         self.log = log
         self._data_dir = data_dir
-        self._child: Child | None = None
 
     @property
     def url(self) -> str:

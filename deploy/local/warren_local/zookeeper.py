@@ -26,7 +26,6 @@ class EmbeddedZookeeper(Server):
         self._jars = jars
         self._data_dir = data_dir
         self._log = log
-        self._child: Child | None = None
 
     @property
     def hosts(self) -> str:

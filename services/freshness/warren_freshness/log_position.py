@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 UNKNOWN = -1
@@ -27,8 +26,7 @@ class RecordTimes(NamedTuple):
     """Of the last record before it, as far as it was seen."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """What reading at a position gave.
 
     none: no record at or after it, only control records and aborted ones, if anything.

@@ -108,10 +108,14 @@ def _cluster_measurer(
     """One cluster's own stack; only Redis is shared."""
     freshness = settings.freshness
     reader = RecordReader(name, f"clusters.{name}", settings.clusters[name], clock)
-    local = LocalCache(freshness.cache_entries, freshness.cache_ttl, clock)
     return ClusterMeasurer(
         reader,
-        TimeCache(name, local, redis, settings.home.installation),
+        TimeCache(
+            name,
+            LocalCache(freshness.cache_entries, freshness.cache_ttl, clock),
+            redis,
+            settings.home.installation,
+        ),
         Retention(name, reader.brokers, freshness.retention_refresh, clock),
         freshness,
         clock,

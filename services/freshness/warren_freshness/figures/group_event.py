@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 
 from warren.contracts import (
     FreshnessEvent,
@@ -56,13 +57,16 @@ def group_event(
 
 def _worst(everything: Iterable[tuple[str, Row]]) -> WorstFreshness | None:
     """The first of the latest partitions: by its value or, without one, by what it is at least."""
-    late = [
-        WorstFreshness(topic=topic, partition=row.partition, freshness_ms=ms, at_least=at_least)
-        for topic, row in everything
-        for ms, at_least in [_late(row)]
-        if ms is not None
-    ]
-    return max(late, key=lambda worst: worst.freshness_ms, default=None)
+    late = [(ms, topic, row) for topic, row in everything if (ms := _late(row)) is not None]
+    if not late:
+        return None
+    ms, topic, row = max(late, key=itemgetter(0))
+    return WorstFreshness(
+        topic=topic,
+        partition=row.partition,
+        freshness_ms=ms,
+        at_least=row.freshness_ms is None,
+    )
 
 
 def _sum(rates: Iterable[float | None]) -> float | None:
@@ -87,9 +91,9 @@ def _loss_reason(rows: Sequence[Row]) -> TimeToLossReason | None:
     return first.time_to_loss_reason if first else None
 
 
-def _late(row: Row) -> tuple[int | None, bool]:
-    """How late it is, and whether that is a lower bound."""
-    return (row.bound_ms, True) if row.freshness_ms is None else (row.freshness_ms, False)
+def _late(row: Row) -> int | None:
+    """How late it is or, without a value, at least is."""
+    return row.bound_ms if row.freshness_ms is None else row.freshness_ms
 
 
 def _has_unknown(everything: Iterable[tuple[str, Row]]) -> bool:

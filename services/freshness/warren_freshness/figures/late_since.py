@@ -38,3 +38,10 @@ def remembered_at(state: PartitionState, known: LateSince | None) -> LateSince:
     """What is known still: nothing of before, once the group has committed another offset."""
     committed = state.committed.offset
     return known if known and known.committed == committed else LateSince(committed, None)
+
+
+def has_wrong_time(state: PartitionState, known: LateSince | None) -> bool:
+    """Whether the record at the committed offset was seen before its timestamp."""
+    if known is None or not known.has_wrong_time:
+        return False
+    return known.committed == state.committed.offset

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from warren.contracts import FreshnessReason, TimeToLossReason
 
 from warren_freshness.figures import arithmetic
-from warren_freshness.figures.late_since import LateSince, remembered_at
+from warren_freshness.figures.late_since import LateSince, has_wrong_time, remembered_at
 from warren_freshness.figures.loss import Retention, Sizes, loss_of_unread, time_to_loss
 from warren_freshness.log_position import LogPosition, Reading, ReadOutcome
 from warren_freshness.positions.partition_state import PartitionState, lost_records
@@ -66,14 +66,6 @@ def measure(
     state: PartitionState, evidence: Evidence, now: int, known: LateSince | None = None
 ) -> Row:
     """A partition's figures at `now`, Unix ms. `known` is what was remembered of it."""
-    return _lateness(state, evidence, now, known)._replace(
-        produce_rate=state.produce_rate,
-        consume_rate=state.consume_rate,
-        time_to_catch_up_ms=state.catch_up_ms,
-    )
-
-
-def _lateness(state: PartitionState, evidence: Evidence, now: int, known: LateSince | None) -> Row:
     place = state.to_read
     if place is None:
         if not state.has_committed:
@@ -90,31 +82,32 @@ def _lateness(state: PartitionState, evidence: Evidence, now: int, known: LateSi
             return _held_up(state, reading, reading.undecided_at, evidence, now)
         off_by = now - state.log_observed_at
         return _nothing_left(state, "control_only", off_by, reading.before, now)
-    remembered = remembered_at(state, known)
     oldest_at = arithmetic.usable(reading.first, now)
     if oldest_at is not None and not lost:
-        if not remembered.has_wrong_time:
+        if not has_wrong_time(state, known):
             row = _behind(state, reading, oldest_at, evidence, now)
             return row if reading.latest is None else _estimated(row, state, reading.latest, now)
         oldest_at = None
     at_the_latest = oldest_at if reading.latest is None else min(reading.latest, now)
-    since = remembered.earliest(state, at_the_latest)
+    since = remembered_at(state, known).earliest(state, at_the_latest)
     if oldest_at is not None:
         return _expired(state, oldest_at, lost, since, evidence, now)
-    reason = _REASON_WITHOUT_TIME[reading.outcome]
-    row = _without_value(state, reason, lost, arithmetic.at_least(since, now))
-    row = row._replace(late_since=since)
-    if reading.outcome == "none":
-        return row
-    unknown = loss_of_unread(state, evidence.retention, evidence.sizes)
-    return row._replace(time_to_loss_reason=unknown)
+    reason, at_least = _REASON_WITHOUT_TIME[reading.outcome], arithmetic.at_least(since, now)
+    is_gone = reading.outcome == "none"
+    unknown = None if is_gone else loss_of_unread(state, evidence.retention, evidence.sizes)
+    return _without_value(state, reason, lost, at_least, since, unknown)
 
 
 def unheard_of(state: PartitionState, known: LateSince | None = None) -> Row:
     """A partition of a group of which nothing was heard for too long: it may have committed."""
     reason: FreshnessReason = "timeout" if state.has_committed else "no_commit"
     row = _without_value(state, reason, state.lost_records, None)
-    return row._replace(late_since=remembered_at(state, known).since)
+    return row._replace(
+        late_since=remembered_at(state, known).since,
+        produce_rate=None,
+        consume_rate=None,
+        time_to_catch_up_ms=None,
+    )
 
 
 def to_remember(
@@ -126,15 +119,33 @@ def to_remember(
         return LateSince(committed, None, evidence.readings[state.to_read].end)
     if row.late_since is None:
         return None
-    wrong = row.reason == "bad_timestamp" or remembered_at(state, known).has_wrong_time
-    return LateSince(committed, row.late_since, has_wrong_time=wrong)
+    wrong = row.reason == "bad_timestamp" or has_wrong_time(state, known)
+    late = LateSince(committed, row.late_since, has_wrong_time=wrong)
+    return known if known == late else late  # there are many, and most stay
 
 
 def _without_value(
-    state: PartitionState, reason: FreshnessReason, lost: int, at_least: int | None
+    state: PartitionState,
+    reason: FreshnessReason,
+    lost: int,
+    at_least: int | None,
+    since: int | None = None,
+    unknown: TimeToLossReason | None = None,
 ) -> Row:
     _, partition, committed = state.committed
-    return Row(partition, committed, None, reason, at_least, lost)
+    return Row(
+        partition,
+        committed,
+        None,
+        reason,
+        at_least,
+        lost,
+        late_since=since,
+        time_to_loss_reason=unknown,
+        produce_rate=state.produce_rate,
+        consume_rate=state.consume_rate,
+        time_to_catch_up_ms=state.catch_up_ms,
+    )
 
 
 def _nothing_left(
@@ -155,6 +166,9 @@ def _nothing_left(
             state.committed_at, arithmetic.usable(last_committed, now)
         ),
         append_lag_ms=0,
+        produce_rate=state.produce_rate,
+        consume_rate=state.consume_rate,
+        time_to_catch_up_ms=state.catch_up_ms,
     )
 
 
@@ -167,9 +181,8 @@ def _held_up(
     if oldest_at is None:
         since = state.known_since
         at_least = arithmetic.at_least(since, now)
-        row = _without_value(state, "open_transaction", 0, at_least)
         unknown = loss_of_unread(state, evidence.retention, evidence.sizes)
-        return row._replace(late_since=since, time_to_loss_reason=unknown)
+        return _without_value(state, "open_transaction", 0, at_least, since, unknown)
     row = _behind(state, reading, oldest_at, evidence, now)
     # Should it be aborted, there may be nothing that the group is late with.
     return row._replace(reason="open_transaction", bound_ms=max(now - oldest_at, oldest_at - now))
@@ -195,6 +208,9 @@ def _behind(
         append_lag_ms=arithmetic.append_lag(newest, last_committed),
         late_since=oldest_at,
         time_to_loss_reason=loss.reason,
+        produce_rate=state.produce_rate,
+        consume_rate=state.consume_rate,
+        time_to_catch_up_ms=state.catch_up_ms,
         retention_left=loss.share,
     )
 
@@ -236,5 +252,8 @@ def _expired(
         oldest_at=oldest_at,
         late_since=since,
         time_to_loss_reason=loss.reason,
+        produce_rate=state.produce_rate,
+        consume_rate=state.consume_rate,
+        time_to_catch_up_ms=state.catch_up_ms,
         retention_left=loss.share,
     )

@@ -22,7 +22,7 @@ from warren_freshness.figures.partition_figures import (
 )
 from warren_freshness.passes.countdown import Countdown
 from warren_freshness.passes.known_commits import KnownCommits
-from warren_freshness.passes.known_lateness import KnownLateness, Partition
+from warren_freshness.passes.known_lateness import KnownLateness
 from warren_freshness.passes.log_end_samples import LogEndSamples
 from warren_freshness.passes.position_readings import PositionReadings
 from warren_freshness.positions.group_positions import GroupKey, GroupSnapshot
@@ -156,17 +156,20 @@ class ClusterMeasurer:
         now = self._clock.now_ms()
         stale = self.is_stale(group)
         before = self.lateness.of(group)
-        after: dict[Partition, LateSince] = {}
+        after: dict[str, dict[int, LateSince]] = {}
         rows: dict[str, list[Row]] = {}
         for topic, states in group.topics.items():
             rows[topic] = []
+            known_here, late_here = before.get(topic, {}), {}
             for state in states:
-                place = (topic, state.committed.partition)
-                known = before.get(place)
+                partition = state.committed.partition
+                known = known_here.get(partition)
                 row = unheard_of(state, known) if stale else measure(state, evidence, now, known)
                 rows[topic].append(row)
                 if (late := to_remember(state, row, evidence, known)) is not None:
-                    after[place] = late
+                    late_here[partition] = late
+            if late_here:
+                after[topic] = late_here
         self.lateness.keep(group, after)
         held_up_by = open_transactions(
             () if stale else group.states, evidence.held_up, evidence.owners, now

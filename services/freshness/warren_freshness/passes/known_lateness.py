@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 
 from warren.contracts import FreshnessEvent
 
@@ -10,18 +11,17 @@ from warren_freshness.figures.late_since import LateSince
 from warren_freshness.passes.known_by_group import KnownByGroup
 from warren_freshness.positions.group_positions import GroupSnapshot
 
-Partition = tuple[str, int]
-"""Topic and number."""
+Lateness = Mapping[str, Mapping[int, LateSince]]
+"""By topic and partition, where anything is known."""
 
 
-class KnownLateness(KnownByGroup[Mapping[Partition, LateSince]]):
+class KnownLateness(KnownByGroup[Lateness]):
     """Of one cluster's groups."""
 
-    def of(self, group: GroupSnapshot) -> Mapping[Partition, LateSince]:
-        """By partition, where anything is known."""
+    def of(self, group: GroupSnapshot) -> Lateness:
         return self._get(group) or {}
 
-    def keep(self, group: GroupSnapshot, known: Mapping[Partition, LateSince]) -> None:
+    def keep(self, group: GroupSnapshot, known: Lateness) -> None:
         """What a pass leaves to the next one."""
         of_home = self._groups[group.home_partition]
         if known:
@@ -31,11 +31,12 @@ class KnownLateness(KnownByGroup[Mapping[Partition, LateSince]]):
 
     def recall(self, home_partition: int, events: Iterable[FreshnessEvent]) -> None:
         """Begins with what was published last, by whichever instance."""
-        recalled = {(event.cluster, event.group): dict(_late(event)) for event in events}
+        recalled = {(event.cluster, event.group): _late(event) for event in events}
         self._groups[home_partition] = {key: late for key, late in recalled.items() if late}
 
 
-def _late(event: FreshnessEvent) -> Iterator[tuple[Partition, LateSince]]:
+def _late(event: FreshnessEvent) -> Lateness:
+    late: dict[str, dict[int, LateSince]] = defaultdict(dict)
     for topic, columns in event.topics.items():
         rows = zip(
             columns.partition,
@@ -47,4 +48,5 @@ def _late(event: FreshnessEvent) -> Iterator[tuple[Partition, LateSince]]:
         for partition, committed, since, reason in rows:
             if since is not None:
                 wrong = reason == "bad_timestamp"
-                yield (topic, partition), LateSince(committed, since, has_wrong_time=wrong)
+                late[topic][partition] = LateSince(committed, since, has_wrong_time=wrong)
+    return dict(late)

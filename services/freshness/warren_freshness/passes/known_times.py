@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from warren_freshness.log_position import UNKNOWN, LogPosition, Reading, RecordTimes
+from warren_freshness.log_position import UNKNOWN, LogPosition, Reading
 from warren_freshness.positions.partition_state import PartitionState
 from warren_freshness.record_times.cache import TimeCache
 
@@ -41,8 +41,7 @@ class KnownTimes:
         self, positions: Iterable[LogPosition], topic_ids: Mapping[str, str]
     ) -> dict[LogPosition, Reading]:
         """Those at which a record is known to be."""
-        cached = await self._cache.get_many(positions, topic_ids)
-        return {p: Reading("record", times.first, times.before) for p, times in cached.items()}
+        return await self._cache.get_many(positions, topic_ids)
 
     async def keep(
         self, readings: Mapping[LogPosition, Reading], topic_ids: Mapping[str, str]
@@ -64,14 +63,15 @@ def _has_not_grown(state: PartitionState, reading: Reading) -> bool:
     return UNKNOWN != state.log_end <= reading.end
 
 
-def _lasting(readings: Mapping[LogPosition, Reading]) -> dict[LogPosition, RecordTimes]:
-    """Times of records that are at their positions for good."""
+def _lasting(readings: Mapping[LogPosition, Reading]) -> dict[LogPosition, Reading]:
+    """Records that are at their positions for good."""
     return {
-        position: RecordTimes(reading.first, reading.before)
+        position: reading if reading.log_start == UNKNOWN else reading._replace(log_start=UNKNOWN)
         for position, reading in readings.items()
-        if reading.first is not None
+        if reading.outcome == "record"
     }
 
 
 def _where_it_is(position: LogPosition, reading: Reading) -> LogPosition:
-    return position._replace(offset=max(position.offset, reading.log_start))
+    is_deleted = position.offset < reading.log_start
+    return position._replace(offset=reading.log_start) if is_deleted else position

@@ -46,6 +46,12 @@ class LogStarts:
         start = self._starts.get((position.topic, position.partition), UNKNOWN)
         return position if start <= position.offset else position._replace(offset=start)
 
+    def places(self, positions: Iterable[LogPosition]) -> dict[LogPosition, LogPosition]:
+        """The same, of many."""
+        if not self._starts:
+            return {position: position for position in positions}
+        return {position: self.place(position) for position in positions}
+
     async def ask(self, positions: Iterable[LogPosition], *, timeout: float) -> None:
         """Asks the leaders of these."""
         partitions = {(position.topic, position.partition) for position in positions}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from warren.clock import Clock
 from warren.kafka.list_offsets import EARLIEST_LOCAL
@@ -50,21 +50,20 @@ class PositionReadings:
         self, groups: Sequence[GroupSnapshot], budget: ByteBudget, left: SecondsLeft
     ) -> dict[LogPosition, Reading]:
         """By position where a group goes on reading. `left`: seconds of the pass."""
-        readers = [
-            Reader((group.cluster, group.group), place, state)
+        wanted = {
+            place: state
             for group in groups
             for state in group.states
             if (place := state.to_read) is not None
-        ]
-        wanted = {reader.position: reader.state for reader in readers}
+        }
         topic_ids = {topic: self._reader.metadata.topic_id(topic) for topic in _topics(wanted)}
         known = await self._recall(wanted, topic_ids)
         known = await self._checked(wanted, known, topic_ids, left)
         missing = {place: wanted[place] for place in wanted if place not in known}
         apart = await self._not_to_be_read(missing, left)
-        order = self._waiting.in_order(readers, [p for p in missing if p not in apart])
+        order = self._waiting.in_order(_readers(groups), [p for p in missing if p not in apart])
         read = await self._read({place: wanted[place] for place in order}, topic_ids, budget, left)
-        self._count(readers, read)
+        self._count(groups, read)
         apart |= {place for place, reading in read.items() if reading.outcome == "not_authorised"}
         known.update({place: Reading("unread") for place in apart})
         known.update(read)
@@ -81,7 +80,7 @@ class PositionReadings:
         self._starts.begin(wanted, topic_ids)
         if not self._starts.are_known:
             return await self._known.recall(wanted, topic_ids)
-        now_at = {place: self._starts.place(place) for place in wanted}
+        now_at = self._starts.places(wanted)
         known = await self._known.recall({now_at[p]: s for p, s in wanted.items()}, topic_ids)
         return _as_seen_from(now_at, known)
 
@@ -93,8 +92,14 @@ class PositionReadings:
         left: SecondsLeft,
     ) -> dict[LogPosition, Reading]:
         """Without what is deleted by now. Where nobody answers, it counts as there."""
-        doubtful = {place for place in known if self._may_be_deleted(wanted[place], known[place])}
-        before = {place: self._starts.place(place) for place in doubtful}
+        kept_since = {topic: self._kept_since(topic) for topic in _topics(known)}
+        doubtful = {
+            place
+            for place, reading in known.items()
+            if reading.first is not None
+            and (reading.first <= kept_since[place.topic] or wanted[place].lost_records > 0)
+        }
+        before = self._starts.places(doubtful)
         await self._starts.ask(doubtful, timeout=left())
         moved = {p: now_at for p in doubtful if (now_at := self._starts.place(p)) != before[p]}
         again = await self._known.recall_records(moved.values(), topic_ids) if moved else {}
@@ -110,7 +115,7 @@ class PositionReadings:
         budget: ByteBudget,
         left: SecondsLeft,
     ) -> dict[LogPosition, Reading]:
-        now_at = {place: self._starts.place(place) for place in wanted}
+        now_at = self._starts.places(wanted)
         starts = {
             at: self._known.fetch_offset(at, wanted[place].log_start)
             for place, at in now_at.items()
@@ -126,6 +131,8 @@ class PositionReadings:
         await self._retention.refresh(topics, timeout=left())
         denied = {topic for topic in topics if any(d.search(topic) for d in self._denied)}
         tiered = {topic for topic in topics - denied if self._retention.is_tiered(topic)}
+        if not denied and not tiered:
+            return set()
         partitions = {(p.topic, p.partition) for p in missing if p.topic in tiered}
         local = {}
         if partitions:
@@ -141,24 +148,30 @@ class PositionReadings:
     async def _estimate(self, wanted: Wanted, left: SecondsLeft) -> dict[LogPosition, Reading]:
         if not wanted:
             return {}
-        now_at = {place: self._starts.place(place) for place in wanted}
+        now_at = self._starts.places(wanted)
         found = await self._brackets.read({at: wanted[p] for p, at in now_at.items()}, left)
         return _as_seen_from(now_at, found)
 
-    def _may_be_deleted(self, state: PartitionState, known: Reading) -> bool:
-        """Retention has come this far: by now the log may begin after what is known of it."""
-        if known.first is None:
-            return False
-        topic = state.committed.topic
+    def _kept_since(self, topic: str) -> float:
+        """Retention has come this far, Unix ms: by now the log may begin after such a record."""
+        if self._retention.limit(topic) is not None:
+            return math.inf
         retention = self._retention.of(topic)
-        is_old = retention is not None and known.first + retention <= self._clock.now_ms()
-        return is_old or state.lost_records > 0 or self._retention.limit(topic) is not None
+        return -math.inf if retention is None else self._clock.now_ms() - retention
 
-    def _count(self, readers: Sequence[Reader], read: Mapping[LogPosition, Reading]) -> None:
+    def _count(self, groups: Sequence[GroupSnapshot], read: Mapping[LogPosition, Reading]) -> None:
         unread = {place for place, reading in read.items() if reading.outcome == "unread"}
-        self._waiting.take(readers, len(read), unread)
+        self._waiting.take(_readers(groups), len(read), unread)
         FRESHNESS_WAITING_PASSES.labels(self._reader.cluster).set(self._waiting.longest)
         FRESHNESS_ROUND_PASSES.labels(self._reader.cluster).set(self._waiting.bound)
+
+
+def _readers(groups: Iterable[GroupSnapshot]) -> Iterator[Reader]:
+    for group in groups:
+        key = (group.cluster, group.group)
+        for state in group.states:
+            if (place := state.to_read) is not None:
+                yield Reader(key, place, state)
 
 
 def _topics(wanted: Iterable[LogPosition]) -> set[str]:
@@ -175,5 +188,5 @@ def _as_seen_from(
         if reading is None:
             continue
         is_moved = at != place and reading.log_start < at.offset
-        readings[place] = replace(reading, log_start=at.offset) if is_moved else reading
+        readings[place] = reading._replace(log_start=at.offset) if is_moved else reading
     return readings

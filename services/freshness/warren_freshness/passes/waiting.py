@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections import deque
-from collections.abc import Collection, Iterable
+from collections import defaultdict, deque
+from collections.abc import Collection, Iterable, Mapping
+from itertools import chain
 from typing import NamedTuple
 
 from warren_freshness.log_position import LogPosition
 from warren_freshness.positions.group_positions import GroupKey
 from warren_freshness.positions.partition_state import PartitionState
 
-_Place = tuple[GroupKey, str, int]
-"""A group's partition: the group may move on while it waits."""
+_Partition = tuple[str, int]
 
+_NOTHING: Mapping[_Partition, int] = {}
 _REMEMBERED = 10  # passes in a row that could not read all
 
 
@@ -35,12 +36,13 @@ class Waiting:
     def __init__(self) -> None:
         self.bound = 1
         self._read: deque[int] = deque(maxlen=_REMEMBERED)
-        self._passes: dict[_Place, int] = {}
+        # By group and partition: the group may move on while it waits.
+        self._passes: dict[GroupKey, dict[_Partition, int]] = {}
 
     @property
     def longest(self) -> int:
         """Passes for which somebody has waited by now; 0: nobody waits."""
-        return max(self._passes.values(), default=0)
+        return max(chain.from_iterable(p.values() for p in self._passes.values()), default=0)
 
     def in_order(
         self, readers: Iterable[Reader], missing: Collection[LogPosition]
@@ -52,9 +54,12 @@ class Waiting:
         ranks: dict[LogPosition, tuple[int, int, int]] = {}
         for group, position, state in readers:
             if position in wanted:
-                waited = self._passes.get((group, position.topic, position.partition), 0)
+                passes = self._passes.get(group)
+                waited = passes.get(position[:2], 0) if passes else 0
                 rank = (-waited, _late_since(state), state.committed_at)
-                ranks[position] = min(rank, ranks.get(position, rank))
+                before = ranks.get(position)
+                if before is None or rank < before:
+                    ranks[position] = rank
         return sorted(missing, key=ranks.__getitem__)
 
     def take(self, readers: Iterable[Reader], wanted: int, unread: Collection[LogPosition]) -> None:
@@ -64,12 +69,13 @@ class Waiting:
             self._read.clear()
         pace = max(sum(self._read), 1) / max(len(self._read), 1)
         self.bound = math.ceil(wanted / pace) if unread else 1
-        waiting = (
-            (group, position.topic, position.partition)
-            for group, position, _ in (readers if unread else ())
-            if position in unread
-        )
-        self._passes = {place: self._passes.get(place, 0) + 1 for place in waiting}
+        passes: dict[GroupKey, dict[_Partition, int]] = defaultdict(dict)
+        for group, position, _ in readers if unread else ():
+            if position in unread:
+                partition = position[:2]
+                before = self._passes.get(group, _NOTHING).get(partition, 0)
+                passes[group][partition] = before + 1
+        self._passes = dict(passes)
 
 
 def _late_since(state: PartitionState) -> int:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
+from itertools import repeat
 from typing import NamedTuple
 
 from warren.evaluation.commit_convention import REST_MS
@@ -69,8 +71,8 @@ class PartitionState(NamedTuple):
     def rests_at_last_record(self) -> bool:
         """It stays one before the end of a log that does not grow."""
         return (
-            self.has_committed
-            and self.log_end == self.committed.offset + 1
+            self.log_end == self.committed.offset + 1
+            and self.has_committed
             and self.lagging_since != UNKNOWN
             and self.log_observed_at - self.lagging_since >= REST_MS
         )
@@ -84,10 +86,14 @@ class PartitionState(NamedTuple):
     @property
     def to_read(self) -> LogPosition | None:
         """Where the oldest unconsumed record is; None when there is nothing to read."""
-        if not self.has_committed or self.is_caught_up:
+        # Asked for several times a pass, of every partition of every group.
+        committed, log_end = self.committed, self.log_end
+        offset = committed.offset + self.steps
+        if committed.offset < 0 or UNKNOWN != log_end <= offset:
             return None
-        topic, partition, _ = self.committed
-        return LogPosition(topic, partition, max(self.next_offset, self.log_start))
+        if offset < self.log_start:
+            offset = self.log_start
+        return committed if offset == committed.offset else committed._replace(offset=offset)
 
     @property
     def log_end_position(self) -> LogPosition:
@@ -111,27 +117,36 @@ def lost_records(next_offset: int, log_start: int) -> int:
     return max(log_start - next_offset, 0) if next_offset >= 0 else 0
 
 
+# There are many of them, and a pass makes each anew: without a call of Python's for each.
+_STATE = partial(tuple.__new__, PartitionState)
+_POSITION = partial(tuple.__new__, LogPosition)
+
+
 def partition_states(
     topic: str, columns: TopicColumns, log_range: LogRange, pace: Pace
 ) -> Iterator[PartitionState]:
     """One state per partition of a group's topic."""
     at = columns.partition
-    for partition, committed, *rest in zip(
-        at.tolist(),
-        columns.committed.tolist(),
-        columns.committed_at.tolist(),
-        columns.lagging_since.tolist(),
-        log_range.start[at].tolist(),
-        log_range.end[at].tolist(),
-        log_range.observed_at[at].tolist(),
-        columns.looks_beyond_end.tolist(),
-        _known(log_range.pace.rates(at)),
-        _known(pace.rates(at)),
-        strict=True,
-    ):
-        yield PartitionState(LogPosition(topic, partition, committed), *rest)
+    committed = zip(repeat(topic), at.tolist(), columns.committed.tolist(), strict=False)
+    return map(
+        _STATE,
+        zip(
+            map(_POSITION, committed),
+            columns.committed_at.tolist(),
+            columns.lagging_since.tolist(),
+            log_range.start[at].tolist(),
+            log_range.end[at].tolist(),
+            log_range.observed_at[at].tolist(),
+            columns.looks_beyond_end.tolist(),
+            _known(log_range.pace.rates(at)),
+            _known(pace.rates(at)),
+            repeat(0),
+            repeat(True),
+            strict=False,
+        ),
+    )
 
 
 def _known(rates: Float64s) -> list[float | None]:
     """To the thousandth of a record."""
-    return [None if rate != rate else max(rate, 0.0) for rate in rates.round(3).tolist()]
+    return [None if rate != rate else rate if rate > 0 else 0.0 for rate in rates.round(3).tolist()]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from warren.errors import UnreadableBatch
@@ -123,7 +123,7 @@ class RecordSearch:
         if found.before is not None:
             self._before = found.before
         if self._without_before is not None:
-            self.reading = replace(self._without_before, before=self._before)
+            self.reading = self._without_before._replace(before=self._before)
             return
         if found.first is not None:
             self._found(found.first, fetched)

@@ -1,22 +1,25 @@
-"""Record times by position: memory first, then Redis."""
+"""Records that were found, by position: memory first, then Redis."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
+from itertools import islice
 
 from warren.installation import Installation
 from warren.metrics.freshness import FRESHNESS_LOOKUPS
 
-from warren_freshness.log_position import LogPosition, RecordTimes
+from warren_freshness.log_position import LogPosition, Reading, RecordTimes
 from warren_freshness.record_times.local_cache import LocalCache
 from warren_freshness.record_times.redis_cache import RedisCache
 
-CHUNK = 5000  # keys that are made at a time: each is longer than what it stands for
+CHUNK = 5000  # keys of Redis that are made at a time: each is longer than what it stands for
+Key = tuple[str, int, int]
+"""Topic with its id, partition, offset."""
 
 
 class TimeCache:
-    """Append times around positions of one cluster.
+    """Readings of records at positions of one cluster: append times there and before.
 
     A topic's id is part of the key: a topic that was deleted and created again has other records
     at the same offsets.
@@ -25,7 +28,7 @@ class TimeCache:
     def __init__(
         self,
         cluster: str,
-        local: LocalCache,
+        local: LocalCache[Key, Reading],
         shared: RedisCache,
         installation: Installation | None = None,
     ) -> None:
@@ -33,13 +36,14 @@ class TimeCache:
         self._prefix = (installation or Installation()).cache_prefix
         self._local = local
         self._shared = shared
+        self._known_names: dict[str, str] = {}
         self._sharing: asyncio.Task[None] | None = None
 
     async def get_many(
         self, positions: Iterable[LogPosition], topic_ids: Mapping[str, str]
-    ) -> dict[LogPosition, RecordTimes]:
+    ) -> dict[LogPosition, Reading]:
         """Those that are known."""
-        found: dict[LogPosition, RecordTimes] = {}
+        found: dict[LogPosition, Reading] = {}
         wanted = list(positions)
         for start in range(0, len(wanted), CHUNK):
             found.update(await self._get(wanted[start : start + CHUNK], topic_ids))
@@ -47,29 +51,33 @@ class TimeCache:
 
     async def _get(
         self, positions: Iterable[LogPosition], topic_ids: Mapping[str, str]
-    ) -> dict[LogPosition, RecordTimes]:
-        keys = {self._key(position, topic_ids): position for position in positions}
-        found = self._local.get_many(list(keys))
+    ) -> dict[LogPosition, Reading]:
+        names = self._names(topic_ids)
+        keys = {_key(position, names): position for position in positions}
+        found = self._local.get_many(keys)
         missing = [key for key in keys if key not in found]
-        shared = await self._shared.get_many(missing) if missing else {}
-        self._local.put_many(shared)
+        shared = await self._recalled(missing)
+        if shared:
+            self._local.put_many(shared)
         for where, count in (
             ("memory", len(found)),
             ("redis", len(shared)),
             ("log", len(missing) - len(shared)),
         ):
             FRESHNESS_LOOKUPS.labels(self._cluster, where).inc(count)
-        return {keys[key]: times for key, times in (found | shared).items()}
+        found.update(shared)
+        return {keys[key]: reading for key, reading in found.items()}
 
     async def put_many(
-        self, times: Mapping[LogPosition, RecordTimes], topic_ids: Mapping[str, str]
+        self, readings: Mapping[LogPosition, Reading], topic_ids: Mapping[str, str]
     ) -> None:
-        """Keeps them; Redis gets them while others work on."""
-        entries = {self._key(position, topic_ids): t for position, t in times.items()}
+        """Keeps them; Redis gets their times while others work on."""
+        names = self._names(topic_ids)
+        entries = {_key(position, names): reading for position, reading in readings.items()}
         self._local.put_many(entries)
         await self.flush()
         if entries:
-            self._sharing = asyncio.create_task(self._shared.put_many(entries))
+            self._sharing = asyncio.create_task(self._share(entries))
 
     async def flush(self) -> None:
         """Waits until Redis has what was put last."""
@@ -77,7 +85,41 @@ class TimeCache:
             await self._sharing
             self._sharing = None
 
-    def _key(self, position: LogPosition, topic_ids: Mapping[str, str]) -> str:
-        topic, partition, offset = position
-        identity = topic_ids.get(topic, "")
-        return f"{self._prefix}append-time:{self._cluster}:{topic}:{identity}:{partition}:{offset}"
+    async def _recalled(self, keys: Iterable[Key]) -> dict[Key, Reading]:
+        """What others know."""
+        if self._shared.is_left_alone:
+            return {}
+        wanted = {self._shared_key(key): key for key in keys}
+        found = await self._shared.get_many(list(wanted)) if wanted else {}
+        return {wanted[key]: Reading("record", *times) for key, times in found.items()}
+
+    async def _share(self, entries: Mapping[Key, Reading]) -> None:
+        if self._shared.is_left_alone:
+            return
+        items = iter(entries.items())
+        while chunk := dict(islice(items, CHUNK)):
+            times = {
+                self._shared_key(key): RecordTimes(reading.first, reading.before)
+                for key, reading in chunk.items()
+                if reading.first is not None
+            }
+            await self._shared.put_many(times)
+
+    def _names(self, topic_ids: Mapping[str, str]) -> dict[str, str]:
+        """By topic, what stands for it in keys: the same object in all of them."""
+        known = self._known_names
+        named = {topic: f"{topic}:{identity}" for topic, identity in topic_ids.items()}
+        self._known_names = {
+            topic: known[topic] if known.get(topic) == name else name
+            for topic, name in named.items()
+        }
+        return self._known_names
+
+    def _shared_key(self, key: Key) -> str:
+        name, partition, offset = key
+        return f"{self._prefix}append-time:{self._cluster}:{name}:{partition}:{offset}"
+
+
+def _key(position: LogPosition, names: Mapping[str, str]) -> Key:
+    topic, partition, offset = position
+    return names.get(topic, topic), partition, offset

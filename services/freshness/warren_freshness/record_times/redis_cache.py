@@ -6,7 +6,7 @@ import structlog
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.exceptions import RedisError
+from redis.exceptions import RedisError, ResponseError
 from warren.clock import Clock
 from warren.errors import SettingsError
 from warren.metrics.freshness import FRESHNESS_REDIS_UP
@@ -23,7 +23,8 @@ _DOWN = (RedisError, OSError, TimeoutError)
 
 
 class RedisCache:
-    """Values are `first` or `first,before` in decimal. When Redis is down, nothing is found."""
+    """Values are `first` or `first,before` in decimal. When Redis is down, nothing is found; when
+    it is full, what is there is found, and nothing is added."""
 
     def __init__(self, settings: RedisSettings, ttl: float, clock: Clock) -> None:
         """Raises SettingsError for a URL that is none."""
@@ -39,6 +40,12 @@ class RedisCache:
         self._ttl_ms = round(ttl * 1000)
         self._clock = clock
         self._down_until: float | None = None
+        self._takes_none_until: float | None = None
+
+    @property
+    def is_left_alone(self) -> bool:
+        """It did not answer a moment ago, and is not asked again yet."""
+        return not self._may_try()
 
     async def get_many(self, keys: list[str]) -> dict[str, RecordTimes]:
         """Those that are there."""
@@ -58,7 +65,7 @@ class RedisCache:
         return found
 
     async def put_many(self, entries: dict[str, RecordTimes]) -> None:
-        if not entries or not self._may_try():
+        if not entries or not self._may_try() or not _is_over(self._takes_none_until, self._clock):
             return
         try:
             for chunk in _chunks(list(entries)):
@@ -66,16 +73,31 @@ class RedisCache:
                     for key in chunk:
                         pipeline.set(key, encode(entries[key]), px=self._ttl_ms)
                     await pipeline.execute()
+        except ResponseError as error:
+            self._takes_none(error)
         except _DOWN as error:
             self._went_down(error)
         else:
             self._is_up()
+            if self._takes_none_until is not None:
+                log.info("Redis takes record times again")
+            self._takes_none_until = None
 
     async def close(self) -> None:
         await self._redis.aclose()
 
     def _may_try(self) -> bool:
-        return self._down_until is None or self._clock.monotonic() >= self._down_until
+        return _is_over(self._down_until, self._clock)
+
+    def _takes_none(self, error: Exception) -> None:
+        """It answers, but is full, or a replica."""
+        if self._takes_none_until is None:
+            log.warning(
+                "Redis takes no record times, each instance reads the logs itself",
+                setting="redis.url",
+                problem=str(error),
+            )
+        self._takes_none_until = self._clock.monotonic() + RETRY_AFTER
 
     def _went_down(self, error: Exception) -> None:
         if self._down_until is None:
@@ -92,6 +114,10 @@ class RedisCache:
             log.info("Redis answers again")
         self._down_until = None
         FRESHNESS_REDIS_UP.set(1)
+
+
+def _is_over(until: float | None, clock: Clock) -> bool:
+    return until is None or clock.monotonic() >= until
 
 
 def encode(times: RecordTimes) -> bytes:
