@@ -12,8 +12,9 @@ from multiprocessing.synchronize import Event
 
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
-from support.commit_load import STEP, VALUE, group_name, string
+from support.commit_load import VALUE, group_name, string
 
+RECORDS = 300  # of each partition; each turn commits one more
 _AT_ONCE = 10  # topics; creating thousands of partitions in one request takes a broker long
 
 
@@ -49,10 +50,21 @@ class SteadyLoad:
         wanted = [NewTopic(t, self.partitions, 1) for t in self.data_topics if t not in existing]
         for start in range(0, len(wanted), _AT_ONCE):
             _create(admin, wanted[start : start + _AT_ONCE])
+        self._fill(bootstrap, [topic.topic for topic in wanted])
         kept = {"retention.ms": "120000", "segment.bytes": str(64 * 2**20)}
         _create(admin, [NewTopic(self.offsets_topic, self.offsets_partitions, 1, config=kept)])
         while self.offsets_topic not in admin.list_topics(timeout=30).topics:
             time.sleep(0.2)  # brokers learn of it a moment after its creation was acknowledged
+
+    def _fill(self, bootstrap: str, topics: list[str]) -> None:
+        """What is committed must be there: nobody has consumed what was never written."""
+        options = {"bootstrap.servers": bootstrap, "linger.ms": 50, "compression.type": "lz4"}
+        producer = Producer({**options, "queue.buffering.max.messages": 1_000_000})
+        for topic in topics:
+            for partition in range(self.partitions):
+                for _ in range(RECORDS):
+                    producer.produce(topic, b"", partition=partition)
+            producer.flush()
 
     @contextmanager
     def committing(self, bootstrap: str) -> Iterator[None]:
@@ -89,7 +101,7 @@ class SteadyLoad:
         )
         keys, turn, due = self._keys(), 0, time.monotonic()
         while not stop.is_set():
-            value = VALUE.pack(3, turn * STEP, -1, 0, time.time_ns() // 1_000_000)
+            value = VALUE.pack(3, min(turn, RECORDS), -1, 0, time.time_ns() // 1_000_000)
             for index, (partition, key) in enumerate(keys):
                 producer.produce(self.offsets_topic, value, key, partition=partition)
                 if index % 20_000 == 0:
