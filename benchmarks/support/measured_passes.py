@@ -89,9 +89,8 @@ class MeasuredPasses:
         events: list[FreshnessEvent] = []
         while unread:
             passes += 1
-            groups, events = [], []  # as in the service, nothing of the pass before is left
-            groups = self._positions.snapshots(CLUSTER, [0])
-            events = await self._measurer.measure(groups)
+            events = []  # as in the service, nothing of the pass before is left
+            events = await self._measurer.measure(self._positions.snapshots(CLUSTER, [0]))
             for event in events:
                 event.to_bytes()
             unread = any("timeout" in c.reason for event in events for c in event.topics.values())
