@@ -29,12 +29,14 @@ def test_a_deleted_position_is_where_the_log_begins() -> None:
     assert starts.place(PLACE) == PLACE._replace(offset=34)
     assert starts.place(PLACE._replace(offset=50)).offset == 50
     assert starts.place(PLACE._replace(partition=1)).offset == 5
+    others = [PLACE._replace(offset=50), PLACE._replace(partition=1)]
+    assert starts.moved([PLACE, *others]) == {PLACE: PLACE._replace(offset=34)}
 
 
 def test_what_the_events_know_as_well_is_forgotten() -> None:
     starts = starts_at(34)
     begin(starts, log_start=34)
-    assert not starts.are_known
+    assert not starts.moved([PLACE])
 
 
 def test_a_topic_that_was_created_anew_begins_anew() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from operator import itemgetter
 
 from warren.contracts import (
@@ -26,26 +27,25 @@ def group_event(
     open_transactions: Sequence[OpenTransaction] = (),
 ) -> FreshnessEvent:
     """`rows` and `commits` by topic; `measured_at` in Unix ms."""
-    everything = [(topic, row) for topic, listed in rows.items() for row in listed]
-    losses = [row.time_to_loss_ms for _, row in everything if row.time_to_loss_ms is not None]
-    known = [row.freshness_ms for _, row in everything if row.freshness_ms is not None]
-    worst = _worst(everything)
+    every = list(chain.from_iterable(rows.values()))
+    losses = [row.time_to_loss_ms for row in every if row.time_to_loss_ms is not None]
+    known = [row.freshness_ms for row in every if row.freshness_ms is not None]
+    worst = _worst(rows)
     return FreshnessEvent(
         cluster=group.cluster,
         group=group.group,
         measured_at=measured_at,
         observed_at=group.observed_at,
         freshness_ms=max(known, default=None),
-        lost_records=sum(row.lost_records for _, row in everything),
+        lost_records=sum(row.lost_records for row in every),
         time_to_loss_ms=min(losses, default=None),
-        time_to_loss_reason=_loss_reason([row for _, row in everything]),
-        at_least_ms=worst.freshness_ms if worst and _has_unknown(everything) else None,
-        produce_rate=_sum(row.produce_rate for _, row in everything),
-        consume_rate=_sum(row.consume_rate for _, row in everything),
-        time_to_catch_up_ms=_catch_up([row for _, row in everything]),
+        time_to_loss_reason=_loss_reason(every),
+        at_least_ms=worst.freshness_ms if worst and _has_unknown(every) else None,
+        produce_rate=_sum(row.produce_rate for row in every),
+        consume_rate=_sum(row.consume_rate for row in every),
+        time_to_catch_up_ms=_catch_up(every),
         retention_left=min(
-            (left for _, row in everything if (left := row.retention_left) is not None),
-            default=None,
+            (left for row in every if (left := row.retention_left) is not None), default=None
         ),
         worst=worst,
         open_transactions=list(open_transactions),
@@ -55,9 +55,14 @@ def group_event(
     )
 
 
-def _worst(everything: Iterable[tuple[str, Row]]) -> WorstFreshness | None:
+def _worst(rows: Mapping[str, Sequence[Row]]) -> WorstFreshness | None:
     """The first of the latest partitions: by its value or, without one, by what it is at least."""
-    late = [(ms, topic, row) for topic, row in everything if (ms := _late(row)) is not None]
+    late = [
+        (ms, topic, row)
+        for topic, listed in rows.items()
+        for row in listed
+        if (ms := _late(row)) is not None
+    ]
     if not late:
         return None
     ms, topic, row = max(late, key=itemgetter(0))
@@ -96,9 +101,9 @@ def _late(row: Row) -> int | None:
     return row.bound_ms if row.freshness_ms is None else row.freshness_ms
 
 
-def _has_unknown(everything: Iterable[tuple[str, Row]]) -> bool:
+def _has_unknown(rows: Iterable[Row]) -> bool:
     """Some partition has a commit but no value."""
-    return any(row.freshness_ms is None and row.reason != "no_commit" for _, row in everything)
+    return any(row.freshness_ms is None and row.reason != "no_commit" for row in rows)
 
 
 def _columns(rows: Sequence[Row], commits: CommitEvidence | None) -> TopicFreshness:

@@ -94,12 +94,17 @@ class ClusterMeasurer:
             self._transactions.owners(),
             largest=self._log_ends.largest(),
         )
-        events = [self._event(group, evidence) for group in groups]
-        for group in heard_of:
-            self.commits.learn(group, readings)
+        del heard_of, states
+        events: list[FreshnessEvent] = []
+        groups.reverse()
+        while groups:  # each makes room for its event
+            group = groups.pop()
+            events.append(self._event(group, evidence))
+            if not self.is_stale(group):
+                self.commits.learn(group, readings)
         return events
 
-    def is_stale(self, group: GroupSnapshot) -> bool:
+    def is_stale(self, group: GroupSnapshot | FreshnessEvent) -> bool:
         """Nothing was heard of the group for too long: the collector may be down."""
         return self._clock.now_ms() - group.observed_at > self._stale_ms
 

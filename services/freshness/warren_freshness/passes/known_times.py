@@ -48,10 +48,16 @@ class KnownTimes:
     ) -> None:
         """What a pass has read at positions that were not known. Where the log turned out to begin
         later, that is what is known of its first offset."""
-        places = {_where_it_is(position, r): r for position, r in readings.items()}
-        self._without_record |= {p: r for p, r in places.items() if r.outcome == "none"}
-        self._resume_at = {p: r.resume_at for p, r in readings.items() if r.resume_at != UNKNOWN}
-        await self._cache.put_many(_lasting(places), topic_ids)
+        records: dict[LogPosition, Reading] = {}
+        self._resume_at = {}
+        for position, reading in readings.items():
+            if reading.outcome == "record":
+                records[_where_it_is(position, reading)] = _lasting(reading)
+            elif reading.outcome == "none":
+                self._without_record[_where_it_is(position, reading)] = reading
+            elif reading.resume_at != UNKNOWN:
+                self._resume_at[position] = reading.resume_at
+        await self._cache.put_many(records, topic_ids)
 
     async def flush(self) -> None:
         """Waits until the others have what was kept last."""
@@ -63,13 +69,9 @@ def _has_not_grown(state: PartitionState, reading: Reading) -> bool:
     return UNKNOWN != state.log_end <= reading.end
 
 
-def _lasting(readings: Mapping[LogPosition, Reading]) -> dict[LogPosition, Reading]:
-    """Records that are at their positions for good."""
-    return {
-        position: reading if reading.log_start == UNKNOWN else reading._replace(log_start=UNKNOWN)
-        for position, reading in readings.items()
-        if reading.outcome == "record"
-    }
+def _lasting(reading: Reading) -> Reading:
+    """What stays so for good of a record."""
+    return reading if reading.log_start == UNKNOWN else reading._replace(log_start=UNKNOWN)
 
 
 def _where_it_is(position: LogPosition, reading: Reading) -> LogPosition:

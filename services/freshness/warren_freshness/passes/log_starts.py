@@ -36,21 +36,16 @@ class LogStarts:
             and before.get(partition[0]) == topic_ids.get(partition[0])
         }
 
-    @property
-    def are_known(self) -> bool:
-        """Of some log."""
-        return bool(self._starts)
-
     def place(self, position: LogPosition) -> LogPosition:
         """Where the record is by now that a position in a deleted part of the log stands for."""
         start = self._starts.get((position.topic, position.partition), UNKNOWN)
         return position if start <= position.offset else position._replace(offset=start)
 
-    def places(self, positions: Iterable[LogPosition]) -> dict[LogPosition, LogPosition]:
-        """The same, of many."""
-        if not self._starts:
-            return {position: position for position in positions}
-        return {position: self.place(position) for position in positions}
+    def moved(self, positions: Iterable[LogPosition]) -> dict[LogPosition, LogPosition]:
+        """The same, of those in a deleted part."""
+        if not self._starts:  # as nearly always
+            return {}
+        return {p: place for p in positions if (place := self.place(p)) != p}
 
     async def ask(self, positions: Iterable[LogPosition], *, timeout: float) -> None:
         """Asks the leaders of these."""

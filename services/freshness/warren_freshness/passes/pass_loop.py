@@ -22,7 +22,7 @@ from warren.standstill import Turns
 
 from warren_freshness.home.publisher import Publisher
 from warren_freshness.passes.cluster_measurer import ClusterMeasurer
-from warren_freshness.positions.group_positions import GroupPositions, GroupSnapshot
+from warren_freshness.positions.group_positions import GroupPositions
 
 log = structlog.get_logger(__name__)
 
@@ -87,18 +87,20 @@ class PassLoop:
 
     async def _pass(self) -> None:
         used = self._positions.folded
-        groups = self._positions.snapshots(self._cluster, used.keys())
         deleted = self._positions.deleted(self._cluster)
-        measured = await self._measurer.measure(groups)
+        # Nothing keeps what is measured: there is much of it.
+        measured = await self._measurer.measure(
+            self._positions.snapshots(self._cluster, used.keys())
+        )
         # While it took place, groups may have been deleted, or have gone to another instance.
         events = [event for event in measured if (event.cluster, event.group) in self._positions]
         await self._publisher.publish(events, deleted)
         self._positions.deletions_published(deleted)
         self._measurer.forget(deleted)
         self.used = used
-        self._count(groups, events)
+        self._count(events)
 
-    def _count(self, groups: Sequence[GroupSnapshot], events: Sequence[FreshnessEvent]) -> None:
+    def _count(self, events: Sequence[FreshnessEvent]) -> None:
         reasons = Counter(
             reason
             for event in events
@@ -107,5 +109,5 @@ class PassLoop:
         )
         for reason in get_args(FreshnessReason):
             FRESHNESS_PARTITIONS.labels(self._cluster, reason).set(reasons[reason])
-        stale = sum(self._measurer.is_stale(group) for group in groups)
+        stale = sum(map(self._measurer.is_stale, events))
         FRESHNESS_STALE_GROUPS.labels(self._cluster).set(stale)

@@ -59,10 +59,10 @@ class PositionReadings:
         topic_ids = {topic: self._reader.metadata.topic_id(topic) for topic in _topics(wanted)}
         known = await self._recall(wanted, topic_ids)
         known = await self._checked(wanted, known, topic_ids, left)
-        missing = {place: wanted[place] for place in wanted if place not in known}
+        missing = [place for place in wanted if place not in known]
         apart = await self._not_to_be_read(missing, left)
         order = self._waiting.in_order(_readers(groups), [p for p in missing if p not in apart])
-        read = await self._read({place: wanted[place] for place in order}, topic_ids, budget, left)
+        read = await self._read(order, wanted, topic_ids, budget, left)
         self._count(groups, read)
         apart |= {place for place, reading in read.items() if reading.outcome == "not_authorised"}
         known.update({place: Reading("unread") for place in apart})
@@ -78,11 +78,11 @@ class PositionReadings:
         self, wanted: Wanted, topic_ids: Mapping[str, str]
     ) -> dict[LogPosition, Reading]:
         self._starts.begin(wanted, topic_ids)
-        if not self._starts.are_known:
+        moved = self._starts.moved(wanted)
+        if not moved:
             return await self._known.recall(wanted, topic_ids)
-        now_at = self._starts.places(wanted)
-        known = await self._known.recall({now_at[p]: s for p, s in wanted.items()}, topic_ids)
-        return _as_seen_from(now_at, known)
+        now = {moved.get(place, place): state for place, state in wanted.items()}
+        return _as_seen_from(wanted, moved, await self._known.recall(now, topic_ids))
 
     async def _checked(
         self,
@@ -99,33 +99,37 @@ class PositionReadings:
             if reading.first is not None
             and (reading.first <= kept_since[place.topic] or wanted[place].lost_records > 0)
         }
-        before = self._starts.places(doubtful)
+        before = {place: self._starts.place(place) for place in doubtful}
         await self._starts.ask(doubtful, timeout=left())
         moved = {p: now_at for p in doubtful if (now_at := self._starts.place(p)) != before[p]}
         again = await self._known.recall_records(moved.values(), topic_ids) if moved else {}
         for place in moved:
             del known[place]
-        known.update(_as_seen_from(moved, again))
+        known.update(_as_seen_from(moved, moved, again))
         return known
 
     async def _read(
         self,
+        places: Sequence[LogPosition],
         wanted: Wanted,
         topic_ids: Mapping[str, str],
         budget: ByteBudget,
         left: SecondsLeft,
     ) -> dict[LogPosition, Reading]:
-        now_at = self._starts.places(wanted)
+        """Those first that come first."""
+        moved = self._starts.moved(places)
         starts = {
-            at: self._known.fetch_offset(at, wanted[place].log_start)
-            for place, at in now_at.items()
+            (at := moved.get(place, place)): self._known.fetch_offset(at, wanted[place].log_start)
+            for place in places
         }
         read = await self._reader.read(starts, budget, timeout=left())
         self._starts.learn(read)
         await self._known.keep(read, topic_ids)
-        return _as_seen_from(now_at, read)
+        return _as_seen_from(places, moved, read) if moved else read
 
-    async def _not_to_be_read(self, missing: Wanted, left: SecondsLeft) -> set[LogPosition]:
+    async def _not_to_be_read(
+        self, missing: Iterable[LogPosition], left: SecondsLeft
+    ) -> set[LogPosition]:
         """Positions in topics that shall not be read, and those that are in remote storage only."""
         topics = _topics(missing)
         await self._retention.refresh(topics, timeout=left())
@@ -148,9 +152,9 @@ class PositionReadings:
     async def _estimate(self, wanted: Wanted, left: SecondsLeft) -> dict[LogPosition, Reading]:
         if not wanted:
             return {}
-        now_at = self._starts.places(wanted)
-        found = await self._brackets.read({at: wanted[p] for p, at in now_at.items()}, left)
-        return _as_seen_from(now_at, found)
+        moved = self._starts.moved(wanted)
+        now = {moved.get(place, place): state for place, state in wanted.items()}
+        return _as_seen_from(wanted, moved, await self._brackets.read(now, left))
 
     def _kept_since(self, topic: str) -> float:
         """Retention has come this far, Unix ms: by now the log may begin after such a record."""
@@ -179,11 +183,14 @@ def _topics(wanted: Iterable[LogPosition]) -> set[str]:
 
 
 def _as_seen_from(
-    now_at: Mapping[LogPosition, LogPosition], found: Mapping[LogPosition, Reading]
+    places: Iterable[LogPosition],
+    moved: Mapping[LogPosition, LogPosition],
+    found: Mapping[LogPosition, Reading],
 ) -> dict[LogPosition, Reading]:
     """What is known where positions are by now that may be deleted."""
     readings = {}
-    for place, at in now_at.items():
+    for place in places:
+        at = moved.get(place, place)
         reading = found.get(at)
         if reading is None:
             continue
