@@ -13,7 +13,7 @@ import numpy as np
 
 from warren.evaluation.evidence import Evidence, Following
 from warren.evaluation.predicates import log_end_reached
-from warren.evaluation.windows import Bools, Column, Windows
+from warren.evaluation.windows import Bools, Column, Int64, Windows
 
 SLOW_TAKES = 3
 """One record may take its time, and a backlog grows meanwhile: 45 s by default, as `progress`."""
@@ -22,6 +22,8 @@ PAUSE_TAKES = 20
 """So long, a group at work may leave a partition alone: 5 min by default, as long as Kafka's own
 clients may go without a poll (max.poll.interval.ms).
 """
+
+NEVER = np.iinfo(np.int64).max
 
 Doubt = Callable[[Evidence, Following], Bools]
 
@@ -36,38 +38,42 @@ def unless(is_doubtful: Doubt, said: Bools, evidence: Evidence) -> Bools:
 
 def stop_is_doubtful(evidence: Evidence, following: Following) -> Bools:
     """Too little time has gone by: since it was first observed, or since its newest commit. Or it
-    may be a pause: the only commit kept up, or the group works off another partition's backlog.
+    may be a pause: after the only commit known, whose pace nobody knows, or amid a backlog that the
+    group works off on another partition.
     """
     windows = evidence.windows
     newest, oldest = windows.newest(Column.COMMITTED_AT), windows.oldest(Column.COMMITTED_AT)
     silent_ms = evidence.now_ms - newest
-    soon = silent_ms - following.grace_ms <= newest - oldest
-    if following.is_filling.any():
-        pause_ms = PAUSE_TAKES * following.grace_ms
-        at_work = _works_off_a_backlog(evidence, following)
-        at_work |= _only_commit_kept_up(evidence, pause_ms)
-        soon |= at_work & (silent_ms <= pause_ms)
-    doubtful: Bools = (following.is_filling & soon) | _just_observed(evidence, following)
+    soon = following.is_filling & (silent_ms - following.grace_ms <= newest - oldest)
+    at_work = (windows.filled == 1) | _works_off_a_backlog(evidence, following)
+    pause = at_work & (silent_ms <= PAUSE_TAKES * following.grace_ms)
+    doubtful: Bools = soon | pause | _just_observed(evidence, following)
     return doubtful
 
 
-def _only_commit_kept_up(evidence: Evidence, within_ms: int) -> Bools:
-    """By what was written since, the only commit was no further behind than that."""
+def _works_off_a_backlog(evidence: Evidence, following: Following) -> bool:
+    """The group commits, at its pace, on some partition that is far from its end and comes nearer:
+    clients take partitions in turn.
+    """
     windows = evidence.windows
-    lag = windows.newest(Column.LAG).astype(np.float64)
-    silent_ms = evidence.now_ms - windows.newest(Column.COMMITTED_AT)
-    written = evidence.current_lag - lag
-    kept_up: Bools = (windows.filled == 1) & (lag >= 0) & (written > 0)
-    return kept_up & (lag * silent_ms <= written * within_ms)
-
-
-def _works_off_a_backlog(evidence: Evidence, following: Following) -> Bools:
-    """The group commits on some partition, far from its end: clients take partitions in turn."""
-    windows = evidence.windows
-    silent_ms = evidence.now_ms - windows.newest(Column.COMMITTED_AT)
+    lag, silent_ms = (
+        windows.newest(Column.LAG),
+        evidence.now_ms - windows.newest(Column.COMMITTED_AT),
+    )
+    nearer = (windows.filled > 1) & (lag >= 0) & (lag < windows.oldest(Column.LAG))
+    if not nearer.any():
+        return False
+    at_work = silent_ms - following.grace_ms <= _shortest_ms(windows)
     behind = (evidence.current_lag > 0) & ~log_end_reached(windows)
-    at_work = (windows.filled > 0) & (silent_ms <= following.grace_ms) & behind
-    return np.full(at_work.shape, at_work.any())
+    return bool((nearer & at_work & behind).any())
+
+
+def _shortest_ms(windows: Windows) -> Int64:
+    """[partition] between two commits: its pace while it is read."""
+    committed_at = windows.column(Column.COMMITTED_AT)
+    between = np.where(windows.occupied[:, :-1], np.diff(committed_at, axis=1), NEVER)
+    shortest: Int64 = between.min(axis=1, initial=NEVER)
+    return shortest
 
 
 def stall_is_doubtful(evidence: Evidence, following: Following) -> Bools:
@@ -84,7 +90,10 @@ def warning_is_doubtful(evidence: Evidence, following: Following) -> Bools:
     doubtful: Bools = np.count_nonzero(windows.column(Column.LAG) >= 0, axis=1) < 2
     if following.is_filling.any():
         early = _just_observed(evidence, following, SLOW_TAKES) | log_end_reached(windows)
-        doubtful |= following.is_filling & (early | _read_what_was_there(windows))
+        early |= _read_what_was_there(windows)
+        if _works_off_a_backlog(evidence, following):
+            early |= _just_observed(evidence, following, PAUSE_TAKES)
+        doubtful |= following.is_filling & early
     return doubtful
 
 

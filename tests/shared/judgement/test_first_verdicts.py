@@ -70,11 +70,35 @@ def test_a_lone_commit_is_no_stop_within_an_interval_and_a_heartbeat() -> None:
     assert [one.lag.topics["orders"].status for one in judged] == [["OK"]] * 3 + [["STOP"]]
 
 
-def test_an_only_commit_that_kept_up_is_no_stop_for_5_minutes() -> None:
-    statuses = follow(3600, 6, start=60, seconds=500)
+@pytest.mark.parametrize("behind", [6, 3600])
+def test_an_only_commit_is_no_stop_for_5_minutes(behind: float) -> None:
+    statuses = follow(3600, behind, start=60, seconds=500)
     first = statuses.index("STOP") * TICK / 1000
     assert set(statuses) == {"OK", "STOP"}
     assert 60 + 300 <= first <= 60 + 305
+
+
+@pytest.mark.parametrize("age", [20, 70, 110, 170])
+def test_an_only_commit_that_was_there_before_is_no_stop_until_the_next(age: int) -> None:
+    """Of a group that commits every 3 minutes; a compacted topic keeps its newest commit alone."""
+    group = Judge()
+    for now in range(0, (180 - age) * 1000 + TICK, TICK):
+        at = At(end_at(-age * 1000), NOW - age * 1000, commits=1, log_end=end_at(now))
+        judged = group.judged(offset_event(NOW + now, {"orders": {0: at}}))
+        assert judged.lag.status == "OK", now
+
+
+@pytest.mark.parametrize("every", [30, 60, 120])
+def test_a_backlog_in_a_log_at_rest_is_ok(every: int) -> None:
+    group = Judge()
+    for tick in range(60):
+        now = tick * TICK
+        commits = now // (every * 1000) + 1
+        done = At(
+            40 * every * commits, NOW + (commits - 1) * every * 1000, commits=1, log_end=60_000
+        )
+        judged = group.judged(offset_event(NOW + now, {"orders": {0: done}}))
+        assert judged.lag.status == "OK", now
 
 
 @pytest.mark.parametrize("every", [120, 180, 290])
@@ -95,42 +119,74 @@ def test_a_new_group_that_is_too_slow_is_a_warning_before_its_window_is_full() -
     assert set(statuses[statuses.index("WARN") :]) == {"WARN"}
 
 
-def in_turn(turn: float, *, stuck_from: float = 1e9) -> list[list[str]]:
-    """[tick][partition] of a client with a large backlog that reads two partitions in turn, for so
-    many seconds each, and commits every 5 s; from `stuck_from` on it reads the second one alone.
+def in_turn(turn: float, every: float = 5, *, stuck_from: float = 1e9) -> list[list[str]]:
+    """[tick][partition] of a client with a large backlog that reads four partitions in turn, for so
+    many seconds each, and commits what it has read in between; from `stuck_from` on it leaves the
+    first one alone.
     """
     group, statuses = Judge(), []
-    done, commits, committed = [0, 0], [0, 0], [-1, -1]
-    for tick in range(200):
+    partitions = range(4)
+    done, committed, committed_at = [0] * 4, [-1] * 4, [-1] * 4
+    for tick in range(240):
         now = tick * TICK
-        reads = 1 if now >= stuck_from * 1000 else int(now // (turn * 1000)) % 2
+        reads = int(now // (turn * 1000)) % 4
+        if now >= stuck_from * 1000:
+            reads = max(reads, 1)
         done[reads] += 5_000
-        commits[reads], committed[reads] = 1, now
+        commits = [0] * 4
+        if now % (every * 1000) == 0:
+            for each in partitions:
+                if done[each] > max(committed[each], 0):
+                    commits[each], committed[each], committed_at[each] = 1, done[each], NOW + now
         states = {
             each: At(
-                done[each] if committed[each] >= 0 else -1,
-                NOW + committed[each] if committed[each] >= 0 else -1,
-                commits=commits[each],
-                log_end=end_at(now),
+                committed[each], committed_at[each], commits=commits[each], log_end=end_at(now)
             )
-            for each in (0, 1)
+            for each in partitions
         }
-        commits = [0, 0]
         judged = group.judged(offset_event(NOW + now, {"orders": states}))
         statuses.append(judged.lag.topics["orders"].status)
     return statuses
 
 
-@pytest.mark.parametrize("turn", [10, 20, 40])
-def test_a_client_that_reads_a_backlog_partition_by_partition_is_ok(turn: float) -> None:
-    assert {status for tick in in_turn(turn) for status in tick} == {"OK"}
+@pytest.mark.parametrize(
+    ("turn", "every"), [(10, 5), (20, 5), (40, 5), (70, 5), (20, 30), (60, 30), (60, 60), (30, 60)]
+)
+def test_a_client_that_reads_a_backlog_partition_by_partition_is_ok(
+    turn: float, every: float
+) -> None:
+    """Whether the windows have filled meanwhile or not."""
+    assert {status for tick in in_turn(turn, every) for status in tick} == {"OK"}
 
 
-def test_a_partition_that_is_never_read_again_amid_a_backlog_is_a_stop_after_5_minutes() -> None:
-    statuses = [both[0] for both in in_turn(10, stuck_from=10)]
+@pytest.mark.parametrize("stuck_from", [10, 400])
+def test_a_partition_that_is_never_read_again_amid_a_backlog_is_a_stop_after_5_minutes(
+    stuck_from: float,
+) -> None:
+    statuses = [all_of[0] for all_of in in_turn(10, stuck_from=stuck_from)]
     first = statuses.index("STOP") * TICK / 1000
-    assert 5 + 300 <= first <= 5 + 310
+    assert stuck_from + 260 <= first <= stuck_from + 310
     assert set(statuses[int(first * 1000 / TICK) :]) == {"STOP"}
+
+
+def test_a_partition_that_stops_while_others_stay_behind_is_a_stop_at_once() -> None:
+    """Nothing is worked off: the others' lag stays."""
+    group, statuses = Judge(), []
+    for tick in range(60):
+        now = tick * TICK
+        stopped_at = min(now, 150_000)
+        states = {
+            0: At(
+                end_at(stopped_at) - 30_000,
+                NOW + stopped_at,
+                commits=int(now <= 150_000),
+                log_end=end_at(now),
+            ),
+            1: At(end_at(now) - 30_000, NOW + now, commits=1, log_end=end_at(now)),
+        }
+        judged = group.judged(offset_event(NOW + now, {"orders": states}))
+        statuses.append(judged.lag.topics["orders"].status[0])
+    assert statuses.index("STOP") * TICK <= 150_000 + 65_000
 
 
 def test_a_stop_is_found_as_soon_as_burrow_finds_it_but_for_the_grace() -> None:
@@ -140,7 +196,8 @@ def test_a_stop_is_found_as_soon_as_burrow_finds_it_but_for_the_grace() -> None:
     for tick in range(20):
         now = tick * TICK
         newest = min(now // 20_000, 1)
-        at = At(10 + newest, NOW + newest * 20_000, int(now in (0, 20_000)), log_end=end_at(now))
+        commits = int(now in (0, 20_000))
+        at = At(10 + newest, NOW + newest * 20_000, commits=commits, log_end=end_at(now))
         judged = group.judged(offset_event(NOW + now, {"orders": {0: at}}))
         if found is None and judged.lag.topics["orders"].status == ["STOP"]:
             found = now

@@ -105,7 +105,7 @@ def test_an_expired_group_that_was_never_known_stays_so() -> None:
 def test_a_change_lists_at_most_a_hundred_bad_partitions_the_worst_first() -> None:
     slow = {p: At(10, NOW, lag=p + 2) for p in range(120)}
     slower = {p: At(11, NOW + MINUTE, lag=p + 3) for p in range(120)}
-    stuck = {p: At(50, NOW, lag=2) for p in range(2)}
+    stuck = {p: At(50, NOW - 60 * MINUTE, lag=2) for p in range(2)}
     group = Judge()
     group.judged(offset_event(NOW, {"orders": {0: At(0, NOW)}}))
     group.judged(offset_event(NOW + 1, {"slow": slow}))
