@@ -215,6 +215,16 @@ def test_what_was_read_once_bounds_what_comes_after() -> None:
     assert to_remember(state(), silent, NOTHING) == known
 
 
+def test_an_estimate_stays_when_the_events_begin_anew() -> None:
+    """A collector or this service that starts again knows of the group since then only."""
+    between = Reading("estimated", first=NOW - 2 * HOUR, latest=NOW - HOUR // 60)
+    row = measured(state(lagging_since=NOW - HOUR), between)
+    assert (row.reason, row.late_since, row.bound_ms) == ("estimated", NOW - HOUR, HOUR)
+    known = to_remember(state(), row, NOTHING)
+    later = measured(state(lagging_since=NOW - 5), between, known=known, now=NOW + 1000)
+    assert (later.late_since, later.bound_ms) == (NOW - HOUR, HOUR)
+
+
 def test_nothing_of_it_holds_once_the_group_has_committed() -> None:
     known = LateSince(4, NOW - HOUR)
     row = measured(state(committed=5), Reading("record", first=NOW - 20, log_start=8), known=known)

@@ -73,6 +73,26 @@ def test_an_open_transaction(logs: TimedLogs, clock: ManualClock, cluster: Measu
     assert (found.reason, found.freshness_ms) == (["exact"], [5 * MINUTE + 1000])
 
 
+def test_aborted_records_behind_an_open_transaction_are_passed_over_once_it_has_ended(
+    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
+) -> None:
+    """Whoever reads uncommitted records is late with them; afterwards nothing is left."""
+    topic = logs.topic()
+    now = clock.now_ms()
+    logs.produce(topic, [now - 9 * MINUTE])
+    with (
+        logs.open_transaction(topic, [now - 5 * MINUTE], name="-hanging") as hanging,
+        logs.open_transaction(topic, [now - 4 * MINUTE] * 3) as other,
+    ):
+        other.abort_transaction(30)
+        found = columns(cluster.measure_one(topic, [2]))
+        assert (found.reason, found.freshness_ms) == (["exact"], [4 * MINUTE])
+        hanging.abort_transaction(30)
+    clock.advance(1)
+    found = columns(cluster.measure_one(topic, [2]))
+    assert (found.reason, found.freshness_ms) == (["control_only"], [0])
+
+
 def test_a_hanging_transaction_with_plain_records_behind_it(
     logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
 ) -> None:

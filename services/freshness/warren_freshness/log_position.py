@@ -45,7 +45,8 @@ class Reading(NamedTuple):
     undecided_at: int | None = None
     """For none: append time of the first record of an open transaction."""
     stable_end: int = UNKNOWN
-    """Last stable offset: where the first open transaction begins that the position waits for."""
+    """For none, the last stable offset: where the first open transaction begins that the position
+    waits for. For a record after it: it belongs to a transaction, and may yet be aborted."""
     resume_at: int = UNKNOWN
     """For unread: what is before this offset holds no record for the position."""
     latest: int | None = None

@@ -86,7 +86,10 @@ def measure(
     if oldest_at is not None and not lost:
         if not has_wrong_time(state, known):
             row = _behind(state, reading, oldest_at, evidence, now)
-            return row if reading.latest is None else _estimated(row, state, reading.latest, now)
+            if reading.latest is None:
+                return row
+            since = remembered_at(state, known).earliest(state, min(reading.latest, now))
+            return _estimated(row, now if since is None else since)
         oldest_at = None
     at_the_latest = oldest_at if reading.latest is None else min(reading.latest, now)
     since = remembered_at(state, known).earliest(state, at_the_latest)
@@ -215,11 +218,11 @@ def _behind(
     )
 
 
-def _estimated(row: Row, state: PartitionState, latest: int, now: int) -> Row:
-    """The record was not read: it is as old as the row says, or younger by what it may be off."""
-    earliest = now if row.oldest_at is None else row.oldest_at
-    seen_at = now if state.known_since is None else state.known_since
-    since = max(min(latest, seen_at, now), earliest)
+def _estimated(row: Row, late_since: int) -> Row:
+    """The record was not read: it is as old as the row says, or younger by what it may be off; the
+    group was late at `late_since` already."""
+    earliest = late_since if row.oldest_at is None else row.oldest_at
+    since = max(late_since, earliest)
     bound = max(row.bound_ms or 0, since - earliest)
     return row._replace(reason="estimated", bound_ms=bound, late_since=since)
 

@@ -10,8 +10,9 @@ from warren_freshness.record_times.cache import TimeCache
 
 
 class KnownTimes:
-    """A record's times hold for good: they are cached, and other instances have them too. That
-    there was no record holds until the log grows, and how far a search came until the next pass."""
+    """A record's times hold for good: they are cached, and other instances have them too, unless
+    its transaction may yet be aborted. That there was no record holds until the log grows, and how
+    far a search came until the next pass."""
 
     def __init__(self, cache: TimeCache) -> None:
         self._cache = cache
@@ -51,7 +52,7 @@ class KnownTimes:
         records: dict[LogPosition, Reading] = {}
         self._resume_at = {}
         for position, reading in readings.items():
-            if reading.outcome == "record":
+            if reading.outcome == "record" and reading.stable_end == UNKNOWN:
                 records[_where_it_is(position, reading)] = _lasting(reading)
             elif reading.outcome == "none":
                 self._without_record[_where_it_is(position, reading)] = reading

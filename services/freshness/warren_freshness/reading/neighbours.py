@@ -21,6 +21,8 @@ class Neighbours(NamedTuple):
     """Append time of the first record at or after it."""
     next_offset: int
     """First offset after what was searched."""
+    in_transaction: bool = False
+    """Whether the first record belongs to one, which may be aborted where that is not decided."""
 
 
 def neighbours(
@@ -38,7 +40,8 @@ def neighbours(
         if committed.shows(batch):
             for record in batch.records():
                 if record.offset >= offset:
-                    return Neighbours(_time(last), _time(record), record.offset + 1)
+                    in_transaction = batch.is_transactional
+                    return Neighbours(_time(last), _time(record), record.offset + 1, in_transaction)
                 last = record
         next_offset = max(next_offset, batch.next_offset)
     return Neighbours(_time(last), None, next_offset)

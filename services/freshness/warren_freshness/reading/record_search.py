@@ -126,7 +126,7 @@ class RecordSearch:
             self.reading = self._without_before._replace(before=self._before)
             return
         if found.first is not None:
-            self._found(found.first, fetched)
+            self._found(found.first, fetched, in_transaction=found.in_transaction)
         else:
             self._go_on(found.next_offset, fetched)
         if self.reading is not None and self._before is None:
@@ -180,11 +180,16 @@ class RecordSearch:
     def _end(self, fetched: Fetched) -> int:
         return fetched.stable_end if self.isolation == READ_COMMITTED else fetched.end
 
-    def _found(self, first: int, fetched: Fetched) -> None:
+    def _found(self, first: int, fetched: Fetched, *, in_transaction: bool) -> None:
         # Where nothing is decided yet, only a group that reads uncommitted records can be.
         if self.isolation == READ_COMMITTED or self._stable_end < self.position.offset:
+            undecided = self.isolation == READ_UNCOMMITTED and in_transaction
             self.reading = Reading(
-                "record", first=first, before=self._before, log_start=self._log_start
+                "record",
+                first=first,
+                before=self._before,
+                log_start=self._log_start,
+                stable_end=self._stable_end if undecided else UNKNOWN,
             )
         else:
             self._nothing(fetched, undecided_at=first)
