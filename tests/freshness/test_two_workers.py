@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from freshness.events import CLUSTER
 from freshness.service_lab import ServiceLab
 from freshness.test_process import answer, committed, config, running
 from freshness.timed_logs import MINUTE, TimedLogs
@@ -70,6 +71,13 @@ class Groups:
         return columns.committed == [self._offset] and columns.reason == ["exact"]
 
 
+def found_in_redis(port: int) -> bool:
+    """Whether a worker has used what was read by the other one."""
+    _, metrics = answer(port, "/metrics") or (0, "")
+    name = f'warren_freshness_lookups_total{{cluster="{CLUSTER}",found="redis"}}'
+    return any(line.startswith(name) and not line.endswith(" 0.0") for line in metrics.splitlines())
+
+
 def test_values_come_back(logs: TimedLogs, valkey: EmbeddedValkey, tmp_path: Path) -> None:
     lab = ServiceLab(logs, valkey.url)
     groups = Groups(lab, logs)
@@ -86,7 +94,7 @@ def test_values_come_back(logs: TimedLogs, valkey: EmbeddedValkey, tmp_path: Pat
         groups.move()
         groups.await_measured()
         workers.enter_context(running(files[0]))
-        eventually(lambda: answer(ports[0], "/ready"), message="the first is ready again")
+        eventually(lambda: found_in_redis(ports[0]), message="the first goes on from the second's")
 
         with valkey.suspended():
             groups.move()
