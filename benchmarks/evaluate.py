@@ -2,21 +2,30 @@
 
 `kernel`: the rules over windows that are there (`progress`: and one observation learnt). `worker`:
 one thread takes offset events in bytes, reads and writes the table's values, judges and renders
-what is published; no Kafka. `worker_bad` is the same with every partition not OK, each explained.
-Prints one JSON line.
+what is published; no Kafka. `worker_bad` is the same with every partition not OK, each explained,
+and a cause. `all` and `all_bad`: with a freshness event for every second offset event, as by
+default, and two objectives beside the one that is always there. Prints one JSON line.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 from warren.clock import SystemClock
-from warren.contracts import OffsetEvent, TopicPositions, group_key
+from warren.contracts import (
+    FreshnessEvent,
+    OffsetEvent,
+    TopicFreshness,
+    TopicPositions,
+    group_key,
+)
 from warren.evaluation import (
     POLICIES,
     Column,
@@ -28,12 +37,18 @@ from warren.evaluation import (
     Windows,
     judge_partitions,
 )
-from warren.settings import PolicyName
+from warren.objectives.limits import ObjectiveBook
+from warren.settings import ObjectiveSettings, PolicyName
 from warren_evaluator.batch import BatchEvaluator
-from warren_evaluator.records import SourceRecord
+from warren_evaluator.latenesses import Latenesses
+from warren_evaluator.records import Publication, SourceRecord
 
 START_MS = 1_795_244_400_000
 STEP_MS = 5_000
+OBJECTIVES = [
+    ObjectiveSettings.model_validate({"name": name, **asked})
+    for name, asked in (("fresh", {"max_freshness": 300}), ("near", {"max_lag": 10_000}))
+]
 BATCH = 100  # events, as `evaluator.batch`
 
 
@@ -41,13 +56,18 @@ def main() -> None:
     arguments = _arguments()
     partitions, groups = arguments.partitions, arguments.groups
     policies = {}
-    for policy in POLICIES:
+    for policy in [arguments.policy] if arguments.policy else POLICIES:
         rates = {
             "kernel": _rate(partial(_kernel, policy, partitions), arguments.seconds),
             "kernel_10k": _rate(partial(_kernel, policy, 10_000), arguments.seconds),
         }
-        for name, bad in (("worker", False), ("worker_bad", True)):
-            worker = Worker(policy, groups, partitions, bad=bad)
+        for name, bad, measured in (
+            ("worker", False, False),
+            ("worker_bad", True, False),
+            ("all", False, True),
+            ("all_bad", True, True),
+        ):
+            worker = Worker(policy, groups, partitions, bad=bad, measured=measured)
             for _ in range(12):  # the windows are full then
                 worker.step()
             rates[name] = _worker_rate(worker, arguments.seconds)
@@ -65,6 +85,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--groups", type=int, default=100)
     parser.add_argument("--partitions", type=int, default=100, help="of each group")
+    parser.add_argument("--policy", choices=list(POLICIES), help="only this one")
     parser.add_argument("--seconds", type=float, default=3, help="for each figure, at least")
     return parser.parse_args()
 
@@ -126,15 +147,45 @@ def _evidence(partitions: int) -> tuple[Evidence, Sighting]:
 class Worker:
     """What an evaluator does with events, but for Kafka."""
 
-    def __init__(self, policy: PolicyName, groups: int, partitions: int, *, bad: bool) -> None:
+    def __init__(
+        self, policy: PolicyName, groups: int, partitions: int, *, bad: bool, measured: bool
+    ) -> None:
         rules = GroupRules(Rules(policy=policy))
-        self._evaluator = BatchEvaluator(lambda _cluster, _group: rules, "w.", SystemClock())
+        self._table: dict[bytes, bytes] = {}
+        self._latenesses = Latenesses(
+            self,
+            ObjectiveBook(OBJECTIVES).limits_for,
+            "w.lag-status",
+            _published,
+            SystemClock(),
+            read_windows=self.read_windows,
+        )
+        self._evaluator = BatchEvaluator(
+            lambda _cluster, _group: rules,
+            "w.",
+            SystemClock(),
+            lateness_of=self._latenesses.of,
+        )
+        self._measured = measured
+        self._lateness: dict[bytes, bytes] = {}
         self._groups = [f"group-{number}" for number in range(groups)]
         self._partitions = partitions
         self._bad = bad
-        self._table: dict[bytes, bytes] = {}
         self._steps = 0
         self._prepared: list[list[SourceRecord]] = []
+
+    def read(self, key: bytes) -> bytes | None:
+        """The table of lateness."""
+        return self._lateness.get(key)
+
+    async def save(self, key: bytes, value: bytes | None, partition: int) -> Awaitable[Any]:
+        del partition
+        assert value is not None
+        self._lateness[key] = value
+        return _done()
+
+    def read_windows(self, key: bytes) -> bytes | None:
+        return self._table.get(key)
 
     def prepare(self, steps: int) -> None:
         """Makes events beforehand, so that this takes no time later."""
@@ -142,14 +193,22 @@ class Worker:
 
     def _records(self) -> list[SourceRecord]:
         self._steps += 1
-        return [self._record(group) for group in self._groups]
+        records = [self._record(group) for group in self._groups]
+        if self._measured and self._steps % 2 == 0:
+            records += [self._freshness(group) for group in self._groups]
+        return records
 
     def step(self) -> int:
         """One event of every group."""
         records = self._prepared.pop(0) if self._prepared else self._records()
         judged = 0
+        measured = [record for record in records if record.topic == "w.freshness"]
+        for first in range(0, len(measured), BATCH):
+            asyncio.run(self._latenesses.run(measured[first : first + BATCH]))
+        records = [record for record in records if record.topic != "w.freshness"]
         for first in range(0, len(records), BATCH):
-            result = self._evaluator.evaluate(records[first : first + BATCH], self._table.get)
+            batch = records[first : first + BATCH]
+            result = self._evaluator.evaluate(batch, self._table.get)
             judged += result.counts.partitions
             for write in result.writes:
                 assert write.value is not None
@@ -182,6 +241,53 @@ class Worker:
             topics={"orders": positions},
         )
         return SourceRecord("w.offsets", 0, step, group_key("bench", group), event.to_bytes())
+
+    def _freshness(self, group: str) -> SourceRecord:
+        count, step = self._partitions, self._steps
+        now = START_MS + step * STEP_MS
+        nothing: list[None] = [None] * count
+        # Well: nothing is left of every other partition, a few seconds of the rest.
+        late = [now - START_MS if self._bad else 3000 * (p % 2) for p in range(count)]
+        topic = TopicFreshness.model_construct(
+            partition=list(range(count)),
+            committed=[100_000 + p for p in range(count)],
+            freshness_ms=late,
+            reason=["exact" if ms else "caught_up" for ms in late],
+            bound_ms=[0] * count,
+            lost_records=[0] * count,
+            time_to_loss_ms=[604_800_000 - ms if ms else None for ms in late],
+            oldest_at=[now - ms if ms else None for ms in late],
+            commit_lag_ms=nothing,
+            append_lag_ms=nothing,
+            late_since=[now - ms if ms else None for ms in late],
+            time_to_loss_reason=["retention_ms" if ms else None for ms in late],
+            produce_rate=[20.0] * count,
+            consume_rate=[20.0] * count,
+            time_to_catch_up_ms=nothing,
+            retention_left=[0.999 if ms else None for ms in late],
+            commit_convention=None,
+        )
+        event = FreshnessEvent.model_construct(
+            cluster="bench",
+            group=group,
+            measured_at=now,
+            observed_at=now,
+            freshness_ms=max(late),
+            lost_records=0,
+            time_to_loss_ms=604_800_000 - max(late),
+            topics={"orders": topic},
+        )
+        return SourceRecord("w.freshness", 0, step, group_key("bench", group), event.to_bytes())
+
+
+async def _published(_item: Publication) -> Awaitable[Any]:
+    return _done()
+
+
+def _done() -> Awaitable[Any]:
+    done = asyncio.get_running_loop().create_future()
+    done.set_result(None)
+    return done
 
 
 if __name__ == "__main__":

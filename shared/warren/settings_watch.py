@@ -1,7 +1,8 @@
-"""Changes of warren.toml while services run: the filters are taken up, all else is not."""
+"""Changes of warren.toml while services run: filters and objectives are taken up, nothing else."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,11 +34,26 @@ class _Version:
         return cls(found.st_ino, found.st_mtime_ns, found.st_size)
 
 
+@dataclass(frozen=True, slots=True)
+class Live:
+    """What a service takes up while it runs. `take`: what was found, into what is in force; `check`
+    raises SettingsError for what may not be taken up.
+    """
+
+    name: str
+    take: Callable[[Settings, Settings], Settings]
+    values: Callable[[Settings], Mapping[str, object]]
+    check: Callable[[Settings, Settings], None] = lambda _found, _in_force: None
+
+
 class SettingsWatch:
     """Looks at the file each time it is told to."""
 
-    def __init__(self, path: Path | None, settings: Settings) -> None:
-        """`settings` are those in force, read from `path` (see `load_settings`) just now."""
+    def __init__(self, path: Path | None, settings: Settings, live: Live | None = None) -> None:
+        """`settings` are those in force, read from `path` (see `load_settings`) just now. `live`:
+        the filters, unless told otherwise.
+        """
+        self._live = live or FILTER_LISTS
         self._path = path
         self.file = settings_file(path)
         self._in_force = settings
@@ -46,7 +62,7 @@ class SettingsWatch:
         self._read = self._seen = _Version.of(self.file)
 
     def look(self) -> Settings | None:
-        """Settings with other filters than those in force; None when there is nothing to do.
+        """Settings with what was found to take up; None when there is nothing to do.
 
         A file is read once it has stayed the same from one look to the next: an editor may be at
         it. One that cannot be used changes nothing and is told of.
@@ -57,7 +73,7 @@ class SettingsWatch:
         self._read = seen
         try:
             found = load_settings(self._path)
-            _require_clusters(found, self._in_force)
+            self._live.check(found, self._in_force)
         except SettingsError as error:
             self.is_refused = True
             log.error(
@@ -70,14 +86,17 @@ class SettingsWatch:
         return self._taken(found)
 
     def _taken(self, found: Settings) -> Settings | None:
-        taken = with_filters_of(found, self._in_force)
-        before, after = _filters(self._in_force), _filters(taken)
-        if waiting := sorted(_changed(taken, found)):
+        taken = self._live.take(found, self._in_force)
+        before, after = self._live.values(self._in_force), self._live.values(taken)
+        # Other services take up other settings.
+        by_all = with_objectives_of(found, with_filters_of(found, self._in_force))
+        if waiting := sorted(_changed(by_all, found)):
             log.warning("these settings are taken up at the next start", settings=waiting)
         if before == after:
             return None
         self._in_force = taken
-        log.info("filters changed", settings=sorted(k for k in after if after[k] != before[k]))
+        changed = {k for k in before.keys() | after.keys() if after.get(k) != before.get(k)}
+        log.info(f"{self._live.name} changed", settings=sorted(changed))
         return taken
 
 
@@ -106,6 +125,18 @@ def with_filters_of(found: Settings, in_force: Settings) -> Settings:
         for name, cluster in in_force.clusters.items()
     }
     return in_force.model_copy(update={"filters": found.filters, "clusters": clusters})
+
+
+def with_objectives_of(found: Settings, in_force: Settings) -> Settings:
+    return in_force.model_copy(update={"objectives": found.objectives})
+
+
+def _objectives(settings: Settings) -> dict[str, object]:
+    return {f"objectives.{each.name}": each for each in settings.objectives}
+
+
+FILTER_LISTS = Live("filters", with_filters_of, _filters, _require_clusters)
+OBJECTIVES = Live("objectives", with_objectives_of, _objectives)
 
 
 def _changed(taken: Settings, found: Settings) -> set[str]:

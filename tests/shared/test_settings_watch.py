@@ -6,7 +6,7 @@ import pytest
 from structlog.testing import capture_logs
 from warren.settings import Settings
 from warren.settings_file import load_settings
-from warren.settings_watch import SettingsWatch
+from warren.settings_watch import OBJECTIVES, SettingsWatch
 
 BEFORE = """
 [clusters.prod]
@@ -124,3 +124,19 @@ def test_all_else_waits_for_the_next_start(edited: Edited) -> None:
     assert found is not None
     assert found.collector.interval == 5
     assert found.clusters["prod"].groups_deny == ["x"]
+
+
+def test_what_other_services_take_up_waits_for_no_start(edited: Edited) -> None:
+    """Objectives are the evaluator's."""
+    edited.write(BEFORE + "[[objectives]]\nname = 'a'\nmax_lag = 5\n")
+    assert edited.looks() is None
+    assert edited.logs == []
+    edited.watch = SettingsWatch(edited.file, load_settings(edited.file), OBJECTIVES)
+    changed = BEFORE.replace("^tmp-", "^test-").replace("interval = 5", "interval = 6")
+    edited.write(changed + "[[objectives]]\nname = 'b'\nmax_lag = 5\n")
+    found = edited.looks()
+    assert found is not None
+    assert [each.name for each in found.objectives] == ["b"]
+    assert found.clusters["prod"].groups_deny == ["^tmp-"]
+    assert "['collector']" in edited.logs[0]
+    assert "['objectives.a', 'objectives.b']" in edited.logs[1]

@@ -27,6 +27,7 @@ from warren_evaluator.faust_corrections.kafka_trouble import KafkaTrouble
 from warren_evaluator.faust_corrections.worker import Worker
 from warren_evaluator.home.changelog import app_id
 from warren_evaluator.home.preparation import await_home
+from warren_evaluator.objectives_watch import ObjectivesWatch
 from warren_evaluator.progress import WORK, WorkerProgress
 from warren_evaluator.status_metrics import count_groups
 
@@ -42,20 +43,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--config", type=Path, metavar="FILE", help="warren.toml")
     options = parser.parse_args(arguments)
     try:
-        settings = load_settings(options.config).of_service("evaluator", gethostname())
+        settings = load_settings(options.config)
         _configure_logs(settings)
-        _run(settings)
+        _run(settings, options.config)
     except SettingsError as error:
         print(f"warren-evaluator: {error}", file=sys.stderr)
         sys.exit(2)
 
 
-def _run(settings: Settings) -> None:
+def _run(read: Settings, config: Path | None) -> None:
+    """`read` from the file `config`."""
+    settings = read.of_service("evaluator", gethostname())
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     evaluator: Evaluator | None = None
     watch: StandstillWatch | None = None
+    objectives: ObjectivesWatch | None = None
     stop_probe = probe.serve(
         settings.evaluator.metrics_port,
         metrics.EVALUATOR,
@@ -77,9 +81,13 @@ def _run(settings: Settings) -> None:
             SystemClock(),
         )
         watch.start()
+        objectives = ObjectivesWatch(config, read, evaluator.latenesses)
+        objectives.start()
         log.info("starting", app_id=app_id(settings), partitions=partitions)
         _work(evaluator, stop)
     finally:
+        if objectives is not None:
+            objectives.stop()
         if watch is not None:
             watch.stop()
         stop_probe()

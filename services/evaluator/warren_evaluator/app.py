@@ -52,6 +52,7 @@ class Evaluator:
     members: WindowTable
     lateness: WindowTable
     pipeline: Pipeline
+    latenesses: Latenesses
 
     def ready(self) -> bool:
         """The table is recovered and events are being judged."""
@@ -125,7 +126,7 @@ def create_evaluator(settings: Settings, partitions: int, clock: Clock) -> Evalu
     async def know_lateness(stream: StreamT[bytes]) -> None:
         await _in_batches(stream, settings, latenesses.run)
 
-    return Evaluator(app, table, members, lateness, pipeline)
+    return Evaluator(app, table, members, lateness, pipeline, latenesses)
 
 
 async def _in_batches(

@@ -29,6 +29,8 @@ from warren.objectives.group_record import (
     after_event,
     decode,
     encode,
+    is_gone,
+    lateness_in,
     remains,
 )
 from warren.objectives.lag import GroupLag, group_lag
@@ -78,16 +80,15 @@ class Latenesses:
     def of(self, key: bytes) -> Lateness | None:
         """None while nothing is known."""
         value = self._table.read(key)
-        known = None if value is None else _decoded(value)
-        return None if known is None else known.lateness
+        return None if value is None else _decoded(value)
 
     def recovered(self, entries: Iterable[tuple[bytes, bytes, int]]) -> None:
         """Others may have written what is in the table now: (key, value, partition)."""
         self._told.clear()
         gone = []
         for key, value, partition in entries:
-            known = _decoded(value) if _NO_LATENESS in value else None
-            if known is not None and known.is_gone:
+            known = remains(value) if is_gone(value) else None
+            if known is not None:
                 gone.append((key, partition, known.source_offset))
         self._gone.restore(gone)
 
@@ -201,13 +202,10 @@ def _flat(news: Mapping[bytes, Sequence[Publication]]) -> list[Publication]:
     return [item for items in news.values() for item in items]
 
 
-_NO_LATENESS = b'"lateness":null'
-
-
 @functools.lru_cache(maxsize=KEPT_DECODED)
-def _decoded(value: bytes) -> GroupRecord | None:
+def _decoded(value: bytes) -> Lateness | None:
     try:
-        return decode(value)
+        return lateness_in(value)
     except CorruptRecord:
         return None  # until the group's next event
 

@@ -28,6 +28,7 @@ LimitName = Literal[
     "min_produce_rate",
     "min_time_to_loss",
     "lost_records",
+    "burn_rate",
 ]
 LIMITS: tuple[LimitName, ...] = get_args(LimitName)
 
@@ -78,8 +79,8 @@ class Breach(BaseModel):
     status: GroupStatusName = Field(description="How bad that is: WARN or ERR")
     since: Milliseconds
     value: float | None = Field(
-        description="What was measured, in milliseconds, records or records a second; null where "
-        "it was not, this time"
+        description="What was measured, in milliseconds, records, records a second, or times of "
+        "what a target allows; null where it was not, this time"
     )
     wanted: float = Field(description="What the limit asks for, likewise")
     sentence: str = Field(description="What is wrong, with figures")

@@ -5,8 +5,9 @@ Of a group, and of the worst of its partitions: as many bytes for a huge group a
 
 from __future__ import annotations
 
+import heapq
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -16,6 +17,7 @@ from warren.contracts import FreshnessEvent, TimeToLossReason, TopicFreshness
 MOST_PARTITIONS = 20
 MOST_TRANSACTIONS = 20
 # Nothing is amiss with these; how late the others are is worth to be known.
+_NO_LOSS = 2**63
 _AT_EASE = frozenset(("caught_up", "control_only", "no_commit"))
 
 
@@ -81,7 +83,6 @@ class Lateness:
 
 
 def lateness_of(event: FreshnessEvent) -> Lateness:
-    late = (row for topic, rows in event.topics.items() for row in _late(topic, rows))
     reasons = Counter(reason for rows in event.topics.values() for reason in rows.reason)
     return Lateness(
         measured_at=event.measured_at,
@@ -96,7 +97,7 @@ def lateness_of(event: FreshnessEvent) -> Lateness:
         consume_rate=event.consume_rate,
         time_to_catch_up_ms=event.time_to_catch_up_ms,
         reasons={str(reason): count for reason, count in reasons.items()},
-        worst_first=tuple(sorted(late, key=_badness)[:MOST_PARTITIONS]),
+        worst_first=_worst_first(event),
         held_up=tuple(
             HeldUp(
                 one.topic,
@@ -112,28 +113,34 @@ def lateness_of(event: FreshnessEvent) -> Lateness:
     )
 
 
-def _late(topic: str, rows: TopicFreshness) -> Iterator[LatePartition]:
-    for number, reason in enumerate(rows.reason):
-        if reason not in _AT_EASE:
-            yield LatePartition(
-                topic,
-                rows.partition[number],
-                rows.committed[number],
-                reason,
-                rows.freshness_ms[number],
-                rows.bound_ms[number],
-                rows.lost_records[number],
-                rows.time_to_loss_ms[number],
-                rows.time_to_loss_reason[number],
-                rows.retention_left[number],
-                rows.late_since[number],
-            )
+def _worst_first(event: FreshnessEvent) -> tuple[LatePartition, ...]:
+    found = [
+        (-rows.lost_records[n], _NO_LOSS if left is None else left, -(age or bound or 0), topic, n)
+        for topic, rows in event.topics.items()
+        if not _AT_EASE.issuperset(rows.reason)
+        for n, (reason, left, age, bound) in enumerate(
+            zip(rows.reason, rows.time_to_loss_ms, rows.freshness_ms, rows.bound_ms, strict=True)
+        )
+        if reason not in _AT_EASE
+    ]
+    worst = heapq.nsmallest(MOST_PARTITIONS, found)
+    return tuple(_row(topic, n, event.topics[topic]) for *_, topic, n in worst)
 
 
-def _badness(late: LatePartition) -> tuple[float, ...]:
-    loss = float("inf") if late.time_to_loss_ms is None else late.time_to_loss_ms
-    age = late.bound_ms if late.freshness_ms is None else late.freshness_ms
-    return (-late.lost_records, loss, -(age or 0))
+def _row(topic: str, n: int, rows: TopicFreshness) -> LatePartition:
+    return LatePartition(
+        topic,
+        rows.partition[n],
+        rows.committed[n],
+        rows.reason[n],
+        rows.freshness_ms[n],
+        rows.bound_ms[n],
+        rows.lost_records[n],
+        rows.time_to_loss_ms[n],
+        rows.time_to_loss_reason[n],
+        rows.retention_left[n],
+        rows.late_since[n],
+    )
 
 
 def fields_of(lateness: Lateness) -> dict[str, Any]:

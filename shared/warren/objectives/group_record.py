@@ -1,5 +1,7 @@
 """Group record: what is remembered of a group's lateness and objectives, and its bytes.
 
+How late it is comes in a line of its own: it is read only where the group is not OK.
+
 What is to be told is part of it (`untold`): it is stored before it is told, so that nothing is told
 that is not remembered, and nothing is forgotten that was not told.
 """
@@ -20,12 +22,13 @@ from warren.contracts import (
 )
 from warren.errors import WarrenError
 from warren.judgement.lateness import Lateness, fields_of, from_fields, lateness_of
+from warren.objectives.burn import Buckets, History
 from warren.objectives.lag import AskLag
 from warren.objectives.limits import Limit
 from warren.objectives.standing import Standing
 from warren.objectives.verdicts import Objectives, OpenIncident, ended, judge
 
-VERSION = 2
+VERSION = 3
 AHEAD_MS = 10 * 60_000
 """An event dated so long before one that is above it in the log shows that the other was ahead."""
 
@@ -36,13 +39,14 @@ class CorruptRecord(WarrenError):
 
 @dataclass(frozen=True, slots=True)
 class GroupRecord:
-    """`source_offset`: of the last event that was applied, in `warren.freshness`. `lateness`: None
-    of a group that is gone. `untold`: what that event, and others of its batch, gave to be told.
+    """`source_offset`: of the last event that was applied, in `warren.freshness`. `lateness`: as it
+    is stored; None of a group that is gone. `untold`: what that event, and others of its batch,
+    gave to be told.
     """
 
     measured_at: int
     source_offset: int
-    lateness: Lateness | None
+    lateness: bytes | None
     objectives: Objectives
     untold: tuple[str, ...] = ()
 
@@ -77,7 +81,7 @@ def after_event(
     return GroupRecord(
         event.measured_at,
         offset,
-        lateness_of(event),
+        json.dumps(fields_of(lateness_of(event)), separators=(",", ":")).encode(),
         verdict.objectives,
         _texts(verdict.changes),
     )
@@ -100,12 +104,29 @@ def encode(record: GroupRecord) -> bytes:
     fields: dict[str, Any] = {
         "v": VERSION,
         "at": [record.measured_at, record.source_offset],
-        "lateness": None if record.lateness is None else fields_of(record.lateness),
         "standings": objectives.standings,
         "incidents": objectives.incidents,
         "untold": record.untold,
+        **({"histories": objectives.histories} if objectives.histories else {}),
     }
-    return json.dumps(fields, separators=(",", ":")).encode()
+    head = json.dumps(fields, separators=(",", ":")).encode()
+    return head + b"\n" + (record.lateness or b"")
+
+
+def is_gone(value: bytes) -> bool:
+    """Whether the group is, without reading the rest."""
+    return value.endswith(b"\n")
+
+
+def lateness_in(value: bytes) -> Lateness | None:
+    """None of a group that is gone. Raises CorruptRecord."""
+    _, _, stored = value.partition(b"\n")
+    if not stored:
+        return None
+    try:
+        return from_fields(json.loads(stored))
+    except (ValueError, TypeError, KeyError) as error:
+        raise CorruptRecord(f"lateness cannot be read: {error}") from error
 
 
 def remains(value: bytes) -> GroupRecord | None:
@@ -114,7 +135,7 @@ def remains(value: bytes) -> GroupRecord | None:
     None where not even that can be read.
     """
     try:
-        fields = json.loads(value)
+        fields = json.loads(value.partition(b"\n")[0])
         measured_at, source_offset = fields["at"]
         return GroupRecord(
             measured_at, source_offset, None, Objectives({}, _incidents(fields["incidents"]))
@@ -130,21 +151,29 @@ def _incidents(fields: dict[EventTypeName, Any]) -> dict[EventTypeName, OpenInci
     }
 
 
+def _buckets(stored: list[list[int]]) -> Buckets:
+    return tuple((number, spent) for number, spent in stored)
+
+
 def decode(value: bytes) -> GroupRecord:
     """Raises CorruptRecord."""
     try:
-        fields = json.loads(value)
+        head, _, lateness = value.partition(b"\n")
+        fields = json.loads(head)
         if fields["v"] != VERSION:
             raise CorruptRecord("lateness of another version")
         measured_at, source_offset = fields["at"]
         incidents = _incidents(fields["incidents"])
+        histories = {
+            key: History(at, verdict, _buckets(fine), _buckets(coarse))
+            for key, (at, verdict, fine, coarse) in fields.get("histories", {}).items()
+        }
         standings = {key: Standing(*each) for key, each in fields["standings"].items()}
-        lateness = fields["lateness"]
         return GroupRecord(
             measured_at,
             source_offset,
-            None if lateness is None else from_fields(lateness),
-            Objectives(standings, incidents),
+            lateness or None,
+            Objectives(standings, incidents, histories),
             tuple(fields["untold"]),
         )
     except (ValueError, TypeError, KeyError, AttributeError) as error:

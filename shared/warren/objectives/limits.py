@@ -22,7 +22,7 @@ _RETENTION_LIMITS: frozenset[LimitName] = frozenset(("min_time_to_loss", "lost_r
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """One of a group's. `wanted` in milliseconds, records or records a second."""
+    """One of a group's. `wanted` in milliseconds, records, records a second, or a share of time."""
 
     objective: str
     name: LimitName
@@ -38,13 +38,19 @@ class Limit:
     """Of the retention; more than that left is no loss to come."""
     owner: str | None = None
     runbook: str | None = None
+    target_of: Limit | None = None
+    """Of a burn rate: what is to be kept for that share of the time."""
 
     @property
     def key(self) -> str:
+        if self.target_of is not None:
+            return f"{self.target_of.key}/{self.name}"
         return f"{self.objective}/{self.name}"
 
     @property
     def event_type(self) -> EventTypeName:
+        if self.target_of is not None:
+            return self.target_of.event_type
         return RETENTION_CHANGED if self.name in _RETENTION_LIMITS else FRESHNESS_CHANGED
 
     @property
@@ -85,6 +91,13 @@ class _Objective:
         return _matches(self._clusters, cluster) and _matches(self._groups, group)
 
     def limits(self) -> Iterator[Limit]:
+        target = self.settings.target
+        for limit in self._asked():
+            yield limit
+            if target is not None and limit.name != "lost_records":
+                yield replace(limit, name="burn_rate", wanted=target, for_ms=0, target_of=limit)
+
+    def _asked(self) -> Iterator[Limit]:
         asked = self.settings
         if asked.max_freshness is not None:
             yield self._limit("max_freshness", asked.max_freshness * 1000)

@@ -20,9 +20,10 @@ from warren.contracts import (
 )
 from warren.judgement.incidents import derived_id
 from warren.judgement.status_names import group_name
+from warren.objectives.burn import History
 from warren.objectives.lag import AskLag
 from warren.objectives.limits import Limit
-from warren.objectives.readings import read
+from warren.objectives.readings import Reading, read
 from warren.objectives.standing import NEVER, Standing
 
 TYPES: tuple[EventTypeName, ...] = (FRESHNESS_CHANGED, RETENTION_CHANGED)
@@ -42,6 +43,8 @@ class Objectives:
 
     standings: Mapping[str, Standing] = field(default_factory=dict)
     incidents: Mapping[EventTypeName, OpenIncident] = field(default_factory=dict)
+    histories: Mapping[str, History] = field(default_factory=dict)
+    """Of limits with a target."""
 
 
 class Verdict(NamedTuple):
@@ -56,10 +59,7 @@ def judge(
 ) -> Verdict:
     """Limits that are no longer there are forgotten; what they alone had opened is closed."""
     now = event.measured_at
-    standings = {
-        limit.key: before.standings.get(limit.key, NEVER).after(read(limit, event, lag), limit, now)
-        for limit in limits
-    }
+    standings, histories = _standings(event, before, limits, lag)
     incidents, changes = dict(before.incidents), []
     for kind in TYPES:
         broken = sorted(_open(limits, standings, kind), key=_badness)
@@ -78,7 +78,28 @@ def judge(
         else:
             incidents[kind] = OpenIncident(status, opened_at)
     kept = {key: standing for key, standing in standings.items() if standing != NEVER}
-    return Verdict(Objectives(kept, incidents), changes)
+    return Verdict(Objectives(kept, incidents, histories), changes)
+
+
+def _standings(
+    event: FreshnessEvent, before: Objectives, limits: Sequence[Limit], lag: AskLag
+) -> tuple[dict[str, Standing], dict[str, History]]:
+    """By the limits' keys. A burn rate comes after the limit that it is about."""
+    now = event.measured_at
+    readings: dict[str, Reading] = {}
+    standings: dict[str, Standing] = {}
+    histories: dict[str, History] = {}
+    for limit in limits:
+        if (base := limit.target_of) is None:
+            reading = read(limit, event, lag)
+        else:
+            verdict = readings[base.key].verdict
+            known = before.histories.get(limit.key) or History(now, verdict)
+            histories[limit.key] = known.after(verdict, now)
+            reading = histories[limit.key].burns(limit.wanted, base.name)
+        readings[limit.key] = reading
+        standings[limit.key] = before.standings.get(limit.key, NEVER).after(reading, limit, now)
+    return standings, histories
 
 
 def ended(cluster: str, group: str, now: int, before: Objectives) -> list[StatusChangeEvent]:

@@ -51,6 +51,11 @@ class ObjectiveSettings(Section):
     clear_after: SecondsOrNone = Field(
         default=60, description="Seconds that all must be well before that is told"
     )
+    target: Annotated[float, Field(gt=0, lt=1)] | None = Field(
+        default=None,
+        description="Share of the time in which each limit is to be kept, such as 0.99: told, too, "
+        "when what it allows is spent too fast (burn rate over an hour, 6 hours, 3 days)",
+    )
     severity: Literal["WARN", "ERR"] = Field(default="WARN", description="Status while it lasts")
     owner: str = Field(default="", description="Whose it is; part of what is told")
     runbook: str = Field(default="", description="URL of what to do; part of what is told")

@@ -188,7 +188,7 @@ def test_incidents_survive_a_record_that_another_version_wrote() -> None:
     group = Group()
     (opened,) = group.told(0, LOST)
     assert group.record is not None
-    value = encode(group.record).replace(b'"v":2', b'"v":9')
+    value = encode(group.record).replace(b'"v":3', b'"v":9')
     with pytest.raises(CorruptRecord):
         decode(value)
     group.record = remains(value)
@@ -196,8 +196,59 @@ def test_incidents_survive_a_record_that_another_version_wrote() -> None:
     assert (closed.data.status, closed.data.incident_id) == ("OK", opened.data.incident_id)
 
 
-@pytest.mark.parametrize("value", [b"", b"[]", b"{}", b'{"v":2}', b"\xff"])
+@pytest.mark.parametrize("value", [b"", b"[]", b"{}", b'{"v":3}', b"\xff"])
 def test_what_cannot_be_read_is_said(value: bytes) -> None:
     with pytest.raises(CorruptRecord):
         decode(value)
     assert remains(value) is None
+
+
+CHRONIC = {"name": "a", "max_freshness": 60, "for": 600, "clear_after": 60, "target": 0.99}
+MINUTE = 60
+
+
+def kept_but_for(group: Group, late_s: int, of_s: int, hours: float) -> dict[int, str]:
+    """Late for so long, each time anew; status by the second in which it was told."""
+    told: dict[int, str] = {}
+    for at in range(0, round(hours * 3600), 20):
+        row = late(70 * SECOND) if at % of_s < late_s else WELL
+        for kind, status in group.measured(at, row):
+            assert kind == "freshness"
+            told[at] = status
+    return told
+
+
+def test_chronic_lateness_is_told_by_its_burn_rate() -> None:
+    """A fifth of the time, never for as long as `for`: 20 times what a target of 99 % allows."""
+    group = Group(CHRONIC)
+    told = kept_but_for(group, late_s=2 * MINUTE, of_s=10 * MINUTE, hours=2)
+    assert list(told.values()) == ["WARN"]
+    (at,) = told
+    assert 30 * MINUTE < at < 80 * MINUTE
+    assert group.record is not None
+    burning = group.record.objectives.standings["a/max_freshness/burn_rate"]
+    assert "allows" in burning.sentence
+    assert "max_freshness was not kept for" in burning.sentence
+    quiet = {
+        at: each.data.status
+        for at in range(2 * 3600, 4 * 3600, 20)
+        for each in group.told(at, WELL)
+    }
+    assert list(quiet.values()) == ["OK"]
+
+
+def test_what_a_target_allows_is_not_told() -> None:
+    """Half a percent of the time."""
+    assert kept_but_for(Group(CHRONIC), late_s=20, of_s=4000, hours=5) == {}
+    without = {name: value for name, value in CHRONIC.items() if name != "target"}
+    assert kept_but_for(Group(without), late_s=2 * MINUTE, of_s=10 * MINUTE, hours=2) == {}
+
+
+def test_what_nobody_knows_burns_nothing_and_its_history_stays_small() -> None:
+    group = Group(CHRONIC)
+    for at in range(0, 12 * 3600, 300):  # so rarely that two minutes of each five are known
+        assert group.measured(at, UNHEARD if at % 600 else WELL) == []
+    for at in range(12 * 3600, 400 * 3600, 3600):
+        group.measured(at, late(70 * SECOND))
+    assert group.record is not None
+    assert len(encode(group.record)) < 6000
