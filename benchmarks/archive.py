@@ -32,6 +32,8 @@ from warren.settings import LogSettings, Settings
 from warren_archiver.lake.lake import Lake
 from warren_archiver.session import open_session
 from warren_archiver.silver.catalogue import POSITIONS
+from warren_archiver.silver.evaluations import Evaluations
+from warren_archiver.silver.silver import Silver, ensure
 from warren_archiver.streaming.archive import archive
 from warren_local.jars import ensure_spark_jars
 
@@ -69,7 +71,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--events", type=int, default=1_000_000)
     parser.add_argument("--partitions", type=int, default=8, help="of the topic")
     parser.add_argument("--memory", default="1g", help="heap of Spark's JVM")
-    parser.add_argument("--silver", action="store_true", help="then silver from all of them")
+    parser.add_argument("--silver", action="store_true", help="positions and evaluations too")
     parser.add_argument("--batch", type=int, default=200_000, help="most events in one batch")
     return parser.parse_args()
 
@@ -143,17 +145,24 @@ def _measure(settings: Settings, cold: int, events: int, *, silver: bool = False
 
 
 def _measure_silver(spark: SparkSession, settings: Settings, events: int) -> dict[str, Any]:
-    """All silver tables but evaluations from all events, by the query that keeps them up."""
-    archiver = settings.archiver.model_copy(update={"silver_interval": 600})
-    spent = _archive(spark, settings.model_copy(update={"archiver": archiver}))
-    path = Lake.at(archiver.path).silver(POSITIONS.name)
-    found = spark.read.format("delta").load(path).count()
+    """Positions and their minutes from all events in one batch, from nothing; then evaluations."""
+    lake = Lake.at(settings.archiver.path)
+    ensure(spark, lake)
+    started, before = time.perf_counter(), usage(_jvm())
+    topics = {OFFSETS.full_name(settings.home.topic_prefix): OFFSETS}
+    Silver(spark, lake, topics).take(spark.read.format("delta").load(lake.events))
+    seconds, cpu_s = time.perf_counter() - started, usage(_jvm()).cpu_s - before.cpu_s
+    found = spark.read.format("delta").load(lake.silver(POSITIONS.name)).count()
     if found != events * GROUP_PARTITIONS:
         sys.exit(f"{events * GROUP_PARTITIONS} positions were observed, {found} are in silver")
+    started = time.perf_counter()
+    judged = Evaluations(spark, lake, settings).catch_up()
     return {
         "positions": found,
-        "positions_per_s": round(found / spent.seconds),
-        "positions_per_cpu_s": round(found / spent.cpu_s),
+        "positions_per_s": round(found / seconds),
+        "positions_per_cpu_s": round(found / cpu_s),
+        "evaluations": judged,
+        "evaluations_per_s": round(judged / (time.perf_counter() - started)),
     }
 
 
