@@ -55,6 +55,7 @@ check: setup ## Lint, format, types, lock and generated docs
 	@$(UV) lock --check --offline --quiet || $(UV) lock --check
 	@$(BIN)/python -m warren.reference --check
 	@$(BIN)/python -m warren_api.reference --check
+	@$(BIN)/python -m warren_archiver.reference --check
 
 format: setup ## Format the code and fix what ruff can fix
 	@$(BIN)/ruff check --fix .
@@ -66,6 +67,7 @@ bench: setup ## Run every benchmark; each prints one line of JSON
 docs: setup ## Generate docs/ from the code
 	@$(BIN)/python -m warren.reference
 	@$(BIN)/python -m warren_api.reference
+	@$(BIN)/python -m warren_archiver.reference
 
 clean: ## Remove everything that was installed or written here
 	@rm -rf $(VENV) .warren .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from warren.log import NOISY, configure
 from warren.settings import Settings
-from warren.settings.archiver import QUICK_START
 from warren.settings_file import load_settings
 from warren_local.jars import ensure_spark_jars
 
@@ -36,9 +35,7 @@ def spark_session(settings: Settings, name: str) -> Iterator[SparkSession]:
     from warren_archiver.session import open_session  # a second, which other commands need not take
 
     with Console(stderr=True).status("Starting Spark"):
-        options = settings.archiver.java_options or QUICK_START
-        archiver = settings.archiver.model_copy(update={"java_options": options})
-        spark = open_session(archiver, name)
+        spark = open_session(settings.archiver, name)
     try:
         yield spark
     finally:

@@ -6,12 +6,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
+from support.archive_lab import Archive, HasBootstrap
 from support.servers import spark_jars_directory
-from warren.settings import ArchiverSettings
+from warren.contracts.topics import LAG, OFFSETS
+from warren.settings import ArchiverSettings, Settings
 from warren.settings.archiver import SMALL_BATCHES
 from warren_archiver.session import open_session
+from warren_archiver.streaming import archive as archive_job
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -42,3 +47,26 @@ def spark(spark_jars: Path) -> Iterator[SparkSession]:
     gateway.proc.stdin.close()
     gateway.proc.wait(30)
     SparkContext._gateway = SparkContext._jvm = None
+
+
+@pytest.fixture
+def lab(
+    spark: SparkSession,
+    broker: HasBootstrap,
+    unique: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Archive:
+    monkeypatch.setattr(archive_job, "LOOK_EVERY", 0.1)
+    settings = Settings.model_validate(
+        {
+            "home": {"bootstrap": broker.bootstrap, "topic_prefix": f"{unique}."},
+            "archiver": {"path": str(tmp_path / "a lake"), "interval": 0.5, "silver_interval": 0},
+        }
+    )
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap})
+    producer = Producer({"bootstrap.servers": broker.bootstrap, "compression.type": "lz4"})
+    lab = Archive(spark, settings, admin, producer)
+    for topic in (OFFSETS, LAG):
+        lab.create(topic)
+    return lab

@@ -45,6 +45,7 @@ def test_executors_of_a_cluster_archive_as_well(
             jars_dir = "{spark_jars}"
             master = "{master}"
             memory = "512m"
+            silver_interval = 0
             java_options = "{QUICK_START}"
             [archiver.spark]
             "spark.executor.memory" = "512m"

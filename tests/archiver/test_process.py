@@ -155,6 +155,7 @@ def _settings(archiver: Archiver, bootstrap: str, unique: str, jars: Path) -> Se
         memory = "512m"
         java_options = "{SMALL_BATCHES}"
         interval = 0.5
+        silver_interval = 0
         batch_records = 5000
         """
     )

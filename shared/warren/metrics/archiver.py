@@ -42,9 +42,20 @@ ARCHIVER_CAUGHT_UP = Gauge(
     "batch before it began. The topics keep records for 24 h at least",
     registry=ARCHIVER,
 )
+ARCHIVER_SILVER_ROWS = Counter(
+    "warren_archiver_silver_rows",
+    "Rows added to silver tables, or replaced there, by table",
+    ("table",),
+    registry=ARCHIVER,
+)
+ARCHIVER_SILVER_TIMESTAMP = Gauge(
+    "warren_archiver_silver_timestamp_seconds",
+    "When silver tables were last brought up to what was archived, Unix seconds; 0 before",
+    registry=ARCHIVER,
+)
 ARCHIVER_FAILURES = Counter(
     "warren_archiver_failures",
-    "How often the query failed and was started again",
+    "How often a query failed and was started again",
     registry=ARCHIVER,
 )
 ARCHIVER_STALLED = Gauge(

@@ -35,7 +35,8 @@ _EVENTS_PROPERTIES = {
 
 @dataclass(frozen=True, slots=True)
 class Lake:
-    """`root/bronze/events`, `root/bronze/gaps`, `root/bronze/topic_ids`, `root/checkpoints/events`.
+    """`root/bronze/events`, `root/bronze/gaps`, `root/bronze/topic_ids`, `root/silver/<table>`,
+    `root/checkpoints/events`, `root/checkpoints/silver`.
 
     Earlier Warrens had `root/bronze/<topic>`, `root/quarantine`, `root/gaps` and
     `root/checkpoints/<topic>`: nothing here has such a name.
@@ -65,11 +66,18 @@ class Lake:
     def checkpoint(self) -> str:
         return f"{self.root}/checkpoints/events"
 
+    def silver(self, name: str) -> str:
+        return f"{self.root}/silver/{name}"
+
+    @property
+    def silver_checkpoint(self) -> str:
+        return f"{self.root}/checkpoints/silver"
+
     def ensure(self, spark: SparkSession) -> None:
-        """Creates the tables that are missing."""
-        _ensure(spark, self.events, EVENTS_SCHEMA, _EVENTS_PROPERTIES, "date")
-        _ensure(spark, self.gaps, GAPS_SCHEMA)
-        _ensure(spark, self.topic_ids, TOPIC_IDS_SCHEMA)
+        """Creates the tables of bronze that are missing."""
+        create(spark, self.events, EVENTS_SCHEMA, _EVENTS_PROPERTIES, "date")
+        create(spark, self.gaps, GAPS_SCHEMA)
+        create(spark, self.topic_ids, TOPIC_IDS_SCHEMA)
 
     def began(self, spark: SparkSession) -> float:
         """When the archive did: its table was created. Unix seconds."""
@@ -85,13 +93,14 @@ class Lake:
         return spark.read.format("delta").load(path)
 
 
-def _ensure(
+def create(
     spark: SparkSession,
     path: str,
     schema: StructType,
     properties: dict[str, str] | None = None,
     *partitioned_by: str,
 ) -> None:
+    """A table of Warren's, unless it is there."""
     if DeltaTable.isDeltaTable(spark, path):
         return
     table = DeltaTable.createIfNotExists(spark).location(path).addColumns(schema)

@@ -23,6 +23,7 @@ from warren.standstill_watch import StandstillWatch
 from warren_archiver.lake.lake import Lake
 from warren_archiver.session import open_session
 from warren_archiver.streaming.event_query import EventQuery
+from warren_archiver.streaming.silver_query import SilverQuery
 from warren_archiver.streaming.upkeep import Upkeep
 
 log = structlog.get_logger(__name__)
@@ -92,6 +93,8 @@ def archive(
     lake.ensure(spark)
     admin = connect(HOME, "home", settings.home)
     query = EventQuery(spark, settings, lake, topics, clock, admin)
+    has_silver = settings.archiver.silver_interval > 0
+    silver = SilverQuery(spark, lake, settings, topics, clock) if has_silver else None
     watch = StandstillWatch(settings.standstill, {"archive": query.look}, ARCHIVER_STALLED, clock)
     stop_probe = serve(
         settings.archiver.metrics_port,
@@ -104,29 +107,51 @@ def archive(
         query.start(once=once)
         watch.start()
         log.info("archiving", topics=len(topics), lake=lake.root, once=once)
-        upkeep = Upkeep(spark, lake, settings.archiver.keep_days, clock)
-        _watch(query, upkeep, stop, once=once)
+        upkeep = Upkeep(spark, lake, settings.archiver, clock)
+        if once:
+            _follow_once(query, silver, stop)
+        else:
+            _follow(query, silver, upkeep, stop)
     finally:
         watch.stop()
-        _stop(query, clock)
+        _stop(query, silver, clock)
         stop_probe()
 
 
-def _watch(query: EventQuery, upkeep: Upkeep, stop: threading.Event, *, once: bool) -> None:
+def _follow(
+    query: EventQuery, silver: SilverQuery | None, upkeep: Upkeep, stop: threading.Event
+) -> None:
+    if silver is not None:
+        silver.start(once=False)
     while not stop.is_set():
-        active = query.running
         query.watch()
-        if once and not active:
-            return
-        if not once and not query.busy:
-            upkeep.look()
+        if silver is not None:
+            silver.watch()
+        if not query.busy and (silver is None or (silver.settled and not silver.running)):
+            upkeep.look()  # silver has what would be removed
         stop.wait(LOOK_EVERY)
 
 
-def _stop(query: EventQuery, clock: Clock) -> None:
-    """Ends the query between two batches, if one ends in time."""
+def _follow_once(query: EventQuery, silver: SilverQuery | None, stop: threading.Event) -> None:
+    """Silver after all is archived."""
+    for part in (query, silver):
+        if part is None:
+            continue
+        if part is silver:
+            part.start(once=True)
+        active = True
+        while active and not stop.is_set():
+            active = part.running  # asked before: its last batch is looked at then
+            part.watch()
+            stop.wait(LOOK_EVERY if active else 0)
+
+
+def _stop(query: EventQuery, silver: SilverQuery | None, clock: Clock) -> None:
+    """Ends the queries between two batches, if these end in time."""
+    parts = [part for part in (query, silver) if part is not None]
     deadline = clock.monotonic() + STOP_GRACE
     pause = threading.Event()
-    while query.busy and clock.monotonic() < deadline:
+    while any(part.busy for part in parts) and clock.monotonic() < deadline:
         pause.wait(0.1)
-    query.stop()
+    for part in parts:
+        part.stop()

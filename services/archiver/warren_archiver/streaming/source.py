@@ -37,6 +37,8 @@ def _common(reader: _Reader, settings: Settings, names: Collection[str]) -> _Rea
             # Spark asks for what it knows to be there. A consumer that waits for more, the default
             # is half a second, delays Spark's next question on the same connection.
             "kafka.fetch.max.wait.ms": "1",
+            # It asks again after each poll: for where the log begins and for where it ends.
+            "kafka.max.poll.records": "4000",
             "groupIdPrefix": home.installation.group("archiver"),
             "subscribe": ",".join(names),
             "startingOffsets": "earliest",

@@ -11,9 +11,12 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from warren.clock import Clock
+from warren.settings import ArchiverSettings
 
 from warren_archiver.errors import spark_cause
 from warren_archiver.lake.lake import Lake
+from warren_archiver.silver.catalogue import TABLES
+from warren_archiver.silver.table import Kept
 
 log = structlog.get_logger(__name__)
 FIRST = 600.0  # seconds after the start
@@ -25,10 +28,15 @@ class Upkeep:
     joined, and days that are over, go here; readers that have just begun still find their files.
     """
 
-    def __init__(self, spark: SparkSession, lake: Lake, keep_days: int, clock: Clock) -> None:
+    def __init__(
+        self, spark: SparkSession, lake: Lake, settings: ArchiverSettings, clock: Clock
+    ) -> None:
         self._spark = spark
         self._lake = lake
-        self._keep_days = keep_days
+        self._kept_days = {
+            Kept.AS_EVENTS: settings.keep_days,
+            Kept.AS_MINUTES: settings.minutes_keep_days,
+        }
         self._clock = clock
         self._next = clock.monotonic() + FIRST
 
@@ -43,9 +51,19 @@ class Upkeep:
             log.warning("upkeep failed", problem=spark_cause(problem))
 
     def run(self) -> None:
-        """Removes events of days that are no longer kept, then unused files."""
-        events = DeltaTable.forPath(self._spark, self._lake.events)
-        today = datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC).date()
-        events.delete(F.col("date") < F.lit(today - timedelta(days=self._keep_days)))
+        """Removes rows of days that are no longer kept, then unused files."""
+        self._forget(self._lake.events, Kept.AS_EVENTS)
         for path in (self._lake.events, self._lake.gaps, self._lake.topic_ids):
             DeltaTable.forPath(self._spark, path).vacuum()
+        for table in TABLES:
+            path = self._lake.silver(table.name)
+            if DeltaTable.isDeltaTable(self._spark, path):
+                self._forget(path, table.kept)
+                DeltaTable.forPath(self._spark, path).vacuum()
+
+    def _forget(self, path: str, kept: Kept) -> None:
+        days = self._kept_days.get(kept)
+        if days is not None:
+            today = datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC).date()
+            old = F.col("date") < F.lit(today - timedelta(days=days))
+            DeltaTable.forPath(self._spark, path).delete(old)

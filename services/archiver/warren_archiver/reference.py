@@ -1,0 +1,43 @@
+"""`python -m warren_archiver.reference [--check] [DIRECTORY]`: writes docs/tables.md."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from types import SimpleNamespace
+
+from warren.reference.__main__ import main
+
+from warren_archiver.silver.catalogue import TABLES
+from warren_archiver.silver.table import Kept, Table
+
+INTRODUCTION = """# Silver tables
+
+Generated from `warren_archiver.silver.catalogue`; do not edit.
+
+Delta tables below `<path>/silver/`, typed, kept up with the events every
+`archiver.silver_interval`. Each row is there once, by its key, however often and late its events
+came. Times are timestamps (UTC, microseconds) within 1970 and 9999. All tables are partitioned by
+`date`, their last column.
+"""
+
+
+def pages() -> dict[str, str]:
+    """File contents by path below docs/."""
+    return {"tables.md": "\n".join([INTRODUCTION, *map(_section, TABLES)])}
+
+
+def _section(table: Table) -> str:
+    key = ", ".join(f"`{name}`" for name in table.key)
+    kept = "Kept for good" if table.kept is Kept.ALWAYS else f"Kept for `{table.kept}`"
+    lines = [f"## `{table.name}`", "", table.summary, "", f"Key: {key}. {kept}.", ""]
+    return "\n".join([*lines, "| column | type | meaning |", "|---|---|---|", *_rows(table), ""])
+
+
+def _rows(table: Table) -> Iterator[str]:
+    for field in table.fields:
+        yield f"| `{field.name}` | {field.type.simpleString()} | {field.meaning} |"
+
+
+if __name__ == "__main__":
+    sys.exit(main([SimpleNamespace(pages=pages)]))

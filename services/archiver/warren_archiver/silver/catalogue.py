@@ -1,0 +1,338 @@
+"""The catalogue of silver tables: docs/tables.md is made from it."""
+
+from __future__ import annotations
+
+from pyspark.sql.types import ArrayType, StructField, StructType
+
+from warren_archiver.silver.table import (
+    BYTES,
+    DAY,
+    FLAG,
+    RATIO,
+    SMALL,
+    TEXT,
+    TIME,
+    WHOLE,
+    Field,
+    Kept,
+    Table,
+)
+
+_COORDINATES = (
+    Field("kafka_topic", TEXT, "The record's topic"),
+    Field("kafka_topic_id", TEXT, "That topic's id"),
+    Field("kafka_partition", SMALL, "The record's partition"),
+    Field("kafka_offset", WHOLE, "The record's offset"),
+    Field("kafka_timestamp", TIME, "When the record was appended"),
+)
+_GROUP = (
+    Field("cluster", TEXT, "The cluster's name"),
+    Field("group", TEXT, "The consumer group"),
+)
+_PARTITION = (
+    Field("topic", TEXT, "The topic"),
+    Field("partition", WHOLE, "Its partition"),
+)
+_PLACE = ("kafka_topic_id", "kafka_partition", "kafka_offset")
+_MINUTE = Field("minute", TIME, "Its beginning")
+_AT = Field("at", TIME, "When it was observed, by Warren's clock")
+
+
+def _date(of: str) -> Field:
+    return Field("date", DAY, f"UTC day of `{of}`")
+
+
+_MOVES = (
+    Field("produced", WHOLE, "Records appended to the log, by its ends; null where none is known"),
+    Field("consumed", WHOLE, "Records that the committed offset advanced over; null unknown"),
+    Field("rewound", WHOLE, "Records that it went back over; null unknown"),
+)
+
+POSITIONS = Table(
+    "positions",
+    "One partition's position in one observation of a group. Moves are those since the partition's "
+    "observation before; null where that is more than 10 min ago, or there is none.",
+    (*_PLACE, "topic", "partition"),
+    (
+        *_GROUP,
+        *_PARTITION,
+        _AT,
+        Field("source", TEXT, "offsets_topic, admin_api or zookeeper"),
+        Field("position", WHOLE, "In __consumer_offsets; -1 for other sources"),
+        Field("committed", WHOLE, "Committed offset; null when never committed"),
+        Field("committed_at", TIME, "When it was committed; null when never"),
+        Field("commits", WHOLE, "Commits folded into the observation"),
+        Field("log_start", WHOLE, "Log start offset; null unknown"),
+        Field("log_end", WHOLE, "Log end offset; null unknown"),
+        Field("lag", WHOLE, "Log end - committed offset, at least 0; null unknown"),
+        *_MOVES,
+        Field("elapsed_ms", WHOLE, "Since the observation before; null where moves are"),
+        Field("repeated", FLAG, "The same observation was archived before, in another record"),
+        *_COORDINATES,
+        _date("at"),
+    ),
+    Kept.AS_EVENTS,
+)
+
+PARTITION_MINUTES = Table(
+    "partition_minutes",
+    "A partition of a group in a minute in which it was observed. Moves are sums of `positions`: "
+    "one that began in the minute before counts where it was observed.",
+    ("cluster", "group", "topic", "partition", "minute"),
+    (
+        *_GROUP,
+        *_PARTITION,
+        _MINUTE,
+        Field("observations", WHOLE, "How many there were, each counting once"),
+        Field("commits", WHOLE, "Commits seen"),
+        Field("committed", WHOLE, "Last committed offset"),
+        Field("log_start", WHOLE, "Last log start offset"),
+        Field("log_end", WHOLE, "Last log end offset"),
+        Field("lag", WHOLE, "Last lag; null unknown"),
+        Field("lag_min", WHOLE, "Least lag"),
+        Field("lag_max", WHOLE, "Greatest lag"),
+        *_MOVES,
+        _date("minute"),
+    ),
+    Kept.AS_MINUTES,
+)
+
+GROUP_MINUTES = Table(
+    "group_minutes",
+    "A group in a minute: sums over its partitions that were observed then.",
+    ("cluster", "group", "minute"),
+    (
+        *_GROUP,
+        _MINUTE,
+        Field("topics", WHOLE, "Topics with a partition that was observed"),
+        Field("partitions", WHOLE, "Partitions that were observed"),
+        Field("commits", WHOLE, "Commits seen"),
+        Field("lag", WHOLE, "Sum of the partitions' last lags, as far as known"),
+        Field("lag_max", WHOLE, "Greatest lag of a partition"),
+        *_MOVES,
+        _date("minute"),
+    ),
+    Kept.AS_MINUTES,
+)
+
+LOG_ENDS = Table(
+    "log_ends",
+    "Where the logs of a cluster's topics ended: the last that was told in a minute.",
+    ("cluster", "minute"),
+    (
+        _GROUP[0],
+        _MINUTE,
+        _AT,
+        Field(
+            "log_ends",
+            ArrayType(
+                StructType([StructField("topic", TEXT), StructField("ends", ArrayType(WHOLE))])
+            ),
+            "By topic: log end offsets, in order of partitions; -1 unknown",
+        ),
+        *_COORDINATES,
+        _date("minute"),
+    ),
+    Kept.AS_EVENTS,
+)
+
+TOPIC_MINUTES = Table(
+    "topic_minutes",
+    "A topic in a minute, whether a group consumes it or not.",
+    ("cluster", "topic", "minute"),
+    (
+        _GROUP[0],
+        _PARTITION[0],
+        _MINUTE,
+        Field("partitions", WHOLE, "Partitions whose log end was known"),
+        Field("log_end", WHOLE, "Sum of their log ends"),
+        Field(
+            "produced",
+            WHOLE,
+            "Records appended since the last minute that is known; null where that is more than "
+            "10 min ago",
+        ),
+        Field("elapsed_ms", WHOLE, "Between those two observations"),
+        _date("minute"),
+    ),
+    Kept.AS_MINUTES,
+)
+
+STATUS_INTERVALS = Table(
+    "status_intervals",
+    "A group's status from one status change to the next. An event that was published twice "
+    "counts once.",
+    ("cluster", "group", "event_id"),
+    (
+        *_GROUP,
+        Field("event_id", TEXT, "The CloudEvent's id"),
+        Field("from", TIME, "When the status began"),
+        Field("until", TIME, "When the next one did; null while it lasts"),
+        Field("status", TEXT, "OK, WARN, ERR, or NOTFOUND when the group ended"),
+        Field("previous", TEXT, "The status before"),
+        Field("reason", TEXT, "Why; null when OK"),
+        Field("explanation", TEXT, "The reason in one sentence; null when OK"),
+        Field("cause", TEXT, "Whose trouble it is; null unknown, or OK"),
+        Field("incident_id", TEXT, "The incident that it belongs to, or that it ended"),
+        Field("opened_at", TIME, "When that incident began"),
+        Field("total_lag", WHOLE, "Of the group, records"),
+        Field("bad_partitions", WHOLE, "Partitions that were not OK"),
+        *_COORDINATES,
+        _date("from"),
+    ),
+)
+
+NOTIFICATIONS = Table(
+    "notifications",
+    "An attempt to tell somebody, or the end of a delivery without one.",
+    ("delivery_id", "attempt", "outcome"),
+    (
+        *_GROUP,
+        Field("delivery_id", TEXT, "Same cause, route and channel: same id"),
+        Field("attempt", WHOLE, "From 1; 0 for an end without any attempt"),
+        Field("outcome", TEXT, "delivered, failed, refused, given_up, suppressed, superseded"),
+        Field("at", TIME, "When it ended"),
+        Field("kind", TEXT, "opened, changed, repeated or resolved"),
+        Field("status", TEXT, "The group's status"),
+        Field("route", TEXT, "The route's name"),
+        Field("channel", TEXT, "The channel's name"),
+        Field("event_id", TEXT, "The CloudEvent that is delivered"),
+        Field("incident_id", TEXT, "The incident that it is about"),
+        Field("detail", TEXT, "What the receiver answered, or why"),
+        Field("duration_ms", WHOLE, "Of the attempt; null without one"),
+        *_COORDINATES,
+        _date("at"),
+    ),
+)
+
+INCIDENTS = Table(
+    "incidents",
+    "A time during which a group was not OK: one row for each, from all status changes and "
+    "deliveries about it.",
+    ("incident_id",),
+    (
+        *_GROUP,
+        Field("incident_id", TEXT, "Its id"),
+        Field("opened_at", TIME, "When it began"),
+        Field("closed_at", TIME, "When it ended; null while it lasts"),
+        Field("closed_by", TEXT, "OK, or why the group ended; null while it lasts"),
+        Field("duration_ms", WHOLE, "From its beginning to its end; null while it lasts"),
+        Field("worst", TEXT, "The worst status: WARN or ERR"),
+        Field("reason", TEXT, "The first reason that was given"),
+        Field("cause", TEXT, "The last cause that was known; null unknown"),
+        Field("changes", WHOLE, "Status changes, beginning and end included"),
+        Field("peak_lag", WHOLE, "Greatest total lag that a status change gave"),
+        Field("peak_bad_partitions", WHOLE, "Most partitions that were not OK"),
+        Field(
+            "told",
+            ArrayType(StructType([StructField("route", TEXT), StructField("channel", TEXT)])),
+            "To whom it was delivered, in order of their names",
+        ),
+        Field("told_at", TIME, "When the first of them was told; null when nobody was"),
+        Field("deliveries", WHOLE, "Deliveries that arrived"),
+        Field("failures", WHOLE, "Attempts that failed, and deliveries refused or given up"),
+        _date("opened_at"),
+    ),
+)
+
+MEMBERSHIP_CHANGES = Table(
+    "membership_changes",
+    "A group's state as it was told, and what differs from the one before. A state that was told "
+    "twice counts once; a group's end is one without members.",
+    ("cluster", "group", "at", "position"),
+    (
+        *_GROUP,
+        _AT,
+        Field("position", WHOLE, "In __consumer_offsets; -1 for other sources, and for an end"),
+        Field("deleted", FLAG, "The group was gone"),
+        Field("protocol", TEXT, "classic, consumer, share or streams"),
+        Field("state", TEXT, "As DescribeConsumerGroups names it"),
+        Field("previous_state", TEXT, "The one before; null for the first"),
+        Field("generation", WHOLE, "Generation, or group epoch"),
+        Field("rebalances", WHOLE, "Rebalances seen so far"),
+        Field("members", ArrayType(TEXT), "Ids, in order"),
+        Field("joined", ArrayType(TEXT), "Ids that were not there before"),
+        Field("left", ArrayType(TEXT), "Ids that were there before"),
+        Field("idle_members", WHOLE, "Members that are assigned nothing; null unknown"),
+        Field("unowned_partitions", WHOLE, "Partitions of subscribed topics without an owner"),
+        *_COORDINATES,
+        _date("at"),
+    ),
+)
+
+EVALUATIONS = Table(
+    "evaluations",
+    "A group as it was judged, from each of its observations: the evaluator's own judgement, by "
+    "the archiver's settings. Causes are left out: they need what was known of members then.",
+    _PLACE,
+    (
+        *_GROUP,
+        Field("at", TIME, "The observation's time"),
+        Field("position", WHOLE, "In __consumer_offsets; -1 for other sources"),
+        Field("status", TEXT, "OK, WARN or ERR"),
+        Field("complete", RATIO, "Share of partitions with a full window, 0 to 1"),
+        Field("total_lag", WHOLE, "Sum of the known lags, records"),
+        Field("partitions", WHOLE, "Partitions that were judged"),
+        Field("bad_partitions", WHOLE, "Those that were not OK"),
+        Field("policy", TEXT, "By which policy"),
+        Field("reason", TEXT, "Of the worst partition; null when OK"),
+        Field("incident_id", TEXT, "The incident; null when OK"),
+        Field("opened_at", TIME, "When it began; null when OK"),
+        *_COORDINATES,
+        _date("at"),
+    ),
+    Kept.AS_EVENTS,
+)
+
+EVALUATION_STATES = Table(
+    "evaluation_states",
+    "Internal: what is remembered of a group after its last evaluation.",
+    ("cluster", "group"),
+    (
+        *_GROUP,
+        Field("state", BYTES, "As the evaluator writes it; null when nothing is"),
+        Field("date", DAY, "UTC day of the last event that was judged"),
+    ),
+)
+
+EVALUATION_PROGRESS = Table(
+    "evaluation_progress",
+    "Internal: how far events were judged.",
+    ("topic_id", "partition"),
+    (
+        Field("topic_id", TEXT, "Of the topic of offset events"),
+        Field("partition", SMALL, "Its partition"),
+        Field("until", WHOLE, "Offset of the last event that was judged"),
+        Field("date", DAY, "Always the same"),
+    ),
+)
+
+QUARANTINE = Table(
+    "quarantine",
+    "A record that contradicts its contract.",
+    _PLACE,
+    (
+        *_COORDINATES,
+        Field("kafka_key", BYTES, "Its key"),
+        Field("reason", TEXT, "What is wrong"),
+        Field("value", BYTES, "Its value, as it is"),
+        _date("kafka_timestamp"),
+    ),
+    Kept.AS_EVENTS,
+)
+
+TABLES: tuple[Table, ...] = (
+    POSITIONS,
+    PARTITION_MINUTES,
+    GROUP_MINUTES,
+    LOG_ENDS,
+    TOPIC_MINUTES,
+    STATUS_INTERVALS,
+    NOTIFICATIONS,
+    INCIDENTS,
+    MEMBERSHIP_CHANGES,
+    EVALUATIONS,
+    EVALUATION_STATES,
+    EVALUATION_PROGRESS,
+    QUARANTINE,
+)

@@ -1,0 +1,33 @@
+"""Moments of time: milliseconds as timestamps, minutes, and in which order records came."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
+
+from warren_archiver.lake.events import EARLIEST, LATEST
+
+SINGLE_MS = 600_000
+"""After so long without an observation, what happened since is not said of one moment."""
+RECORD_ORDER = ("kafka_timestamp", "kafka_topic_id", "kafka_partition", "kafka_offset")
+
+
+def moment(milliseconds: Column) -> Column:
+    """Of Unix milliseconds; the nearest that all readers can show. Null for negative ones, which
+    stand for unknown."""
+    latest = int(LATEST.timestamp() * 1000)
+    within = F.least(milliseconds, F.lit(latest))
+    return F.when(milliseconds >= int(EARLIEST.timestamp()), F.timestamp_millis(within))
+
+
+def minute(at: Column) -> Column:
+    return F.date_trunc("minute", at)
+
+
+def elapsed_ms(since: Column, until: Column) -> Column:
+    return F.unix_millis(until) - F.unix_millis(since)
+
+
+def known(value: Column) -> Column:
+    """Contracts write -1 where nothing is known."""
+    return F.when(value >= 0, value)

@@ -1,0 +1,166 @@
+"""The query from the table of events into the silver tables, beside the archive's own.
+
+Each interval it takes in what has come, and ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+import structlog
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # no py.typed
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+from warren.clock import Clock
+from warren.contracts.topics import OFFSETS, Topic
+from warren.metrics.archiver import (
+    ARCHIVER_FAILURES,
+    ARCHIVER_SILVER_ROWS,
+    ARCHIVER_SILVER_TIMESTAMP,
+)
+from warren.settings import Settings
+
+from warren_archiver.errors import ArchiveFailed, spark_cause
+from warren_archiver.lake.lake import Lake
+from warren_archiver.silver.catalogue import EVALUATIONS
+from warren_archiver.silver.evaluations import Evaluations
+from warren_archiver.silver.silver import Silver, ensure
+
+log = structlog.get_logger(__name__)
+FIRST_PAUSE = 10.0  # seconds before a failed query is started again; doubled each time
+LONGEST_PAUSE = 600.0
+BATCH_BYTES = "16m"
+"""Of bronze, compressed: with 420 bytes an event, some 400,000 of them."""
+
+
+class SilverQuery:
+    """What fails here stops nothing else: the events are archived, and are taken in later."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        lake: Lake,
+        settings: Settings,
+        topics: Collection[Topic],
+        clock: Clock,
+    ) -> None:
+        self._spark = spark
+        self._lake = lake
+        self._settings = settings
+        self._interval = settings.archiver.silver_interval
+        self._topics = {topic.full_name(settings.home.topic_prefix): topic for topic in topics}
+        self._clock = clock
+        self._query: StreamingQuery | None = None
+        self._once = False
+        self._settled = False
+        self._pause = FIRST_PAUSE
+        self._start_at = 0.0
+
+    @property
+    def running(self) -> bool:
+        return self._query is not None and self._query.isActive
+
+    @property
+    def busy(self) -> bool:
+        """Whether a batch is being taken in."""
+        return self._query is not None and bool(self._query.status["isTriggerActive"])
+
+    @property
+    def settled(self) -> bool:
+        """Whether all that was archived an interval ago is in silver: no file of that is needed."""
+        return self._settled
+
+    def start(self, *, once: bool) -> None:
+        """`once`: at once, and nothing after it; raises ArchiveFailed. Else `watch` starts the
+        query after an interval: there is little to take in yet, and much else to be done.
+        """
+        self._once = once
+        if once:
+            self._try(self._start)
+        self._start_at = self._clock.monotonic() + self._interval
+
+    def watch(self) -> None:
+        """Starts the query when it is time, a failed one after a pause. Raises ArchiveFailed with
+        `once`."""
+        if self._query is not None:
+            self._try(self._look)
+        elif not self._once and self._clock.monotonic() >= self._start_at:
+            self._try(self._start)
+
+    def stop(self) -> None:
+        """A batch that is being taken in is given up, and comes again next time."""
+        query, self._query = self._query, None
+        if query is None:
+            return
+        try:
+            query.stop()
+        except (PySparkException, Py4JError) as problem:
+            log.warning("stopping silver", problem=spark_cause(problem))
+
+    def _start(self) -> None:
+        ensure(self._spark, self._lake)
+        events = (
+            self._spark.readStream.format("delta")
+            .option("maxBytesPerTrigger", BATCH_BYTES)
+            .option("skipChangeCommits", "true")  # what upkeep removes stays in silver
+            .load(self._lake.events)
+        )
+        self._start_at = self._clock.monotonic() + self._interval
+        self._query = (
+            events.writeStream.foreachBatch(self._take)
+            .queryName("silver")
+            .option("checkpointLocation", self._lake.silver_checkpoint)
+            .trigger(availableNow=True)
+            .start()
+        )
+
+    def _take(self, events: DataFrame, number: int) -> None:
+        """In a thread of Spark's; `events` belong to a session of the query's own."""
+        started = self._clock.monotonic()
+        written = Silver(events.sparkSession, self._lake, self._topics).take(events)
+        if OFFSETS in self._topics.values():
+            written |= self._judge(events.sparkSession)
+        for table, rows in written.items():
+            ARCHIVER_SILVER_ROWS.labels(table).inc(rows)
+        ARCHIVER_SILVER_TIMESTAMP.set(self._clock.now_ms() / 1000)
+        seconds = round(self._clock.monotonic() - started, 2)
+        log.info("silver written", batch=number, rows=sum(written.values()), seconds=seconds)
+
+    def _judge(self, spark: SparkSession) -> dict[str, int]:
+        """What fails is tried again after the next batch: progress is kept beside the tables."""
+        try:
+            return {EVALUATIONS.name: Evaluations(spark, self._lake, self._settings).catch_up()}
+        except (PySparkException, Py4JError) as problem:
+            ARCHIVER_FAILURES.inc()
+            log.error("evaluations failed", problem=spark_cause(problem))
+            return {}
+
+    def _look(self) -> None:
+        """Raises ArchiveFailed when the query has ended, and not because it was done."""
+        query = self._query
+        assert query is not None
+        if query.isActive:
+            return
+        if (problem := query.exception()) is not None:
+            raise ArchiveFailed(spark_cause(problem))
+        self._query = None
+        self._settled, self._pause = True, FIRST_PAUSE
+
+    def _try(self, step: Callable[[], None]) -> None:
+        try:
+            step()
+        except (ArchiveFailed, PySparkException, Py4JError) as problem:
+            failure = (
+                problem
+                if isinstance(problem, ArchiveFailed)
+                else ArchiveFailed(spark_cause(problem))
+            )
+            self.stop()
+            self._settled = False
+            if self._once:
+                raise failure from None
+            ARCHIVER_FAILURES.inc()
+            log.error("silver failed", problem=failure.cause, again_in=self._pause)
+            self._start_at = self._clock.monotonic() + self._pause
+            self._pause = min(self._pause * 2, LONGEST_PAUSE)

@@ -1,0 +1,92 @@
+"""What was gone before it was archived: told, counted, and no reason to stop."""
+
+from __future__ import annotations
+
+import pytest
+from confluent_kafka import TopicPartition
+from support.archive_events import NOW, lag_event
+from support.archive_lab import Archive, events_between
+from warren.contracts.topics import LAG
+from warren.metrics.archiver import ARCHIVER
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(900)]
+
+
+def test_a_topic_made_anew_is_archived_from_its_beginning(lab: Archive) -> None:
+    """With more records than it had, then with fewer."""
+    lab.send(events_between(0, 10))
+    lab.once()
+    for values in (more := events_between(100, 130), fewer := events_between(200, 205)):
+        lab.make_anew()
+        lab.send(values)
+        lab.once()
+        found = lab.check()
+        assert found.equal, found.differences
+        assert found.archived == len(values)
+    assert sorted(lab.values()) == sorted([*events_between(0, 10), *more, *fewer])
+    offsets = [row["offset"] for row in lab.rows()]
+    assert sorted(offsets) == sorted([*range(10), *range(30), *range(5)])
+    assert len({row["topic_id"] for row in lab.rows()}) == 3
+    assert lab.gaps() == [
+        (0, 10, None, "topic_made_anew"),
+        (0, 30, None, "topic_made_anew"),
+        (1, 0, None, "topic_made_anew"),
+        (1, 0, None, "topic_made_anew"),
+    ]
+
+
+def test_what_retention_took_before_it_was_archived_is_told_and_the_rest_is_archived(
+    lab: Archive,
+) -> None:
+    lost = _lost()
+    lab.send(events_between(0, 5))
+    lab.once()
+    lab.send(events_between(5, 20))
+    for deleted in lab.admin.delete_records([TopicPartition(lab.name, 0, 10)]).values():
+        deleted.result()
+    lab.once()
+    assert lab.values() == [*events_between(0, 5), *events_between(10, 20)]
+    found = lab.check()
+    assert found.differences == ["partition 0: 5 gone before they were archived: 5-9"]
+    assert (found.lost, found.equal) == (5, False)
+    assert lab.gaps() == [(0, 5, 9, "retention")]
+    assert _lost() - lost == 5
+
+
+def test_records_that_compaction_took_before_they_were_archived_are_told(lab: Archive) -> None:
+    """Of a topic as it was configured before: compaction may come at any time."""
+    lab.topic = LAG
+    values = [lag_event("g", NOW + at, "OK", 1).to_bytes() for at in range(400)]
+    lab.send(values[:10])
+    lab.once()
+    assert lab.check().equal
+    lost = _lost("lag")
+    lab.compact(lab.name)
+    lab.send(values[10:])
+    lab.until_compacted(lab.name, below=400, kept=100)
+    lab.once()
+    archived = {int(row["offset"]) for row in lab.rows()}
+    gone = set(range(max(archived))) - archived
+    found = lab.check()
+    assert gone
+    assert (found.lost, found.missing, found.equal) == (len(gone), 0, False)
+    recorded = lab.gaps()
+    assert gone == {offset for gap in recorded for offset in range(gap[1], gap[2] + 1)}
+    assert {cause for *_, cause in recorded} == {"compaction"}
+    assert _lost("lag") - lost == len(gone)
+
+
+def test_gaps_that_are_older_than_the_archive_are_no_loss(lab: Archive) -> None:
+    lab.topic = LAG
+    lab.compact(lab.name)
+    lab.send([lag_event("g", NOW + at, "OK", 1).to_bytes() for at in range(400)])
+    lab.until_compacted(lab.name, below=400, kept=100)
+    lost = _lost("lag")
+    lab.once(batch_records=50)
+    assert {cause for *_, cause in lab.gaps()} == {"before_archive"}
+    assert lab.check().equal
+    assert _lost("lag") == lost
+
+
+def _lost(topic: str = "offsets") -> float:
+    return ARCHIVER.get_sample_value("warren_archiver_lost_records_total", {"topic": topic}) or 0

@@ -1,0 +1,83 @@
+"""An archive that runs until it is told to stop."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from pyspark.errors import PySparkException
+from support.archive_lab import Archive, events_between
+from support.waiting import eventually
+from warren.clock import Clock, SystemClock
+from warren.contracts.topics import OFFSETS
+from warren.metrics.archiver import ARCHIVER_BEHIND, ARCHIVER_CAUGHT_UP, ARCHIVER_FAILURES
+from warren_archiver.streaming.archive import archive
+from warren_archiver.streaming.event_query import EventQuery
+from warren_archiver.streaming.progress import Progress
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(900)]
+
+
+class QuickClock:
+    """A clock on which pauses are short."""
+
+    def __init__(self) -> None:
+        self._real = SystemClock()
+
+    def now_ms(self) -> int:
+        return self._real.now_ms()
+
+    def monotonic(self) -> float:
+        return self._real.monotonic() * 20
+
+
+def test_a_running_archive_survives_a_failure_and_a_topic_made_anew_and_stops_when_told_to(
+    lab: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    take, failed = EventQuery._take, threading.Event()
+
+    def fail_once(self: EventQuery, progress: Progress) -> None:
+        if not failed.is_set():
+            failed.set()
+            raise PySparkException("once")
+        take(self, progress)
+
+    monkeypatch.setattr(EventQuery, "_take", fail_once)
+    failures = _failures()
+    behind = ARCHIVER_BEHIND.labels(OFFSETS.name)
+    behind.set(-1)
+    ARCHIVER_CAUGHT_UP.set(0)
+    stop, clock = threading.Event(), QuickClock()
+    started_ms = clock.now_ms()
+    lab.send(events_between(0, 10))
+    running = _in_thread(lab, stop, clock)
+    try:
+        eventually(failed.is_set, timeout=120, message="the query has failed")
+        lab.send(events_between(10, 20))
+        eventually(lambda: len(lab.rows()) == 20, timeout=120, message="all are archived")
+        eventually(lambda: behind._value.get() == 0, timeout=120, message="none is behind")
+        assert ARCHIVER_CAUGHT_UP._value.get() * 1000 >= started_ms
+        lab.make_anew()
+        lab.send(events_between(100, 130))
+        eventually(lambda: len(lab.rows()) == 50, timeout=120, message="and those of the new topic")
+    finally:
+        stop.set()
+        running.join(60)
+    assert not running.is_alive()
+    assert _failures() > failures
+    assert not lab.spark.streams.active
+    assert lab.check().equal
+
+
+def _failures() -> float:
+    return float(ARCHIVER_FAILURES._value.get())
+
+
+def _in_thread(lab: Archive, stop: threading.Event, clock: Clock) -> threading.Thread:
+    running = threading.Thread(
+        target=archive,
+        args=(lab.spark, lab.settings, stop),
+        kwargs={"once": False, "clock": clock, "topics": [OFFSETS]},
+    )
+    running.start()
+    return running

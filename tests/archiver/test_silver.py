@@ -1,0 +1,185 @@
+"""Silver, kept up with batches as they come, is what it is from all events at once; others read it.
+
+One lake for all tests: late events and repeats are among its batches, and one batch was killed in
+the middle and came again.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from deltalake import DeltaTable, QueryBuilder
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, Row, SparkSession
+from support.archive_events import event_frame
+from support.silver_events import SILENCE, START, history
+from warren.contracts.topics import CATALOGUE
+from warren_archiver.lake.lake import Lake
+from warren_archiver.silver import catalogue
+from warren_archiver.silver import silver as silver_module
+from warren_archiver.silver.silver import Silver, ensure
+from warren_archiver.silver.table import Table
+from warren_archiver.silver.whole import whole
+
+pytestmark = pytest.mark.timeout(900)
+# Evaluations have a way of their own, and tests of their own.
+TABLES = [table for table in catalogue.TABLES if not table.name.startswith("evaluation")]
+TOPICS = {topic.full_name("warren."): topic for topic in CATALOGUE}
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A lake with all records of the history, and what its tables have to be."""
+
+    spark: SparkSession
+    path: Path
+    expected: dict[str, list[Row]]
+    taken_again: dict[str, int]
+    """Rows that were written when the batch that was killed came once more, by table."""
+
+    def folder(self, table: Table) -> str:
+        return str(self.path / "silver" / table.name)
+
+    def stored(self, table: Table) -> DataFrame:
+        return self.spark.read.format("delta").load(self.folder(table))
+
+
+@pytest.fixture(scope="module")
+def filled(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Filled:
+    path = tmp_path_factory.mktemp("lake")
+    lake = Lake.at(str(path))
+    ensure(spark, lake)
+    records = history()
+    late = random.Random(15).sample(records, len(records))
+    half = len(late) // 2
+    first, second = event_frame(spark, late[:half]), event_frame(spark, late[half - 5 :])
+    tables = Silver(spark, lake, TOPICS)
+    tables.take(first)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(silver_module.minutes, "group_minutes", _killed)
+        with pytest.raises(PySparkException):
+            tables.take(second)
+    again = tables.take(second)
+    frames = whole(event_frame(spark, records), TOPICS)
+    expected = {name: frame.collect() for name, frame in frames.items()}
+    return Filled(spark, path, expected, again)
+
+
+def _killed(_: DataFrame) -> DataFrame:
+    raise PySparkException("killed")
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
+def test_batches_give_what_all_events_at_once_give(filled: Filled, table: Table) -> None:
+    stored, expected = filled.stored(table), filled.expected[table.name]
+    rows = stored.collect()
+    assert sorted(map(repr, rows)) == sorted(map(repr, expected))
+    assert rows
+    assert len({tuple(str(row[name]) for name in table.key) for row in rows}) == len(rows)
+    assert stored.schema == table.schema
+
+
+def test_what_was_written_before_the_kill_is_not_written_again(filled: Filled) -> None:
+    written = filled.taken_again
+    assert (written["positions"], written["partition_minutes"]) == (0, 0)
+    assert written["group_minutes"] > 0
+
+
+def _sum_of(table: Table) -> str:
+    """A sum over the first column that has whole numbers, and how many rows there are."""
+    whole_numbers = (field.name for field in table.fields if field.type.typeName() == "long")
+    return f'SELECT count(*) AS number, sum("{next(whole_numbers)}") AS total'
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
+def test_other_readers_find_the_same(filled: Filled, table: Table) -> None:
+    folder = filled.folder(table)
+    spark = filled.spark.sql(f"{_sum_of(table)} FROM delta.`{folder}`".replace('"', "`")).collect()
+    delta = DeltaTable(folder)
+    assert [field.name for field in delta.schema().fields] == table.names
+    found = QueryBuilder().register("silver", delta).execute(f"{_sum_of(table)} FROM silver")
+    (row,) = (column.to_pylist() for column in [found.read_all().to_struct_array()])
+    files = "read_parquet($files, hive_partitioning = true)"
+    with duckdb.connect() as database:
+        told = database.execute(f"{_sum_of(table)} FROM {files}", {"files": delta.file_uris()})
+        assert told.fetchone() == tuple(spark[0])
+    assert (row[0]["number"], row[0]["total"]) == tuple(spark[0])
+
+
+def _of(filled: Filled, table: Table, **where: Any) -> list[Row]:
+    found = [
+        row
+        for row in filled.expected[table.name]
+        if all(row[name] == value for name, value in where.items())
+    ]
+    return sorted(found, key=repr)
+
+
+def test_moves_of_a_position_are_told_unless_it_was_silent_for_long(filled: Filled) -> None:
+    rows = _of(filled, catalogue.POSITIONS, group="billing", partition=0, repeated=False)
+    rows.sort(key=lambda row: row["at"])
+    assert [row["consumed"] for row in rows] == [None, *[10] * 12, 0, *[10] * 7, None, 10, 10]
+    assert [row["rewound"] for row in rows] == [None, *[0] * 12, 45, *[0] * 7, None, 0, 0]
+    assert [row["produced"] for row in rows][12:15] == [10, None, 10]
+    assert SILENCE > 600_000
+    never = _of(filled, catalogue.POSITIONS, group="billing", partition=1)[0]
+    assert (never["committed"], never["lag"]) == (None, None)
+
+
+def test_minutes_are_sums_of_what_was_observed_once(filled: Filled) -> None:
+    moves = ("produced", "consumed", "rewound")
+    positions = _of(filled, catalogue.POSITIONS)
+    for table in (catalogue.PARTITION_MINUTES, catalogue.GROUP_MINUTES):
+        minutes = _of(filled, table)
+        for name in moves:
+            assert sum(row[name] or 0 for row in minutes) == sum(
+                row[name] or 0 for row in positions
+            )
+    observed = sum(row["observations"] for row in _of(filled, catalogue.PARTITION_MINUTES))
+    assert observed == sum(not row["repeated"] for row in positions) < len(positions)
+
+
+def test_a_topic_has_what_was_appended_between_two_minutes(filled: Filled) -> None:
+    """Unless the log end was unknown at one of both."""
+    rows = _of(filled, catalogue.TOPIC_MINUTES, topic="orders")
+    rows.sort(key=lambda row: row["minute"])
+    assert [row["produced"] for row in rows][:3] == [None, 21, 21]
+    assert [row["partitions"] for row in rows][:3] == [2, 1, 2]
+
+
+def test_an_incident_is_one_row(filled: Filled) -> None:
+    (row,) = _of(filled, catalogue.INCIDENTS, group="billing")
+    assert row["opened_at"].timestamp() * 1000 == START
+    assert (row["worst"], row["closed_by"], row["reason"]) == ("ERR", "OK", "no_commit")
+    assert (row["changes"], row["deliveries"], row["failures"]) == (3, 2, 1)
+    assert row["duration_ms"] == 360_000
+    assert [tuple(told) for told in row["told"]] == [("all", "mail")]
+
+
+def test_statuses_hold_until_the_next_one(filled: Filled) -> None:
+    rows = _of(filled, catalogue.STATUS_INTERVALS, group="billing")
+    rows.sort(key=lambda row: row["from"])
+    assert [row["status"] for row in rows] == ["WARN", "ERR", "OK"]
+    assert [row["until"] for row in rows] == [rows[1]["from"], rows[2]["from"], None]
+
+
+def test_members_that_joined_and_left_are_told(filled: Filled) -> None:
+    rows = _of(filled, catalogue.MEMBERSHIP_CHANGES, group="billing")
+    rows.sort(key=lambda row: row["at"])
+    assert [(row["joined"], row["left"]) for row in rows] == [
+        (["x"], []),
+        (["y"], []),
+        ([], ["x"]),
+        ([], ["y"]),
+    ]
+    assert [row["deleted"] for row in rows] == [False, False, False, True]
+
+
+def test_what_is_no_event_is_in_quarantine(filled: Filled) -> None:
+    (row,) = _of(filled, catalogue.QUARANTINE)
+    assert (bytes(row["value"]), row["reason"]) == (b"not an event", "not a JSON object")

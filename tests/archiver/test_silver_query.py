@@ -1,0 +1,89 @@
+"""The query into silver: what is archived is taken in, once, whatever happens."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from support.archive_events import Record, event_frame, key, offset_event
+from support.archive_lab import Archive, events_between
+from support.waiting import eventually
+from warren.clock import SystemClock
+from warren.contracts.topics import OFFSETS
+from warren.metrics.archiver import ARCHIVER, ARCHIVER_FAILURES
+from warren.settings import Settings
+from warren_archiver.lake.lake import Lake
+from warren_archiver.silver.catalogue import EVALUATIONS, GROUP_MINUTES, POSITIONS
+from warren_archiver.silver.silver import Silver
+from warren_archiver.silver.table import Table
+from warren_archiver.streaming import silver_query
+from warren_archiver.streaming.silver_query import SilverQuery
+
+pytestmark = pytest.mark.timeout(900)
+
+
+def _stored(spark: SparkSession, lake: Lake, table: Table) -> DataFrame:
+    return spark.read.format("delta").load(lake.silver(table.name))
+
+
+@pytest.mark.integration
+def test_what_is_archived_is_in_silver_once(lab: Archive) -> None:
+    lab.send([*events_between(0, 10), b"not an event"])
+    lab.once(silver_interval=600)
+    lab.forget_last_batch("silver")
+    lab.send(events_between(10, 20), partition=1)
+    lab.once(silver_interval=600)
+    positions = _stored(lab.spark, lab.lake, POSITIONS)
+    rows = positions.where("partition = 0").orderBy("at").collect()
+    assert [row["position"] for row in rows] == list(range(20))
+    assert [row["consumed"] for row in rows] == [None, *[1] * 19]
+    (minute,) = _stored(lab.spark, lab.lake, GROUP_MINUTES).collect()
+    evaluations = _stored(lab.spark, lab.lake, EVALUATIONS).orderBy("at").collect()
+    assert [(row["position"], row["status"]) for row in evaluations] == [
+        (position, "OK") for position in range(20)
+    ]
+    assert (minute["consumed"], minute["lag"], minute["partitions"]) == (19, 3, 2)
+
+
+def test_silver_that_fails_is_begun_again(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(silver_query, "FIRST_PAUSE", 0.1)
+    take, failed = Silver.take, threading.Event()
+
+    def fail_once(self: Silver, events: DataFrame) -> dict[str, int]:
+        if not failed.is_set():
+            failed.set()
+            raise PySparkException("once")
+        return take(self, events)
+
+    monkeypatch.setattr(Silver, "take", fail_once)
+    failures, written = ARCHIVER_FAILURES._value.get(), _written()
+    lake = Lake.at(str(tmp_path))
+    lake.ensure(spark)
+    settings = Settings.model_validate({"archiver": {"silver_interval": 0.5}})
+    name = OFFSETS.full_name(settings.home.topic_prefix)
+    record = Record(key("g"), offset_event("g", 7).to_bytes(), name)
+    event_frame(spark, [record]).write.format("delta").mode("append").save(lake.events)
+    query = SilverQuery(spark, lake, settings, [OFFSETS], SystemClock())
+    try:
+        query.start(once=False)
+
+        def is_taken_in() -> bool:
+            query.watch()
+            return _written() > written
+
+        eventually(is_taken_in, timeout=300, message="the event is in silver")
+    finally:
+        query.stop()
+    assert failed.is_set()
+    assert ARCHIVER_FAILURES._value.get() == failures + 1
+    assert _stored(spark, lake, GROUP_MINUTES).count() == 1
+
+
+def _written() -> float:
+    sample = "warren_archiver_silver_rows_total"
+    return ARCHIVER.get_sample_value(sample, {"table": GROUP_MINUTES.name}) or 0

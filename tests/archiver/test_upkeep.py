@@ -1,0 +1,73 @@
+"""Files do not become more and more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+
+import pytest
+from delta.tables import DeltaTable
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
+from support.archive_lab import Archive, events_between
+from warren.clock import SystemClock
+from warren_archiver.lake.lake import create
+from warren_archiver.silver.catalogue import GROUP_MINUTES, NOTIFICATIONS
+from warren_archiver.silver.table import Kept, Table
+from warren_archiver.streaming.upkeep import Upkeep
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(900)]
+
+
+SMALL_FILES = "spark.databricks.delta.autoCompact.minNumFiles"
+
+
+@pytest.fixture
+def few_small_files(spark: SparkSession) -> Iterator[None]:
+    """Four are too many already."""
+    usual = spark.conf.get(SMALL_FILES)
+    assert usual is not None
+    spark.conf.set(SMALL_FILES, "4")
+    yield
+    spark.conf.set(SMALL_FILES, usual)
+
+
+@pytest.mark.usefixtures("few_small_files")
+def test_small_files_are_joined_and_upkeep_removes_what_is_over(lab: Archive) -> None:
+    for number in range(3):  # two files each
+        lab.send(events_between(2 * number, 2 * number + 1), partition=0)
+        lab.send(events_between(2 * number + 1, 2 * number + 2), partition=1)
+        lab.once()
+    folder = Path(lab.settings.archiver.path) / "bronze" / "events"
+    assert len(list(folder.rglob("date=*/*.parquet"))) > len(_files(lab)) < 6
+    events = DeltaTable.forPath(lab.spark, lab.lake.events)
+    events.update("offset = 0", {"date": F.lit("2026-01-01").cast("date")})
+    lab.spark.sql(
+        f"ALTER TABLE delta.`{lab.lake.events}` "
+        "SET TBLPROPERTIES (delta.deletedFileRetentionDuration = 'interval 0 hours')"
+    )
+    old = {kept: _silver_of_long_ago(lab, table) for kept, table in SILVER.items()}
+    Upkeep(lab.spark, lab.lake, lab.settings.archiver, SystemClock()).run()
+    assert [row["offset"] for row in lab.rows()] == [1, 2, 1, 2]
+    assert len(list(folder.rglob("date=*/*.parquet"))) == len(_files(lab))
+    left = {kept: lab.spark.read.format("delta").load(path).count() for kept, path in old.items()}
+    assert left == {Kept.AS_MINUTES: 0, Kept.ALWAYS: 1}
+
+
+SILVER = {table.kept: table for table in (GROUP_MINUTES, NOTIFICATIONS)}
+
+
+def _silver_of_long_ago(lab: Archive, table: Table) -> str:
+    """One row, and nothing in it but its day."""
+    path = lab.lake.silver(table.name)
+    create(lab.spark, path, table.schema, {}, "date")
+    row = [*[None] * (len(table.names) - 1), date(2026, 1, 1)]
+    lab.spark.createDataFrame([row], table.schema).write.format("delta").mode("append").save(path)
+    return path
+
+
+def _files(lab: Archive) -> list[str]:
+    table = lab.lake.read(lab.spark, lab.lake.events)
+    assert table is not None
+    return table.inputFiles()

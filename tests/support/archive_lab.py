@@ -1,0 +1,173 @@
+"""A lake and topics of one's own, on a real broker and in a real Spark."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from confluent_kafka import KafkaError, Message, Producer
+from confluent_kafka.admin import (
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    NewTopic,
+    ResourceType,
+)
+from pyspark.sql import Row, SparkSession
+from support.archive_events import NOW, key, lag_event, offset_event
+from support.waiting import eventually
+from warren.clock import SystemClock
+from warren.contracts.topics import OFFSETS, Topic
+from warren.settings import Settings
+from warren_archiver.check.recount import check
+from warren_archiver.check.topic_check import TopicCheck
+from warren_archiver.check.topic_offsets import read_offsets
+from warren_archiver.lake.lake import Lake
+from warren_archiver.streaming.archive import archive
+
+BAD = (b"not an event", b'{"v":1}', b"\xff")
+
+
+class HasBootstrap(Protocol):
+    """What the fixture `broker` is."""
+
+    bootstrap: str
+
+
+@dataclass
+class Archive:
+    """A lake of one's own, of one topic of one's own."""
+
+    spark: SparkSession
+    settings: Settings
+    admin: AdminClient
+    producer: Producer
+    topic: Topic = OFFSETS
+
+    def send(self, values: Sequence[bytes | None], partition: int = 0) -> None:
+        refused: list[KafkaError] = []
+
+        def delivered(error: KafkaError | None, _: Message) -> None:
+            if error is not None:
+                refused.append(error)
+
+        for value in values:
+            self.producer.produce(
+                self.name, value, key=key("g"), partition=partition, on_delivery=delivered
+            )
+        assert self.producer.flush(60) == 0
+        assert not refused
+
+    def once(self, **changes: object) -> None:
+        settings = self.changed(**changes)
+        archive(
+            self.spark,
+            settings,
+            threading.Event(),
+            once=True,
+            clock=SystemClock(),
+            topics=[self.topic],
+        )
+
+    def changed(self, **changes: object) -> Settings:
+        archiver = self.settings.archiver.model_copy(update=changes)
+        return self.settings.model_copy(update={"archiver": archiver})
+
+    def check(self) -> TopicCheck:
+        (found,) = check(self.spark, self.settings, topics=[self.topic], wait=0)
+        return found
+
+    def compact(self, name: str) -> None:
+        """From now on the topic is compacted as soon as the broker can."""
+        resource = ConfigResource(
+            ResourceType.TOPIC,
+            name,
+            incremental_configs=[
+                ConfigEntry(key, value, incremental_operation=AlterConfigOpType.SET)
+                for key, value in EAGER.items()
+            ],
+        )
+        self.admin.incremental_alter_configs([resource])[resource].result(30)
+
+    def until_compacted(self, name: str, *, below: int, kept: int) -> None:
+        """Waits until at most `kept` of the first records are left; more of them close segments."""
+
+        def is_compacted() -> bool:
+            self.send([lag_event("g", NOW, "OK", 1).to_bytes()])
+            retained = read_offsets(self.settings.home, self.admin, name)[0].retained
+            return len(retained.clip(0, below)) <= kept
+
+        eventually(is_compacted, timeout=120, message="the topic is compacted")
+
+    @property
+    def lake(self) -> Lake:
+        return Lake.at(self.settings.archiver.path)
+
+    @property
+    def name(self) -> str:
+        return self.topic.full_name(self.settings.home.topic_prefix)
+
+    def rows(self) -> list[Row]:
+        """In the order of their coordinates."""
+        table = self.lake.read(self.spark, self.lake.events)
+        rows = [] if table is None else table.collect()
+        return sorted(rows, key=lambda row: (str(row["topic_id"]), row["partition"], row["offset"]))
+
+    def values(self) -> list[bytes]:
+        return [bytes(row["value"]) for row in self.rows()]
+
+    def gaps(self) -> list[Any]:
+        """Partition, first and last offset, cause."""
+        table = self.lake.read(self.spark, self.lake.gaps)
+        assert table is not None
+        rows = table.select("partition", "from", "to", "cause").collect()
+        return sorted((tuple(row) for row in rows), key=lambda gap: gap[:2])
+
+    def make_anew(self) -> None:
+        """The topic is deleted and created again."""
+        for deleted in self.admin.delete_topics([self.name]).values():
+            deleted.result()
+        eventually(
+            lambda: self.name not in self.admin.list_topics(timeout=10).topics,
+            message="the topic is gone",
+        )
+        self.create(self.topic)
+        # The one of before knows the topic that is gone, and may send to that.
+        self.producer = Producer({"bootstrap.servers": self.settings.home.bootstrap})
+
+    def create(self, topic: Topic) -> None:
+        name = topic.full_name(self.settings.home.topic_prefix)
+        new = NewTopic(name, num_partitions=2, config=topic.config())
+        eventually(lambda: self._is_created(new), message="the topic is there")
+
+    def _is_created(self, new: NewTopic) -> bool:
+        for created in self.admin.create_topics([new]).values():
+            return created.exception() is None
+        return False
+
+    def forget_last_batch(self, query: str = "events") -> None:
+        """As if killed between the tables' commits and Spark's note that the batch is done."""
+        commits = Path(self.settings.archiver.path) / "checkpoints" / query / "commits"
+        last = max((file for file in commits.iterdir() if file.name.isdigit()), key=_number)
+        last.unlink()
+        last.with_name(f".{last.name}.crc").unlink()
+
+
+EAGER = {
+    "segment.ms": "100",
+    "min.cleanable.dirty.ratio": "0.01",
+    "min.compaction.lag.ms": "0",
+    "max.compaction.lag.ms": "1000",
+}
+
+
+def _number(file: Path) -> int:
+    return int(file.name)
+
+
+def events_between(start: int, end: int) -> list[bytes]:
+    return [offset_event("g", position).to_bytes() for position in range(start, end)]

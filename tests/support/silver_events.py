@@ -1,0 +1,125 @@
+"""A quarter of an hour of two groups, as records: with repeats, a rewind and what is no event."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from support.archive_events import NOW, Record, key, offset_event
+from warren.contracts import GroupEvent, NotificationEvent, StatusChangeEvent, TopicsEvent
+from warren.contracts.event import Event
+from warren.contracts.topics import GROUPS, LAG_STATUS, NOTIFICATIONS, OFFSETS, TOPICS, Topic
+
+START = NOW - NOW % 60_000
+MINUTE = 60_000
+SILENCE = 700_000
+"""Milliseconds for which nobody observes anything."""
+
+
+def history() -> list[Record]:
+    """Unique by topic, partition and offset; the topics are named `warren.…`."""
+    values: list[tuple[Topic, bytes, bytes | None, int]] = []
+    for group in ("billing", "a|b"):
+        for topic, event, at in _of_group(group):
+            values.append((topic, key(group), event.to_bytes(), at))
+        values.append((GROUPS, key(group), None, START + 14 * MINUTE))
+    for at, event in _log_ends():
+        values.append((TOPICS, b"prod", event.to_bytes(), at))
+    values += values[3:40:7]  # told twice
+    values.append((OFFSETS, b"?", b"not an event", START))
+    return [
+        Record(key_, value, topic.full_name("warren."), number % 3, number, at + 50)
+        for number, (topic, key_, value, at) in enumerate(values)
+    ]
+
+
+def _of_group(group: str) -> Iterator[tuple[Topic, Event, int]]:
+    for step in range(24):
+        at = START + step * 25_000 + (SILENCE if step > 20 else 0)
+        position = 1_000 + step * 10 - (55 if step > 12 else 0)  # went back once
+        event = offset_event(group, position).model_copy(update={"observed_at": at})
+        yield OFFSETS, event, at
+    for step, members in enumerate((["x"], ["x", "y"], ["y"])):
+        at = START + step * 5 * MINUTE
+        yield GROUPS, _membership(group, at, step, members), at
+    for step, (status, previous) in enumerate([("WARN", "OK"), ("ERR", "WARN"), ("OK", "ERR")]):
+        at = START + step * 3 * MINUTE
+        yield LAG_STATUS, status_change(group, at, status, previous, f"incident-{group}"), at
+        yield NOTIFICATIONS, delivery(group, at + 500, status, step, f"incident-{group}"), at
+
+
+def _membership(group: str, at: int, generation: int, members: list[str]) -> GroupEvent:
+    return GroupEvent.model_validate(
+        {
+            "cluster": "prod",
+            "group": group,
+            "observed_at": at,
+            "position": 100 + generation,
+            "protocol": "classic",
+            "state": "Stable",
+            "generation": generation,
+            "members": [{"member_id": m, "client_id": "c", "host": "/h"} for m in members],
+            "unowned": {"orders": [0, 1]},
+        }
+    )
+
+
+def status_change(
+    group: str, at: int, status: str, previous: str, incident: str, **more: Any
+) -> StatusChangeEvent:
+    return StatusChangeEvent.model_validate(
+        {
+            "id": f"{group}-{at}",
+            "source": "/warren/clusters/prod",
+            "subject": group,
+            "time": f"{_iso(at)}",
+            "data": {
+                "cluster": "prod",
+                "group": group,
+                "status": status,
+                "previous": previous,
+                "reason": None if status == "OK" else "no_commit",
+                "incident_id": incident,
+                "opened_at": START,
+                "total_lag": at % 1000 + len(status),
+                "max_lag": None,
+                "partition_counts": {"OK": 3, "STOP": len(status)},
+                "partitions": [],
+                **more,
+            },
+        }
+    )
+
+
+def delivery(group: str, at: int, status: str, number: int, incident: str) -> NotificationEvent:
+    return NotificationEvent.model_validate(
+        {
+            "cluster": "prod",
+            "group": group,
+            "delivery_id": f"{group}-{number}",
+            "event_id": f"{group}-{at}",
+            "incident_id": incident,
+            "kind": "opened",
+            "status": status,
+            "route": "all",
+            "channel": "mail" if number else "hook",
+            "attempt": 1,
+            "at": at,
+            "outcome": "delivered" if number else "failed",
+            "detail": "250 ok",
+        }
+    )
+
+
+def _log_ends() -> Iterator[tuple[int, TopicsEvent]]:
+    for step in range(40):
+        at = START + step * 20_000 + (SILENCE if step > 30 else 0)
+        ends = {"orders": [step * 7, -1 if step == 5 else step], "idle": [3]}
+        if step > 20:
+            ends["orders"].append(step)
+        yield at, TopicsEvent(cluster="prod", observed_at=at, log_ends=ends)
+
+
+def _iso(at: int) -> str:
+    return datetime.fromtimestamp(at / 1000, UTC).isoformat()
