@@ -8,6 +8,7 @@ from typing import Any
 
 from warren.contracts import OffsetEvent, TopicPositions
 from warren.evaluation import GroupRules, Rules
+from warren.judgement.facts import Knowledge
 from warren.judgement.judge import Ended, Judged, Outcome, Taken, judge
 from warren.judgement.state import GroupGone, GroupState
 
@@ -84,10 +85,11 @@ class Judge:
 
     rules: Rules | GroupRules = field(default_factory=Rules)
     state: GroupState | GroupGone | None = None
+    knowledge: Knowledge = field(default_factory=Knowledge)
 
     def __call__(self, event: OffsetEvent) -> Outcome:
         rules = GroupRules(self.rules) if isinstance(self.rules, Rules) else self.rules
-        outcome = judge(event, self.state, rules, source_offset=7)
+        outcome = judge(event, self.state, rules, source_offset=7, knowledge=self.knowledge)
         if isinstance(outcome, Judged | Ended | Taken):
             self.state = outcome.state
         return outcome

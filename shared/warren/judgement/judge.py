@@ -27,6 +27,7 @@ from warren.evaluation import (
     told_beyond_end,
 )
 from warren.judgement.causes import find_cause
+from warren.judgement.control_records import told_nothing_left
 from warren.judgement.facts import Facts, Knowledge, leaders_of
 from warren.judgement.forgetting import as_removal, forget, recalled, to_forget
 from warren.judgement.incidents import opened_at, openings
@@ -169,6 +170,7 @@ def _judged(
         minimum_complete=rules.minimum_complete,
     )
     partitions = told_beyond_end(partitions, evidence)
+    partitions = told_nothing_left(partitions, updated, knowledge)
     group = judge_group(partitions, lag)
     onset, why = None, NONE
     if group.status is not Status.OK:

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Any, NamedTuple
 
 from warren.contracts import FreshnessEvent, TimeToLossReason, TopicFreshness
 
 MOST_PARTITIONS = 20
 MOST_TRANSACTIONS = 20
+MOST_AT_CONTROL_RECORDS = 100
 # Nothing is amiss with these; how late the others are is worth to be known.
 _NO_LOSS = 2**63
 _AT_EASE = frozenset(("caught_up", "control_only", "no_commit"))
@@ -70,6 +72,8 @@ class Lateness:
     """Partitions that have not consumed all: those that lost records, then those that will soonest,
     then the latest."""
     held_up: tuple[HeldUp, ...]
+    nothing_left: tuple[tuple[str, int, int], ...] = ()
+    """Topic, partition and committed offset where only control and aborted records follow."""
 
     @property
     def late_ms(self) -> int | None:
@@ -110,7 +114,15 @@ def lateness_of(event: FreshnessEvent) -> Lateness:
             )
             for one in event.open_transactions[:MOST_TRANSACTIONS]
         ),
+        nothing_left=tuple(islice(_nothing_left(event), MOST_AT_CONTROL_RECORDS)),
     )
+
+
+def _nothing_left(event: FreshnessEvent) -> Iterator[tuple[str, int, int]]:
+    for topic, rows in event.topics.items():
+        for number, reason in enumerate(rows.reason):
+            if reason == "control_only":
+                yield topic, rows.partition[number], rows.committed[number]
 
 
 def _worst_first(event: FreshnessEvent) -> tuple[LatePartition, ...]:
@@ -152,4 +164,6 @@ def from_fields(fields: dict[str, Any]) -> Lateness:
     """Raises TypeError or KeyError for what is none."""
     rows = tuple(LatePartition(*row) for row in fields["worst_first"])
     held_up = tuple(HeldUp(*row) for row in fields["held_up"])
-    return Lateness(**{**fields, "worst_first": rows, "held_up": held_up})
+    nothing_left = tuple((topic, number, at) for topic, number, at in fields["nothing_left"])
+    read = {"worst_first": rows, "held_up": held_up, "nothing_left": nothing_left}
+    return Lateness(**{**fields, **read})

@@ -19,14 +19,22 @@ def test_a_lateness_comes_back_from_its_fields_as_it_was() -> None:
         late(70_000, time_to_loss_ms=900, time_to_loss_reason="retention_ms", retention_left=0.2),
         late(None, reason="expired", bound_ms=4, lost_records=3),
         late(9000, reason="open_transaction", bound_ms=9000),
+        late(0, reason="control_only", committed=7),
         open_transactions=[HELD_UP],
     )
     known = lateness_of(event)
     assert from_fields(json.loads(json.dumps(fields_of(known)))) == known
     assert (known.measured_at, known.late_ms, known.lost_records) == (NOW + 5000, 70_000, 3)
-    assert known.reasons == {"caught_up": 1, "exact": 1, "expired": 1, "open_transaction": 1}
+    assert known.reasons == {
+        "caught_up": 1,
+        "exact": 1,
+        "expired": 1,
+        "open_transaction": 1,
+        "control_only": 1,
+    }
     assert [row.partition for row in known.worst_first] == [2, 1, 3]
     assert known.by_partition["orders", 1].retention_left == 0.2
+    assert known.nothing_left == (("orders", 4, 7),)
     assert [(one.first_offset, one.hanging) for one in known.held_up] == [(120, True)]
 
 
