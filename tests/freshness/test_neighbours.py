@@ -80,4 +80,4 @@ def test_a_batch_that_is_cut_off_is_not_there() -> None:
 
 
 def test_nothing_fetched() -> None:
-    assert neighbours(b"", 5, 5, []) == (None, None, 5)
+    assert neighbours(b"", 5, 5, []) == (None, None, 5, False)
