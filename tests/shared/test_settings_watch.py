@@ -73,7 +73,7 @@ def test_other_filters_are_taken_up_once(edited: Edited) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (BEFORE.replace("^tmp-", "["), "clusters.prod.groups_deny: '[' is not valid"),
+        (BEFORE.replace("^tmp-", "["), "clusters.prod.groups_deny: '[' is no regular expression"),
         (BEFORE.replace("groups_deny", "group_deny"), "did you mean clusters.prod.groups_deny?"),
         (BEFORE + "]", "at line"),
         ("", "clusters.prod: the table is missing"),

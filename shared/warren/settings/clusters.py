@@ -9,7 +9,7 @@ from pydantic import Field, field_validator, model_validator
 from warren.contracts.offset_event import SourceName
 from warren.installation import COLLECTORS_ANYWHERE
 from warren.settings.connection import KafkaConnection
-from warren.settings.filters import Expressions
+from warren.settings.expressions import Expressions
 
 WARREN_GROUPS = "^warren-"
 """In groups_deny it also stands for this Warren's own groups, whatever their names."""

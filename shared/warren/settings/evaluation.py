@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
-from warren.section import Pattern, Seconds, Section
+from warren.section import Seconds, Section
+from warren.settings.expressions import OneOrMoreExpressions
 
 PolicyName = Literal["burrow", "wiki", "progress"]
 Intervals = Annotated[int, Field(ge=2, le=255)]
 Distance = Annotated[float, Field(ge=0)]
 AllowedLag = Annotated[int, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
-
-
-def _listed(value: Any) -> Any:
-    """One expression may be written without brackets."""
-    return [value] if isinstance(value, str) else value
-
-
-Patterns = Annotated[list[Pattern], BeforeValidator(_listed)]
 
 
 class EvaluationOverride(Section):
@@ -31,13 +23,13 @@ class EvaluationOverride(Section):
     else from `[evaluation]`.
     """
 
-    clusters: Patterns = Field(
+    clusters: OneOrMoreExpressions = Field(
         default_factory=list, description="Only clusters that match one (regular expressions)"
     )
-    groups: Patterns = Field(
+    groups: OneOrMoreExpressions = Field(
         default_factory=list, description="Only groups that match one (regular expressions)"
     )
-    topics: Patterns = Field(
+    topics: OneOrMoreExpressions = Field(
         default_factory=list,
         description="Only partitions of topics that match one (regular expressions)",
     )
@@ -56,16 +48,6 @@ class EvaluationOverride(Section):
         default=None,
         description="Seconds without a commit after which a group is dropped; not with `topics`",
     )
-
-    @field_validator("clusters", "groups", "topics")
-    @classmethod
-    def _expressions(cls, value: list[str]) -> list[str]:
-        for expression in value:
-            try:
-                re.compile(expression)
-            except re.error as error:
-                raise ValueError(f"{expression!r} is no regular expression: {error}") from None
-        return value
 
     @model_validator(mode="after")
     def _says_what_for_whom(self) -> Self:

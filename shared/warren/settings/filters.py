@@ -2,24 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from typing import Annotated
+from pydantic import Field
 
-from pydantic import AfterValidator, Field
-
-from warren.section import Pattern, Section
-
-
-def _compilable(expressions: list[str]) -> list[str]:
-    for expression in expressions:
-        try:
-            re.compile(expression)
-        except re.error as error:
-            raise ValueError(f"{expression!r} is not valid: {error}") from None
-    return expressions
-
-
-Expressions = Annotated[list[Pattern], AfterValidator(_compilable)]
+from warren.section import Section
+from warren.settings.expressions import Expressions
 
 
 class FilterSettings(Section):

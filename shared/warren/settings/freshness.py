@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from warren.section import Seconds, Section
-from warren.settings.filters import Expressions
+from warren.settings.expressions import Expressions
 
 
 class FreshnessSettings(Section):

@@ -13,7 +13,8 @@ from urllib.parse import urlsplit
 from pydantic import Field, SecretStr, StringConstraints, field_validator, model_validator
 
 from warren.contracts.status_change import EVENT_TYPES, EventTypeName
-from warren.section import Pattern, Seconds, SecondsOrNone, Section
+from warren.section import Seconds, SecondsOrNone, Section
+from warren.settings.expressions import Expressions
 
 SeverityName = Literal["OK", "WARN", "ERR"]
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]+$")]
@@ -25,13 +26,13 @@ class RouteSettings(Section):
 
     name: Name = Field(description="Unique name; part of delivery ids, so keep it")
     channels: list[Name] = Field(min_length=1, description="Names of `[notifier.channels.<name>]`")
-    clusters: list[Pattern] = Field(
+    clusters: Expressions = Field(
         default_factory=list, description="Only clusters that match one (regular expressions)"
     )
-    groups_allow: list[Pattern] = Field(
+    groups_allow: Expressions = Field(
         default_factory=list, description="Only groups that match one (regular expressions)"
     )
-    groups_deny: list[Pattern] = Field(
+    groups_deny: Expressions = Field(
         default_factory=list, description="Never groups that match one (regular expressions)"
     )
     event_types: list[EventTypeName] = Field(
@@ -51,16 +52,6 @@ class RouteSettings(Section):
     continue_matching: bool = Field(
         default=False, description="Try the following routes too; a channel gets a change once"
     )
-
-    @field_validator("clusters", "groups_allow", "groups_deny")
-    @classmethod
-    def _expressions(cls, value: list[str]) -> list[str]:
-        for expression in value:
-            try:
-                re.compile(expression)
-            except re.error as error:
-                raise ValueError(f"{expression!r} is no regular expression: {error}") from None
-        return value
 
 
 class ChannelSettings(Section):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from warren.section import Seconds, SecondsOrNone, Section
-from warren.settings.evaluation import Patterns
+from warren.settings.expressions import OneOrMoreExpressions
 
 RETENTION = "retention"
 """The objective that every group has."""
@@ -21,13 +20,13 @@ class ObjectiveSettings(Section):
     name: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]+$")] = Field(
         description="Unique name; what is remembered goes by it, so keep it"
     )
-    clusters: Patterns = Field(
+    clusters: OneOrMoreExpressions = Field(
         default_factory=list, description="Only clusters that match one (regular expressions)"
     )
-    groups: Patterns = Field(
+    groups: OneOrMoreExpressions = Field(
         default_factory=list, description="Only groups that match one (regular expressions)"
     )
-    topics: Patterns = Field(
+    topics: OneOrMoreExpressions = Field(
         default_factory=list,
         description="Only partitions of topics that match one (regular expressions)",
     )
@@ -59,16 +58,6 @@ class ObjectiveSettings(Section):
     severity: Literal["WARN", "ERR"] = Field(default="WARN", description="Status while it lasts")
     owner: str = Field(default="", description="Whose it is; part of what is told")
     runbook: str = Field(default="", description="URL of what to do; part of what is told")
-
-    @field_validator("clusters", "groups", "topics")
-    @classmethod
-    def _expressions(cls, value: list[str]) -> list[str]:
-        for expression in value:
-            try:
-                re.compile(expression)
-            except re.error as error:
-                raise ValueError(f"{expression!r} is no regular expression: {error}") from None
-        return value
 
     @field_validator("name")
     @classmethod

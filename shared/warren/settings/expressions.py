@@ -1,0 +1,28 @@
+"""Lists of regular expressions in settings."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator
+
+from warren.section import Pattern
+
+
+def _compilable(expressions: list[str]) -> list[str]:
+    for expression in expressions:
+        try:
+            re.compile(expression)
+        except re.error as error:
+            raise ValueError(f"{expression!r} is no regular expression: {error}") from None
+    return expressions
+
+
+def _listed(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+Expressions = Annotated[list[Pattern], AfterValidator(_compilable)]
+OneOrMoreExpressions = Annotated[Expressions, BeforeValidator(_listed)]
+"""A single one may be written without brackets."""
