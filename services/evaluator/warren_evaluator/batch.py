@@ -162,13 +162,7 @@ class BatchEvaluator:
 
     def _refuse(self, record: SourceRecord, reason: str, result: BatchResult) -> None:
         result.counts.dead_letters += 1
-        log.warning(
-            "event refused",
-            topic=record.topic,
-            partition=record.partition,
-            offset=record.offset,
-            reason=reason,
-        )
+        log.warning("event refused", **record.place, reason=reason)
         result.publications.append(self.dead_letter(record, reason))
 
     def dead_letter(self, record: SourceRecord, reason: str, *, whole: bool = True) -> Publication:

@@ -125,7 +125,7 @@ class Latenesses:
         try:
             event = self._read_event(record, key)
         except ContractViolation as violation:
-            _refuse(record, violation.reason)
+            log.warning("event refused", **record.place, reason=violation.reason)
             return None
         lag = functools.cache(lambda: self._lag(key, event.measured_at))
         limits = self.limits_for(event.cluster, event.group)
@@ -208,13 +208,3 @@ def _decoded(value: bytes) -> Lateness | None:
         return lateness_in(value)
     except CorruptRecord:
         return None  # until the group's next event
-
-
-def _refuse(record: SourceRecord, reason: str) -> None:
-    log.warning(
-        "event refused",
-        topic=record.topic,
-        partition=record.partition,
-        offset=record.offset,
-        reason=reason,
-    )

@@ -24,6 +24,7 @@ from warren_evaluator.table import Table
 
 log = structlog.get_logger(__name__)
 KEPT_DECODED = 4096  # groups that are not OK, at most
+TOO_MANY = "too many members to remember"
 
 
 class Memberships:
@@ -47,7 +48,7 @@ class Memberships:
             try:
                 event = None if record.value is None else GroupEvent.from_bytes(record.value)
             except ContractViolation as violation:
-                _tell("event refused", record, violation.reason)
+                log.warning("event refused", **record.place, reason=violation.reason)
                 continue
             before = known[record.key] if record.key in known else self.of(record.key)
             known[record.key] = None if event is None else membership_after(event, before)
@@ -59,7 +60,7 @@ class Memberships:
                 continue
             if not is_oversize(outcome):
                 raise outcome
-            _tell("too many members to remember", record, str(outcome))
+            log.warning(TOO_MANY, **record.place, reason=str(outcome))
 
     async def _save(self, record: SourceRecord, membership: Membership | None) -> Any:
         assert record.key is not None  # only those are folded
@@ -69,7 +70,7 @@ class Memberships:
         except Exception as error:
             if not is_oversize(error):
                 raise
-            _tell("too many members to remember", record, str(error))
+            log.warning(TOO_MANY, **record.place, reason=str(error))
             return asyncio.sleep(0)
 
 
@@ -79,13 +80,3 @@ def _decoded(value: bytes) -> Membership | None:
         return decode(value)
     except CorruptMembership:
         return None  # until the group's next event
-
-
-def _tell(what: str, record: SourceRecord, reason: str) -> None:
-    log.warning(
-        what,
-        topic=record.topic,
-        partition=record.partition,
-        offset=record.offset,
-        reason=reason,
-    )

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
 class SourceRecord:
-    """A record of `warren.offsets`."""
+    """A record of a topic that is read."""
 
     topic: str
     partition: int
     offset: int
     key: bytes | None
     value: bytes | None
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """Where it is, for log lines."""
+        return {"topic": self.topic, "partition": self.partition, "offset": self.offset}
 
 
 @dataclass(frozen=True, slots=True)

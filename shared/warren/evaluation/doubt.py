@@ -1,4 +1,5 @@
-"""Doubt: what the rules say of windows that have only begun to fill is not all to be believed.
+"""Doubt: what the rules say of windows that have only begun to fill is not all to be believed, nor
+is a STOP amid a backlog.
 
 Burrow's rules were made for full windows, and are applied to a lone commit too. That one is
 "stopped" at once and "stalled" at once; of two lags, every second pair "never decreases". Burrow
@@ -56,13 +57,11 @@ def _works_off_a_backlog(evidence: Evidence, following: Following) -> bool:
     clients take partitions in turn.
     """
     windows = evidence.windows
-    lag, silent_ms = (
-        windows.newest(Column.LAG),
-        evidence.now_ms - windows.newest(Column.COMMITTED_AT),
-    )
+    lag = windows.newest(Column.LAG)
     nearer = (windows.filled > 1) & (lag >= 0) & (lag < windows.oldest(Column.LAG))
     if not nearer.any():
         return False
+    silent_ms = evidence.now_ms - windows.newest(Column.COMMITTED_AT)
     at_work = silent_ms - following.grace_ms <= _shortest_ms(windows)
     behind = (evidence.current_lag > 0) & ~log_end_reached(windows)
     return bool((nearer & at_work & behind).any())
@@ -101,7 +100,7 @@ def _read_what_was_there(windows: Windows) -> Bools:
     """The newest commit is past the log end that was known at the one before: whole batches."""
     offset, lag = windows.column(Column.OFFSET), windows.column(Column.LAG)
     known: Bools = (windows.filled >= 2) & (lag[:, -2] >= 0)
-    return known & (offset[:, -1] >= offset[:, -2] + np.maximum(lag[:, -2], 0))
+    return known & (offset[:, -1] >= offset[:, -2] + lag[:, -2])
 
 
 def _just_observed(evidence: Evidence, following: Following, times: int = 1) -> Bools:

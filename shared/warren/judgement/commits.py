@@ -19,8 +19,9 @@ def seen(known: Commits, event: OffsetEvent, observation: Observation, windows: 
     at_end = (committed == log_end) & (committed > 0)
     rests = (committed + 1 == log_end) & (committed >= 0)
     if rests.any():
-        rested = windows.log_ends[rows, -2] == log_end
-        rests &= rested & (event.observed_at - _there_since(observation, windows) >= REST_MS)
+        rests &= windows.log_ends[rows, -2] == log_end
+    if rests.any():
+        rests &= event.observed_at - _there_since(observation, windows) >= REST_MS
     if not (at_end | rests).any():
         return known
     learnt = dict(known)

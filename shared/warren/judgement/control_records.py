@@ -21,8 +21,9 @@ def told_nothing_left(
     verdicts: PartitionVerdicts, state: GroupState, knowledge: Knowledge
 ) -> PartitionVerdicts:
     """The verdicts with OK where freshness found no record at or after the committed offset."""
-    doubted = [status for status in _OF_A_LAG if (verdicts.status == status).any()]
-    late = knowledge.lateness_at(state.applied.observed_at) if doubted else None
+    if (verdicts.status == Status.OK).all():  # as nearly always
+        return verdicts
+    late = knowledge.lateness_at(state.applied.observed_at)
     if late is None or not late.nothing_left:
         return verdicts
     status = verdicts.status.copy()
@@ -30,6 +31,6 @@ def told_nothing_left(
         (row,) = state.layout.rows(topic, [partition])
         if row == MISSING or state.latest[Latest.COMMITTED, row] != committed:
             continue
-        if status[row] in doubted:
+        if status[row] in _OF_A_LAG:
             status[row] = Status.OK
     return replace(verdicts, status=status)
