@@ -64,6 +64,19 @@ def test_leaders_are_told_where_they_are_known() -> None:
     assert b"leader" not in event.to_bytes()
 
 
+def test_how_far_logs_are_stable_is_told_where_the_group_is_behind() -> None:
+    positions, group = positions_of({("orders", 0): (5, 5000), ("orders", 1): (9, 5000)})
+    ends, stable = np.array([9, 9, 9]), np.array([6, 6, 6])
+    held = TopicLog(np.zeros(3, np.int64), ends, None, stable)
+    first, second = build(positions, group, LogEnds({"orders": held}), most=2).events
+    assert [e.topics["orders"].last_stable for e in (first, second)] == [[6, -1], [-1]]
+    assert OffsetEvent.from_bytes(first.to_bytes()) == first
+    nobody = TopicLog(np.zeros(3, np.int64), ends, None, np.full(3, -1))
+    (event,) = build(positions, group, LogEnds({"orders": nobody})).events
+    assert event.topics["orders"].last_stable is None
+    assert b"last_stable" not in event.to_bytes()
+
+
 def test_all_partitions_of_the_topics_are_listed() -> None:
     positions, group = positions_of({("orders", 1): (1180, 5000), ("orders", 0): (1200, 6000)})
     ends = LogEnds({"orders": TopicLog(np.array([3, 0, 7]), np.array([1210, 1400, 77]))})

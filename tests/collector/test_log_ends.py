@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, cast
 
+import numpy as np
 import pytest
 from aiokafka.errors import KafkaConnectionError
 from warren.clock import ManualClock
@@ -19,6 +20,7 @@ NOT_LEADER = 6
 UNKNOWN_TOPIC = 3
 NOT_AUTHORISED = 29
 LATEST, EARLIEST = -1, -2
+READ_COMMITTED = 1
 OLD, NEW = b"1" * 16, b"2" * 16
 
 
@@ -32,6 +34,8 @@ class FakeCluster:
     unauthorised: set[str] = field(default_factory=set)
     metadata_requests: list[list[str]] = field(default_factory=list)
     offset_requests: list[tuple[int, int]] = field(default_factory=list)
+    open_at: dict[tuple[str, int], int] = field(default_factory=dict)
+    """Last stable offsets that are not the ends."""
     ids: dict[str, bytes] | None = None
     """None: brokers without ids."""
     closed: bool = False
@@ -60,8 +64,8 @@ class FakeCluster:
         return 0, topic, False, partitions[::-1]
 
     async def send(self, broker: int, request: Any) -> Any:
-        topics = request.prepare({2: (1, 3)}).topics
-        timestamp = topics[0][1][0][1]
+        prepared = request.prepare({2: (1, 3)})
+        topics, timestamp = prepared.topics, prepared.topics[0][1][0][1]
         self.offset_requests.append((broker, timestamp))
         if broker in self.refused:
             raise KafkaConnectionError("refused")
@@ -69,18 +73,22 @@ class FakeCluster:
             raise TimeoutError
         return SimpleNamespace(
             topics=[
-                (topic, [self._offset(broker, topic, p, ts) for p, ts in wanted])
+                (topic, [self._offset(broker, topic, p, ts, stable) for p, ts in wanted])
                 for topic, wanted in topics
+                for stable in [prepared.isolation_level == READ_COMMITTED]
             ]
         )
 
-    def _offset(self, broker: int, topic: str, number: int, timestamp: int) -> tuple[int, ...]:
+    def _offset(
+        self, broker: int, topic: str, number: int, timestamp: int, stable: bool
+    ) -> tuple[int, ...]:
         partitions = self.topics.get(topic, [])
         if number >= len(partitions):
             return number, UNKNOWN_TOPIC, -1, -1
         leader, start, end = partitions[number]
         if leader != broker:
             return number, NOT_LEADER, -1, -1
+        end = self.open_at.get((topic, number), end) if stable else end
         return number, 0, -1, end if timestamp == LATEST else start
 
     async def close(self) -> None:
@@ -120,6 +128,26 @@ def test_one_request_per_broker(two: Fixture) -> None:
     assert ends.topics["returns"].end.tolist() == [30]
     assert not ends.missing | ends.suspected
     assert ends.unknown_partitions == 0
+
+
+def test_how_far_the_logs_are_stable_is_asked_where_it_matters(two: Fixture) -> None:
+    two.cluster.open_at = {("orders", 0): 7, ("orders", 1): 20, ("returns", 0): 3}
+    ends = two.read(["orders", "returns"])
+    two.cluster.offset_requests.clear()
+    found = two.reader.with_last_stable(ends, {"orders": np.array([0, 1])})
+    assert two.cluster.offset_requests == [(1, LATEST), (2, LATEST)]
+    assert found.topics["orders"].last_stable.tolist() == [7, -1]
+    assert found.topics["orders"].end.tolist() == [10, 20]
+    assert found.topics["returns"].last_stable is None
+    assert two.reader.with_last_stable(ends, {}) is ends
+
+
+def test_a_leader_that_does_not_say_how_far_is_no_trouble(two: Fixture) -> None:
+    two.cluster.open_at = {("orders", 0): 7, ("orders", 1): 9}
+    ends = two.read(["orders"])
+    two.cluster.refused = {1}
+    found = two.reader.with_last_stable(ends, {"orders": np.array([0, 1])})
+    assert found.topics["orders"].last_stable.tolist() == [-1, 9]
 
 
 def test_ends_are_read_each_time_starts_only_now_and_then(two: Fixture) -> None:

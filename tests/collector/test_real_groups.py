@@ -74,6 +74,33 @@ def assert_as_admin_says(lab: Lab, events: Events, topic: str, group: str) -> No
     assert newest.log_start == [0] * PARTITIONS
 
 
+def test_how_far_the_log_is_stable_where_a_reader_of_committed_records_stands(lab: Lab) -> None:
+    topic = lab.create_topic("orders", PARTITIONS)
+    fill(lab, topic, each=5)
+    with lab.ready(lab.settings()):
+        consumer = consume(lab, topic, lab.name, 15, **{"isolation.level": "read_committed"})
+        consumer.commit(asynchronous=False)
+        producer = Producer({"bootstrap.servers": lab.bootstrap, "transactional.id": lab.name})
+        producer.init_transactions(30)
+        producer.begin_transaction()
+        for _ in range(7):
+            producer.produce(topic, b"y", partition=1)
+        assert producer.flush(30) == 0
+        wanted = {TopicPartition(topic, 1): LATEST}
+        stable = lab.admin.list_offsets(wanted, isolation_level=IsolationLevel.READ_COMMITTED)
+        assert next(iter(stable.values())).result(30).offset == 5
+        events = lab.events()
+
+        def last_stable() -> list[int] | None:
+            told = events.of(lab.name)
+            return told[-1].topics[topic].last_stable if told else None
+
+        events.until(lambda: last_stable() == [-1, 5, -1], "the open transaction is told")
+        assert events.of(lab.name)[-1].topics[topic].log_end == [5, 12, 5]
+        producer.abort_transaction(30)
+        events.until(lambda: last_stable() is None, "its end is told")
+
+
 def test_every_way_to_commit(lab: Lab) -> None:
     topic = lab.create_topic("orders", PARTITIONS)
     fill(lab, topic, each=5)

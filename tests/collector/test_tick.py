@@ -18,6 +18,7 @@ from warren_collector.groups.recorded.states import GroupStates
 from warren_collector.groups.reports import GroupReports
 from warren_collector.groups.topic_ids import TopicIds
 from warren_collector.logs.ends import LogEnds, TopicLog
+from warren_collector.positions.columns import Int64s
 from warren_collector.positions.events import Origin
 from warren_collector.positions.recorded import RecordedPositions
 from warren_collector.records import GroupMetadata
@@ -39,6 +40,7 @@ class FakeSource:
 class FakeEnds:
     def __init__(self) -> None:
         self.asked: list[Mapping[str, int]] = []
+        self.asked_stable: list[dict[str, list[int]]] = []
         self.suspected: frozenset[str] = frozenset()
         self.is_away = False
 
@@ -49,6 +51,10 @@ class FakeEnds:
         column = np.array([100], np.int64)
         known = named.keys() - self.suspected
         return LogEnds({t: TopicLog(column, column) for t in known}, suspected=self.suspected)
+
+    def with_last_stable(self, ends: LogEnds, wanted: Mapping[str, Int64s]) -> LogEnds:
+        self.asked_stable.append({topic: numbers.tolist() for topic, numbers in wanted.items()})
+        return ends
 
 
 class FakeBus:
@@ -185,6 +191,18 @@ def test_only_the_due_groups_topics_are_looked_at(at: Fixture) -> None:
     at.commit("b", 2)
     assert [event.group for event in at.tick(1)] == ["b"]
     assert at.ends.asked == [{"topic-a": 1, "topic-b": 1}, {"topic-b": 1}]
+
+
+def test_how_far_a_log_is_stable_is_asked_where_a_group_stands(at: Fixture) -> None:
+    at.commit("a", 1)
+    at.commit("b", 100)  # where the log ends
+    at.tick()
+    at.commit("a", 1)
+    at.tick(1)
+    at.commit("a", 2)
+    at.tick(1)
+    at.tick(HEARTBEAT)
+    assert at.ends.asked_stable == [{}, {"topic-a": [0]}, {}, {"topic-a": [0]}]
 
 
 def test_nothing_due_nothing_done(at: Fixture) -> None:

@@ -36,6 +36,13 @@ class TopicPositions(BaseModel):
         description="Broker that leads the partition; -1 none, or unknown; absent from collectors "
         "that do not tell",
     )
+    last_stable: list[Offset] | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description="Last stable offset where it is not the log end and the group stands behind "
+        "it: what follows is read with isolation.level=read_committed only when an open "
+        "transaction has ended. -1 elsewhere; absent where there is none",
+    )
 
     @model_validator(mode="after")
     def _columns(self) -> Self:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from warren.contracts.offset_event import OffsetEvent
 from warren.contracts.status import Status
 from warren.evaluation import UNKNOWN, Began, Column, Int64, Onset, Windows
 from warren.evaluation.pace import LEAST_MS, Floats, produced_per_s
 from warren.evaluation.policies import Statuses
 from warren.judgement.lateness import Lateness
 from warren.judgement.layout import Layout
+from warren.judgement.log_columns import LogColumn
 from warren.judgement.membership import Membership
 from warren.judgement.state import Latest
 
@@ -37,16 +37,6 @@ class Knowledge:
         return late
 
 
-def leaders_of(event: OffsetEvent, layout: Layout) -> Int64:
-    """[partition] as the event tells them. Of a huge group it has a part."""
-    leaders = np.full(len(layout), UNKNOWN, np.int64)
-    for topic, positions in event.topics.items():
-        if positions.leader is not None:
-            rows = layout.rows(topic, positions.partition)
-            leaders[rows[rows >= 0]] = np.array(positions.leader, np.int64)[rows >= 0]
-    return leaders
-
-
 @dataclass(frozen=True, slots=True)
 class Facts:
     """Of a group that is not OK. Arrays are of all its partitions."""
@@ -62,7 +52,7 @@ class Facts:
     bad: list[int]  # rows, worst first
     membership: Membership | None  # None: nothing is known of it
     lateness: Lateness | None  # likewise; only what was measured lately
-    leader: Int64  # brokers; UNKNOWN where nobody told, or there is none
+    logs: Int64  # [LogColumn, partition]
     log_ends_apart_ms: int
     openings: tuple[int, ...]  # of incidents lately, the one that is open too
 
@@ -100,6 +90,12 @@ class Facts:
             for partition in partitions
         ]
         return [all_names[row] for row in rows]
+
+    @property
+    def leader(self) -> Int64:
+        """[partition] brokers; UNKNOWN where nobody told, or there is none."""
+        leader: Int64 = self.logs[LogColumn.LEADER]
+        return leader
 
     def committed(self, row: int) -> int:
         return int(self.latest[Latest.COMMITTED, row])

@@ -28,11 +28,12 @@ from warren.evaluation import (
 )
 from warren.judgement.causes import find_cause
 from warren.judgement.control_records import told_nothing_left
-from warren.judgement.facts import Facts, Knowledge, leaders_of
+from warren.judgement.facts import Facts, Knowledge
 from warren.judgement.forgetting import as_removal, forget, recalled, to_forget
 from warren.judgement.incidents import opened_at, openings
 from warren.judgement.lag_events import lag_event
 from warren.judgement.lags import lag_before, lag_of, least_lag_of
+from warren.judgement.log_columns import logs_told
 from warren.judgement.observation import check_ranges
 from warren.judgement.reasons import NONE, Reasons, reasons
 from warren.judgement.state import Applied, GroupGone, GroupState
@@ -187,13 +188,12 @@ def _judged(
         opened_at=since,
         onset=onset,
         openings=openings(updated.openings, since),
+        logs=None,
     )
     cause = None
     if onset is not None:
-        leader = leaders_of(event, state.layout)
-        cause = _cause(
-            state, onset, leader, evidence, partitions, group, why, group_rules, knowledge
-        )
+        logs = logs_told(event, state.layout) if updated.logs is None else updated.logs
+        cause = _cause(state, onset, logs, evidence, partitions, group, why, group_rules, knowledge)
     change = None
     if group.status is not updated.status:
         began = updated.opened_at if since is None else since
@@ -209,7 +209,7 @@ def _judged(
 def _cause(
     state: GroupState,
     onset: Onset,
-    leader: Int64,
+    logs: Int64,
     evidence: Evidence,
     partitions: PartitionVerdicts,
     group: GroupVerdict,
@@ -229,7 +229,7 @@ def _cause(
         bad=why.worst_first,
         membership=knowledge.membership(),
         lateness=knowledge.lateness_at(state.applied.observed_at),
-        leader=leader,
+        logs=logs,
         log_ends_apart_ms=rules.group.log_ends_apart_ms,
         openings=state.openings,
     )

@@ -92,6 +92,7 @@ class GroupState:
     commits: Commits = field(default_factory=dict)  # by topic
     onset: Onset | None = None  # only while some partition is not OK
     openings: tuple[int, ...] = ()  # of the last incidents, Unix milliseconds
+    logs: Int64 | None = None  # [LogColumn, partition] told by parts, until the last one is there
 
     @classmethod
     def new(cls, applied: Applied, intervals: int) -> GroupState:

@@ -6,12 +6,13 @@ others from it, in 32 bits when they all fit. About 300 bytes a partition with t
 policy `progress` judges, its track follows, 185 bytes a partition: how many marks and figures there
 are (a version that has others learns anew), then those. Then, when the log ends were seen: one time
 where it is the same for all partitions. At the end the offset of the last event in
-`warren.offsets`, when the last incidents opened and, while some partition is not OK, when that
-began, 32 bytes a partition.
+`warren.offsets`, when the last incidents opened, while some partition is not OK, when that began,
+32 bytes a partition, and while an observation has come in part, what its parts told of the logs.
 
 Version 1 had no track; it is read as a group without one. Until version 2 nobody knew when log ends
-were seen: when the state was stored. Until version 3 nothing was at the end. What is before the
-layout stays where it is in every version to come: `remains` reads it, whoever wrote it.
+were seen: when the state was stored. Until version 3 nothing was at the end, until 4 nothing of
+logs. What is before the layout stays where it is in every version to come: `remains` reads it,
+whoever wrote it.
 """
 
 from __future__ import annotations
@@ -33,11 +34,12 @@ from warren.evaluation import UNKNOWN, Began, Column, Int64, Onset, Track, Windo
 from warren.evaluation.commit_convention import CommitEvidence, Commits, Rest
 from warren.evaluation.learning import Figure, Mark
 from warren.judgement.layout import Layout
+from warren.judgement.log_columns import LogColumn
 from warren.judgement.observation import LATEST_MOMENT
 from warren.judgement.state import Applied, Forgotten, GroupGone, GroupState, Latest
 
-VERSION = 4
-READABLE = (1, 2, 3, 4)
+VERSION = 5
+READABLE = (1, 2, 3, 4, 5)
 _KIND_GROUP, _KIND_GONE = 1, 2
 _SOURCES: tuple[SourceName, ...] = get_args(SourceName)
 _NONE = -(2**63)  # for an incident that is not open
@@ -48,8 +50,9 @@ _APPLIED = struct.Struct("<Bqq")  # source, position, observed_at
 _GROUP = struct.Struct("<BqHII")  # status, opened_at, intervals, partitions, bytes of the layout
 _TRACK = struct.Struct("<BB")  # marks, figures; 0, 0 where there is no track
 _GONE = struct.Struct("<q")  # source offset
-# Source offset, number of openings, marks of the onset (0 where there is none).
-_TAIL = struct.Struct("<qBB")
+# Source offset, number of openings, marks of the onset and columns of logs (0 where there is none).
+_TAIL = struct.Struct("<qBBB")
+_TAIL_4 = struct.Struct("<qBB")  # without those of logs
 _HEAD = _PREFIX.size + _APPLIED.size
 
 
@@ -81,11 +84,14 @@ def encode(state: GroupState | GroupGone) -> bytes:
     parts += _encode_times(windows.log_ends_at)
     onset = None if state.onset is None else state.onset.marks.astype("<i8")
     marks = 0 if onset is None else len(onset)
-    parts.append(_TAIL.pack(applied.source_offset, len(state.openings), marks))
+    told = 0 if state.logs is None else len(state.logs)
+    parts.append(_TAIL.pack(applied.source_offset, len(state.openings), marks, told))
     if state.openings:
         parts.append(np.array(state.openings, "<i8").tobytes())
     if onset is not None:
         parts.append(onset.tobytes())
+    if state.logs is not None:
+        parts.append(state.logs.astype("<i8").tobytes())
     return b"".join(parts)
 
 
@@ -175,7 +181,7 @@ def _decode_group(
     log_ends_at = np.full(partitions, observed_at, np.int64)
     if version > 2:
         reader.times(into=log_ends_at)
-    tail = reader.tail(partitions) if version > 3 else _Tail(UNKNOWN, (), None)
+    tail = reader.tail(partitions, version) if version > 3 else _Tail(UNKNOWN, (), None, None)
     reader.expect_end()
     return GroupState(
         applied=Applied(source, position, observed_at, tail.source_offset),
@@ -189,6 +195,7 @@ def _decode_group(
         commits=commits,
         onset=tail.onset,
         openings=tail.openings,
+        logs=tail.logs,
     )
 
 
@@ -222,6 +229,7 @@ class _Tail(NamedTuple):
     source_offset: int
     openings: tuple[int, ...]
     onset: Onset | None
+    logs: Int64 | None
 
 
 class _Reader:
@@ -267,16 +275,23 @@ class _Reader:
             return None
         return Track(learnt, averages)
 
-    def tail(self, partitions: int) -> _Tail:
-        """No onset where another version of Warren has noted it."""
-        source_offset, count, marks = _TAIL.unpack(self.take(_TAIL.size))
+    def tail(self, partitions: int, version: int) -> _Tail:
+        """No onset, and nothing of logs, where another version of Warren has noted it."""
+        form = _TAIL if version > 4 else _TAIL_4
+        source_offset, count, marks, *columns = form.unpack(self.take(form.size))
         openings: tuple[int, ...] = ()
         if count:
             openings = tuple(self.numbers("<i8", (count,)).tolist())
-        if not marks:
-            return _Tail(source_offset, openings, None)
-        began = self.numbers("<i8", (marks, partitions)).astype(np.int64)
-        return _Tail(source_offset, openings, Onset(began) if marks == len(Began) else None)
+        began = self._rows(marks, partitions)
+        logs = self._rows(columns[0] if columns else 0, partitions)
+        onset = None if began is None or len(began) != len(Began) else Onset(began)
+        is_ours = logs is not None and len(logs) == len(LogColumn)
+        return _Tail(source_offset, openings, onset, logs if is_ours else None)
+
+    def _rows(self, count: int, partitions: int) -> Int64 | None:
+        if not count:
+            return None
+        return self.numbers("<i8", (count, partitions)).astype(np.int64)
 
     def expect_end(self) -> None:
         if self._at != len(self._value):

@@ -22,6 +22,7 @@ from warren.evaluation.commit_convention import last_processed
 from warren.judgement.commits import correct, seen
 from warren.judgement.earlier import recall
 from warren.judgement.lags import lag_of_commits
+from warren.judgement.log_columns import logs_of_parts
 from warren.judgement.observation import Observation, observe
 from warren.judgement.state import Applied, GroupState, Latest
 
@@ -64,6 +65,7 @@ def updated_state(
         track=_tracked(old, rows, observation, event, applied, steps),
         commits=commits,
         onset=None if old.onset is None else old.onset.take(rows),
+        logs=logs_of_parts(event, layout, old.logs, rows) if event.parts > 1 else None,
     )
     return state, applied
 

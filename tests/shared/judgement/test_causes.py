@@ -11,6 +11,7 @@ from support.freshness_events import Row, freshness_event, late
 from support.offset_events import NOW, At, offset_event
 from warren.contracts import (
     Cause,
+    CauseName,
     FreshnessEvent,
     GroupEvent,
     GroupMember,
@@ -20,7 +21,7 @@ from warren.contracts import (
 )
 from warren.evaluation import GroupRules, Rules
 from warren.judgement.facts import Knowledge
-from warren.judgement.judge import Judged, judge
+from warren.judgement.judge import Duplicate, Ended, Nothing, Taken, judge
 from warren.judgement.lateness import lateness_of
 from warren.judgement.membership import (
     CorruptMembership,
@@ -30,6 +31,8 @@ from warren.judgement.membership import (
     membership_after,
 )
 from warren.judgement.state import GroupState
+from warren.judgement.state_codec import decode as decode_state
+from warren.judgement.state_codec import encode as encode_state
 
 STEP = 5000
 RULES = GroupRules(Rules())
@@ -60,11 +63,26 @@ def at(look: int, committed: int, log_end: int, commits: int = 1, log_start: int
     return At(committed, NOW + look * STEP, log_end=log_end, commits=commits, log_start=log_start)
 
 
-def looks(*partitions: Iterator[At], leaders: list[int] | None = None) -> Iterator[OffsetEvent]:
+def looks(
+    *partitions: Iterator[At],
+    leaders: list[int] | None = None,
+    last_stable: list[int] | None = None,
+    parts: int = 1,
+) -> Iterator[OffsetEvent]:
+    """In `parts` events each, as a huge group is told."""
+    told_of_logs = {"leader": leaders, "last_stable": last_stable}
     for look, ats in enumerate(zip(*partitions, strict=True)):
-        event = offset_event(NOW + look * STEP, {"orders": dict(enumerate(ats))})
-        topic = event.topics["orders"].model_copy(update={"leader": leaders})
-        yield event.model_copy(update={"topics": {"orders": topic}})
+        now = NOW + look * STEP
+        for part in range(parts):
+            mine = {n: one for n, one in enumerate(ats) if n % parts == part}
+            event = offset_event(now + part, {"orders": mine})
+            columns = {
+                name: None if values is None else [values[n] for n in mine]
+                for name, values in told_of_logs.items()
+            }
+            topic = event.topics["orders"].model_copy(update=columns)
+            update = {"topics": {"orders": topic}, "part": part, "parts": parts}
+            yield event.model_copy(update=update)
 
 
 def well(count: int = 40) -> Iterator[At]:
@@ -100,7 +118,13 @@ def told(
                 membership = membership_after(group, membership)
         knowledge = Knowledge(lambda known=membership: known, lambda: known_late)
         outcome = judge(event, state, RULES, knowledge=knowledge)
-        assert isinstance(outcome, Judged)
+        assert not isinstance(outcome, Duplicate | Nothing | Ended)
+        assert isinstance(outcome.state, GroupState)
+        if isinstance(outcome, Taken):  # stored, as after a batch
+            kept = decode_state(encode_state(outcome.state))
+            assert isinstance(kept, GroupState)
+            state = kept
+            continue
         state, lag = outcome.state, outcome.lag
         assert (lag.cause is None) == (lag.status == "OK")
         if outcome.change is not None:
@@ -215,13 +239,36 @@ def test_a_transaction_that_nobody_ends() -> None:
     assert told(looks(standing(), well()), measured=elsewhere).name == "stuck_record"
 
 
-def test_all_that_is_bad_is_led_by_one_broker() -> None:
+def test_a_transaction_that_nobody_ends_where_nobody_measures_freshness() -> None:
+    """The brokers tell how far the log is stable: the group has come there."""
+    lives = standing, well
+
+    def said(*last_stable: int, count: int = 40) -> CauseName:
+        partitions = (life(count) for life in lives)
+        return told(looks(*partitions, last_stable=[*last_stable, -1])).name
+
+    assert said(600) == "hanging_transaction"
+    assert said(601) == "hanging_transaction"  # what ends the transaction before is in between
+    assert said(602) == said(599) == said(-1) == "stuck_record"
+    assert said(600, count=WELL + 15) == "stuck_record"  # not for long
+    cause = told(looks(standing(), well(), last_stable=[600, -1]))
+    assert cause.sentence == (
+        "orders/0 has come to an open transaction, at offset 600: who reads committed records "
+        "waits for its end"
+    )
+    assert cause.action is not None
+    assert cause.action.endswith("abort --topic orders --partition 0 --start-offset 600")
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3])
+def test_all_that_is_bad_is_led_by_one_broker(parts: int) -> None:
     lives = silent, silent, silent, silent, well, well, well, well
     leaders = [101] * 4 + [102] * 4
     two_each = group_event(0, [0, 4], [1, 5], [2, 6], [3, 7])
 
     def said(leaders: list[int] | None, group: GroupEvent = two_each) -> Cause:
-        return told(looks(*(life() for life in lives), leaders=leaders), group)
+        partitions = (life() for life in lives)
+        return told(looks(*partitions, leaders=leaders, parts=parts), group)
 
     cause = said(leaders)
     assert (cause.name, cause.evidence.broker) == ("one_broker", 101)

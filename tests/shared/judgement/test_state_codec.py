@@ -15,6 +15,7 @@ from warren.evaluation import Began, Column, Onset, Rules, Track, Windows
 from warren.evaluation.commit_convention import CommitEvidence, Rest
 from warren.evaluation.learning import Figure, Mark
 from warren.judgement.layout import Layout
+from warren.judgement.log_columns import LogColumn
 from warren.judgement.state import Applied, GroupGone, GroupState, Latest
 from warren.judgement.state_codec import CorruptState, decode, encode, is_gone, peek_status, remains
 from warren.settings import PolicyName
@@ -70,6 +71,7 @@ def group_states(draw: st.DrawFn) -> GroupState:
         commits=draw(commit_evidence),
         onset=draw(st.none() | integers(len(Began), partitions).map(Onset)),
         openings=tuple(draw(st.lists(int64, max_size=3))),
+        logs=draw(st.none() | integers(len(LogColumn), partitions)),
     )
 
 
@@ -103,6 +105,9 @@ def assert_same(one: GroupState, other: object) -> None:
     assert (one.onset is None) == (other.onset is None)
     if one.onset is not None and other.onset is not None:
         np.testing.assert_array_equal(one.onset.marks, other.onset.marks)
+    assert (one.logs is None) == (other.logs is None)
+    if one.logs is not None and other.logs is not None:
+        np.testing.assert_array_equal(one.logs, other.logs)
     if one.track is not None and other.track is not None:
         np.testing.assert_array_equal(one.track.marks, other.track.marks)
         np.testing.assert_array_equal(one.track.figures, other.track.figures)
@@ -178,11 +183,13 @@ def test_another_version_is_refused() -> None:
 
 @given(group_states())
 def test_what_earlier_versions_have_written_is_read(state: GroupState) -> None:
-    """Until 3 nobody knew the event's offset, nor when troubles began; until 2 when log ends were
-    seen; 1 had no track, and no word on that either.
+    """Until 4 nobody told of logs, until 3 of the event's offset, nor when troubles began; until 2
+    when log ends were seen; 1 had no track, and no word on that either.
     """
-    applied = replace(state.applied, source_offset=-1)
-    state, tail = replace(state, applied=applied, onset=None, openings=()), -10
+    state = replace(state, onset=None, openings=(), logs=None)
+    assert_same(state, decode(b"\x04" + encode(state)[1:-1]))
+    applied, tail = replace(state.applied, source_offset=-1), -11
+    state = replace(state, applied=applied)
     assert_same(state, decode(b"\x03" + encode(state)[1:tail]))
     seen_at = np.full(len(state.layout), state.applied.observed_at)
     state = replace(state, windows=replace(state.windows, log_ends_at=seen_at))
@@ -195,7 +202,7 @@ def test_what_earlier_versions_have_written_is_read(state: GroupState) -> None:
 @given(group_states(), st.data())
 def test_a_track_with_other_marks_is_learnt_anew(state: GroupState, data: st.DataObject) -> None:
     """As a version of Warren that remembers less has written it."""
-    state = replace(state, onset=None)
+    state = replace(state, onset=None, logs=None)
     track = data.draw(tracks(len(state.layout)))
     other = replace(state, track=Track(track.marks[1:], track.figures))
     assert_same(replace(state, track=None), decode(encode(other)))

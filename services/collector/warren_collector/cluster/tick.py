@@ -21,8 +21,10 @@ from warren_collector.groups.reports import GroupReport, GroupReports
 from warren_collector.logs.ends import LogEnds
 from warren_collector.logs.history import LogHistory
 from warren_collector.positions.base import Positions
+from warren_collector.positions.columns import Int64s
 from warren_collector.positions.events import GroupEvents, Origin, Past, group_events
 from warren_collector.positions.group import Group
+from warren_collector.positions.standing import standing
 from warren_collector.sources.source_partitions import SourcePartitions
 from warren_collector.trouble import Trouble
 
@@ -41,6 +43,8 @@ class EndsReader(Protocol):
     """LogEndsReader, or what a test has in its place."""
 
     def read(self, named: Mapping[str, int]) -> LogEnds: ...
+
+    def with_last_stable(self, ends: LogEnds, wanted: Mapping[str, Int64s]) -> LogEnds: ...
 
 
 class Source(Protocol):
@@ -120,6 +124,10 @@ class Ticker:
         except (ClusterUnreachable, AuthenticationFailed) as error:
             return self._failed("log_ends", error)
         self.log_ends_at = self._clock.now_ms()
+        there = [group for group in groups if ends.suspected.isdisjoint(group.topics)]
+        # The ends are older: what is before a last stable offset was there then, too.
+        stable = standing(there, self._positions.columns, ends)
+        ends = self._ends.with_last_stable(ends, stable)
         self._meters.unknown_ends.set(ends.unknown_partitions)
         observed_at = self._publisher.observe()
         past = Past(self._history, self._positions.earlier)
@@ -133,8 +141,7 @@ class Ticker:
                 observed_at,
                 past,
             )
-            for group in groups
-            if ends.suspected.isdisjoint(group.topics)
+            for group in there
         ]
         self._history.add(ends, observed_at)
         events = [event for result in results for event in result.events]

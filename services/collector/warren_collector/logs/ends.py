@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from aiokafka.protocol.offset import OffsetRequest
@@ -21,8 +21,10 @@ STARTS_EVERY = 30.0  # seconds; logs begin elsewhere only as retention goes on
 _LATEST = -1
 _EARLIEST = -2
 _READ_UNCOMMITTED = 0  # the high watermark, as Kafka's own tools show it
+_READ_COMMITTED = 1  # the last stable offset
 _CLIENT = -1  # "replica id" of one that is not a replica
 _NO_ERROR = 0
+_NOT_ASKED = -2  # nor UNKNOWN, which is asked for
 
 _Offsets = dict[str, Int64s]
 
@@ -30,12 +32,14 @@ _Offsets = dict[str, Int64s]
 @dataclass(frozen=True, slots=True)
 class TopicLog:
     """Offsets by partition; UNKNOWN where the leader did not say. `leader`: brokers by partition,
-    or NO_LEADER; None where that is not told.
+    or NO_LEADER; None where that is not told. `last_stable`: UNKNOWN where it was not asked for,
+    and where it is the end; None where it is so everywhere.
     """
 
     start: Int64s
     end: Int64s
     leader: Int64s | None = None
+    last_stable: Int64s | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +79,12 @@ class LogEndsReader:
         """
         return self._runner.run(self._read(dict(sorted(named.items()))))
 
+    def with_last_stable(self, ends: LogEnds, wanted: Mapping[str, Int64s]) -> LogEnds:
+        """With the last stable offsets of the `wanted` partitions, by topic, where they are not the
+        ends. What no leader says stays unknown: raises nothing.
+        """
+        return self._runner.run(self._with_last_stable(ends, wanted)) if wanted else ends
+
     def read_all(self, accepts: Callable[[str], bool]) -> LogEnds:
         """Of every accepted topic that may be described. Raises what `read` raises."""
         return self._runner.run(self._read_all(accepts))
@@ -103,6 +113,20 @@ class LogEndsReader:
             self._make_room(ends, topics)
             await self._fill(ends, time)
         return past
+
+    async def _with_last_stable(self, ends: LogEnds, wanted: Mapping[str, Int64s]) -> LogEnds:
+        stable = {topic: np.full(len(ends.topics[topic].end), _NOT_ASKED) for topic in wanted}
+        for topic, partitions in wanted.items():
+            stable[topic][partitions] = UNKNOWN
+        await self._fill(stable, _LATEST, _READ_COMMITTED)
+        topics = dict(ends.topics)
+        for topic, found in stable.items():
+            log = topics[topic]
+            open_there = (found >= 0) & (found < log.end)
+            if open_there.any():
+                told = np.where(open_there, found, UNKNOWN)
+                topics[topic] = replace(log, last_stable=told)
+        return replace(ends, topics=topics)
 
     async def _all(self, accepts: Callable[[str], bool]) -> list[str]:
         names = await self._metadata.refresh_all(self._brokers)
@@ -166,7 +190,9 @@ class LogEndsReader:
                     known = np.full(partitions, UNKNOWN, np.int64)
                 offsets[topic] = known
 
-    async def _fill(self, offsets: _Offsets, timestamp: int) -> bool:
+    async def _fill(
+        self, offsets: _Offsets, timestamp: int, isolation: int = _READ_UNCOMMITTED
+    ) -> bool:
         """Asks the leaders for what is UNKNOWN; False when asking again may help."""
         wanted: dict[int, list[tuple[str, list[int]]]] = defaultdict(list)
         for topic, known in offsets.items():
@@ -177,7 +203,10 @@ class LogEndsReader:
             for leader, partitions in by_leader.items():
                 if leader != NO_LEADER:
                     wanted[leader].append((topic, partitions))
-        asked = [self._ask(b, partitions, timestamp, offsets) for b, partitions in wanted.items()]
+        asked = [
+            self._ask(broker, partitions, timestamp, isolation, offsets)
+            for broker, partitions in wanted.items()
+        ]
         return all(await asyncio.gather(*asked))
 
     async def _ask(
@@ -185,14 +214,13 @@ class LogEndsReader:
         broker: int,
         wanted: list[tuple[str, list[int]]],
         timestamp: int,
+        isolation: int,
         offsets: _Offsets,
     ) -> bool:
         """One broker's answer goes into `offsets`; False when asking again may help."""
         topics = [(topic, [(p, timestamp) for p in partitions]) for topic, partitions in wanted]
         try:
-            answer = await self._brokers.send(
-                broker, OffsetRequest(_CLIENT, _READ_UNCOMMITTED, topics)
-            )
+            answer = await self._brokers.send(broker, OffsetRequest(_CLIENT, isolation, topics))
         except TimeoutError:
             self._metadata.expire()
             return True  # asking again would make the tick too late

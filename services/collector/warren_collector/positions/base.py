@@ -52,6 +52,7 @@ class Positions(ABC):
             published = np.concatenate(rows)
             self.columns.commits[published] = 0
             self.columns.told[published] = True
+            self.columns.told_offset[published] = self.columns.offset[published]
             self.earlier.drop(self.columns.told)
         self.groups.published(groups, at)
         for group in groups:

@@ -44,7 +44,8 @@ class PositionColumns:
     """One row per committed position; row NEVER_COMMITTED stands for all that have none.
 
     `commits` counts what was folded in since the row was last published; `group` is a group slot;
-    `told`: the row was published, if only once.
+    `told`: the row was published, if only once; `told_offset`: what was told last, NO_OFFSET until
+    then.
     """
 
     def __init__(self) -> None:
@@ -55,6 +56,7 @@ class PositionColumns:
         self.group = np.zeros(self._free.capacity, np.int32)
         self.told = np.zeros(self._free.capacity, np.bool_)
         self.told[NEVER_COMMITTED] = True
+        self.told_offset = np.full(self._free.capacity, NO_OFFSET, np.int64)
         self.key: list[bytes] = [b""]
 
     @property
@@ -77,6 +79,7 @@ class PositionColumns:
             self._grow()
         self.group[row] = group
         self.told[row] = False
+        self.told_offset[row] = NO_OFFSET
         return row
 
     def give_back(self, row: int) -> None:
@@ -101,4 +104,5 @@ class PositionColumns:
         self.committed_at = np.concatenate([self.committed_at, unused])
         self.commits = np.concatenate([self.commits, np.zeros(more, np.int64)])
         self.group = np.concatenate([self.group, np.zeros(more, np.int32)])
+        self.told_offset = np.concatenate([self.told_offset, unused])
         self.told = np.concatenate([self.told, np.zeros(more, np.bool_)])

@@ -41,6 +41,7 @@ class Columns:
     log_start: Int64s
     log_end: Int64s
     leader: Int64s | None = None
+    last_stable: Int64s | None = None
 
     def __len__(self) -> int:
         return len(self.partition)
@@ -56,6 +57,7 @@ class Columns:
             self.log_start[cut],
             self.log_end[cut],
             None if self.leader is None else self.leader[cut],
+            None if self.last_stable is None else self.last_stable[cut],
         )
 
     def to_contract(self) -> TopicPositions:
@@ -68,6 +70,7 @@ class Columns:
             log_start=self.log_start.tolist(),
             log_end=self.log_end.tolist(),
             leader=None if self.leader is None else self.leader.tolist(),
+            last_stable=None if self.last_stable is None else self.last_stable.tolist(),
         )
 
 
@@ -192,7 +195,16 @@ def _columns(partitions: Int64s, rows: Int64s, columns: PositionColumns, log: To
         log_start=log.start,
         log_end=log.end,
         leader=log.leader,
+        last_stable=_below(log.last_stable, committed, log.end),
     )
+
+
+def _below(last_stable: Int64s | None, committed: Int64s, end: Int64s) -> Int64s | None:
+    """Only where the group has something left to read."""
+    if last_stable is None:
+        return None
+    told = np.where((committed >= 0) & (committed < end), last_stable, UNKNOWN)
+    return None if (told == UNKNOWN).all() else told
 
 
 _NONE = np.zeros(0, np.int64)

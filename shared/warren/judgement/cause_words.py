@@ -1,0 +1,26 @@
+"""The words that causes share."""
+
+from __future__ import annotations
+
+from warren.contracts.cause import Cause, CauseEvidence, CauseName
+from warren.judgement.facts import Facts
+from warren.words import grouped
+
+
+def cause(name: CauseName, sentence: str, action: str | None = None, **evidence: object) -> Cause:
+    return Cause(
+        name=name,
+        sentence=sentence,
+        action=action,
+        evidence=CauseEvidence.model_construct(None, **evidence),
+    )
+
+
+def listed(facts: Facts, rows: list[int]) -> str:
+    if len(rows) == 1:
+        return facts.name(rows[0])
+    return f"{facts.name(rows[0])} and {grouped(len(rows) - 1)} more"
+
+
+def has(rows: list[int]) -> str:
+    return "has" if len(rows) == 1 else "have"

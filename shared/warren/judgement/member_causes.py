@@ -1,0 +1,114 @@
+"""Causes in the group: who is in it, what they own, how often that changes."""
+
+from __future__ import annotations
+
+from warren.contracts.cause import Cause
+from warren.contracts.status import Status
+from warren.judgement.cause_words import cause, has, listed
+from warren.judgement.facts import Facts
+from warren.words import duration
+
+# Membership and commits are observed apart: so long one may be behind the other.
+APART_MS = 15_000
+REBALANCES, REBALANCES_MS, LAST_REBALANCE_MS = 4, 5 * 60_000, 2 * 60_000
+
+
+def no_members(facts: Facts) -> Cause | None:
+    group = facts.membership
+    if group is None or group.empty_since is None or not group.managed:
+        return None
+    empty_ms = facts.now_ms - group.empty_since
+    # Whoever commits from outside the group is not missed by it.
+    outside = facts.newest_commit_seen_at() > group.empty_since + APART_MS
+    if empty_ms < APART_MS or outside or not facts.with_status(Status.STOP):
+        return None
+    client_id, host = group.left or (None, None)
+    last = "" if client_id is None else f"; {client_id} at {host} was there last"
+    return cause(
+        "no_members",
+        f"nobody has been in the group for {duration(empty_ms)}{last}",
+        "start its consumers, or find out why they end",
+        since=group.empty_since,
+        client_id=client_id,
+        host=host,
+        members=0,
+    )
+
+
+def rebalance_loop(facts: Facts) -> Cause | None:
+    group = facts.membership
+    times = (
+        []
+        if group is None
+        else [at for at in group.rebalanced_at if facts.now_ms - at <= REBALANCES_MS]
+    )
+    if group is None or len(times) < REBALANCES or facts.now_ms - times[-1] > LAST_REBALANCE_MS:
+        return None
+    return cause(
+        "rebalance_loop",
+        f"{len(times)} rebalances within {duration(REBALANCES_MS)}, the last one "
+        f"{duration(facts.now_ms - times[-1])} ago: nothing is consumed meanwhile",
+        "look for members that end and start again, or that poll more rarely than "
+        "max.poll.interval.ms",
+        times=len(times),
+        within_ms=REBALANCES_MS,
+        members=len(group.members),
+    )
+
+
+def unowned_partitions(facts: Facts) -> Cause | None:
+    group, rows = facts.membership, facts.standing()
+    if group is None or not group.members or not group.without_owner or not rows:
+        return None
+    if "Rebalance" in group.state or facts.with_status(Status.STALL):
+        return None
+    if not group.without_owner.issuperset(facts.names(rows)):
+        return None
+    topic, partition = facts.layout.name(rows[0])
+    return cause(
+        "unowned_partitions",
+        f"{listed(facts, rows)} {has(rows)} no owner, though {len(group.members)} "
+        f"{'member is' if len(group.members) == 1 else 'members are'} in the group",
+        "are all members subscribed to the topic, and do they have the same assignor?",
+        topic=topic,
+        partition=partition,
+        partitions=len(rows),
+        members=len(group.members),
+    )
+
+
+def one_member(facts: Facts) -> Cause | None:
+    """All that stands is one member's, most of what it has, and the others are well."""
+    group, rows = facts.membership, facts.standing()
+    if group is None or len(group.members) < 2 or not rows or len(rows) < len(facts.bad):
+        return None
+    owners = {group.owners.get(name) for name in facts.names(rows)}
+    if len(owners) != 1 or None in owners:
+        return None
+    number = next(iter(owners))
+    assert number is not None
+    member = group.members[number]
+    owned = sum(map(len, member.partitions.values()))
+    others = len({*group.owners.values()} - {number})
+    # Commits go on: what it cannot get past may be a record in some of its partitions.
+    enough = owned if facts.with_status(Status.STALL) else max(owned / 2, 1)
+    alone = len(rows) == 1 and facts.worst is Status.STALL
+    if not others or alone or len(rows) < enough:
+        return None
+    topic, partition = facts.layout.name(rows[0])
+    return cause(
+        "one_member",
+        f"{listed(facts, rows)} {_belong(rows)} to member {member.client_id} at {member.host}; "
+        f"the {'other one is' if others == 1 else f'{others} others are'} well",
+        f"look at {member.client_id} at {member.host}; when it ends, the others take over",
+        topic=topic,
+        partition=partition,
+        partitions=len(rows),
+        client_id=member.client_id,
+        host=member.host,
+        members=len(group.members),
+    )
+
+
+def _belong(rows: list[int]) -> str:
+    return "belongs" if len(rows) == 1 else "belong"
