@@ -151,7 +151,7 @@ class Worker:
         self, policy: PolicyName, groups: int, partitions: int, *, bad: bool, measured: bool
     ) -> None:
         rules = GroupRules(Rules(policy=policy))
-        self._table: dict[bytes, bytes] = {}
+        self.windows: dict[bytes, bytes] = {}
         self._latenesses = Latenesses(
             self,
             ObjectiveBook(OBJECTIVES).limits_for,
@@ -167,8 +167,12 @@ class Worker:
             lateness_of=self._latenesses.of,
         )
         self._measured = measured
-        self._lateness: dict[bytes, bytes] = {}
-        self._groups = [f"group-{number}" for number in range(groups)]
+        self.lateness: dict[bytes, bytes] = {}
+        rng = np.random.default_rng(1)
+        self._begins = {  # [partition] of each log, so that no two groups look alike
+            f"group-{number}": rng.integers(0, 10**9, partitions).tolist()
+            for number in range(groups)
+        }
         self._partitions = partitions
         self._bad = bad
         self._steps = 0
@@ -176,16 +180,16 @@ class Worker:
 
     def read(self, key: bytes) -> bytes | None:
         """The table of lateness."""
-        return self._lateness.get(key)
+        return self.lateness.get(key)
 
     async def save(self, key: bytes, value: bytes | None, partition: int) -> Awaitable[Any]:
         del partition
         assert value is not None
-        self._lateness[key] = value
+        self.lateness[key] = value
         return _done()
 
     def read_windows(self, key: bytes) -> bytes | None:
-        return self._table.get(key)
+        return self.windows.get(key)
 
     def prepare(self, steps: int) -> None:
         """Makes events beforehand, so that this takes no time later."""
@@ -193,9 +197,9 @@ class Worker:
 
     def _records(self) -> list[SourceRecord]:
         self._steps += 1
-        records = [self._record(group) for group in self._groups]
+        records = [self._record(group) for group in self._begins]
         if self._measured and self._steps % 2 == 0:
-            records += [self._freshness(group) for group in self._groups]
+            records += [self._freshness(group) for group in self._begins]
         return records
 
     def step(self) -> int:
@@ -208,29 +212,31 @@ class Worker:
         records = [record for record in records if record.topic != "w.freshness"]
         for first in range(0, len(records), BATCH):
             batch = records[first : first + BATCH]
-            result = self._evaluator.evaluate(batch, self._table.get)
+            result = self._evaluator.evaluate(batch, self.windows.get)
             judged += result.counts.partitions
             for write in result.writes:
                 assert write.value is not None
-                self._table[write.key] = write.value
+                self.windows[write.key] = write.value
         return judged
 
     def state_bytes(self) -> int:
         """Of the table's values, before compression, per partition."""
-        return round(sum(map(len, self._table.values())) / len(self._groups) / self._partitions)
+        return round(sum(map(len, self.windows.values())) / len(self._begins) / self._partitions)
 
     def _record(self, group: str) -> SourceRecord:
-        count, step = self._partitions, self._steps
+        count, step, begins = self._partitions, self._steps, self._begins[group]
         now = START_MS + step * STEP_MS
         # Bad: the offset stays although there are commits, and the log grows.
         committed = 100_000 if self._bad else 100_000 + 100 * step
         positions = TopicPositions.model_construct(
             partition=list(range(count)),
-            committed=[committed + p for p in range(count)],
-            committed_at=[now - p for p in range(count)],
+            committed=[committed + begin for begin in begins],
+            committed_at=[now - begin % 997 for begin in begins],
             commits=[1] * count,
             log_start=[0] * count,
-            log_end=[100_000 + 100 * step + p + (p + 3 * step) % 7 for p in range(count)],
+            log_end=[
+                100_000 + 100 * step + begin + (p + 3 * step) % 7 for p, begin in enumerate(begins)
+            ],
         )
         event = OffsetEvent.model_construct(
             cluster="bench",
@@ -250,7 +256,7 @@ class Worker:
         late = [now - START_MS if self._bad else 3000 * (p % 2) for p in range(count)]
         topic = TopicFreshness.model_construct(
             partition=list(range(count)),
-            committed=[100_000 + p for p in range(count)],
+            committed=[100_000 + begin for begin in self._begins[group]],
             freshness_ms=late,
             reason=["exact" if ms else "caught_up" for ms in late],
             bound_ms=[0] * count,

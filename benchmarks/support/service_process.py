@@ -14,6 +14,7 @@ from pathlib import Path
 
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
+from support.measuring import Usage, usage
 from warren_local.ports import free_port
 
 WITHIN = 600.0  # seconds that any waiting may take
@@ -33,6 +34,9 @@ class ServiceProcess:
         except httpx.HTTPError:
             return False
         return answer.status_code == httpx.codes.OK
+
+    def usage(self) -> Usage:
+        return usage(self.pid)
 
     def total(self, series: str) -> float:
         """Sum of the samples of a series; 0 when there are none."""
