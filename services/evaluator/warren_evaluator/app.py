@@ -24,6 +24,7 @@ from warren_evaluator.batch import BatchEvaluator
 from warren_evaluator.faust_corrections.consumer import SafeTransport
 from warren_evaluator.faust_corrections.recovery import SafeTableManager
 from warren_evaluator.faust_corrections.window_table import WindowTable
+from warren_evaluator.freed_memory import give_back
 from warren_evaluator.gone_groups import ended_groups
 from warren_evaluator.home.changelog import TABLES, app_id
 from warren_evaluator.home.credentials import broker_urls, credentials
@@ -41,6 +42,11 @@ MAX_REQUEST_BYTES = 64 * 2**20
 # group, and does not join it again before somebody polls, which nobody does without an assignment.
 # That the worker is there is what heartbeats say, that it works is what `progress` watches.
 NO_POLL_LIMIT = 10 * 365 * 86_400.0
+
+
+# Faust keeps a thousand replayed records of each partition before it takes them in: values of some
+# 30 kB, hundreds of megabytes.
+_TABLE: dict[str, Any] = {"key_type": bytes, "value_type": bytes, "recovery_buffer_size": 50}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +76,7 @@ def create_evaluator(settings: Settings, partitions: int, clock: Clock) -> Evalu
         "value_serializer": "raw",
     }
     table, members, lateness = (
-        cast(WindowTable, app.Table(name, partitions=partitions, key_type=bytes, value_type=bytes))
-        for name in TABLES
+        cast(WindowTable, app.Table(name, partitions=partitions, **_TABLE)) for name in TABLES
     )
     memberships = Memberships(members)
     groups = app.topic(GROUPS.full_name(settings.home.topic_prefix), **raw)
@@ -106,6 +111,7 @@ def create_evaluator(settings: Settings, partitions: int, clock: Clock) -> Evalu
     async def after_recovery() -> None:
         pipeline.gone.restore(ended_groups(table.entries()))
         evaluator.incidents = await _incidents_without_state(settings, table)
+        give_back()
 
     async def lateness_recovered() -> None:
         latenesses.recovered(lateness.entries())
@@ -174,7 +180,7 @@ def _faust_settings(settings: Settings, partitions: int) -> dict[str, Any]:
         "topic_partitions": partitions,
         "table_standby_replicas": 0,
         "consumer_auto_offset_reset": "earliest",
-        "consumer_max_fetch_size": 4 * 2**20,
+        "consumer_max_fetch_size": 2**20,
         "stream_buffer_maxsize": 256,
         # A rebalance waits for the batch that is being worked on.
         "stream_wait_empty": True,
