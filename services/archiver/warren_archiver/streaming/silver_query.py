@@ -6,11 +6,13 @@ Each interval it takes in what has come, and ends.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from datetime import date
 
 import structlog
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # no py.typed
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from pyspark.sql.streaming.query import StreamingQuery
 from warren.clock import Clock
 from warren.contracts.topics import OFFSETS, Topic
@@ -56,6 +58,8 @@ class SilverQuery:
         self._settled = False
         self._pause = FIRST_PAUSE
         self._start_at = 0.0
+        self._all_judged = False
+        """Only then the days of a batch tell what is to be judged."""
 
     @property
     def running(self) -> bool:
@@ -119,19 +123,25 @@ class SilverQuery:
         """In a thread of Spark's; `events` belong to a session of the query's own."""
         started = self._clock.monotonic()
         written = Silver(events.sparkSession, self._lake, self._topics).take(events)
-        if OFFSETS in self._topics.values():
-            written |= self._judge(events.sparkSession)
+        written |= self._judge(events)
         for table, rows in written.items():
             ARCHIVER_SILVER_ROWS.labels(table).inc(rows)
         ARCHIVER_SILVER_TIMESTAMP.set(self._clock.now_ms() / 1000)
         seconds = round(self._clock.monotonic() - started, 2)
         log.info("silver written", batch=number, rows=sum(written.values()), seconds=seconds)
 
-    def _judge(self, spark: SparkSession) -> dict[str, int]:
+    def _judge(self, events: DataFrame) -> dict[str, int]:
         """What fails is tried again after the next batch: progress is kept beside the tables."""
+        since = _first_day(events, [n for n, topic in self._topics.items() if topic is OFFSETS])
+        if since is None and self._all_judged:
+            return {}
+        evaluations = Evaluations(events.sparkSession, self._lake, self._settings)
         try:
-            return {EVALUATIONS.name: Evaluations(spark, self._lake, self._settings).catch_up()}
+            judged = evaluations.catch_up(since if self._all_judged else None)
+            self._all_judged = True
+            return {EVALUATIONS.name: judged}
         except (PySparkException, Py4JError) as problem:
+            self._all_judged = False
             ARCHIVER_FAILURES.inc()
             log.error("evaluations failed", problem=spark_cause(problem))
             return {}
@@ -164,3 +174,9 @@ class SilverQuery:
             log.error("silver failed", problem=failure.cause, again_in=self._pause)
             self._start_at = self._clock.monotonic() + self._pause
             self._pause = min(self._pause * 2, LONGEST_PAUSE)
+
+
+def _first_day(events: DataFrame, topics: Collection[str]) -> date | None:
+    """Of these topics' events; None when there is none."""
+    row = events.where(F.col("topic").isin(list(topics))).agg(F.min("date").alias("day")).first()
+    return None if row is None else row["day"]
