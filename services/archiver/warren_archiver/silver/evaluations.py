@@ -162,6 +162,19 @@ def evaluated(events: DataFrame, states: DataFrame, settings: Settings) -> DataF
     return judged(events, states, book, _ROW, evaluation_row, _state_row)
 
 
+def judged_from_nothing(events: DataFrame, settings: Settings) -> DataFrame | None:
+    """All evaluations, from all events that there have been. None where the topic had several ids:
+    each was judged after the one before.
+    """
+    name = OFFSETS.full_name(settings.home.topic_prefix)
+    of_topic = events.where(F.col("topic") == name)
+    ids = [row["topic_id"] for row in of_topic.select("topic_id").distinct().collect()]
+    if len(ids) != 1:
+        return None
+    nothing = events.sparkSession.createDataFrame([], EVALUATION_STATES.schema)
+    return evaluations_of(evaluated(of_topic, nothing, settings), name, ids[0])
+
+
 def evaluations_of(both: DataFrame, topic: str, topic_id: str) -> DataFrame:
     rows = both.where("NOT is_state")
     times = {name: bounded(F.timestamp_micros(name)) for name in _TIMES}
