@@ -22,7 +22,7 @@ from pyspark import SparkContext
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from rich.console import Console
-from support.measuring import kafka, usage
+from support.measuring import kafka, usage, usage_with_children
 from warren.clock import SystemClock
 from warren.contracts import OffsetEvent, TopicPositions, group_key
 from warren.contracts.topics import OFFSETS
@@ -30,6 +30,9 @@ from warren.kafka.producer import EventProducer
 from warren.log import configure
 from warren.settings import LogSettings, Settings
 from warren_archiver.lake.lake import Lake
+from warren_archiver.replay.replay import Archived
+from warren_archiver.replay.what_if import changed
+from warren_archiver.report.period import Period
 from warren_archiver.session import open_session
 from warren_archiver.silver.catalogue import POSITIONS
 from warren_archiver.silver.evaluations import Evaluations
@@ -38,7 +41,7 @@ from warren_archiver.streaming.archive import archive
 from warren_local.jars import ensure_spark_jars
 
 GROUPS = 500
-GROUP_PARTITIONS = 5  # columns of each event: about 420 bytes
+HOUR_MS = 3_600_000
 
 
 def main() -> None:
@@ -60,8 +63,9 @@ def main() -> None:
         )
         _create_topic(settings, arguments.partitions)
         cold = arguments.events // 5
-        size = _fill(settings, 0, cold)
-        result = _measure(settings, cold, arguments.events, silver=arguments.silver)
+        load = Load(settings, arguments.group_partitions)
+        size = load.fill(0, cold)
+        result = _measure(load, cold, arguments.events, silver=arguments.silver)
     print(json.dumps({"benchmark": "archive", "event_bytes": size} | result))
 
 
@@ -71,6 +75,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--events", type=int, default=1_000_000)
     parser.add_argument("--partitions", type=int, default=8, help="of the topic")
     parser.add_argument("--memory", default="1g", help="heap of Spark's JVM")
+    parser.add_argument("--group-partitions", type=int, default=5, help="in each event")
     parser.add_argument("--silver", action="store_true", help="positions and evaluations too")
     parser.add_argument("--batch", type=int, default=200_000, help="most events in one batch")
     return parser.parse_args()
@@ -84,26 +89,34 @@ def _create_topic(settings: Settings, partitions: int) -> None:
         created.result()
 
 
-def _fill(settings: Settings, first: int, end: int) -> int:
-    """Produces events with these numbers; the size of the last one, bytes."""
-    name = OFFSETS.full_name(settings.home.topic_prefix)
-    print(f"loading {end - first:,} events", file=sys.stderr)
-    producer = EventProducer("home", "home", settings.home, delivery_timeout=120)
-    started, value = SystemClock().now_ms(), b""
-    for number in range(first, end):
-        group = f"group-{number % GROUPS}"
-        value = _event(group, number, started).to_bytes()
-        producer.send(name, group_key("bench", group), value)
-    producer.flush()
-    return len(value)
+class Load:
+    """Offset events on their topic; those of a group are 5 s apart."""
+
+    def __init__(self, settings: Settings, group_partitions: int) -> None:
+        self.settings = settings
+        self.group_partitions = group_partitions
+        self._started = SystemClock().now_ms()
+
+    def fill(self, first: int, end: int) -> int:
+        """Produces events with these numbers; the size of the last one, bytes."""
+        name = OFFSETS.full_name(self.settings.home.topic_prefix)
+        print(f"loading {end - first:,} events", file=sys.stderr)
+        producer = EventProducer("home", "home", self.settings.home, delivery_timeout=120)
+        value = b""
+        for number in range(first, end):
+            group = f"group-{number % GROUPS}"
+            value = _event(group, number, self._started, self.group_partitions).to_bytes()
+            producer.send(name, group_key("bench", group), value)
+        producer.flush()
+        return len(value)
 
 
-def _event(group: str, number: int, now: int) -> OffsetEvent:
-    count = GROUP_PARTITIONS
+def _event(group: str, number: int, started: int, count: int) -> OffsetEvent:
+    at = started + number // GROUPS * 5000
     columns = TopicPositions.model_construct(
         partition=list(range(count)),
         committed=[number] * count,
-        committed_at=[now + number] * count,
+        committed_at=[at - 100] * count,
         commits=[1] * count,
         log_start=[0] * count,
         log_end=[number + 10] * count,
@@ -112,21 +125,22 @@ def _event(group: str, number: int, now: int) -> OffsetEvent:
         cluster="bench",
         group=group,
         source="offsets_topic",
-        observed_at=now + number,
+        observed_at=at,
         position=number,
         topics={"orders": columns},
     )
 
 
-def _measure(settings: Settings, cold: int, events: int, *, silver: bool = False) -> dict[str, Any]:
+def _measure(load: Load, cold: int, events: int, *, silver: bool = False) -> dict[str, Any]:
+    settings = load.settings
     started = time.perf_counter()
     spark = open_session(settings.archiver, "warren-bench-archive")
     session_s = time.perf_counter() - started
     first = _archive(spark, settings)
-    _fill(settings, cold, events)
+    load.fill(cold, events)
     then = _archive(spark, settings)
     _verify(spark, settings, events)
-    more = _measure_silver(spark, settings, events) if silver else {}
+    more = _measure_silver(spark, load, events) if silver else {}
     peak = usage(_jvm()).peak_rss_mb
     spark.stop()
     warm = events - cold
@@ -144,8 +158,9 @@ def _measure(settings: Settings, cold: int, events: int, *, silver: bool = False
     }
 
 
-def _measure_silver(spark: SparkSession, settings: Settings, events: int) -> dict[str, Any]:
+def _measure_silver(spark: SparkSession, load: Load, events: int) -> dict[str, Any]:
     """Positions and their minutes from all events in one batch, from nothing; then evaluations."""
+    settings = load.settings
     lake = Lake.at(settings.archiver.path)
     ensure(spark, lake)
     started, before = time.perf_counter(), usage(_jvm())
@@ -153,16 +168,41 @@ def _measure_silver(spark: SparkSession, settings: Settings, events: int) -> dic
     Silver(spark, lake, topics).take(spark.read.format("delta").load(lake.events))
     seconds, cpu_s = time.perf_counter() - started, usage(_jvm()).cpu_s - before.cpu_s
     found = spark.read.format("delta").load(lake.silver(POSITIONS.name)).count()
-    if found != events * GROUP_PARTITIONS:
-        sys.exit(f"{events * GROUP_PARTITIONS} positions were observed, {found} are in silver")
-    started = time.perf_counter()
+    if found != events * load.group_partitions:
+        sys.exit(f"{events * load.group_partitions} positions were observed, {found} in silver")
+    started, before = time.perf_counter(), usage_with_children(_jvm())
     judged = Evaluations(spark, lake, settings).catch_up()
+    after = usage_with_children(_jvm())
+    replayed = _measure_replay(spark, load, events)
+    stored = sum(file.stat().st_size for file in Path(_local(lake)).rglob("*.parquet"))
     return {
         "positions": found,
         "positions_per_s": round(found / seconds),
         "positions_per_cpu_s": round(found / cpu_s),
         "evaluations": judged,
         "evaluations_per_s": round(judged / (time.perf_counter() - started)),
+        "evaluations_per_cpu_s": round(judged / (after.cpu_s - before.cpu_s)),
+        "lake_bytes_per_million_positions": round(stored / found * 1_000_000),
+        "peak_rss_with_python_mb": round(after.peak_rss_mb),
+        **replayed,
+    }
+
+
+def _measure_replay(spark: SparkSession, load: Load, events: int) -> dict[str, Any]:
+    """All events judged by another policy, as `warren replay` does it, without what is written."""
+    now = SystemClock().now_ms()
+    archived = Archived(spark, load.settings, Period(now - HOUR_MS, now + HOUR_MS))
+    if archived.count != events:
+        sys.exit(f"{events} events were produced, {archived.count} are judged")
+    other = changed(load.settings, ["evaluation.intervals=8"])
+    started, before = time.perf_counter(), usage_with_children(_jvm())
+    found = archived.judged(other)
+    seconds = time.perf_counter() - started
+    cpu_s = usage_with_children(_jvm()).cpu_s - before.cpu_s
+    return {
+        "replayed_incidents": len(found),
+        "replay_events_per_s": round(events / seconds),
+        "replay_events_per_cpu_s": round(events / cpu_s),
     }
 
 
@@ -178,6 +218,10 @@ def _archive(spark: SparkSession, settings: Settings) -> _Spent:
     archive(spark, settings, threading.Event(), once=True, clock=SystemClock(), topics=[OFFSETS])
     after = usage(_jvm())
     return _Spent(time.perf_counter() - started, after.cpu_s - before.cpu_s)
+
+
+def _local(lake: Lake) -> str:
+    return lake.root.removeprefix("file:")
 
 
 def _jvm() -> int:

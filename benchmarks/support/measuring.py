@@ -38,6 +38,23 @@ def usage(pid: int | str = "self") -> Usage:
     return Usage(cpu, int(peak.split()[1]) / 1024)
 
 
+def usage_with_children(pid: int) -> Usage:
+    """Of a living process and of all that it has started and that lives, as one."""
+    parents = {int(path.name): _parent(path) for path in Path("/proc").glob("[0-9]*")}
+    family = {pid}
+    while more := {child for child, parent in parents.items() if parent in family} - family:
+        family |= more
+    each = [usage(member) for member in family if Path(f"/proc/{member}").exists()]
+    return Usage(sum(one.cpu_s for one in each), sum(one.peak_rss_mb for one in each))
+
+
+def _parent(process: Path) -> int:
+    try:
+        return int((process / "stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:  # it has ended
+        return 0
+
+
 @contextmanager
 def kafka(bootstrap: str | None) -> Iterator[str]:
     """The given cluster's bootstrap servers, or those of an embedded broker that ends with us."""

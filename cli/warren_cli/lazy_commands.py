@@ -26,6 +26,7 @@ class LazyCommands(TyperGroup):
         "evaluate",
         "decode",
         "report",
+        "replay",
         "archive",
         "topics",
         "config",

@@ -15,10 +15,17 @@ from warren.contracts import LagEvent, OffsetEvent, group_key
 from warren.contracts.topics import LAG, OFFSETS
 from warren.evaluation import RuleBook
 from warren.settings import Settings
+from warren_archiver.judging.groups import (
+    Evaluation,
+    Known,
+    Source,
+    judge_again,
+    remembered,
+)
+from warren_archiver.judging.groups import stored as as_stored
 from warren_archiver.lake.lake import Lake
 from warren_archiver.silver.catalogue import EVALUATION_PROGRESS, EVALUATION_STATES, EVALUATIONS
-from warren_archiver.silver.evaluations import Evaluations, evaluation_row
-from warren_archiver.silver.judging import Evaluation, Remembered, Source, judge_again
+from warren_archiver.silver.evaluations import Evaluations
 from warren_archiver.silver.silver import ensure
 from warren_evaluator.batch import BatchEvaluator
 from warren_evaluator.records import SourceRecord
@@ -58,43 +65,58 @@ def _published() -> list[tuple[int, LagEvent]]:
     ]
 
 
-def _expected() -> list[Any]:
-    return sorted(
-        (offset, lag.group, lag.status, lag.total_lag, lag.incident.id if lag.incident else None)
-        for offset, lag in _published()
+def _expected() -> list[tuple[object, ...]]:
+    return sorted(_row(offset, lag) for offset, lag in _published())
+
+
+def _row(offset: int, lag: LagEvent) -> tuple[object, ...]:
+    """As it is archived; times are Unix milliseconds."""
+    statuses = [status for topic in lag.topics.values() for status in topic.status]
+    incident = lag.incident
+    return (
+        offset,
+        lag.group,
+        lag.evaluated_at,
+        lag.position,
+        lag.status,
+        lag.complete,
+        lag.total_lag,
+        len(statuses),
+        sum(status != "OK" for status in statuses),
+        lag.policy,
+        lag.reason,
+        incident.id if incident else None,
+        incident.opened_at if incident else None,
+        1,
+        NOW + offset,
     )
 
 
 def test_the_evaluator_says_the_same() -> None:
-    assert {status for _, _, status, _, _ in _expected()} >= {"OK", "WARN"}
+    assert {lag.status for _, lag in _published()} >= {"OK", "WARN"}
 
 
-@pytest.mark.parametrize("group", ["billing", "a|b"])
-def test_judgement_goes_on_from_what_is_remembered(group: str) -> None:
+@pytest.mark.parametrize("at_once", [1, 3, 100])
+def test_judgement_goes_on_from_what_is_remembered(at_once: int) -> None:
     book = RuleBook(SETTINGS.evaluation, SETTINGS.collector)
     sources = [
-        Source(r.topic, "id", r.partition, r.offset, r.timestamp_ms * 1000, r.key, r.value)
-        for r in _records()
-        if r.key == group_key("prod", group)
+        Source(r.partition, r.offset, r.timestamp_ms * 1000, r.key, r.value) for r in _records()
     ]
-    told, state = [], None
-    for source in sources:
-        for one in judge_again(("prod", group), [source], state, book):
-            if isinstance(one, Remembered):
-                state = one.state
-            else:
-                told.append((one.source.offset, one.lag))
-    assert told == [(offset, lag) for offset, lag in _published() if lag.group == group]
-    again = judge_again(("prod", group), sources, state, book)
-    assert not [one for one in again if isinstance(one, Evaluation)]
-
-
-def test_rows_have_the_columns_of_their_table() -> None:
-    offset, lag = _published()[0]
-    source = Source(TOPIC, "id", 1, offset, NOW * 1000, b"", b"")
-    row = dict(zip(EVALUATIONS.names, evaluation_row(source, lag), strict=True))
-    assert (row["status"], row["kafka_offset"], row["partitions"]) == ("OK", offset, 1)
-    assert row["kafka_timestamp"].timestamp() * 1000 == NOW
+    told: list[Evaluation] = []
+    known: Known = {}
+    for start in range(0, len(sources), at_once):
+        some = judge_again(sources[start : start + at_once], known, book)
+        told += [one for one in some if isinstance(one, Evaluation)]
+        known = {key: remembered(as_stored(state)) for key, state in known.items()}
+    said = [
+        (one.source.offset, one.event.group, one.brief.status.name, one.brief.reason)
+        for one in told
+    ]
+    assert sorted(said) == [
+        (offset, lag.group, lag.status, lag.reason)
+        for offset, lag in sorted(_published(), key=lambda pair: pair[0])
+    ]
+    assert not list(judge_again(sources, known, book))
 
 
 def test_evaluations_of_all_events_are_archived_once(
@@ -121,8 +143,20 @@ def test_evaluations_of_all_events_are_archived_once(
             evaluations.catch_up()
     evaluations.catch_up()
     stored = spark.read.format("delta").load(lake.silver(EVALUATIONS.name))
-    columns = ("kafka_offset", "group", "status", "total_lag", "incident_id")
-    assert sorted(map(tuple, stored.select(*columns).collect())) == _expected()
+    names = ("position", "status", "complete", "total_lag", "partitions", "bad_partitions")
+    rows = stored.selectExpr(
+        "kafka_offset",
+        "`group`",
+        "unix_millis(at)",
+        *names,
+        "policy",
+        "reason",
+        "incident_id",
+        "unix_millis(opened_at)",
+        "kafka_partition",
+        "unix_millis(kafka_timestamp)",
+    )
+    assert sorted(map(tuple, rows.collect())) == _expected()
     progress = spark.read.format("delta").load(lake.silver(EVALUATION_PROGRESS.name))
     assert [row["until"] for row in progress.collect()] == [len(records) - 1]
     assert evaluations.catch_up() == 0

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 from warren.reference.__main__ import main
 
+from warren_archiver.replay.tables import TABLES as REPLAY_TABLES
 from warren_archiver.silver.catalogue import TABLES
 from warren_archiver.silver.table import Kept, Table
 
@@ -21,10 +22,16 @@ came. Times are timestamps (UTC, microseconds) within 1970 and 9999. All tables 
 `date`, their last column.
 """
 
+REPLAYS = """# Tables of replays
+
+Delta tables below `<path>/replay/`: each `warren replay` adds its rows, and nothing changes them.
+"""
+
 
 def pages() -> dict[str, str]:
     """File contents by path below docs/."""
-    return {"tables.md": "\n".join([INTRODUCTION, *map(_section, TABLES)])}
+    replays = map(_section, REPLAY_TABLES)
+    return {"tables.md": "\n".join([INTRODUCTION, *map(_section, TABLES), REPLAYS, *replays])}
 
 
 def _section(table: Table) -> str:

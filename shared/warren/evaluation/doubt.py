@@ -52,7 +52,7 @@ def stop_is_doubtful(evidence: Evidence, following: Following) -> Bools:
     return doubtful
 
 
-def _works_off_a_backlog(evidence: Evidence, following: Following) -> bool:
+def _works_off_a_backlog(evidence: Evidence, following: Following) -> bool | Bools:
     """The group commits, at its pace, on some partition that is far from its end and comes nearer:
     clients take partitions in turn.
     """
@@ -64,7 +64,7 @@ def _works_off_a_backlog(evidence: Evidence, following: Following) -> bool:
     silent_ms = evidence.now_ms - windows.newest(Column.COMMITTED_AT)
     at_work = silent_ms - following.grace_ms <= _shortest_ms(windows)
     behind = (evidence.current_lag > 0) & ~log_end_reached(windows)
-    return bool((nearer & at_work & behind).any())
+    return following.of_group(nearer & at_work & behind)
 
 
 def _shortest_ms(windows: Windows) -> Int64:
@@ -90,8 +90,8 @@ def warning_is_doubtful(evidence: Evidence, following: Following) -> Bools:
     if following.is_filling.any():
         early = _just_observed(evidence, following, SLOW_TAKES) | log_end_reached(windows)
         early |= _read_what_was_there(windows)
-        if _works_off_a_backlog(evidence, following):
-            early |= _just_observed(evidence, following, PAUSE_TAKES)
+        if np.any(at_work := _works_off_a_backlog(evidence, following)):
+            early |= at_work & _just_observed(evidence, following, PAUSE_TAKES)
         doubtful |= following.is_filling & early
     return doubtful
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from warren.evaluation.learning import Track
 from warren.evaluation.windows import Bools, Int64, Windows
 
@@ -14,6 +16,15 @@ class Following:
 
     is_filling: Bools  # [partition] not full yet
     grace_ms: int  # so long, every healthy group may need to be seen to commit
+    groups: Int64 | None = None  # [partition] the number of its group; None where all are of one
+
+    def of_group(self, found: Bools) -> bool | Bools:
+        """Whether it holds of some partition of the group: for all, or [partition]."""
+        if self.groups is None:
+            return bool(found.any())
+        some = np.zeros(int(self.groups.max(initial=-1)) + 1, np.bool_)
+        some[self.groups[found]] = True
+        return some[self.groups]
 
 
 @dataclass(frozen=True, slots=True)

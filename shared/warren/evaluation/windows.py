@@ -7,6 +7,7 @@ record's offset in `__consumer_offsets`), not by their time.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -55,6 +56,25 @@ class Windows:
         at = np.full(partitions, UNKNOWN, np.int64)
         return cls(columns, np.zeros(partitions, np.int64), log_ends, at)
 
+    @classmethod
+    def joined(cls, all_: Sequence[Windows]) -> Windows:
+        """One after the other; all have the same number of slots."""
+        return cls(
+            np.concatenate([windows.columns for windows in all_], axis=1),
+            np.concatenate([windows.filled for windows in all_]),
+            np.concatenate([windows.log_ends for windows in all_]),
+            np.concatenate([windows.log_ends_at for windows in all_]),
+        )
+
+    def copied(self) -> Windows:
+        copies = (self.columns.copy(), self.filled.copy(), self.log_ends.copy())
+        return Windows(*copies, self.log_ends_at.copy())
+
+    def part(self, rows: slice) -> Windows:
+        """These partitions; not a copy."""
+        columns, filled = self.columns[:, rows], self.filled[rows]
+        return Windows(columns, filled, self.log_ends[rows], self.log_ends_at[rows])
+
     @property
     def intervals(self) -> int:
         return int(self.columns.shape[2])
@@ -84,8 +104,7 @@ class Windows:
     def take(self, rows: Int64) -> Windows:
         """A copy with these partitions; a negative row gives an empty window."""
         if np.array_equal(rows, np.arange(len(self.filled))):  # as nearly always
-            copies = (self.columns.copy(), self.filled.copy(), self.log_ends.copy())
-            return Windows(*copies, self.log_ends_at.copy())
+            return self.copied()
         missing = rows < 0
         if len(self.filled) == 0:
             return Windows.empty(len(rows), self.intervals)
@@ -128,9 +147,10 @@ class Windows:
         self.columns[Column.ORDER] = np.arange(-self.intervals, 0)
 
     def remember_log_ends(
-        self, rows: Int64, log_ends: Int64, at: int, apart_ms: int = LOG_ENDS_APART_MS
+        self, rows: Int64, log_ends: Int64, at: int | Int64, apart_ms: int = LOG_ENDS_APART_MS
     ) -> None:
-        """Adds one observation for each of these (distinct) partitions; UNKNOWN ones are not.
+        """Adds one observation for each of these (distinct) partitions; UNKNOWN ones are not. `at`
+        is for all, or one for each.
 
         It replaces the newest where that is of the same stretch of time: how long ends are
         remembered does not depend on how often a group is looked at.
@@ -138,6 +158,7 @@ class Windows:
         known = log_ends >= 0
         if not known.all():
             rows, log_ends = rows[known], log_ends[known]
+            at = at if isinstance(at, int) else at[known]
         later = rows[self.log_ends_at[rows] // apart_ms != at // apart_ms]
         if len(later):
             self.log_ends[later, :-1] = self.log_ends[later, 1:]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from warren.contracts import OffsetEvent
-from warren.evaluation import Column, Int64, Windows
+from warren.evaluation import Bools, Column, Int64, Windows
 from warren.evaluation.commit_convention import REST_MS, CommitEvidence, Commits, Rest
 from warren.judgement.layout import Layout
 from warren.judgement.observation import Observation
@@ -14,6 +14,14 @@ from warren.judgement.state import Latest
 
 def seen(known: Commits, event: OffsetEvent, observation: Observation, windows: Windows) -> Commits:
     """With what the event shows; `windows` have its log ends already."""
+    at_end, rests = shown(observation, windows)
+    if not (at_end | rests).any():
+        return known
+    return learnt(known, event, at_end, rests)
+
+
+def shown(observation: Observation, windows: Windows) -> tuple[Bools, Bools]:
+    """[N] each: commits at the log's end, and those that rest one before it."""
     latest, rows = observation.latest, observation.rows
     committed, log_end = latest[Latest.COMMITTED], latest[Latest.LOG_END]
     at_end = (committed == log_end) & (committed > 0)
@@ -21,10 +29,13 @@ def seen(known: Commits, event: OffsetEvent, observation: Observation, windows: 
     if rests.any():
         rests &= windows.log_ends[rows, -2] == log_end
     if rests.any():
-        rests &= event.observed_at - _there_since(observation, windows) >= REST_MS
-    if not (at_end | rests).any():
-        return known
-    learnt = dict(known)
+        rests &= observation.at - _there_since(observation, windows) >= REST_MS
+    return at_end, rests
+
+
+def learnt(known: Commits, event: OffsetEvent, at_end: Bools, rests: Bools) -> Commits:
+    """`at_end` and `rests`: of the event's partitions, in its order."""
+    found = dict(known)
     start = 0
     for topic, positions in event.topics.items():
         part = slice(start, start + len(positions.partition))
@@ -36,8 +47,8 @@ def seen(known: Commits, event: OffsetEvent, observation: Observation, windows: 
         before = known.get(topic, CommitEvidence())
         after = before.and_seen(places, at_end=bool(at_end[part].any()))
         if after is not before:
-            learnt[topic] = after
-    return learnt
+            found[topic] = after
+    return found
 
 
 def _there_since(observation: Observation, windows: Windows) -> Int64:

@@ -158,7 +158,7 @@ def _judged(
     lag = lag_of(updated.latest, updated.steps)
     evidence = Evidence(
         updated.windows,
-        least_lag_of(updated, lag),
+        least_lag_of(updated.latest, updated.windows, lag, updated.steps),
         event.observed_at,
         updated.track,
         Following(updated.windows.filled < rules.intervals, group_rules.group.grace_ms),

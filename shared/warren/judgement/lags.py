@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warren.evaluation import UNKNOWN, Int64
+from warren.evaluation import UNKNOWN, Int64, Windows
 from warren.judgement.state import GroupState, Latest
 
 
@@ -30,15 +30,15 @@ def lag_of_commits(latest: Int64, log_end_before: Int64, steps: Int64 | int = 0)
     return np.where(caught_up, 0, lag)
 
 
-def least_lag_of(state: GroupState, lag: Int64) -> Int64:
+def least_lag_of(latest: Int64, windows: Windows, lag: Int64, steps: Int64 | int = 0) -> Int64:
     """The lag that a partition is judged by: that of now or, while no broker says where the log
     ends, the one that follows from where it last ended. Logs only grow, so it is at least that.
     """
     if (lag != UNKNOWN).all():  # as nearly always
         return lag
-    then = state.latest.copy()
-    then[Latest.LOG_END] = state.windows.log_ends[:, -1]
-    return np.where(lag == UNKNOWN, lag_of(then, state.steps), lag)
+    then = latest.copy()
+    then[Latest.LOG_END] = windows.log_ends[:, -1]
+    return np.where(lag == UNKNOWN, lag_of(then, steps), lag)
 
 
 def lag_before(known: GroupState | None, updated: GroupState) -> Int64 | None:

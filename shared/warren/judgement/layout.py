@@ -75,7 +75,7 @@ class Layout:
 
     def with_topics(self, topics: Mapping[str, Sequence[int]]) -> Layout:
         """This layout with these partitions too."""
-        if all(self._has(topic, partitions) for topic, partitions in topics.items()):
+        if all(self.has(topic, partitions) for topic, partitions in topics.items()):
             return self
         merged: dict[str, Sequence[int]] = dict(self.topics)
         for topic, partitions in topics.items():
@@ -92,6 +92,7 @@ class Layout:
             kept[topic] = [p for p in kept.get(topic, ()) if p not in gone]
         return Layout(kept)
 
-    def _has(self, topic: str, partitions: Sequence[int]) -> bool:
+    def has(self, topic: str, partitions: Sequence[int]) -> bool:
+        """Whether all of these partitions are here."""
         known = self.topics.get(topic, ())
         return known == tuple(partitions) or set(known).issuperset(partitions)

@@ -25,11 +25,13 @@ LATEST_MOMENT = 253_402_300_799_999
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What one event says of N partitions."""
+    """What one event says of N partitions, or what one event of each of several groups does."""
 
     rows: Int64  # [N]
     latest: Int64  # [Latest, N]
     commits: Int64  # [N] how many are folded into this event
+    at: int | Int64  # when it was observed: for all, or [N]
+    order: int | Int64  # of its commits among those of their partition: for all, or [N]
 
 
 def check_ranges(event: OffsetEvent) -> None:
@@ -55,9 +57,21 @@ def observe(event: OffsetEvent, layout: Layout) -> Observation:
         rows[part] = layout.rows(topic, positions.partition)
         _fill(topic, positions, latest[:, part], commits[part])
         start = part.stop
-    # Commit times are the clients' own; silly ones must not wrap around when they are subtracted.
+    return Observation(rows, bounded(latest), commits, event.observed_at, order_of(event))
+
+
+def bounded(latest: Int64) -> Int64:
+    """Commit times are the clients' own; silly ones must not wrap around when they are subtracted.
+
+    Changes them in place.
+    """
     np.clip(latest[Latest.COMMITTED_AT], -MAX_TIME, MAX_TIME, out=latest[Latest.COMMITTED_AT])
-    return Observation(rows, latest, commits)
+    return latest
+
+
+def order_of(event: OffsetEvent) -> int:
+    """What orders the commits of an event among those of others of the same source."""
+    return event.observed_at if event.position < 0 else event.position
 
 
 def _fill(topic: str, positions: TopicPositions, latest: Int64, commits: Int64) -> None:

@@ -36,7 +36,7 @@ def reasons(
 ) -> Reasons:
     if not by_row:
         return NONE
-    worst_first = _worst_first(status, lag)
+    worst_first: list[int] = bad_rows(status, lag).tolist()
     worst = worst_first[0]
     topic, partition = layout.name(worst)
     more = len(worst_first) - 1
@@ -45,9 +45,13 @@ def reasons(
     return Reasons(by_row, worst_first, said + others)
 
 
-def _worst_first(status: Statuses, lag: Int64) -> list[int]:
-    """Rows that are not OK, by status and then by lag; equal ones by topic and partition."""
+def bad_rows(status: Statuses, lag: Int64, group: Int64 | None = None) -> Int64:
+    """Rows that are not OK, the worst first: by status and then by lag; equal ones by topic and
+    partition. `group`: [partition] the number of its group, which counts before all that.
+    """
     rows = np.flatnonzero(status > Status.OK)
-    order = np.lexsort((rows, -lag[rows], -status[rows].astype(np.int64)))
-    worst: list[int] = rows[order].tolist()
+    keys = [rows, -lag[rows], -status[rows].astype(np.int64)]
+    if group is not None:
+        keys.append(group[rows])
+    worst: Int64 = rows[np.lexsort(keys)]
     return worst

@@ -14,6 +14,7 @@ from warren.evaluation import (
     GroupRules,
     Int64,
     PartitionRules,
+    Rules,
     Sighting,
     Track,
     Windows,
@@ -43,26 +44,24 @@ def updated_state(
     latest[:, rows >= 0] = old.latest[:, rows[rows >= 0]]
     observation = observe(event, layout)
     latest[:, observation.rows] = observation.latest
-    _forget_other_logs(windows, observation)
+    forget_other_logs(windows, observation)
     is_first = windows.filled[observation.rows] == 0
     if event.earlier:
         recall(windows, layout, latest, event)
-    apart = rules.group.log_ends_apart_ms
-    ends = observation.latest[Latest.LOG_END]
-    windows.remember_log_ends(observation.rows, ends, event.observed_at, apart)
+    remember_log_ends(windows, observation, rules.group)
     before = {t: evidence for t, evidence in old.commits.items() if t in layout.topics}
     commits = seen(before, event, observation, windows)
     correct(windows, layout, before, commits)
     last = last_processed(commits)
     steps = layout.marked(last)[observation.rows] if last else 0
-    _insert(windows, observation, event, applied, steps, is_first)
+    insert(windows, observation, applied, steps, is_first)
     state = replace(
         old,
         applied=Applied.by(event, source_offset),
         layout=layout,
         latest=latest,
         windows=windows,
-        track=_tracked(old, rows, observation, event, applied, steps),
+        track=_tracked(old, rows, observation, applied, steps),
         commits=commits,
         onset=None if old.onset is None else old.onset.take(rows),
         logs=logs_of_parts(event, layout, old.logs, rows) if event.parts > 1 else None,
@@ -70,7 +69,12 @@ def updated_state(
     return state, applied
 
 
-def _forget_other_logs(windows: Windows, observation: Observation) -> None:
+def remember_log_ends(windows: Windows, observation: Observation, rules: Rules) -> None:
+    ends = observation.latest[Latest.LOG_END]
+    windows.remember_log_ends(observation.rows, ends, observation.at, rules.log_ends_apart_ms)
+
+
+def forget_other_logs(windows: Windows, observation: Observation) -> None:
     """A log end goes back only where a topic was made anew, or its log was truncated: where the log
     of before ended, and what was committed beyond this one, says nothing of it.
     """
@@ -92,15 +96,16 @@ def _was_elsewhere(windows: Windows, observation: Observation) -> Bools:
     return elsewhere
 
 
-def _insert(
+def insert(
     windows: Windows,
     observation: Observation,
-    event: OffsetEvent,
     rules: PartitionRules,
     steps: Int64 | int,
     is_first: Bools,
 ) -> None:
-    """`is_first`: [N] nothing was known of its commits but what the event may tell of earlier."""
+    """Commits into their windows. `is_first`: [N] nothing was known of the partition's but what the
+    event may tell of earlier.
+    """
     rows, latest = observation.rows, observation.latest
     committed, committed_at = latest[Latest.COMMITTED], latest[Latest.COMMITTED_AT]
     if (gone := committed < 0).any():
@@ -113,13 +118,12 @@ def _insert(
         committed_at != windows.newest(Column.COMMITTED_AT)[rows]
     )
     moved = (committed >= 0) & (is_first | ((observation.commits > 0) & differs))
-    order = event.observed_at if event.position < 0 else event.position
     commits = np.empty((len(Column), int(moved.sum())), np.int64)
     commits[Column.OFFSET] = committed[moved]
     commits[Column.COMMITTED_AT] = committed_at[moved]
-    commits[Column.OBSERVED_AT] = event.observed_at
+    commits[Column.OBSERVED_AT] = _of(observation.at, moved)
     commits[Column.LAG] = lag[moved]
-    commits[Column.ORDER] = order
+    commits[Column.ORDER] = _of(observation.order, moved)
     into = rows[moved]
     windows.insert(into, commits, rules.min_distance_of(into), rules.capacity_of(into))
     if not isinstance(rules.intervals, int):
@@ -130,7 +134,6 @@ def _tracked(
     old: GroupState,
     rows: Int64,
     observation: Observation,
-    event: OffsetEvent,
     rules: PartitionRules,
     steps: Int64 | int,
 ) -> Track | None:
@@ -138,9 +141,16 @@ def _tracked(
     if "progress" not in rules.policies:
         return None
     track = Track.empty(len(rows)) if old.track is None else old.track.take(rows)
+    learn(track, observation, rules, steps)
+    return track
+
+
+def learn(
+    track: Track, observation: Observation, rules: PartitionRules, steps: Int64 | int
+) -> None:
     latest = observation.latest
     sighting = Sighting(
-        at=event.observed_at,
+        at=observation.at,
         committed=latest[Latest.COMMITTED],
         committed_at=latest[Latest.COMMITTED_AT],
         commits=observation.commits,
@@ -148,4 +158,7 @@ def _tracked(
         allowed_lag=rules.allowed_lag_of(observation.rows) + steps,
     )
     track.observe(observation.rows, sighting)
-    return track
+
+
+def _of(values: int | Int64, chosen: Bools) -> int | Int64:
+    return values if isinstance(values, int) else values[chosen]

@@ -31,6 +31,12 @@ class Checkpoint:
         newest = self._newest()
         return {} if newest < 0 else ends_of(self._read(newest)[-1])
 
+    def committed(self) -> str | None:
+        """What Spark says of its source's offset where the last batch ends that is done; None when
+        there is none."""
+        newest = self._newest("commits")
+        return None if newest < 0 else self._read(newest)[-1]
+
     def begun_ms(self) -> int | None:
         """When that batch was, Unix milliseconds; None when there was none."""
         newest = self._newest()
@@ -49,8 +55,8 @@ class Checkpoint:
         ends = {topic: ends for topic, ends in json.loads(source).items() if topic not in topics}
         self._replace(newest, "\n".join([*head, json.dumps(ends, separators=(",", ":"))]))
 
-    def _newest(self) -> int:
-        directory = self._hadoop_path("offsets")
+    def _newest(self, of: str = "offsets") -> int:
+        directory = self._hadoop_path(of)
         if not self._files.exists(directory):
             return -1
         names = [status.getPath().getName() for status in self._files.listStatus(directory)]

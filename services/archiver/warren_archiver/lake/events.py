@@ -43,8 +43,9 @@ LATEST = datetime(9999, 12, 30, 23, 59, 59, 999_999, tzinfo=UTC)
 
 
 def bounded(moment: Column) -> Column:
-    """The moment, or the nearest that is within EARLIEST and LATEST."""
-    return F.least(F.greatest(moment, F.lit(EARLIEST)), F.lit(LATEST))
+    """The moment, or the nearest that is within EARLIEST and LATEST; null where it is null."""
+    nearest = F.least(F.greatest(moment, F.lit(EARLIEST)), F.lit(LATEST))
+    return F.when(moment.isNotNull(), nearest)
 
 
 def events(raw: DataFrame, ids: Mapping[str, str]) -> DataFrame:

@@ -36,7 +36,7 @@ _EVENTS_PROPERTIES = {
 @dataclass(frozen=True, slots=True)
 class Lake:
     """`root/bronze/events`, `root/bronze/gaps`, `root/bronze/topic_ids`, `root/silver/<table>`,
-    `root/checkpoints/events`, `root/checkpoints/silver`.
+    `root/checkpoints/events`, `root/checkpoints/silver`, `root/replay/<table>`.
 
     Earlier Warrens had `root/bronze/<topic>`, `root/quarantine`, `root/gaps` and
     `root/checkpoints/<topic>`: nothing here has such a name.
@@ -68,6 +68,9 @@ class Lake:
 
     def silver(self, name: str) -> str:
         return f"{self.root}/silver/{name}"
+
+    def replay(self, name: str) -> str:
+        return f"{self.root}/replay/{name}"
 
     @property
     def silver_checkpoint(self) -> str:

@@ -7,19 +7,20 @@ group.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from datetime import date
+from typing import NamedTuple
 
-from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from pyspark.sql.types import StructField, StructType
-from warren.contracts import LagEvent, Status
 from warren.contracts.topics import OFFSETS
-from warren.evaluation import RuleBook
+from warren.judgement.incidents import incident_id
 from warren.settings import Settings
 
-from warren_archiver.lake.events import EARLIEST, LATEST
+from warren_archiver.judging.groups import End, Evaluation, GroupKey
+from warren_archiver.judging.partitions import Values, judged
+from warren_archiver.lake.events import EARLIEST, bounded
 from warren_archiver.lake.lake import Lake
 from warren_archiver.lake.offset_filter import within
 from warren_archiver.silver.catalogue import (
@@ -27,15 +28,24 @@ from warren_archiver.silver.catalogue import (
     EVALUATION_STATES,
     EVALUATIONS,
 )
-from warren_archiver.silver.judging import Evaluation, Source, in_order, judge_again, key_of
-from warren_archiver.silver.table import Table
+from warren_archiver.silver.table import BYTES, FLAG, TIME, WHOLE, Table
 from warren_archiver.silver.upsert import upsert
 
-AT_ONCE = 20_000
-"""Records of a partition that are judged in one step: Python judges a few thousand a second."""
-_NO_GROUP = ("", "")  # nothing is remembered of records without a group's key
-_BOTH = StructType(
-    [StructField("evaluation", EVALUATIONS.schema), StructField("state", EVALUATION_STATES.schema)]
+AT_ONCE = 50_000
+"""Records of a partition that are judged in one step."""
+_ELSEWHERE = ("kafka_topic", "kafka_topic_id", "date")  # the same for all, or it follows
+_TIMES = tuple(field.name for field in EVALUATIONS.fields if field.type == TIME)
+# As Python passes them on: times are Unix microseconds. A row has either an evaluation or a state.
+_ROW = StructType(
+    [
+        *(
+            StructField(field.name, WHOLE if field.type == TIME else field.type)
+            for field in EVALUATIONS.fields
+            if field.name not in _ELSEWHERE
+        ),
+        StructField("state", BYTES),
+        StructField("is_state", FLAG),
+    ]
 )
 
 
@@ -44,6 +54,8 @@ class Chunk(NamedTuple):
 
     topic_id: str
     offsets: Mapping[int, tuple[int, int]]
+    is_last: bool
+    """Nothing else has to be judged."""
 
 
 class Evaluations:
@@ -58,20 +70,25 @@ class Evaluations:
         self._at_once = at_once
         self._topic = OFFSETS.full_name(settings.home.topic_prefix)
 
-    def catch_up(self) -> int:
-        """Judges all that is in bronze and was not judged yet; how many evaluations are new."""
+    def catch_up(self, since: date | None = None) -> int:
+        """Judges all that is in bronze and was not judged yet; how many evaluations are new.
+
+        `since`: no earlier day has any such event; None when nobody knows.
+        """
         written = 0
-        while (pending := self._pending()) is not None:
-            written += self._judge(pending)
+        while (pending := self._pending(since)) is not None:
+            written += self._judge(pending, since)
+            if pending.is_last:
+                break
         return written
 
-    def _pending(self) -> Chunk | None:
+    def _pending(self, since: date | None) -> Chunk | None:
         """The next records of the topic's oldest id that has any which were not judged."""
-        judged = {
+        judged_ = {
             (row[0], row[1]): row[2] for row in self._read(EVALUATION_PROGRESS.name).collect()
         }
         found = (
-            _not_judged(self._events(), judged)
+            _not_judged(self._events(since), judged_)
             .groupBy("topic_id", "partition")
             .agg(F.min("offset").alias("first"), F.max("offset").alias("last"), F.min("timestamp"))
             .collect()
@@ -79,29 +96,34 @@ class Evaluations:
         if not found:
             return None
         oldest = min(found, key=lambda row: (row["min(timestamp)"], row["topic_id"]))["topic_id"]
-        return Chunk(
-            oldest,
-            {
-                row["partition"]: (row["first"], min(row["last"] + 1, row["first"] + self._at_once))
-                for row in found
-                if row["topic_id"] == oldest
-            },
+        offsets = {
+            row["partition"]: (row["first"], min(row["last"] + 1, row["first"] + self._at_once))
+            for row in found
+            if row["topic_id"] == oldest
+        }
+        is_last = all(
+            row["topic_id"] == oldest and offsets[row["partition"]][1] > row["last"]
+            for row in found
         )
+        return Chunk(oldest, offsets, is_last)
 
-    def _judge(self, chunk: Chunk) -> int:
+    def _judge(self, chunk: Chunk, since: date | None) -> int:
         starts = {(self._topic, place): start for place, (start, _) in chunk.offsets.items()}
         ends = {(self._topic, place): end for place, (_, end) in chunk.offsets.items()}
-        records = within(self._events(), {self._topic: chunk.topic_id}, starts, ends)
+        records = within(self._events(since), {self._topic: chunk.topic_id}, starts, ends)
         states = self._read(EVALUATION_STATES.name)
         both = evaluated(records, states, self._settings).persist()
         try:
-            rows = both.where("evaluation IS NOT NULL").select("evaluation.*")
+            rows = evaluations_of(both, self._topic, chunk.topic_id)
+            first = min(start for start, _ in chunk.offsets.values())
             days = [row["date"] for row in rows.select("date").distinct().collect()]
-            stored = self._read(EVALUATIONS.name).where(F.col("date").isin(days))
+            stored = self._read(EVALUATIONS.name).where(
+                F.col("date").isin(days) & (F.col("kafka_offset") >= first)
+            )
             written = self._put(EVALUATIONS, rows, stored)
             # Killed before this, the same is judged again from what was remembered; killed after
             # it, what is remembered says that it was judged.
-            self._put(EVALUATION_STATES, both.where("state IS NOT NULL").select("state.*"), states)
+            self._put(EVALUATION_STATES, _states_of(both), states)
             progress = [
                 (chunk.topic_id, place, end - 1, EARLIEST.date())
                 for place, (_, end) in chunk.offsets.items()
@@ -115,17 +137,18 @@ class Evaluations:
     def _put(self, table: Table, wanted: DataFrame, stored: DataFrame) -> int:
         return upsert(self._spark, self._lake.silver(table.name), table, wanted, stored)
 
-    def _events(self) -> DataFrame:
+    def _events(self, since: date | None) -> DataFrame:
         events = self._spark.read.format("delta").load(self._lake.events)
-        return events.where(F.col("topic") == self._topic)
+        of_topic = events.where(F.col("topic") == self._topic)
+        return of_topic if since is None else of_topic.where(F.col("date") >= since)
 
     def _read(self, name: str) -> DataFrame:
         return self._spark.read.format("delta").load(self._lake.silver(name))
 
 
-def _not_judged(events: DataFrame, judged: Mapping[tuple[str, int], int]) -> DataFrame:
+def _not_judged(events: DataFrame, judged_: Mapping[tuple[str, int], int]) -> DataFrame:
     condition = F.lit(True)
-    for (topic_id, partition), until in judged.items():
+    for (topic_id, partition), until in judged_.items():
         of_place = (F.col("topic_id") == topic_id) & (F.col("partition") == partition)
         condition &= ~of_place | (F.col("offset") > until)
     return events.where(condition)
@@ -135,71 +158,75 @@ def evaluated(events: DataFrame, states: DataFrame, settings: Settings) -> DataF
     """Rows of bronze, of one id of the topic of offset events, judged from the states of their
     groups: in each row of the result either an evaluation or a state.
     """
-    micros = F.unix_micros("timestamp").alias("appended")  # no time zone of Python's
-    columns = ("topic", "topic_id", "partition", "offset", micros, "key", "value")
-    records = events.select(*columns).rdd.map(_keyed)
-    remembered = states.select("cluster", "group", "state").rdd.map(
-        lambda row: ((row["cluster"], row["group"]), row["state"])
-    )
     book = (settings.evaluation, settings.collector)
-    spark = events.sparkSession
-    judged = records.cogroup(remembered, spark.sparkContext.defaultParallelism).mapPartitions(
-        lambda groups: _judged(groups, RuleBook(*book))
+    return judged(events, states, book, _ROW, evaluation_row, _state_row)
+
+
+def judged_from_nothing(events: DataFrame, settings: Settings) -> DataFrame | None:
+    """All evaluations, from all events that there have been. None where the topic had several ids:
+    each was judged after the one before.
+    """
+    name = OFFSETS.full_name(settings.home.topic_prefix)
+    of_topic = events.where(F.col("topic") == name)
+    ids = [row["topic_id"] for row in of_topic.select("topic_id").distinct().collect()]
+    if len(ids) != 1:
+        return None
+    nothing = events.sparkSession.createDataFrame([], EVALUATION_STATES.schema)
+    return evaluations_of(evaluated(of_topic, nothing, settings), name, ids[0])
+
+
+def evaluations_of(both: DataFrame, topic: str, topic_id: str) -> DataFrame:
+    rows = both.where("NOT is_state")
+    times = {name: bounded(F.timestamp_micros(name)) for name in _TIMES}
+    own = {"kafka_topic": F.lit(topic), "kafka_topic_id": F.lit(topic_id)}
+    return EVALUATIONS.conform(
+        rows.withColumns(times).withColumns(own).withColumn("date", F.to_date("at"))
     )
-    return spark.createDataFrame(judged, _BOTH)
 
 
-def _keyed(row: Row) -> tuple[tuple[str, str], Source]:
-    key, value = (None if each is None else bytes(each) for each in (row["key"], row["value"]))
-    place = (row["topic"], row["topic_id"], row["partition"], row["offset"])
-    source = Source(*place, row["appended"], key, value)
-    return key_of(source) or _NO_GROUP, source
+def _states_of(both: DataFrame) -> DataFrame:
+    day = F.to_date(bounded(F.timestamp_micros("kafka_timestamp")))
+    return EVALUATION_STATES.conform(both.where("is_state").withColumn("date", day))
 
 
-def _judged(
-    groups: Iterable[tuple[tuple[str, str], Sequence[Iterable[Any]]]], rules: RuleBook
-) -> Iterator[tuple[tuple[Any, ...] | None, tuple[Any, ...] | None]]:
-    for key, (records, remembered) in groups:
-        sources = in_order(records)
-        if not sources or key == _NO_GROUP:
-            continue
-        state = next((bytes(value) for value in remembered if value is not None), None)
-        for told in judge_again(key, sources, state, rules):
-            source = told.source
-            if isinstance(told, Evaluation):
-                yield evaluation_row(source, told.lag), None
-            else:
-                yield None, (*key, told.state, _moment(source.appended).date())
-
-
-def evaluation_row(source: Source, lag: LagEvent) -> tuple[Any, ...]:
-    """In the order of the table's columns."""
-    at, incident = _moment(lag.evaluated_at * 1000), lag.incident
-    statuses = [status for topic in lag.topics.values() for status in topic.status]
+def evaluation_row(told: Evaluation | End) -> Values | None:
+    """In the order of `_ROW`."""
+    if isinstance(told, End):
+        return None
+    source, event, brief = told.source, told.event, told.brief
+    opened_at, incident = brief.state.opened_at, None
+    if opened_at is not None:
+        incident = incident_id(event.cluster, event.group, opened_at)
     return (
-        lag.cluster,
-        lag.group,
-        at,
-        lag.position,
-        lag.status,
-        lag.complete,
-        lag.total_lag,
-        len(statuses),
-        sum(status != Status.OK.name for status in statuses),
-        lag.policy,
-        lag.reason,
-        incident.id if incident else None,
-        _moment(incident.opened_at * 1000) if incident else None,
-        source.topic,
-        source.topic_id,
+        event.cluster,
+        event.group,
+        event.observed_at * 1000,
+        event.position,
+        brief.status.name,
+        brief.complete,
+        brief.total_lag,
+        brief.state.windows.filled.size,
+        brief.bad_partitions,
+        told.policy,
+        brief.reason,
+        incident,
+        None if opened_at is None else opened_at * 1000,
         source.partition,
         source.offset,
-        _moment(source.appended),
-        at.date(),
+        source.appended,
+        None,
+        False,
     )
 
 
-def _moment(microseconds: int) -> datetime:
-    """Of Unix microseconds; the nearest that all readers can show."""
-    latest = (LATEST - EARLIEST) // timedelta(microseconds=1)
-    return EARLIEST + timedelta(microseconds=min(max(microseconds, 0), latest))
+def _state_row(group: GroupKey, state: bytes | None, appended: int) -> Values:
+    values = dict.fromkeys(_ROW.names)
+    cluster, name = group
+    values |= {
+        "cluster": cluster,
+        "group": name,
+        "kafka_timestamp": appended,
+        "state": state,
+        "is_state": True,
+    }
+    return tuple(values.values())

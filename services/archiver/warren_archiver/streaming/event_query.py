@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 
 import structlog
 from confluent_kafka.admin import AdminClient
@@ -21,7 +21,6 @@ from warren.metrics.archiver import (
     ARCHIVER_BATCH_TIMESTAMP,
     ARCHIVER_BEHIND,
     ARCHIVER_CAUGHT_UP,
-    ARCHIVER_FAILURES,
     ARCHIVER_ROWS,
 )
 from warren.settings import Settings
@@ -35,6 +34,7 @@ from warren_archiver.streaming import source
 from warren_archiver.streaming.gap_recorder import GapRecorder
 from warren_archiver.streaming.known_topics import KnownTopics
 from warren_archiver.streaming.progress import ROWS, Progress, newer_than, row_counters
+from warren_archiver.streaming.restarts import Restarts
 from warren_archiver.topics import topic_ids
 
 log = structlog.get_logger(__name__)
@@ -65,13 +65,11 @@ class EventQuery:
         self._known = KnownTopics(spark, lake, self._topics, clock)
         self._ids: Mapping[str, str] = {}
         self._query: StreamingQuery | None = None
-        self._once = False
+        self._restarts = Restarts(clock, "archiving", first=FIRST_PAUSE, longest=LONGEST_PAUSE)
         self._seen = ""
         """Time of the newest progress that was looked at."""
         self._look_at = 0.0
-        self._pause = FIRST_PAUSE
-        self._start_at: float | None = None
-        """When it is to be started again; None before the first start."""
+        self._begun = False
         self._looked: Look | None = None
 
     @property
@@ -100,11 +98,11 @@ class EventQuery:
 
     def start(self, *, once: bool) -> None:
         """Starts the query; `once` ends it at what is the topics' end now. Raises KafkaError."""
-        if self._start_at is None:
+        if not self._begun:
             begun_ms = Checkpoint(self._spark, self._lake.checkpoint).begun_ms()
             ARCHIVER_CAUGHT_UP.set((begun_ms or self._clock.now_ms()) / 1000)
-        self._start_at = self._clock.monotonic()
-        self._once = once
+        self._begun, self._restarts.once = True, once
+        self._restarts.due_in(0)
         archiver = self._settings.archiver
         self._ids = topic_ids(self._admin, self._topics)
         records = source.batch(self._spark, self._settings, self._topics)
@@ -130,21 +128,11 @@ class EventQuery:
 
         Raises ArchiveFailed when a query that should run once has failed.
         """
-        if self._query is None:
-            if self._start_at is None or self._clock.monotonic() >= self._start_at:
-                self._try(lambda: self.start(once=self._once))
-            return
-        self._try(self._follow)
-
-    def _try(self, step: Callable[[], None]) -> None:
-        try:
-            step()
-        except ArchiveFailed as failure:
-            self._restart_after(failure)
-        except (PySparkException, Py4JError) as problem:
-            self._restart_after(ArchiveFailed(spark_cause(problem)))
-        except KafkaError as problem:
-            self._restart_after(ArchiveFailed(problem.problem))
+        if self._query is not None:
+            self._restarts.attempt(self._follow, self.stop)
+        elif self._restarts.due:
+            again = self._restarts.once
+            self._restarts.attempt(lambda: self.start(once=again), self.stop)
 
     def _follow(self) -> None:
         """Raises ArchiveFailed when the query has ended, and not because it was done."""
@@ -154,10 +142,10 @@ class EventQuery:
         self._take_new(query)
         if ended:
             problem = query.exception()
-            if problem is not None or not self._once:
+            if problem is not None or not self._restarts.once:
                 cause = spark_cause(problem) if problem else "the query ended without a reason"
                 raise ArchiveFailed(cause)
-        elif not self._once and self._clock.monotonic() >= self._look_at:
+        elif not self._restarts.once and self._clock.monotonic() >= self._look_at:
             self._look_at = self._clock.monotonic() + self._settings.archiver.interval
             if topic_ids(self._admin, self._topics) != self._ids:
                 self.stop()
@@ -178,7 +166,7 @@ class EventQuery:
             ARCHIVER_CAUGHT_UP.set(self._clock.now_ms() / 1000)
         if progress.found_nothing:
             return
-        self._pause = FIRST_PAUSE
+        self._restarts.went_well()
         for name, rows in progress.rows.items():
             ARCHIVER_ROWS.labels(self._topics[name].name).inc(rows)
         ARCHIVER_BATCH_SECONDS.observe(progress.seconds)
@@ -190,15 +178,6 @@ class EventQuery:
             seconds=round(progress.seconds, 2),
         )
         self._gaps.look(progress, self._ids)
-
-    def _restart_after(self, failure: ArchiveFailed) -> None:
-        self.stop()
-        if self._once:
-            raise failure
-        ARCHIVER_FAILURES.inc()
-        log.error("archiving failed", problem=failure.cause, again_in=self._pause)
-        self._start_at = self._clock.monotonic() + self._pause
-        self._pause = min(self._pause * 2, LONGEST_PAUSE)
 
     def stop(self) -> None:
         """Ends the query. A batch that is being written is given up, and repeated next time."""

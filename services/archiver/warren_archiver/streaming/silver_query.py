@@ -6,11 +6,13 @@ Each interval it takes in what has come, and ends.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from datetime import date
 
 import structlog
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # no py.typed
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from pyspark.sql.streaming.query import StreamingQuery
 from warren.clock import Clock
 from warren.contracts.topics import OFFSETS, Topic
@@ -23,13 +25,17 @@ from warren.settings import Settings
 
 from warren_archiver.errors import ArchiveFailed, spark_cause
 from warren_archiver.lake.lake import Lake
+from warren_archiver.session import compile_plans
 from warren_archiver.silver.catalogue import EVALUATIONS
 from warren_archiver.silver.evaluations import Evaluations
 from warren_archiver.silver.silver import Silver, ensure
+from warren_archiver.streaming.restarts import Restarts
 
 log = structlog.get_logger(__name__)
 FIRST_PAUSE = 10.0  # seconds before a failed query is started again; doubled each time
 LONGEST_PAUSE = 600.0
+FEW = 100_000
+"""Events for which plans are not compiled."""
 BATCH_BYTES = "16m"
 """Of bronze, compressed: with 420 bytes an event, some 400,000 of them."""
 
@@ -52,10 +58,10 @@ class SilverQuery:
         self._topics = {topic.full_name(settings.home.topic_prefix): topic for topic in topics}
         self._clock = clock
         self._query: StreamingQuery | None = None
-        self._once = False
+        self._restarts = Restarts(clock, "silver", first=FIRST_PAUSE, longest=LONGEST_PAUSE)
         self._settled = False
-        self._pause = FIRST_PAUSE
-        self._start_at = 0.0
+        self._all_judged = False
+        """Only then the days of a batch tell what is to be judged."""
 
     @property
     def running(self) -> bool:
@@ -75,18 +81,18 @@ class SilverQuery:
         """`once`: at once, and nothing after it; raises ArchiveFailed. Else `watch` starts the
         query after an interval: there is little to take in yet, and much else to be done.
         """
-        self._once = once
+        self._restarts.once = once
         if once:
-            self._try(self._start)
-        self._start_at = self._clock.monotonic() + self._interval
+            self._attempt(self._start)
+        self._restarts.due_in(self._interval)
 
     def watch(self) -> None:
         """Starts the query when it is time, a failed one after a pause. Raises ArchiveFailed with
         `once`."""
         if self._query is not None:
-            self._try(self._look)
-        elif not self._once and self._clock.monotonic() >= self._start_at:
-            self._try(self._start)
+            self._attempt(self._look)
+        elif not self._restarts.once and self._restarts.due:
+            self._attempt(self._start)
 
     def stop(self) -> None:
         """A batch that is being taken in is given up, and comes again next time."""
@@ -106,7 +112,7 @@ class SilverQuery:
             .option("skipChangeCommits", "true")  # what upkeep removes stays in silver
             .load(self._lake.events)
         )
-        self._start_at = self._clock.monotonic() + self._interval
+        self._restarts.due_in(self._interval)
         self._query = (
             events.writeStream.foreachBatch(self._take)
             .queryName("silver")
@@ -118,20 +124,27 @@ class SilverQuery:
     def _take(self, events: DataFrame, number: int) -> None:
         """In a thread of Spark's; `events` belong to a session of the query's own."""
         started = self._clock.monotonic()
+        compile_plans(events.sparkSession, events.count() > FEW)
         written = Silver(events.sparkSession, self._lake, self._topics).take(events)
-        if OFFSETS in self._topics.values():
-            written |= self._judge(events.sparkSession)
+        written |= self._judge(events)
         for table, rows in written.items():
             ARCHIVER_SILVER_ROWS.labels(table).inc(rows)
         ARCHIVER_SILVER_TIMESTAMP.set(self._clock.now_ms() / 1000)
         seconds = round(self._clock.monotonic() - started, 2)
         log.info("silver written", batch=number, rows=sum(written.values()), seconds=seconds)
 
-    def _judge(self, spark: SparkSession) -> dict[str, int]:
+    def _judge(self, events: DataFrame) -> dict[str, int]:
         """What fails is tried again after the next batch: progress is kept beside the tables."""
+        since = _first_day(events, [n for n, topic in self._topics.items() if topic is OFFSETS])
+        if since is None and self._all_judged:
+            return {}
+        evaluations = Evaluations(events.sparkSession, self._lake, self._settings)
         try:
-            return {EVALUATIONS.name: Evaluations(spark, self._lake, self._settings).catch_up()}
+            judged = evaluations.catch_up(since if self._all_judged else None)
+            self._all_judged = True
+            return {EVALUATIONS.name: judged}
         except (PySparkException, Py4JError) as problem:
+            self._all_judged = False
             ARCHIVER_FAILURES.inc()
             log.error("evaluations failed", problem=spark_cause(problem))
             return {}
@@ -145,22 +158,15 @@ class SilverQuery:
         if (problem := query.exception()) is not None:
             raise ArchiveFailed(spark_cause(problem))
         self._query = None
-        self._settled, self._pause = True, FIRST_PAUSE
+        self._settled = True
+        self._restarts.went_well()
 
-    def _try(self, step: Callable[[], None]) -> None:
-        try:
-            step()
-        except (ArchiveFailed, PySparkException, Py4JError) as problem:
-            failure = (
-                problem
-                if isinstance(problem, ArchiveFailed)
-                else ArchiveFailed(spark_cause(problem))
-            )
-            self.stop()
+    def _attempt(self, step: Callable[[], None]) -> None:
+        if not self._restarts.attempt(step, self.stop):
             self._settled = False
-            if self._once:
-                raise failure from None
-            ARCHIVER_FAILURES.inc()
-            log.error("silver failed", problem=failure.cause, again_in=self._pause)
-            self._start_at = self._clock.monotonic() + self._pause
-            self._pause = min(self._pause * 2, LONGEST_PAUSE)
+
+
+def _first_day(events: DataFrame, topics: Collection[str]) -> date | None:
+    """Of these topics' events; None when there is none."""
+    row = events.where(F.col("topic").isin(list(topics))).agg(F.min("date").alias("day")).first()
+    return None if row is None else row["day"]

@@ -1,0 +1,100 @@
+"""`warren replay`: what other settings would have told of the past."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from typing import Annotated
+
+import typer
+from warren.clock import SystemClock
+from warren.errors import SettingsError
+
+from warren_cli.commands.options import ConfigOption
+from warren_cli.spark import spark_session, spark_settings
+from warren_cli.terminal.output_console import output_console
+
+
+def replay(
+    config: ConfigOption = None,
+    last: Annotated[str, typer.Option(help="Length of the period: 90s, 10m, 24h, 7d")] = "24h",
+    from_: Annotated[
+        str | None, typer.Option("--from", help="Its beginning instead: ISO 8601 or Unix ms")
+    ] = None,
+    to: Annotated[
+        str | None,
+        typer.Option(help="Its end: ISO 8601 or Unix ms; default: 5 s before what is archived"),
+    ] = None,
+    group: Annotated[
+        str, typer.Option(metavar="RE", help="Only groups whose name this expression is found in")
+    ] = "",
+    policy: Annotated[
+        str | None, typer.Option(help="Judge by this one: burrow, wiki or progress")
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Such as evaluation.intervals=20"),
+    ] = None,
+    warm_up: Annotated[
+        str, typer.Option(help="How much of the time before is judged to fill the windows")
+    ] = "6h",
+    suggest: Annotated[
+        bool,
+        typer.Option(
+            "--suggest",
+            help="Instead: for each group that flaps, the smallest change that silences it without "
+            "losing an incident that lasted",
+        ),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table")] = False,
+) -> None:
+    """Judge archived events again, by other settings or the same: what would have been told.
+
+    Compares incidents as they were published with those that would have been. The result is also
+    in the lake's tables replay/runs and replay/incidents.
+    """
+    from warren_archiver.lake.lake import Lake
+    from warren_archiver.replay import shown, tables
+    from warren_archiver.replay.replay import SETTLE_MS, Archived, newest_ms
+    from warren_archiver.replay.what_if import changed
+    from warren_archiver.report.period import Period, parse_length, parse_moment
+
+    assignments = [*(set_ or []), *([] if policy is None else [f"evaluation.policy={policy}"])]
+    _check(group)
+    length_ms, warm_up_ms = parse_length(last), parse_length(warm_up)
+    start_ms = None if from_ is None else parse_moment(from_)
+    end_ms = None if to is None else parse_moment(to)
+    settings = spark_settings(config)
+    other = changed(settings, assignments)
+    clock = SystemClock()
+    with spark_session(settings, "warren-replay") as spark:
+        if end_ms is None:
+            end_ms = newest_ms(spark, settings, clock.now_ms()) - SETTLE_MS
+        if start_ms is None:
+            start_ms = end_ms - length_ms
+        if start_ms >= end_ms:
+            raise SettingsError("--from", "must be before the period's end")
+        archived = Archived(spark, other, Period(start_ms, end_ms), group, warm_up_ms)
+        if suggest:
+            found = archived.suggested()
+            if as_json:
+                typer.echo(json.dumps([dataclasses.asdict(one) for one in found]))
+            else:
+                output_console().print(shown.render_suggestions(found))
+            return
+        made = archived.compared(other)
+        lake = Lake.at(settings.archiver.path)
+        run = tables.write(spark, lake, made, {"set": assignments, "group": group}, clock)
+    if as_json:
+        typer.echo(json.dumps({"run": run, "set": assignments, **shown.as_json(made)}))
+    else:
+        output_console().print(shown.render(made))
+
+
+def _check(group: str) -> None:
+    """Raises SettingsError."""
+    try:
+        re.compile(group)
+    except re.error as error:
+        raise SettingsError("--group", f"{group!r} is no regular expression: {error}") from None

@@ -1,0 +1,1 @@
+"""Offset events of bronze judged again, by the evaluator's own judgement."""

@@ -1,0 +1,170 @@
+"""Raw offset events of groups judged again, by the evaluator's own judgement. Pure, no Spark."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from warren.contracts import OffsetEvent, Status, split_group_key
+from warren.errors import ContractViolation
+from warren.evaluation import GroupRules, Onset, RuleBook, Track
+from warren.judgement.cohort import Brief, Entry, is_ordinary, judge_together
+from warren.judgement.judge import Ended, Judged, Taken, judge
+from warren.judgement.state import GroupGone, GroupState
+from warren.judgement.state_codec import CorruptState, decode, encode
+
+# As the evaluator does, which knows a record when it is appended.
+MOST_AHEAD_MS = 24 * 3_600_000
+GroupKey = tuple[str, str]
+"""Cluster and group."""
+Known = dict[GroupKey, GroupState | GroupGone | None]
+"""What is remembered of groups."""
+
+
+class Source(NamedTuple):
+    """A record of `warren.offsets`."""
+
+    partition: int
+    offset: int
+    appended: int
+    """Unix microseconds."""
+    key: bytes | None
+    value: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """An event's record, and what was said of its group."""
+
+    source: Source
+    event: OffsetEvent
+    policy: str
+    brief: Brief
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The group was deleted, has expired or was forgotten; `opened_at` is that of its incident."""
+
+    source: Source
+    event: OffsetEvent
+    opened_at: int | None
+
+
+class _Given(NamedTuple):
+    source: Source
+    event: OffsetEvent
+
+
+def judge_again(
+    sources: Iterable[Source], known: Known, rules: RuleBook
+) -> Iterator[Evaluation | End]:
+    """Records of any groups, those of each in the order of their log. What the evaluator refuses
+    is passed over. `known` is changed to what is remembered then.
+    """
+    queues = _by_group(sources)
+    for number in range(max(map(len, queues.values()), default=0)):
+        due = {key: events[number] for key, events in queues.items() if number < len(events)}
+        yield from _judge(due, known, rules)
+    for key in queues:
+        known[key] = _alone(known.get(key))
+
+
+@functools.lru_cache(maxsize=100_000)
+def key_of(key: bytes | None) -> GroupKey | None:
+    """None for what is not the key of a group."""
+    try:
+        return split_group_key(key)
+    except ContractViolation:
+        return None
+
+
+def remembered(state: bytes | None) -> GroupState | GroupGone | None:
+    """From what was stored. An unreadable state is none: another version of Warren wrote it."""
+    try:
+        return None if state is None else decode(state)
+    except CorruptState:
+        return None
+
+
+def stored(state: GroupState | GroupGone | None) -> bytes | None:
+    return None if state is None else encode(state)
+
+
+def _by_group(sources: Iterable[Source]) -> dict[GroupKey, list[_Given]]:
+    queues: dict[GroupKey, list[_Given]] = {}
+    for source in sources:
+        key = key_of(source.key)
+        if key is not None and (event := _event(source, key)) is not None:
+            queues.setdefault(key, []).append(_Given(source, event))
+    return queues
+
+
+def _event(source: Source, key: GroupKey) -> OffsetEvent | None:
+    """None for one that the evaluator refuses."""
+    try:
+        event = OffsetEvent.from_bytes(source.value)
+    except ContractViolation:
+        return None
+    ahead = event.observed_at - source.appended // 1000
+    return event if (event.cluster, event.group) == key and ahead <= MOST_AHEAD_MS else None
+
+
+def _judge(
+    due: dict[GroupKey, _Given], known: Known, rules: RuleBook
+) -> Iterator[Evaluation | End]:
+    """An event of each group: those with the same rules at once, as far as that can be."""
+    cohorts: dict[GroupRules, list[GroupKey]] = {}
+    entries = {}
+    for key, (source, event) in due.items():
+        entry = Entry(event, known.get(key), source.offset)
+        of_group = rules.rules_for(*key)
+        if is_ordinary(entry, of_group):
+            cohorts.setdefault(of_group, []).append(key)
+            entries[key] = entry
+        else:
+            yield from _judge_one(due[key], key, known, of_group)
+    for of_group, keys in cohorts.items():
+        told = judge_together([entries[key] for key in keys], of_group.group)
+        for key, brief in zip(keys, told, strict=True):
+            if brief is None:
+                yield from _judge_one(due[key], key, known, of_group)
+            else:
+                known[key] = brief.state
+                yield Evaluation(*due[key], of_group.group.policy, brief)
+
+
+def _judge_one(
+    given: _Given, key: GroupKey, known: Known, rules: GroupRules
+) -> Sequence[Evaluation | End]:
+    before = known.get(key)
+    try:
+        outcome = judge(given.event, before, rules, source_offset=given.source.offset)
+    except ContractViolation:
+        return ()
+    if not isinstance(outcome, Taken | Judged | Ended):
+        return ()
+    known[key] = outcome.state
+    group = before if isinstance(before, GroupState) else None
+    if isinstance(outcome, Judged):
+        brief = Brief.of(outcome, group.status if group else Status.OK)
+        return [Evaluation(*given, rules.group.policy, brief)]
+    if isinstance(outcome, Ended):
+        return [End(*given, group.opened_at if group else None)]
+    return ()
+
+
+def _alone(state: GroupState | GroupGone | None) -> GroupState | GroupGone | None:
+    """With columns of its own: those of a cohort would be kept as long as any group's of it."""
+    if not isinstance(state, GroupState) or state.latest.base is None:
+        return state
+    track, onset = state.track, state.onset
+    return replace(
+        state,
+        latest=state.latest.copy(),
+        windows=state.windows.copied(),
+        track=track and Track(track.marks.copy(), track.figures.copy()),
+        onset=onset and Onset(onset.marks.copy()),
+    )

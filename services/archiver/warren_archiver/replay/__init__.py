@@ -1,0 +1,1 @@
+"""What-if: archived events judged by other settings, and what would have been told then."""

@@ -1,0 +1,242 @@
+"""`warren replay`: archived offset events judged again, and what would have been told.
+
+A period [start, end) is judged by other settings, or by the same. Events of some time before it
+fill the windows; what is said of that time does not count. By the settings of the time the
+incidents are those that were published, under the same ids, but for what the evaluator knew beside
+the offset events: where freshness found that only a transaction's end was left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
+from pyspark.sql.types import StructField, StructType
+from warren.contracts import STATUS_CHANGED
+from warren.contracts.topics import LAG_STATUS, OFFSETS, Topic
+from warren.settings import Settings
+
+from warren_archiver.errors import NothingArchived
+from warren_archiver.judging.groups import End, Evaluation
+from warren_archiver.judging.partitions import Values, judged
+from warren_archiver.lake.contract_view import accepted
+from warren_archiver.lake.lake import Lake
+from warren_archiver.replay.incidents import (
+    Change,
+    GroupKey,
+    Incident,
+    Pair,
+    incidents,
+    paired,
+    renamed,
+)
+from warren_archiver.replay.suggestions import Suggestion, suggestions
+from warren_archiver.replay.what_if import changed
+from warren_archiver.report.period import Period
+from warren_archiver.silver.catalogue import INCIDENTS
+from warren_archiver.silver.table import TEXT, WHOLE
+
+SETTLE_MS = 5_000
+"""The default period ends so much before the newest event: what was told of that time may not be
+archived yet."""
+WARM_UP_MS = 6 * 3_600_000
+"""By default: ten commits, but of groups that commit more rarely than every half hour."""
+_DAY_MS = 86_400_000  # clocks of collectors and brokers may differ by so much
+_SOON_MS = 60_000  # after what it tells of, an event is appended
+_ONE_ID = 2**48  # records that a topic will never have
+_CHANGE = StructType(
+    [
+        StructField("cluster", TEXT),
+        StructField("group", TEXT),
+        StructField("at", WHOLE),
+        StructField("status", TEXT),
+        StructField("reason", TEXT),
+        StructField("opened_at", WHOLE),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """What was told in a period, and what would have been."""
+
+    period: Period
+    warm_up_ms: int
+    events: int
+    """Offset events that were judged, those before the period included."""
+    published: list[Incident]
+    replayed: list[Incident]
+    pairs: list[Pair]
+
+    def count(self, kind: str) -> int:
+        """Of pairs: raised, missed, sooner, later or same."""
+        return sum(pair.kind == kind for pair in self.pairs)
+
+    @property
+    def flaps(self) -> tuple[int, int]:
+        """Incidents that were over within 5 min: as published, and as replayed."""
+        return sum(one.is_flap for one in self.published), sum(one.is_flap for one in self.replayed)
+
+
+class Archived:
+    """Offset events of a period and its warm-up, and what was published; may be judged several
+    times."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        settings: Settings,
+        period: Period,
+        groups: str = "",
+        warm_up_ms: int = WARM_UP_MS,
+    ) -> None:
+        """`groups`: a regular expression that is searched for in their names.
+
+        Raises NothingArchived.
+        """
+        self._spark = spark
+        self._settings = settings
+        self._lake = Lake.at(settings.archiver.path)
+        self._groups = groups
+        self.period = period
+        self.warm_up_ms = warm_up_ms
+        self._events = self._rows(OFFSETS)
+        self.count = self._events.count()
+        if not self.count:
+            raise NothingArchived(
+                f"no offset event of that time has been archived in {self._lake.events}"
+            )
+
+    def published(self) -> list[Incident]:
+        """Status changes that were archived, and incidents that were open before them."""
+        changes = accepted(self._rows(LAG_STATUS), LAG_STATUS).where(
+            (F.col("type") == STATUS_CHANGED) & ~F.col("deleted")
+        )
+        rows = changes.select(
+            "data.cluster",
+            "data.group",
+            F.unix_millis("time").alias("at"),
+            "data.status",
+            "data.reason",
+            "data.opened_at",
+        ).distinct()
+        told = [_published(*row) for row in rows.collect()]
+        told += self._open_before({change.key for change in told})
+        return incidents(told, self.period.start_ms, self.period.end_ms)
+
+    def judged(
+        self, settings: Settings, only: Collection[GroupKey] | None = None
+    ) -> list[Incident]:
+        """What would have been told by these settings; of these groups, or all."""
+        book = (settings.evaluation, settings.collector)
+        events = self._events
+        if only is not None:
+            events = events.where(F.col("key").cast("string").isin(["|".join(k) for k in only]))
+        rows = judged(events, None, book, _CHANGE, _change_row).collect()
+        changes = [Change((row[0], row[1]), *row[2:]) for row in rows]
+        return incidents(changes, self.period.start_ms, self.period.end_ms)
+
+    def suggested(self) -> list[Suggestion]:
+        """For each noisy group, what would silence it."""
+        published, start_ms = self.published(), self.period.start_ms
+
+        def judge(change: str, groups: Collection[GroupKey]) -> list[Incident]:
+            found = self.judged(changed(self._settings, [change]), groups)
+            return renamed(found, published, start_ms)
+
+        return suggestions(published, judge, self.period.end_ms)
+
+    def compared(self, settings: Settings) -> Replay:
+        """What was published against what these settings would have told."""
+        period, published = self.period, self.published()
+        replayed = renamed(self.judged(settings), published, period.start_ms)
+        pairs = paired(published, replayed, period.end_ms)
+        return Replay(period, self.warm_up_ms, self.count, published, replayed, pairs)
+
+    def _rows(self, topic: Topic) -> DataFrame:
+        """Of the period and its warm-up, in one order of offsets though the topic was made anew."""
+        table = self._lake.read(self._spark, self._lake.events)
+        if table is None:
+            raise NothingArchived(f"nothing has been archived in {self._lake.events}")
+        first, last = self.period.start_ms - self.warm_up_ms, self.period.end_ms + _SOON_MS
+        name = topic.full_name(self._settings.home.topic_prefix)
+        at = F.unix_millis("timestamp")
+        rows = table.where(
+            (F.col("topic") == name)
+            & F.col("date").between(_day(first - _DAY_MS), _day(last + _DAY_MS))
+            & (at >= first)
+            & (at < last)
+        )
+        if self._groups:
+            group = F.expr("substring(CAST(key AS STRING), instr(CAST(key AS STRING), '|') + 1)")
+            rows = rows.where(group.rlike(self._groups))
+        ids = rows.groupBy("topic_id").agg(F.min("timestamp").alias("at")).orderBy("at").collect()
+        if len(ids) < 2:
+            return rows
+        before = {row["topic_id"]: number * _ONE_ID for number, row in enumerate(ids)}
+        pairs = [F.lit(value) for pair in before.items() for value in pair]
+        shift = F.create_map(*pairs)[F.col("topic_id")]
+        return rows.withColumn("offset", F.col("offset") + shift)
+
+    def _open_before(self, known: set[tuple[str, str]]) -> list[Change]:
+        """Incidents of groups that no change in the period tells of: from silver, as far as there
+        is any."""
+        table = self._lake.read(self._spark, self._lake.silver(INCIDENTS.name))
+        if table is None:
+            return []
+        first = self.period.start_ms - self.warm_up_ms
+        opened, closed = F.unix_millis("opened_at"), F.unix_millis("closed_at")
+        rows = table.where((opened < first) & (closed.isNull() | (closed >= self.period.end_ms)))
+        if self._groups:
+            rows = rows.where(F.col("group").rlike(self._groups))
+        found = rows.select("cluster", "group", opened, "worst", "reason").collect()
+        return [
+            Change((cluster, group), at, worst, reason, at)
+            for cluster, group, at, worst, reason in found
+            if (cluster, group) not in known and worst is not None
+        ]
+
+
+def newest_ms(spark: SparkSession, settings: Settings, now_ms: int) -> int:
+    """Append time of the newest archived offset event. Raises NothingArchived."""
+    lake = Lake.at(settings.archiver.path)
+    table = lake.read(spark, lake.events)
+    name = OFFSETS.full_name(settings.home.topic_prefix)
+    row = None
+    if table is not None:
+        past = (F.col("topic") == name) & (F.unix_millis("timestamp") <= now_ms)
+        row = table.where(past).agg(F.unix_millis(F.max("timestamp")).alias("at")).first()
+    if row is None or row["at"] is None:
+        raise NothingArchived(f"no offset event has been archived in {lake.events}")
+    return int(row["at"])
+
+
+def _day(ms: int) -> str:
+    return datetime.fromtimestamp(max(ms, 0) / 1000, UTC).date().isoformat()
+
+
+def _published(
+    cluster: str, group: str, at: int, status: str, reason: str | None, opened_at: int
+) -> Change:
+    """A change that ends an incident names it, too."""
+    if status in ("OK", "NOTFOUND"):
+        return Change((cluster, group), at, None, reason, None)
+    return Change((cluster, group), at, status, reason, opened_at)
+
+
+def _change_row(told: Evaluation | End) -> Values | None:
+    """In the order of `_CHANGE`; None where nothing has changed."""
+    event = told.event
+    if isinstance(told, End):
+        if told.opened_at is None:
+            return None
+        return event.cluster, event.group, event.observed_at, None, None, None
+    brief = told.brief
+    if brief.status is brief.previous:
+        return None
+    status = brief.status.name
+    opened_at = brief.state.opened_at
+    return event.cluster, event.group, event.observed_at, status, brief.reason, opened_at

@@ -1,0 +1,132 @@
+"""A replay on a terminal."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from statistics import median
+
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+from warren.words import duration, utc
+
+from warren_archiver.replay.incidents import FLAP_MS, GroupKey, Incident, Pair
+from warren_archiver.replay.replay import Replay
+from warren_archiver.replay.suggestions import NOISE, Suggestion
+
+KINDS = ("raised", "missed", "sooner", "later")
+
+
+def render(replay: Replay) -> Group:
+    """The period, a row for each group that has an incident, and the sums."""
+    period = replay.period
+    heading = Text.assemble(
+        (f"{utc(period.start_ms)} to {utc(period.end_ms)}", "bold"),
+        f", {replay.events:,} offset events judged",
+    )
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for name in ("CLUSTER", "GROUP"):
+        table.add_column(name, overflow="fold")
+    for name in ("told", "then", "flaps", "then", *KINDS, "sooner by"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for key, pairs in _by_group(replay).items():
+        table.add_row(*key, *_figures(pairs))
+    table.add_section()
+    table.add_row("", "all", *_figures(replay.pairs))
+    note = (
+        "told: incidents as published; then: as they would have been. A flap is over within "
+        f"{duration(FLAP_MS)}. Sooner by: the median of those told both ways, negative for later."
+    )
+    return Group(heading, table, Text(note, style="dim"))
+
+
+def render_suggestions(found: Sequence[Suggestion]) -> Group | Text:
+    """A row for each noisy group, and what to write into warren.toml."""
+    if not found:
+        return Text(f"no group had {NOISE} incidents that were over within {duration(FLAP_MS)}")
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for name in ("CLUSTER", "GROUP"):
+        table.add_column(name, overflow="fold")
+    for name in ("flaps", "lasting"):
+        table.add_column(name, justify="right")
+    table.add_column("change", no_wrap=True)
+    table.add_column("lasting ones later by", justify="right")
+    for one in found:
+        later = duration(-one.sooner_ms) if one.sooner_ms < 0 else ""
+        change = one.change or "none of those tried"
+        table.add_row(one.cluster, one.group, str(one.flaps), str(one.lasting), change, later)
+    overrides = [text for one in found if (text := one.override()) is not None]
+    return Group(table, Text(), *(Text(text) for text in overrides))
+
+
+def as_json(replay: Replay) -> dict[str, object]:
+    """What `--json` prints; times are Unix milliseconds."""
+    flaps, replayed_flaps = replay.flaps
+    return {
+        "from_ms": replay.period.start_ms,
+        "to_ms": replay.period.end_ms,
+        "warm_up_ms": replay.warm_up_ms,
+        "events": replay.events,
+        "published": len(replay.published),
+        "replayed": len(replay.replayed),
+        "published_flaps": flaps,
+        "replayed_flaps": replayed_flaps,
+        **{kind: replay.count(kind) for kind in (*KINDS, "same")},
+        "incidents": [
+            {
+                "cluster": pair.group[0],
+                "group": pair.group[1],
+                "kind": pair.kind,
+                "sooner_ms": pair.sooner_ms,
+                "published": _incident(pair.published),
+                "replayed": _incident(pair.replayed),
+            }
+            for pair in replay.pairs
+        ],
+    }
+
+
+def _incident(incident: Incident | None) -> dict[str, object] | None:
+    if incident is None:
+        return None
+    return {
+        "incident_id": incident.incident_id,
+        "opened_at": incident.opened_at,
+        "closed_at": incident.closed_at,
+        "worst": incident.worst,
+        "reason": incident.reason,
+    }
+
+
+def _by_group(replay: Replay) -> dict[GroupKey, list[Pair]]:
+    """Those with the most that differs first."""
+    found: dict[GroupKey, list[Pair]] = {}
+    for pair in replay.pairs:
+        found.setdefault(pair.group, []).append(pair)
+    order = sorted(found, key=lambda key: (-_differing(found[key]), key))
+    return {key: found[key] for key in order}
+
+
+def _differing(pairs: list[Pair]) -> int:
+    return sum(pair.kind != "same" for pair in pairs)
+
+
+def _figures(pairs: list[Pair]) -> list[str]:
+    published = [pair.published for pair in pairs if pair.published is not None]
+    replayed = [pair.replayed for pair in pairs if pair.replayed is not None]
+    kinds = Counter(pair.kind for pair in pairs)
+    moved = [pair.sooner_ms for pair in pairs if pair.published and pair.replayed]
+    by = median(moved) if moved else 0
+    return [
+        str(len(published)),
+        str(len(replayed)),
+        _number(sum(one.is_flap for one in published)),
+        _number(sum(one.is_flap for one in replayed)),
+        *(_number(kinds[kind]) for kind in KINDS),
+        f"{'-' if by < 0 else ''}{duration(abs(by))}" if by else "",
+    ]
+
+
+def _number(count: int) -> str:
+    return str(count) if count else ""

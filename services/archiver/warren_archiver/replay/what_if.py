@@ -1,0 +1,45 @@
+"""What would be different: the settings that a replay changes."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import ValidationError
+from warren.errors import SettingsError
+from warren.settings import EvaluationSettings, Settings
+
+_PREFIX = "evaluation."
+
+
+def changed(settings: Settings, assignments: Sequence[str]) -> Settings:
+    """With `evaluation.<name>=<value>` instead; values are TOML's, or plain text.
+
+    Raises SettingsError.
+    """
+    values = settings.evaluation.model_dump()
+    for assignment in assignments:
+        name, separator, text = assignment.partition("=")
+        field = name.strip().removeprefix(_PREFIX)
+        if not separator or not name.strip().startswith(_PREFIX) or field not in values:
+            raise SettingsError(
+                "--set",
+                f"{assignment!r} is not evaluation.<name>=<value>, with a name that [evaluation] "
+                f"has: {', '.join(values)}",
+            )
+        values[field] = _value(text.strip())
+    try:
+        evaluation = EvaluationSettings.model_validate(values)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise SettingsError(f"--set evaluation.{where}", first["msg"]) from None
+    return settings.model_copy(update={"evaluation": evaluation})
+
+
+def _value(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text

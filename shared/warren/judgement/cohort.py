@@ -1,0 +1,326 @@
+"""Cohorts: one event of each of many groups, judged at once in the same columns.
+
+For events of the past, of which there are many: the judgement is that of `judge`, by the same
+functions, at a tenth of the cost for groups of ten partitions. What is said of each group is brief;
+causes, explanations and windows are left to `judge`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, chain, pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from warren.contracts import OffsetEvent, Status
+from warren.contracts.reason import ReasonName
+from warren.errors import ContractViolation
+from warren.evaluation import (
+    UNKNOWN,
+    Began,
+    Evidence,
+    Following,
+    GroupRules,
+    Int64,
+    Onset,
+    PartitionRules,
+    Rules,
+    Track,
+    Windows,
+    by_partition,
+    explain,
+    judge_partitions,
+    onset_of,
+    told_beyond_end,
+)
+from warren.evaluation.commit_convention import Commits, last_processed
+from warren.evaluation.group import are_expired, judge_groups
+from warren.evaluation.policies import Statuses
+from warren.judgement.commits import correct, learnt, shown
+from warren.judgement.incidents import opened_at, openings
+from warren.judgement.judge import Judged
+from warren.judgement.lags import lag_of, least_lag_of
+from warren.judgement.observation import Observation, bounded, check_ranges, order_of
+from warren.judgement.reasons import bad_rows
+from warren.judgement.state import Applied, GroupGone, GroupState, Latest
+from warren.judgement.update import forget_other_logs, insert, learn, remember_log_ends
+
+MOST_ROWS = 20_000
+"""Partitions that are judged in one go: more do not fit into the processor's caches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An event, and what is known of its group."""
+
+    event: OffsetEvent
+    state: GroupState | GroupGone | None
+    source_offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """What was said of a group, but for its partitions, and what is to be remembered of it."""
+
+    state: GroupState
+    previous: Status
+    complete: float
+    total_lag: int
+    bad_partitions: int
+    reason: str | None
+    """Of the worst partition; None when OK."""
+
+    @property
+    def status(self) -> Status:
+        return self.state.status
+
+    @classmethod
+    def of(cls, judged: Judged, previous: Status) -> Brief:
+        lag = judged.lag
+        statuses = chain.from_iterable(topic.status for topic in lag.topics.values())
+        bad = sum(status != Status.OK.name for status in statuses)
+        return cls(judged.state, previous, lag.complete, lag.total_lag, bad, lag.reason)
+
+
+def is_ordinary(entry: Entry, rules: GroupRules) -> bool:
+    """Whether a cohort may have it: the event tells where known partitions stand, and no more."""
+    event, state = entry.event, entry.state
+    if not isinstance(state, GroupState) or not state.layout.topics or state.forgotten:
+        return False
+    if event.deleted or event.removed or event.earlier or event.forget is not None:
+        return False
+    has_track = state.track is not None or rules.group.policy != "progress"
+    return (
+        rules.same_for_all_topics
+        and has_track
+        and state.windows.intervals == rules.group.intervals
+        and event.parts == 1
+        and state.applied.is_before(event, entry.source_offset)
+        and not state.applied.was_ahead(event)
+        and state.applied.shares_order_with(event)
+        and all(state.layout.has(t, columns.partition) for t, columns in event.topics.items())
+    )
+
+
+def judge_together(entries: Sequence[Entry], rules: Rules) -> list[Brief | None]:
+    """Of ordinary entries, of a group each, that have the same rules. None is for `judge`: where a
+    group has expired, or its event is not to be believed.
+    """
+    found: list[Brief | None] = []
+    for part in _small(entries):
+        try:
+            found += _Cohort(part, rules).judged()
+        except (OverflowError, ContractViolation):
+            found += [None] * len(part)
+    return found
+
+
+def _small(entries: Sequence[Entry]) -> Iterator[Sequence[Entry]]:
+    part: list[Entry] = []
+    rows = 0
+    for entry in entries:
+        assert isinstance(entry.state, GroupState)
+        part.append(entry)
+        rows += len(entry.state.layout)
+        if rows >= MOST_ROWS:
+            yield part
+            part, rows = [], 0
+    if part:
+        yield part
+
+
+class _Cohort:
+    """Rows of all groups' partitions, one group after the other."""
+
+    def __init__(self, entries: Sequence[Entry], rules: Rules) -> None:
+        """Raises ContractViolation or OverflowError."""
+        self._events = [entry.event for entry in entries]
+        self._states = [entry.state for entry in entries if isinstance(entry.state, GroupState)]
+        self._offsets = [entry.source_offset for entry in entries]
+        self._rules = rules
+        counts = [state.windows.filled.size for state in self._states]
+        self._group = np.repeat(np.arange(len(counts)), counts)
+        self._parts = _slices(counts)
+        self._starts = np.array([part.start for part in self._parts])
+        self._now = np.array([event.observed_at for event in self._events])
+        self._all = PartitionRules.of(GroupRules(rules), [("", len(self._group))])
+        named = [sum(len(c.partition) for c in event.topics.values()) for event in self._events]
+        self._named = _slices(named)
+        """Of the observation, what each event says."""
+        self._observation = self._observe(named)
+
+    def judged(self) -> list[Brief | None]:
+        commits = [state.commits for state in self._states]
+        latest = np.concatenate([state.latest for state in self._states], axis=1)
+        lag_before = lag_of(latest, self._steps(commits))
+        windows = Windows.joined([state.windows for state in self._states])
+        observation = self._observation
+        latest[:, observation.rows] = observation.latest
+        forget_other_logs(windows, observation)
+        is_first = windows.filled[observation.rows] == 0
+        remember_log_ends(windows, observation, self._rules)
+        commits = self._learnt(commits, windows)
+        steps = self._steps(commits)
+        observed = steps if isinstance(steps, int) else steps[observation.rows]
+        insert(windows, observation, self._all, observed, is_first)
+        track = self._track()
+        if track is not None:
+            learn(track, observation, self._all, observed)
+        lag = lag_of(latest, steps)
+        evidence = self._evidence(windows, track, least_lag_of(latest, windows, lag, steps))
+        verdicts = judge_partitions(
+            evidence,
+            by_partition(self._all.policies),
+            intervals=self._all.intervals,
+            allowed_lag=self._all.allowed_lag,
+            minimum_complete=self._all.minimum_complete,
+        )
+        verdicts = told_beyond_end(verdicts, evidence)
+        groups = judge_groups(verdicts, lag, self._starts)
+        onset, reasons = self._reasons(evidence, verdicts.status, lag, lag_before)
+        expired = are_expired(windows, self._starts, self._now, self._rules.expire_group_ms)
+        columns = _Columns(latest, windows, track, onset)
+        found: list[Brief | None] = []
+        for number, is_over in enumerate(expired):
+            if is_over:
+                found.append(None)
+                continue
+            state = self._state(number, groups.status[number], commits[number], columns)
+            found.append(
+                Brief(
+                    state,
+                    self._states[number].status,
+                    groups.complete[number],
+                    groups.total_lag[number],
+                    groups.bad_partitions[number],
+                    reasons.get(number),
+                )
+            )
+        return found
+
+    def _observe(self, named: list[int]) -> Observation:
+        events = self._events
+        for event in events:
+            check_ranges(event)
+        rows = [
+            state.layout.rows(topic, columns.partition) + part.start
+            for event, state, part in zip(events, self._states, self._parts, strict=True)
+            for topic, columns in event.topics.items()
+        ]
+        topics = [columns for event in events for columns in event.topics.values()]
+        latest = np.empty((len(Latest), sum(named)), np.int64)
+        latest[Latest.COMMITTED] = _column(columns.committed for columns in topics)
+        latest[Latest.COMMITTED_AT] = _column(columns.committed_at for columns in topics)
+        latest[Latest.LOG_START] = _column(columns.log_start for columns in topics)
+        latest[Latest.LOG_END] = _column(columns.log_end for columns in topics)
+        return Observation(
+            np.concatenate(rows) if rows else np.zeros(0, np.int64),
+            bounded(latest),
+            _column(columns.commits for columns in topics),
+            np.repeat(self._now, named),
+            np.repeat(np.array([order_of(event) for event in events]), named),
+        )
+
+    def _track(self) -> Track | None:
+        if self._rules.policy != "progress":
+            return None
+        tracks = [state.track for state in self._states if state.track is not None]
+        marks = np.concatenate([track.marks for track in tracks], axis=1)
+        return Track(marks, np.concatenate([track.figures for track in tracks], axis=1))
+
+    def _learnt(self, before: list[Commits], windows: Windows) -> list[Commits]:
+        """With what the events show of how their groups commit."""
+        at_end, rests = shown(self._observation, windows)
+        if not (at_end | rests).any():
+            return before
+        after = list(before)
+        groups = self._group[self._observation.rows]
+        for number in np.unique(groups[at_end | rests]).tolist():
+            known, event, named = before[number], self._events[number], self._named[number]
+            after[number] = learnt(known, event, at_end[named], rests[named])
+            some = windows.part(self._parts[number])
+            correct(some, self._states[number].layout, known, after[number])
+        return after
+
+    def _steps(self, commits: Sequence[Commits]) -> Int64 | int:
+        """[partition], or 0 for all."""
+        last = [last_processed(known) if known else [] for known in commits]
+        if not any(last):
+            return 0
+        marks = [s.layout.marked(topics) for s, topics in zip(self._states, last, strict=True)]
+        return np.concatenate(marks)
+
+    def _evidence(self, windows: Windows, track: Track | None, lag: Int64) -> Evidence:
+        is_filling = windows.filled < self._all.intervals
+        following = Following(is_filling, self._rules.grace_ms, self._group)
+        return Evidence(windows, lag, self._now[self._group], track, following)
+
+    def _reasons(
+        self, evidence: Evidence, status: Statuses, lag: Int64, lag_before: Int64
+    ) -> tuple[Onset | None, dict[int, ReasonName]]:
+        """Of partitions that are not OK, and why groups are not, by number."""
+        worst_first = bad_rows(status, lag, self._group)
+        if not len(worst_first):
+            return None, {}
+        onset = onset_of(evidence.windows, status, self._onset())
+        _, first = np.unique(self._group[worst_first], return_index=True)
+        worst = worst_first[first]
+        only = np.zeros_like(status)
+        only[worst] = status[worst]
+        policies = self._all.policies
+        before = lag_before if "progress" in policies else None
+        found = explain(evidence, only, policies, self._all.allowed_lag, onset, before)
+        return onset, {int(self._group[row]): found[row].reason for row in worst.tolist()}
+
+    def _onset(self) -> Onset | None:
+        """What was remembered."""
+        if all(state.onset is None for state in self._states):
+            return None
+        marks = np.full((len(Began), len(self._group)), UNKNOWN, np.int64)
+        for part, state in zip(self._parts, self._states, strict=True):
+            if state.onset is not None:
+                marks[:, part] = state.onset.marks
+        return Onset(marks)
+
+    def _state(
+        self, number: int, status: Status, commits: Commits, columns: _Columns
+    ) -> GroupState:
+        known, event, part = self._states[number], self._events[number], self._parts[number]
+        since = opened_at(known.opened_at, status, event.observed_at)
+        track, onset = columns.track, columns.onset
+        if status is Status.OK:
+            onset = None
+        return GroupState(
+            applied=Applied.by(event, self._offsets[number]),
+            status=status,
+            opened_at=since,
+            layout=known.layout,
+            latest=columns.latest[:, part],
+            windows=columns.windows.part(part),
+            track=None if track is None else Track(track.marks[:, part], track.figures[:, part]),
+            commits=commits,
+            onset=None if onset is None else Onset(onset.marks[:, part]),
+            openings=openings(known.openings, since),
+        )
+
+
+class _Columns(NamedTuple):
+    """Of all partitions, after the events."""
+
+    latest: Int64
+    windows: Windows
+    track: Track | None
+    onset: Onset | None
+
+
+def _slices(counts: Iterable[int]) -> list[slice]:
+    """One after the other."""
+    ends = list(accumulate(counts))
+    return [slice(start, end) for start, end in pairwise([0, *ends])]
+
+
+def _column(parts: Iterable[list[int]]) -> Int64:
+    """Raises OverflowError."""
+    return np.array(list(chain.from_iterable(parts)), np.int64)

@@ -1,0 +1,153 @@
+"""What an evaluator has published, judged again from the archive."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+from support.archive_lab import HasBootstrap
+from support.evaluator_process import PARTITIONS, Home
+from support.group_lives import interleaved, lives
+from support.offset_events import NOW
+from warren.clock import ManualClock, SystemClock
+from warren.contracts import LagEvent, OffsetEvent, StatusChangeEvent
+from warren.contracts.topics import LAG_STATUS, OFFSETS
+from warren.settings import Settings
+from warren_archiver.lake.lake import Lake
+from warren_archiver.replay import tables
+from warren_archiver.replay.replay import Archived, Replay
+from warren_archiver.replay.shown import as_json
+from warren_archiver.replay.what_if import changed
+from warren_archiver.report.period import Period
+from warren_archiver.silver.catalogue import EVALUATIONS
+from warren_archiver.silver.evaluations import Evaluations
+from warren_archiver.silver.silver import ensure
+from warren_archiver.streaming.archive import archive
+
+pytestmark = [pytest.mark.timeout(900), pytest.mark.integration]
+HOUR = 3_600_000
+
+
+def _shifted(event: OffsetEvent, by: int) -> OffsetEvent:
+    topics = {
+        name: columns.model_copy(update={"committed_at": [at + by for at in columns.committed_at]})
+        for name, columns in event.topics.items()
+    }
+    return event.model_copy(update={"observed_at": event.observed_at + by, "topics": topics})
+
+
+@pytest.fixture
+def home(broker: HasBootstrap, unique: str, tmp_path: Path) -> Home:
+    """An evaluator has judged the lives of some groups, which end now."""
+    home = Home(broker.bootstrap, unique, tmp_path)
+    events = interleaved(lives())
+    by = round(time.time() * 1000) - events[-1].observed_at
+    with home.worker() as worker:
+        worker.start().await_ready()
+        sender = home.events()
+        sender.send(*(_shifted(event, by) for event in events))
+        sender.flush()
+        home.await_caught_up()
+        worker.terminate()
+    return home
+
+
+@pytest.fixture
+def settings(spark: SparkSession, home: Home) -> Settings:
+    """Those of a lake that has all that was published."""
+    settings = Settings.model_validate(
+        {
+            "home": {
+                "bootstrap": home.bootstrap,
+                "topic_prefix": home.prefix,
+                "partitions": PARTITIONS,
+            },
+            "archiver": {"path": str(home.directory / "lake"), "silver_interval": 0},
+        }
+    )
+    topics = [OFFSETS, LAG_STATUS]
+    archive(spark, settings, threading.Event(), once=True, clock=SystemClock(), topics=topics)
+    return settings
+
+
+def test_the_settings_of_the_time_give_what_was_published(
+    spark: SparkSession, home: Home, settings: Settings
+) -> None:
+    changes = [
+        StatusChangeEvent.from_bytes(record.value()) for record in home.records("lag-status")
+    ]
+    first = min(event.data.opened_at for event in changes)
+    period = Period(first - HOUR, first + HOUR)
+    found = Archived(spark, settings, period, warm_up_ms=HOUR).compared(settings)
+    assert {one.incident_id for one in found.replayed} == {e.data.incident_id for e in changes}
+    assert found.replayed == found.published
+    assert {pair.kind for pair in found.pairs} == {"same"}
+    _assert_verdicts(spark, home, settings)
+    _assert_goes_on_amid_incidents(spark, settings, found)
+    _assert_other_settings_differ(spark, settings, found)
+
+
+def _assert_verdicts(spark: SparkSession, home: Home, settings: Settings) -> None:
+    """All of them, one by one."""
+    lags = [LagEvent.from_bytes(r.value()) for r in home.records("lag") if r.value() is not None]
+    lake = Lake.at(settings.archiver.path)
+    ensure(spark, lake)
+    Evaluations(spark, lake, settings).catch_up()
+    rows = (
+        spark.read.format("delta")
+        .load(lake.silver(EVALUATIONS.name))
+        .selectExpr(
+            "`group`", "unix_millis(at)", "status", "total_lag", "complete", "reason", "incident_id"
+        )
+    )
+    assert sorted(map(tuple, rows.collect()), key=str) == sorted(
+        (
+            (
+                lag.group,
+                lag.evaluated_at,
+                lag.status,
+                lag.total_lag,
+                lag.complete,
+                lag.reason,
+                lag.incident.id if lag.incident else None,
+            )
+            for lag in lags
+        ),
+        key=str,
+    )
+
+
+def _assert_goes_on_amid_incidents(spark: SparkSession, settings: Settings, whole: Replay) -> None:
+    """From the middle, with what was before as a warm-up."""
+    moments = sorted(one.opened_at for one in whole.published)
+    middle = moments[len(moments) // 2] + 1
+    period = Period(middle, whole.period.end_ms)
+    found = Archived(spark, settings, period, warm_up_ms=HOUR).compared(settings)
+    assert any(one.opened_at < middle for one in found.published)
+    assert found.replayed == found.published
+    short = Archived(spark, settings, period, "group-1", 60_000).compared(settings)
+    assert {pair.group[1][:7] for pair in short.pairs} == {"group-1"}
+
+
+def _assert_other_settings_differ(spark: SparkSession, settings: Settings, whole: Replay) -> None:
+    archived = Archived(spark, settings, whole.period, warm_up_ms=HOUR)
+    mute = archived.compared(changed(settings, ["evaluation.allowed_lag=1000000"]))
+    assert mute.replayed == []
+    assert {pair.kind for pair in mute.pairs} == {"missed"}
+    shorter = archived.compared(changed(settings, ["evaluation.intervals=3"]))
+    assert shorter.published == whole.published
+    assert {"sooner", "raised"} & {pair.kind for pair in shorter.pairs}
+    lake = Lake.at(settings.archiver.path)
+    clock = ManualClock(NOW)
+    for replay in (mute, shorter):
+        tables.write(spark, lake, replay, {"set": ["x"]}, clock)
+        clock.advance(1)
+    runs = spark.read.format("delta").load(lake.replay("runs")).orderBy("run").collect()
+    assert [row["replayed"] for row in runs] == [0, len(shorter.replayed)]
+    rows = spark.read.format("delta").load(lake.replay("incidents"))
+    counts = rows.groupBy("run").count().orderBy("run").collect()
+    assert [row["count"] for row in counts] == [len(mute.pairs), len(shorter.pairs)]
+    assert as_json(mute)["missed"] == len(whole.published)

@@ -1,0 +1,116 @@
+"""Incidents of two histories, compared."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Collection
+
+import pytest
+from warren.errors import SettingsError
+from warren.settings import EvaluationSettings, Settings
+from warren_archiver.replay.incidents import Change, Incident, incidents, paired, renamed
+from warren_archiver.replay.suggestions import CANDIDATES, suggestions
+from warren_archiver.replay.what_if import changed
+
+MINUTE = 60_000
+END = 100 * MINUTE
+KEY = ("prod", "billing")
+
+
+def _change(minute: int, status: str | None, opened: int | None = None) -> Change:
+    return Change(KEY, minute * MINUTE, status, None, None if opened is None else opened * MINUTE)
+
+
+def _incident(opened: int, closed: int | None) -> Incident:
+    until = None if closed is None else closed * MINUTE
+    return Incident(*KEY, opened * MINUTE, until, "ERR", None)
+
+
+def _spans(found: list[Incident]) -> list[tuple[int, int | None, str]]:
+    return [
+        (one.opened_at // MINUTE, one.closed_at and one.closed_at // MINUTE, one.worst)
+        for one in found
+    ]
+
+
+def test_an_incident_lasts_from_its_first_change_to_the_one_that_ends_it() -> None:
+    changes = [
+        _change(1, "WARN", 1),
+        _change(3, "ERR", 1),
+        _change(9, "OK"),
+        _change(20, "ERR", 20),
+        _change(30, None),
+        _change(40, "WARN", 40),
+        _change(101, "OK"),
+    ]
+    found = incidents(reversed(changes), 0, END)
+    assert _spans(found) == [(1, 9, "ERR"), (20, 30, "ERR"), (40, None, "WARN")]
+    assert _spans(incidents(changes, 10 * MINUTE, END))[0] == (20, 30, "ERR")
+    assert _spans(incidents(changes, 25 * MINUTE, END))[0] == (20, 30, "ERR")
+
+
+def test_what_is_over_within_five_minutes_is_a_flap() -> None:
+    assert [_incident(1, closed).is_flap for closed in (5, 6, None)] == [True, False, False]
+
+
+def test_what_was_open_at_the_same_time_is_the_same_trouble() -> None:
+    published = [_incident(1, 10), _incident(20, 22), _incident(50, None)]
+    replayed = [_incident(3, 5), _incident(7, 9), _incident(30, 31), _incident(45, None)]
+    found = [(pair.kind, pair.sooner_ms // MINUTE) for pair in paired(published, replayed, END)]
+    assert found == [("later", -2), ("raised", 0), ("missed", 0), ("raised", 0), ("sooner", 5)]
+
+
+def test_an_incident_that_was_open_at_the_start_is_known_by_its_name() -> None:
+    replayed = [_incident(4, 8), _incident(9, 12)]
+    found = renamed(replayed, [_incident(1, 20)], 5 * MINUTE)
+    assert _spans(found) == [(1, 8, "ERR"), (9, 12, "ERR")]
+
+
+def test_settings_are_changed_by_name() -> None:
+    other = changed(Settings(), ["evaluation.intervals=20", "evaluation.policy=progress"])
+    assert (other.evaluation.intervals, other.evaluation.policy) == (20, "progress")
+    assert other.collector == Settings().collector
+
+
+@pytest.mark.parametrize(
+    "assignment", ["intervals=20", "evaluation.nothing=1", "evaluation.intervals=0", "evaluation"]
+)
+def test_what_is_no_setting_is_refused(assignment: str) -> None:
+    with pytest.raises(SettingsError):
+        changed(Settings(), [assignment])
+
+
+def _of(group: str, *spans: tuple[int, int | None]) -> list[Incident]:
+    return [Incident("prod", group, o * MINUTE, c and c * MINUTE, "WARN", None) for o, c in spans]
+
+
+def test_the_smallest_change_is_suggested_that_silences_and_loses_nothing() -> None:
+    flapping = [(10, 11), (20, 21), (30, 31)]
+    told = [
+        *_of("noisy", *flapping, (50, 70)),
+        *_of("hopeless", *flapping),
+        *_of("calm", (10, 11), (20, 21)),
+    ]
+    asked: list[set[str]] = []
+
+    def judge(change: str, groups: Collection[tuple[str, str]]) -> list[Incident]:
+        asked.append({group for _, group in groups})
+        if change == CANDIDATES[0]:  # it is silent, but about everything
+            return _of("hopeless", (10, 11))
+        if change == CANDIDATES[1]:
+            return [*_of("noisy", (53, 70)), *_of("hopeless", (10, 11))]
+        return _of("hopeless", (10, 11))
+
+    noisy, hopeless = sorted(suggestions(told, judge, END), key=lambda one: one.group)[::-1]
+    assert (noisy.group, noisy.flaps, noisy.lasting) == ("noisy", 3, 1)
+    assert (noisy.change, noisy.sooner_ms) == (CANDIDATES[1], -3 * MINUTE)
+    assert (hopeless.group, hopeless.change, hopeless.override()) == ("hopeless", None, None)
+    assert asked[:3] == [{"noisy", "hopeless"}, {"noisy", "hopeless"}, {"hopeless"}]
+    written = tomllib.loads(noisy.override() or "")
+    (override,) = EvaluationSettings.model_validate(written["evaluation"]).overrides
+    assert (override.groups, override.intervals) == (["^noisy$"], 20)
+
+
+@pytest.mark.parametrize("candidate", CANDIDATES)
+def test_every_candidate_is_a_setting(candidate: str) -> None:
+    assert changed(Settings(), [candidate]) != Settings()

@@ -1,0 +1,157 @@
+"""Cohorts: what is said of many groups at once is what is said of each by itself."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import pytest
+from support.offset_events import NOW, At, offset_event
+from warren.contracts import OffsetEvent, Status
+from warren.evaluation import GroupRules, Rules
+from warren.judgement.cohort import Brief, Entry, is_ordinary, judge_together
+from warren.judgement.judge import Ended, Judged, Taken, judge
+from warren.judgement.state import GroupGone, GroupState
+from warren.judgement.state_codec import encode
+from warren.settings import PolicyName
+
+STEPS, GROUPS = 120, 12
+MOODS = ("well", "well", "slow", "stuck", "silent", "back", "last", "beyond", "unknown")
+Known = GroupState | GroupGone | None
+
+
+class Life:
+    """A group with partitions that change their minds; the same for the same seed."""
+
+    def __init__(self, group: str, seed: int) -> None:
+        self.group = group
+        self._chance = random.Random(seed)
+        self._partitions = [
+            (topic, number)
+            for topic in ("orders", "payments")
+            for number in range(self._chance.randint(1, 4))
+        ]
+        self._committed = dict.fromkeys(self._partitions, 0)
+        self._log_end = dict.fromkeys(self._partitions, 1)
+        self._mood = dict.fromkeys(self._partitions, "well")
+        self._committed_at = dict.fromkeys(self._partitions, NOW)
+
+    def events(self) -> Iterator[OffsetEvent]:
+        chance, at = self._chance, NOW
+        for number in range(STEPS):
+            at += chance.choice([5_000, 5_000, 5_000, 500, 60_000])
+            if chance.random() < 0.01:
+                at += 8 * 86_400_000  # it expires
+            if chance.random() < 0.02:
+                yield offset_event(at, group=self.group, deleted=True)
+                continue
+            event = self._event(at, number)
+            if chance.random() < 0.02:
+                event = event.model_copy(update={"removed": {"orders": [0]}, "topics": {}})
+            yield event
+            if chance.random() < 0.05:
+                yield event
+
+    def _event(self, at: int, number: int) -> OffsetEvent:
+        told: dict[str, dict[int, At]] = {}
+        for place in self._partitions:
+            if number % 7 == 0:
+                self._mood[place] = self._chance.choice(MOODS)
+            if self._chance.random() < 0.8:
+                told.setdefault(place[0], {})[place[1]] = self._at(place, at)
+        return offset_event(at, told, group=self.group)
+
+    def _at(self, place: tuple[str, int], at: int) -> At:
+        mood = self._mood[place]
+        moves = mood not in ("last", "beyond")
+        self._log_end[place] += self._chance.choice([0, 10, 20]) if moves else 0
+        log_end, before = self._log_end[place], self._committed[place]
+        committed = {
+            "well": log_end,
+            "slow": min(before + 5, log_end),
+            "back": max(before - 7, 0),
+            "last": log_end - 1,
+            "beyond": log_end + 50,
+        }.get(mood, before)
+        commits = int(mood != "silent")
+        if commits:
+            self._committed_at[place] = at - 100
+        self._committed[place] = committed
+        shown = -1 if mood == "unknown" else log_end
+        return At(committed, self._committed_at[place], log_end=shown, commits=commits)
+
+
+def _one(event: OffsetEvent, state: Known, rules: GroupRules) -> tuple[Brief | None, Known]:
+    outcome = judge(event, state, rules, source_offset=7)
+    if isinstance(outcome, Judged):
+        previous = state.status if isinstance(state, GroupState) else Status.OK
+        return Brief.of(outcome, previous), outcome.state
+    return None, outcome.state if isinstance(outcome, Ended | Taken) else state
+
+
+def _said(brief: Brief | None) -> object:
+    if brief is None:
+        return None
+    figures = (brief.previous, brief.status, brief.complete, brief.total_lag, brief.bad_partitions)
+    return *figures, brief.reason, brief.state.opened_at
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        Rules(),
+        Rules(policy="wiki", intervals=4, allowed_lag=3, minimum_complete=0.5),
+        Rules(policy="progress"),
+        Rules(min_distance_ms=0, expire_group_ms=3_600_000),
+    ],
+    ids=["burrow", "wiki", "progress", "short"],
+)
+def test_groups_are_judged_together_as_each_is_alone(rules: Rules) -> None:
+    of_group = GroupRules(rules)
+    lives = {f"g-{n}": list(Life(f"g-{n}", n).events()) for n in range(GROUPS)}
+    known: dict[str, Known] = dict.fromkeys(lives)
+    statuses, reasons, together = set(), set(), 0
+    for number in range(max(map(len, lives.values()))):
+        due = {group: events[number] for group, events in lives.items() if number < len(events)}
+        alone = {group: _one(event, known[group], of_group) for group, event in due.items()}
+        entries = {group: Entry(event, known[group], 7) for group, event in due.items()}
+        chosen = [group for group, entry in entries.items() if is_ordinary(entry, of_group)]
+        briefs = judge_together([entries[group] for group in chosen], rules)
+        for group, brief in zip(chosen, briefs, strict=True):
+            wanted, state = alone[group]
+            if brief is None:
+                assert isinstance(state, GroupGone)  # it has expired
+                continue
+            together += 1
+            assert _said(brief) == _said(wanted), (group, number)
+            assert state is not None
+            assert encode(brief.state) == encode(state), (group, number)
+            statuses.add(brief.status)
+            reasons.add(brief.reason)
+        known |= {group: state for group, (_, state) in alone.items()}
+    assert together > STEPS * GROUPS / 2
+    assert statuses == {Status.OK, Status.WARN, Status.ERR} or rules.policy == "wiki"
+    assert len(reasons) > 3
+
+
+@pytest.mark.parametrize("policy", ["burrow", "progress"])
+def test_what_is_more_than_a_position_is_not_ordinary(policy: PolicyName) -> None:
+    rules = GroupRules(Rules(policy=policy))
+    event = offset_event(NOW, {"orders": {0: At(5, NOW, log_end=5)}})
+    _, state = _one(event, None, rules)
+    later = event.model_copy(update={"observed_at": NOW + 5000, "position": event.position + 1})
+    assert is_ordinary(Entry(later, state, 8), rules)
+    for change in (
+        {"deleted": True},
+        {"removed": {"orders": [0]}},
+        {"forget": []},
+        {"parts": 2},
+        {"observed_at": NOW},
+        {"source": "admin_api"},
+    ):
+        unusual = later.model_copy(update=change)
+        if change == {"observed_at": NOW}:
+            unusual = event
+        assert not is_ordinary(Entry(unusual, state, 8), rules), change
+    assert not is_ordinary(Entry(later, None, 8), rules)
+    assert not is_ordinary(Entry(later, state, 8), GroupRules(Rules(policy=policy, intervals=3)))
