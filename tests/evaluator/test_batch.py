@@ -322,3 +322,38 @@ def test_an_unreadable_state_is_counted_and_begun_anew() -> None:
     assert len(published(result, "w.lag")) == 1
     assert result.writes[0].value is not None
     decode(result.writes[0].value)
+
+
+def life(number: int) -> list[OffsetEvent]:
+    """A group's events; every third falls behind."""
+    group, partitions = f"group-{number}", range(number + 1)
+    behind = 0 if number % 3 else 300
+    return [
+        offset_event(
+            (now := NOW + number + look * MINUTE),
+            {"orders": {p: At(100 * look, now, lag=behind * look) for p in partitions}},
+            group=group,
+        )
+        for look in range(20)
+    ]
+
+
+def test_a_batch_of_many_groups_gives_what_each_event_gives_by_itself() -> None:
+    """Those that are well are judged in the same columns: nobody can tell."""
+    lives = [life(number) for number in range(9)]
+    batch = records([event for events in zip(*lives, strict=True) for event in events])
+
+    def told(size: int) -> tuple[list[tuple[bytes | None, bytes | None]], dict[bytes, bytes]]:
+        table: dict[bytes, bytes] = {}
+        published: dict[bytes | None, list[bytes | None]] = {}
+        for first in range(0, len(batch), size):
+            result = evaluate(batch[first : first + size], table)
+            table |= {write.key: write.value for write in result.writes if write.value}
+            for item in result.publications:
+                published.setdefault(item.key, []).append(item.value)
+        return sorted((k, v) for k, values in published.items() for v in values), table
+
+    one_by_one = told(1)
+    assert told(9) == told(len(batch)) == told(50) == one_by_one
+    values = [value for _, value in one_by_one[0] if value and b"evaluated_at" in value]
+    assert {LagEvent.from_bytes(value).status for value in values} >= {"OK", "WARN"}

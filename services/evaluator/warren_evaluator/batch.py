@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TypeAlias
 
 import structlog
 from warren.clock import Clock
-from warren.contracts import DeadLetter, OffsetEvent, part_key, split_group_key
+from warren.contracts import DeadLetter, OffsetEvent, Status, part_key, split_group_key
 from warren.contracts.topics import DEAD_LETTERS, LAG, LAG_STATUS, MAX_MESSAGE_BYTES
 from warren.errors import ContractViolation
 from warren.evaluation import GroupRules
+from warren.judgement.cohort import Entry, is_ordinary, tell_together
 from warren.judgement.facts import Knowledge
 from warren.judgement.judge import Duplicate, Ended, Judged, Outcome, Taken, judge
 from warren.judgement.lag_parts import in_parts
@@ -30,9 +32,12 @@ MOST_LAG_BYTES = MAX_MESSAGE_BYTES // 2
 # An event that is dated further ahead of this worker's clock is refused: judged, it would say of
 # its group what only that day can tell. Less is judged, and the log's order goes on after it.
 MOST_AHEAD_MS = 24 * 3_600_000
+WORTH_IT = 4  # groups of a cohort, at least
 
 ReadValue: TypeAlias = Callable[[bytes], bytes | None]
 Input: TypeAlias = tuple[SourceRecord, bytes, OffsetEvent | ContractViolation]
+Usable: TypeAlias = tuple[SourceRecord, bytes, OffsetEvent]
+States: TypeAlias = dict[bytes, GroupState | GroupGone | None]
 MembershipOf: TypeAlias = Callable[[bytes], Membership | None]
 LatenessOf: TypeAlias = Callable[[bytes], Lateness | None]
 RulesFor: TypeAlias = Callable[[str, str], GroupRules]  # (cluster, group)
@@ -63,39 +68,80 @@ class BatchEvaluator:
     def evaluate(self, records: Iterable[SourceRecord], read: ReadValue) -> BatchResult:
         """`read` gives the table's value of a key. A bad record never stops the others."""
         result = BatchResult()
-        states: dict[bytes, GroupState | GroupGone | None] = {}
+        states: States = {}
         changed: dict[bytes, SourceRecord] = {}
         inputs = [_read_event(record) for record in records]
         parts = _continued(inputs)
-        for number, (record, key, event) in enumerate(inputs):
+        for numbers in _rounds(inputs):
+            events = self._usable({n: inputs[n] for n in numbers}, states, read, result)
+            told = self._told_together(events, states, parts)
+            for number, (record, key, event) in events.items():
+                try:
+                    outcome = told.get(number) or judge(
+                        event,
+                        states[key],
+                        self._rules_for(event.cluster, event.group),
+                        source_offset=record.offset,
+                        more_follows=number in parts,
+                        knowledge=Knowledge(
+                            partial(self._membership_of, key), partial(self._lateness_of, key)
+                        ),
+                    )
+                except ContractViolation as violation:
+                    self._refuse(record, violation.reason, result)
+                    continue
+                self._publish(outcome, key, record, result)
+                if isinstance(outcome, Taken | Judged | Ended):
+                    _tell_of_time(event, states[key])
+                    states[key] = outcome.state
+                    changed[key] = record
+        for key, record in changed.items():
+            self._remember(key, record, states[key], result)
+        return result
+
+    def _usable(
+        self, inputs: Mapping[int, Input], states: States, read: ReadValue, result: BatchResult
+    ) -> dict[int, Usable]:
+        """Events that may be judged, the states of their groups at hand; others are refused."""
+        usable: dict[int, Usable] = {}
+        for number, (record, key, event) in inputs.items():
             result.counts.events += 1
             try:
                 if isinstance(event, ContractViolation):
                     raise event
                 self._check_time(event)
-                if key not in states:
-                    states[key] = self._state(read(key), key, result.counts)
-                outcome = judge(
-                    event,
-                    states[key],
-                    self._rules_for(event.cluster, event.group),
-                    source_offset=record.offset,
-                    more_follows=number in parts,
-                    knowledge=Knowledge(
-                        partial(self._membership_of, key), partial(self._lateness_of, key)
-                    ),
-                )
             except ContractViolation as violation:
                 self._refuse(record, violation.reason, result)
                 continue
-            self._publish(outcome, key, record, result)
-            if isinstance(outcome, Taken | Judged | Ended):
-                _tell_of_time(event, states[key])
-                states[key] = outcome.state
-                changed[key] = record
-        for key, record in changed.items():
-            self._remember(key, record, states[key], result)
-        return result
+            if key not in states:
+                states[key] = self._state(read(key), key, result.counts)
+            usable[number] = record, key, event
+        return usable
+
+    def _told_together(
+        self, events: Mapping[int, Usable], states: States, parts: Collection[int]
+    ) -> dict[int, Judged]:
+        """What of a round, one event of each group, is judged in the same columns: groups that were
+        and are OK.
+        """
+        cohorts: dict[GroupRules, list[tuple[int, Entry]]] = {}
+        for number, (record, key, event) in events.items():
+            state = states[key]
+            if not isinstance(state, GroupState) or state.status is not Status.OK:
+                continue
+            entry = Entry(event, state, record.offset)
+            rules = self._rules_for(event.cluster, event.group)
+            if number not in parts and is_ordinary(entry, rules):
+                cohorts.setdefault(rules, []).append((number, entry))
+        told: dict[int, Judged] = {}
+        for rules, numbered in cohorts.items():
+            if len(numbered) < WORTH_IT:
+                continue
+            outcomes = tell_together([entry for _, entry in numbered], rules.group)
+            for (number, _), outcome in zip(numbered, outcomes, strict=True):
+                if outcome is not None:
+                    told[number] = outcome
+        return told
 
     def _check_time(self, event: OffsetEvent) -> None:
         """Raises ContractViolation."""
@@ -201,6 +247,18 @@ def _read_event(record: SourceRecord) -> Input:
         return record, record.key or b"", violation
     assert record.key is not None  # it has just been split
     return record, record.key, event
+
+
+def _rounds(inputs: Sequence[Input]) -> Iterator[list[int]]:
+    """Numbers of the first events of all groups, then of the second ones, and so on."""
+    rounds: list[list[int]] = []
+    seen: Counter[bytes] = Counter()
+    for number, (_, key, _) in enumerate(inputs):
+        if seen[key] == len(rounds):
+            rounds.append([])
+        rounds[seen[key]].append(number)
+        seen[key] += 1
+    return iter(rounds)
 
 
 def _continued(inputs: Sequence[Input]) -> set[int]:

@@ -6,7 +6,7 @@ The same windows at the same moment always give the same statuses: live, replaye
 from warren.evaluation.beyond_end import told_beyond_end
 from warren.evaluation.evidence import Evidence, Following
 from warren.evaluation.explanations import Explanation, explain
-from warren.evaluation.group import GroupVerdict, is_expired, judge_group
+from warren.evaluation.group import GroupSummary, GroupVerdict, is_expired, judge_group
 from warren.evaluation.learning import Sighting, Track
 from warren.evaluation.onset import Began, Onset, onset_of
 from warren.evaluation.partition_rules import PartitionRules
@@ -26,6 +26,7 @@ __all__ = [
     "Explanation",
     "Following",
     "GroupRules",
+    "GroupSummary",
     "GroupVerdict",
     "Int64",
     "Onset",

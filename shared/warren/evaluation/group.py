@@ -15,12 +15,18 @@ _STATUSES = list(Status)
 
 
 @dataclass(frozen=True, slots=True)
-class GroupVerdict:
+class GroupSummary:
     """What a group is as a whole."""
 
     status: Status  # NOTFOUND never; OK, WARN or ERR
     complete: float  # share of partitions with a full window; 0 without partitions
     total_lag: int  # of known lags
+
+
+@dataclass(frozen=True, slots=True)
+class GroupVerdict(GroupSummary):
+    """And how that came about."""
+
     max_lag_row: int | None  # the partition with the largest known lag
     counts: dict[Status, int]  # partitions by status
 
@@ -52,6 +58,9 @@ class GroupVerdicts:
     complete: list[float]
     total_lag: list[int]
     bad_partitions: list[int]
+
+    def of(self, number: int) -> GroupSummary:
+        return GroupSummary(self.status[number], self.complete[number], self.total_lag[number])
 
 
 def judge_groups(verdicts: PartitionVerdicts, lag: Int64, starts: Int64) -> GroupVerdicts:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +26,7 @@ import numpy as np
 from warren.errors import ContractViolation
 from warren.evaluation.windows import Column, Int64, Windows
 
+_NARROW = bytes([4])
 _COLUMNS = (Column.OFFSET, Column.COMMITTED_AT, Column.OBSERVED_AT, Column.LAG)
 
 
@@ -43,6 +45,32 @@ class Commits:
 def pack(windows: Windows) -> str:
     """The windows without their newest commits."""
     return pack_commits(Commits(windows.columns[list(_COLUMNS)], windows.filled))
+
+
+def pack_parts(windows: Windows, parts: Sequence[slice]) -> list[str]:
+    """The same of many groups; `parts` are their partitions."""
+    columns = windows.columns[list(_COLUMNS)]
+    columns[2] -= columns[1]
+    distances = columns[:, :, -1:] - columns[:, :, :-1]
+    narrow = distances.astype("<i4")
+    fits = (narrow == distances).all(axis=2)
+    # By column, byte, slot and partition.
+    planes = narrow.view(np.uint8).reshape(*narrow.shape, 4).transpose(0, 3, 2, 1).copy()
+    filled = windows.filled.astype("<u1")
+    slots = bytes([windows.intervals])
+    packed = []
+    for rows in parts:
+        raw = [slots, filled[rows].tobytes()]
+        if fits[:, rows].all():
+            body = planes[..., rows].tobytes()
+            size = len(body) // len(_COLUMNS)
+            for start in range(0, len(body), size) if size else ():
+                raw += [_NARROW, body[start : start + size]]
+        else:
+            for column in columns[:, rows]:
+                raw += _pack_column(column)
+        packed.append(base64.b64encode(b"".join(raw)).decode())
+    return packed
 
 
 def pack_commits(commits: Commits) -> str:

@@ -1,8 +1,9 @@
 """Cohorts: one event of each of many groups, judged at once in the same columns.
 
-For events of the past, of which there are many: the judgement is that of `judge`, by the same
-functions, at a tenth of the cost for groups of ten partitions. What is said of each group is brief;
-causes, explanations and windows are left to `judge`.
+The judgement is that of `judge`, by the same functions, at a tenth of the cost for groups of ten
+partitions. Of events of the past, of which there are many, what is said of each group is brief; of
+those of now, groups that are and were OK are told of in full. Causes and explanations are left to
+`judge`.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from warren.evaluation import (
     Int64,
     Onset,
     PartitionRules,
+    PartitionVerdicts,
     Rules,
     Track,
     Windows,
@@ -36,11 +38,12 @@ from warren.evaluation import (
     told_beyond_end,
 )
 from warren.evaluation.commit_convention import Commits, last_processed
-from warren.evaluation.group import are_expired, judge_groups
-from warren.evaluation.policies import Statuses
+from warren.evaluation.group import GroupVerdicts, are_expired, judge_groups
+from warren.evaluation.packed_windows import pack_parts
 from warren.judgement.commits import correct, learnt, shown
 from warren.judgement.incidents import opened_at, openings
 from warren.judgement.judge import Judged
+from warren.judgement.lag_events import LagColumns, lag_event
 from warren.judgement.lags import lag_of, least_lag_of
 from warren.judgement.observation import Observation, bounded, check_ranges, order_of
 from warren.judgement.reasons import bad_rows
@@ -117,6 +120,17 @@ def judge_together(entries: Sequence[Entry], rules: Rules) -> list[Brief | None]
     return found
 
 
+def tell_together(entries: Sequence[Entry], rules: Rules) -> list[Judged | None]:
+    """The same of groups that were OK. None is for `judge`, also where one is not OK any more."""
+    found: list[Judged | None] = []
+    for part in _small(entries):
+        try:
+            found += _Cohort(part, rules).told()
+        except (OverflowError, ContractViolation):
+            found += [None] * len(part)
+    return found
+
+
 def _small(entries: Sequence[Entry]) -> Iterator[Sequence[Entry]]:
     part: list[Entry] = []
     rows = 0
@@ -152,6 +166,54 @@ class _Cohort:
         self._observation = self._observe(named)
 
     def judged(self) -> list[Brief | None]:
+        """In short."""
+        found = self._judge()
+        onset, reasons = self._reasons(found)
+        columns = _Columns(found.latest, found.evidence.windows, found.evidence.track, onset)
+        groups = found.groups
+        briefs: list[Brief | None] = []
+        for number, is_over in enumerate(self._expired(found)):
+            if is_over:
+                briefs.append(None)
+                continue
+            state = self._state(number, groups.status[number], found.commits[number], columns)
+            briefs.append(
+                Brief(
+                    state,
+                    self._states[number].status,
+                    groups.complete[number],
+                    groups.total_lag[number],
+                    groups.bad_partitions[number],
+                    reasons.get(number),
+                )
+            )
+        return briefs
+
+    def told(self) -> list[Judged | None]:
+        """In full, of those that are OK."""
+        found = self._judge()
+        columns = _Columns(found.latest, found.evidence.windows, found.evidence.track, None)
+        all_ = LagColumns.of(found.latest, columns.windows, found.lag, found.verdicts)
+        packed = pack_parts(columns.windows, self._parts)
+        told: list[Judged | None] = []
+        for number, is_over in enumerate(self._expired(found)):
+            status = found.groups.status[number]
+            if is_over or status is not Status.OK:
+                told.append(None)
+                continue
+            state = self._state(number, status, found.commits[number], columns)
+            report = lag_event(
+                self._events[number],
+                state,
+                all_.part(self._parts[number]),
+                found.groups.of(number),
+                self._rules.policy,
+                windows=packed[number],
+            )
+            told.append(Judged(state, report, None))
+        return told
+
+    def _judge(self) -> _Found:
         commits = [state.commits for state in self._states]
         latest = np.concatenate([state.latest for state in self._states], axis=1)
         lag_before = lag_of(latest, self._steps(commits))
@@ -179,26 +241,11 @@ class _Cohort:
         )
         verdicts = told_beyond_end(verdicts, evidence)
         groups = judge_groups(verdicts, lag, self._starts)
-        onset, reasons = self._reasons(evidence, verdicts.status, lag, lag_before)
-        expired = are_expired(windows, self._starts, self._now, self._rules.expire_group_ms)
-        columns = _Columns(latest, windows, track, onset)
-        found: list[Brief | None] = []
-        for number, is_over in enumerate(expired):
-            if is_over:
-                found.append(None)
-                continue
-            state = self._state(number, groups.status[number], commits[number], columns)
-            found.append(
-                Brief(
-                    state,
-                    self._states[number].status,
-                    groups.complete[number],
-                    groups.total_lag[number],
-                    groups.bad_partitions[number],
-                    reasons.get(number),
-                )
-            )
-        return found
+        return _Found(latest, evidence, verdicts, groups, lag, lag_before, commits)
+
+    def _expired(self, found: _Found) -> Iterable[bool]:
+        windows = found.evidence.windows
+        return are_expired(windows, self._starts, self._now, self._rules.expire_group_ms)
 
     def _observe(self, named: list[int]) -> Observation:
         events = self._events
@@ -257,10 +304,9 @@ class _Cohort:
         following = Following(is_filling, self._rules.grace_ms, self._group)
         return Evidence(windows, lag, self._now[self._group], track, following)
 
-    def _reasons(
-        self, evidence: Evidence, status: Statuses, lag: Int64, lag_before: Int64
-    ) -> tuple[Onset | None, dict[int, ReasonName]]:
+    def _reasons(self, found: _Found) -> tuple[Onset | None, dict[int, ReasonName]]:
         """Of partitions that are not OK, and why groups are not, by number."""
+        evidence, status, lag = found.evidence, found.verdicts.status, found.lag
         worst_first = bad_rows(status, lag, self._group)
         if not len(worst_first):
             return None, {}
@@ -270,9 +316,9 @@ class _Cohort:
         only = np.zeros_like(status)
         only[worst] = status[worst]
         policies = self._all.policies
-        before = lag_before if "progress" in policies else None
-        found = explain(evidence, only, policies, self._all.allowed_lag, onset, before)
-        return onset, {int(self._group[row]): found[row].reason for row in worst.tolist()}
+        before = found.lag_before if "progress" in policies else None
+        why = explain(evidence, only, policies, self._all.allowed_lag, onset, before)
+        return onset, {int(self._group[row]): why[row].reason for row in worst.tolist()}
 
     def _onset(self) -> Onset | None:
         """What was remembered."""
@@ -304,6 +350,18 @@ class _Cohort:
             onset=None if onset is None else Onset(onset.marks[:, part]),
             openings=openings(known.openings, since),
         )
+
+
+class _Found(NamedTuple):
+    """What was judged, of all partitions; `groups` and `commits` by number."""
+
+    latest: Int64
+    evidence: Evidence
+    verdicts: PartitionVerdicts
+    groups: GroupVerdicts
+    lag: Int64
+    lag_before: Int64
+    commits: list[Commits]
 
 
 class _Columns(NamedTuple):

@@ -31,7 +31,7 @@ from warren.judgement.control_records import told_nothing_left
 from warren.judgement.facts import Facts, Knowledge
 from warren.judgement.forgetting import as_removal, forget, recalled, to_forget
 from warren.judgement.incidents import opened_at, openings
-from warren.judgement.lag_events import lag_event
+from warren.judgement.lag_events import LagColumns, lag_event
 from warren.judgement.lags import lag_before, lag_of, least_lag_of
 from warren.judgement.log_columns import logs_told
 from warren.judgement.observation import check_ranges
@@ -202,7 +202,8 @@ def _judged(
             event, state, updated.status, began, lag, partitions, group, why, cause
         )
     policy = group_rules.group.policy
-    report = lag_event(event, state, lag, partitions, group, policy, why, cause)
+    columns = LagColumns.of(state.latest, state.windows, lag, partitions)
+    report = lag_event(event, state, columns, group, policy, why, cause)
     return Judged(state, report, change)
 
 

@@ -2,29 +2,72 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from warren.contracts import Cause, LagEvent, OffsetEvent, TopicLag, WindowEdge
-from warren.evaluation import UNKNOWN, Column, GroupVerdict, Int64, PartitionVerdicts, Windows
+from warren.contracts.status import PartitionStatusName
+from warren.evaluation import UNKNOWN, Column, GroupSummary, Int64, PartitionVerdicts, Windows
 from warren.evaluation.packed_windows import pack
 from warren.evaluation.windows import Bools
 from warren.judgement.incidents import incident
-from warren.judgement.reasons import Reasons
+from warren.judgement.reasons import NONE, Reasons
 from warren.judgement.state import GroupState, Latest
 from warren.judgement.status_names import group_name, partition_name
+
+_Edge = dict[str, list[int | None]]
+
+
+class LagColumns(NamedTuple):
+    """What is told of partitions: lists, an entry for each."""
+
+    status: list[PartitionStatusName]
+    latest: list[list[int]]  # [Latest]
+    lag: list[int | None]
+    complete: list[float]
+    start: _Edge
+    end: _Edge
+
+    @classmethod
+    def of(
+        cls, latest: Int64, windows: Windows, lag: Int64, verdicts: PartitionVerdicts
+    ) -> LagColumns:
+        return cls(
+            [partition_name(code) for code in verdicts.status.tolist()],
+            latest.tolist(),
+            _optional(lag, lag == UNKNOWN),
+            verdicts.complete.tolist(),
+            _edge(windows, windows.oldest()),
+            _edge(windows, windows.newest()),
+        )
+
+    def part(self, rows: slice) -> LagColumns:
+        """These partitions."""
+        return LagColumns(
+            self.status[rows],
+            [column[rows] for column in self.latest],
+            self.lag[rows],
+            self.complete[rows],
+            {name: values[rows] for name, values in self.start.items()},
+            {name: values[rows] for name, values in self.end.items()},
+        )
 
 
 def lag_event(
     event: OffsetEvent,
     state: GroupState,
-    lag: Int64,
-    partitions: PartitionVerdicts,
-    group: GroupVerdict,
+    columns: LagColumns,
+    group: GroupSummary,
     policy: str,
-    why: Reasons,
+    why: Reasons = NONE,
     cause: Cause | None = None,
+    windows: str | None = None,
 ) -> LagEvent:
-    """The whole group, whatever part of it the event was about. Built without validation."""
+    """The whole group, whatever part of it the event was about. Built without validation.
+
+    `windows`: packed, where that was done.
+    """
     return LagEvent.model_construct(
         cluster=event.cluster,
         group=event.group,
@@ -38,45 +81,35 @@ def lag_event(
         reason=why.reason,
         explanation=why.explanation,
         cause=cause,
-        topics=_topics(state, lag, partitions, why),
+        topics=_topics(state, columns, why),
         last_processed=state.last_processed,
-        windows=pack(state.windows),
+        windows=pack(state.windows) if windows is None else windows,
     )
 
 
-def _topics(
-    state: GroupState, lag: Int64, verdicts: PartitionVerdicts, why: Reasons
-) -> dict[str, TopicLag]:
-    windows = state.windows
-    start, end = _edge(windows, windows.oldest()), _edge(windows, windows.newest())
-    latest = state.latest.tolist()
-    lags = _optional(lag, lag == UNKNOWN)
-    complete = verdicts.complete.tolist()
-    status = [partition_name(code) for code in verdicts.status.tolist()]
-    reason: list[str | None] = [None] * len(lag)
+def _topics(state: GroupState, columns: LagColumns, why: Reasons) -> dict[str, TopicLag]:
+    latest = columns.latest
+    reason: list[str | None] = [None] * len(columns.lag)
     explanation = reason.copy()
     for row, found in why.by_row.items():
         reason[row], explanation[row] = found
     return {
         topic: TopicLag.model_construct(
             partition=list(partitions),
-            status=status[rows],
+            status=columns.status[rows],
             committed=latest[Latest.COMMITTED][rows],
             committed_at=latest[Latest.COMMITTED_AT][rows],
             log_start=latest[Latest.LOG_START][rows],
             log_end=latest[Latest.LOG_END][rows],
-            lag=lags[rows],
-            complete=complete[rows],
-            window_start=_part(start, rows),
-            window_end=_part(end, rows),
+            lag=columns.lag[rows],
+            complete=columns.complete[rows],
+            window_start=_part(columns.start, rows),
+            window_end=_part(columns.end, rows),
             reason=reason[rows],
             explanation=explanation[rows],
         )
         for topic, partitions, rows in state.layout.slices()
     }
-
-
-_Edge = dict[str, list[int | None]]
 
 
 def _edge(windows: Windows, commits: Int64) -> _Edge:

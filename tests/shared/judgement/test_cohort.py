@@ -9,7 +9,7 @@ import pytest
 from support.offset_events import NOW, At, offset_event
 from warren.contracts import OffsetEvent, Status
 from warren.evaluation import GroupRules, Rules
-from warren.judgement.cohort import Brief, Entry, is_ordinary, judge_together
+from warren.judgement.cohort import Brief, Entry, is_ordinary, judge_together, tell_together
 from warren.judgement.judge import Ended, Judged, Taken, judge
 from warren.judgement.state import GroupGone, GroupState
 from warren.judgement.state_codec import encode
@@ -132,6 +132,38 @@ def test_groups_are_judged_together_as_each_is_alone(rules: Rules) -> None:
     assert together > STEPS * GROUPS / 2
     assert statuses == {Status.OK, Status.WARN, Status.ERR} or rules.policy == "wiki"
     assert len(reasons) > 3
+
+
+@pytest.mark.parametrize("policy", ["burrow", "wiki", "progress"])
+def test_groups_that_are_well_are_told_of_together_as_each_is_alone(policy: PolicyName) -> None:
+    of_group = GroupRules(Rules(policy=policy))
+    lives = {f"g-{n}": list(Life(f"g-{n}", n).events()) for n in range(GROUPS)}
+    known: dict[str, Known] = dict.fromkeys(lives)
+    together = 0
+    for number in range(max(map(len, lives.values()))):
+        due = {group: events[number] for group, events in lives.items() if number < len(events)}
+        alone = {g: judge(e, known[g], of_group, source_offset=7) for g, e in due.items()}
+        entries = {group: Entry(event, known[group], 7) for group, event in due.items()}
+        chosen = [g for g, e in entries.items() if is_ordinary(e, of_group) and _is_ok(e.state)]
+        told = tell_together([entries[group] for group in chosen], of_group.group)
+        for group, outcome in zip(chosen, told, strict=True):
+            wanted = alone[group]
+            if outcome is None:
+                assert not isinstance(wanted, Judged) or wanted.state.status is not Status.OK
+                continue
+            assert isinstance(wanted, Judged)
+            assert outcome.lag.to_bytes() == wanted.lag.to_bytes()
+            assert outcome.change is wanted.change is None
+            assert encode(outcome.state) == encode(wanted.state)
+            together += 1
+        for group, outcome in alone.items():
+            if isinstance(outcome, Judged | Ended | Taken):
+                known[group] = outcome.state
+    assert together > 100
+
+
+def _is_ok(state: Known) -> bool:
+    return isinstance(state, GroupState) and state.status is Status.OK
 
 
 @pytest.mark.parametrize("policy", ["burrow", "progress"])
