@@ -18,9 +18,7 @@ from warren.clock import Clock
 from warren.contracts import FreshnessEvent, StatusChangeEvent, split_group_key
 from warren.errors import ContractViolation
 from warren.judgement.lateness import Lateness
-from warren.judgement.state import GroupState
-from warren.judgement.state_codec import CorruptState
-from warren.judgement.state_codec import decode as decode_windows
+from warren.judgement.state_codec import CorruptState, positions_in
 from warren.metrics import evaluator as metrics
 from warren.objectives.group_record import (
     CorruptRecord,
@@ -144,10 +142,10 @@ class Latenesses:
     def _lag(self, key: bytes, now: int) -> GroupLag | None:
         value = self._read_windows(key)
         try:
-            state = None if value is None else decode_windows(value)
+            stands = None if value is None else positions_in(value)
         except CorruptState:
             return None
-        return group_lag(state, now) if isinstance(state, GroupState) else None
+        return None if stands is None else group_lag(stands, now)
 
     def _read(self, key: bytes) -> GroupRecord | None:
         value = self._table.read(key)

@@ -205,10 +205,11 @@ class _Cohort:
             report = lag_event(
                 self._events[number],
                 state,
-                all_.part(self._parts[number]),
+                all_,
                 found.groups.of(number),
                 self._rules.policy,
                 windows=packed[number],
+                first=self._parts[number].start,
             )
             told.append(Judged(state, report, None))
         return told

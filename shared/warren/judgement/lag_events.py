@@ -42,17 +42,6 @@ class LagColumns(NamedTuple):
             _edge(windows, windows.newest()),
         )
 
-    def part(self, rows: slice) -> LagColumns:
-        """These partitions."""
-        return LagColumns(
-            self.status[rows],
-            [column[rows] for column in self.latest],
-            self.lag[rows],
-            self.complete[rows],
-            {name: values[rows] for name, values in self.start.items()},
-            {name: values[rows] for name, values in self.end.items()},
-        )
-
 
 def lag_event(
     event: OffsetEvent,
@@ -63,10 +52,12 @@ def lag_event(
     why: Reasons = NONE,
     cause: Cause | None = None,
     windows: str | None = None,
+    first: int = 0,
 ) -> LagEvent:
     """The whole group, whatever part of it the event was about. Built without validation.
 
-    `windows`: packed, where that was done.
+    `windows`: packed, where that was done. `first`: where the group's partitions begin in the
+    columns.
     """
     return LagEvent.model_construct(
         cluster=event.cluster,
@@ -81,20 +72,24 @@ def lag_event(
         reason=why.reason,
         explanation=why.explanation,
         cause=cause,
-        topics=_topics(state, columns, why),
+        topics=_topics(state, columns, first, why),
         last_processed=state.last_processed,
         windows=pack(state.windows) if windows is None else windows,
     )
 
 
-def _topics(state: GroupState, columns: LagColumns, why: Reasons) -> dict[str, TopicLag]:
+def _topics(
+    state: GroupState, columns: LagColumns, first: int, why: Reasons
+) -> dict[str, TopicLag]:
     latest = columns.latest
-    reason: list[str | None] = [None] * len(columns.lag)
+    reason: list[str | None] = [None] * len(state.latest[0])
     explanation = reason.copy()
     for row, found in why.by_row.items():
         reason[row], explanation[row] = found
-    return {
-        topic: TopicLag.model_construct(
+    topics = {}
+    for topic, partitions, own in state.layout.slices():
+        rows = slice(first + own.start, first + own.stop)
+        topics[topic] = TopicLag.model_construct(
             partition=list(partitions),
             status=columns.status[rows],
             committed=latest[Latest.COMMITTED][rows],
@@ -105,11 +100,10 @@ def _topics(state: GroupState, columns: LagColumns, why: Reasons) -> dict[str, T
             complete=columns.complete[rows],
             window_start=_part(columns.start, rows),
             window_end=_part(columns.end, rows),
-            reason=reason[rows],
-            explanation=explanation[rows],
+            reason=reason[own],
+            explanation=explanation[own],
         )
-        for topic, partitions, rows in state.layout.slices()
-    }
+    return topics
 
 
 def _edge(windows: Windows, commits: Int64) -> _Edge:

@@ -114,6 +114,34 @@ def decode(value: bytes) -> GroupState | GroupGone:
     raise CorruptState(f"state of unknown kind {kind}")
 
 
+class Positions(NamedTuple):
+    """Where a group stands."""
+
+    observed_at: int
+    layout: Layout
+    latest: Int64  # [Latest, partition]
+    commits: Commits
+
+
+def positions_in(value: bytes) -> Positions | None:
+    """Without reading the windows; None for a group that is gone. Raises CorruptState."""
+    if is_gone(value):
+        return None
+    try:
+        version, _ = _PREFIX.unpack_from(value)
+        _, _, observed_at = _APPLIED.unpack_from(value, _PREFIX.size)
+        if version not in READABLE:
+            raise CorruptState(f"state of version {version}, expected {VERSION}")
+        _, _, _, partitions, layout_size = _GROUP.unpack_from(value, _HEAD)
+        reader = _Reader(value, _HEAD + _GROUP.size)
+        layout, _, commits = _decode_layout(bytes(reader.take(layout_size)), partitions)
+        reader.numbers("<u2", (partitions,))
+        latest = reader.numbers("<i8", (len(Latest), len(layout)))
+    except (struct.error, ValueError, IndexError, TypeError) as error:
+        raise CorruptState(f"state cannot be read: {error}") from error
+    return Positions(observed_at, layout, latest, commits)
+
+
 def is_gone(value: bytes) -> bool:
     """Whether it is a `GroupGone`, without reading the rest."""
     return len(value) >= _PREFIX.size and value[1] == _KIND_GONE

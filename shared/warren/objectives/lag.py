@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from warren.evaluation import UNKNOWN
+from warren.evaluation.commit_convention import last_processed
 from warren.judgement.lags import lag_of
-from warren.judgement.state import GroupState
+from warren.judgement.state_codec import Positions
 
 LATELY_MS = 2 * 60_000
 
@@ -26,13 +27,14 @@ AskLag = Callable[[], GroupLag | None]
 """None: it was not observed lately."""
 
 
-def group_lag(state: GroupState, now: int) -> GroupLag | None:
-    if abs(now - state.applied.observed_at) > LATELY_MS:
+def group_lag(stands: Positions, now: int) -> GroupLag | None:
+    if abs(now - stands.observed_at) > LATELY_MS:
         return None
-    lag = lag_of(state.latest, state.steps)
+    topics = last_processed(stands.commits)
+    lag = lag_of(stands.latest, stands.layout.marked(topics) if topics else 0)
     return GroupLag(
         {
             topic: (int(lag[rows].clip(min=0).sum()), bool((lag[rows] != UNKNOWN).all()))
-            for topic, _, rows in state.layout.slices()
+            for topic, _, rows in stands.layout.slices()
         }
     )

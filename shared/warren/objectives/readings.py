@@ -112,6 +112,8 @@ def _time_to_loss(limit: Limit, event: FreshnessEvent) -> Reading:
     worst, unknown = Reading("broken", limit.wanted), False
     left_of_it: float | None = None
     for topic, rows in _late_topics(limit, event):
+        if _leave_time(rows, limit.wanted):
+            continue
         for number, reason in enumerate(rows.reason):
             if reason in _AT_EASE:
                 continue
@@ -137,6 +139,18 @@ def _time_to_loss(limit: Limit, event: FreshnessEvent) -> Reading:
         f"{duration(worst.value)}{left}; {duration(limit.wanted)} are asked for"
     )
     return worst._replace(sentence=said)
+
+
+def _leave_time(rows: TopicFreshness, wanted: float) -> bool:
+    """Whether all do, as nearly always; where that is unknown they do not."""
+    times = rows.time_to_loss_ms
+    known = [time for time in times if time is not None]
+    if known and min(known) < wanted:
+        return False
+    return len(known) == len(times) or all(
+        time is not None or reason in _AT_EASE
+        for time, reason in zip(times, rows.reason, strict=True)
+    )
 
 
 _READERS: Mapping[LimitName, Callable[[Limit, FreshnessEvent], Reading]] = {

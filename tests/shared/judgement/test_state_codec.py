@@ -17,7 +17,15 @@ from warren.evaluation.learning import Figure, Mark
 from warren.judgement.layout import Layout
 from warren.judgement.log_columns import LogColumn
 from warren.judgement.state import Applied, GroupGone, GroupState, Latest
-from warren.judgement.state_codec import CorruptState, decode, encode, is_gone, peek_status, remains
+from warren.judgement.state_codec import (
+    CorruptState,
+    decode,
+    encode,
+    is_gone,
+    peek_status,
+    positions_in,
+    remains,
+)
 from warren.settings import PolicyName
 
 STATUS_AT = 2 + 17  # version and kind, then what was applied
@@ -119,6 +127,12 @@ def test_a_group_comes_back_as_it_was(state: GroupState) -> None:
     assert_same(state, decode(value))
     assert peek_status(value) is state.status
     assert not is_gone(value)
+    stands = positions_in(value)
+    assert stands is not None
+    assert stands.observed_at == state.applied.observed_at
+    assert stands.layout.topics == state.layout.topics
+    assert stands.commits == state.commits
+    np.testing.assert_array_equal(stands.latest, state.latest)
 
 
 @given(applied, int64)
@@ -128,6 +142,7 @@ def test_a_group_that_is_gone_comes_back_as_it_was(by: Applied, source_offset: i
     assert decode(value) == state
     assert peek_status(value) is Status.NOTFOUND
     assert is_gone(value)
+    assert positions_in(value) is None
 
 
 @given(group_states(), st.data())
