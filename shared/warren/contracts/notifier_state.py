@@ -6,7 +6,7 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from warren.contracts.event import ClusterName, Event, Milliseconds
+from warren.contracts.event import ClusterName, Event, Milliseconds, is_none
 from warren.contracts.notification_event import DeliveryKind
 from warren.contracts.status import GroupStatusName
 
@@ -41,9 +41,9 @@ class ChannelIdentity(BaseModel):
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
-    kind: str = Field(description="webhook or email")
-    place: str = Field(description="Of a webhook host and port; else empty")
-    digest: str = Field(description="Of the whole URL, or of the recipients")
+    kind: str = Field(description="As `type` in its settings")
+    place: str = Field(description="Host and port of a URL; else empty")
+    digest: str = Field(description="Of the whole URL or the recipients, and what else tells it")
 
 
 class PendingDelivery(BaseModel):
@@ -91,7 +91,12 @@ class Told(BaseModel):
     uncertain: bool = Field(
         default=False, description="It may have taken a delivery whose outcome nobody knows"
     )
-
+    receipt: str | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description="What the channel needs to speak of the incident again, such as the place of a "
+        "thread's first message",
+    )
     replaced: PendingDelivery | None = Field(
         default=None, description="A delivery that newer news replaced while it was under way"
     )

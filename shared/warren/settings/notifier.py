@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-import re
 from collections import Counter
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Annotated, Literal, Self
-from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, StringConstraints, field_validator, model_validator
+from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from warren.contracts.status_change import EVENT_TYPES, EventTypeName
 from warren.section import Seconds, SecondsOrNone, Section
+from warren.settings.channels import (
+    AnyChannelSettings,
+    ChannelSettings,
+    EmailChannelSettings,
+    WebhookChannelSettings,
+)
 from warren.settings.expressions import Expressions
 
 SeverityName = Literal["OK", "WARN", "ERR"]
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]+$")]
-Address = Annotated[str, StringConstraints(pattern=r"^[^\s@]+@[^\s@]+$")]
 
 
 class RouteSettings(Section):
@@ -52,90 +53,6 @@ class RouteSettings(Section):
     continue_matching: bool = Field(
         default=False, description="Try the following routes too; a channel gets a change once"
     )
-
-
-class ChannelSettings(Section):
-    """What all channels have."""
-
-    timeout: Seconds = Field(default=10, description="Seconds that one attempt may take")
-    concurrency: int = Field(default=4, ge=1, le=64, description="Most attempts at the same time")
-    ca: str = Field(
-        default="", description="Certificate authorities to trust beside the usual ones, PEM"
-    )
-
-
-class WebhookChannelSettings(ChannelSettings):
-    """A webhook: the CloudEvent by POST, signed as Standard Webhooks describe."""
-
-    type: Literal["webhook"] = Field(description="Kind of channel")
-    url: SecretStr = Field(description="http:// or https:// URL")
-    secret: SecretStr = Field(description="Signing secret: `whsec_` and 24 to 64 bytes in base64")
-    previous_secrets: list[SecretStr] = Field(
-        default_factory=list,
-        max_length=5,
-        description="Secrets of before, which the receiver may still have: all sign each request",
-    )
-    headers: dict[str, SecretStr] = Field(
-        default_factory=dict, description="Headers to add, for example Authorization"
-    )
-
-    @field_validator("headers")
-    @classmethod
-    def _headers(cls, value: dict[str, SecretStr]) -> dict[str, SecretStr]:
-        for name, text in value.items():
-            plain = text.get_secret_value()
-            if not re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", name):  # RFC 9110, 5.6.2
-                raise ValueError(f"{name!r} is no header name")
-            if not (plain.isascii() and plain.isprintable()):
-                raise ValueError(f"the value of {name} is not printable ASCII")
-        return value
-
-    @field_validator("url")
-    @classmethod
-    def _url(cls, value: SecretStr) -> SecretStr:
-        parts = urlsplit(value.get_secret_value())
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError("an http:// or https:// URL is needed")
-        return value
-
-    @field_validator("previous_secrets")
-    @classmethod
-    def _previous_secrets(cls, value: list[SecretStr]) -> list[SecretStr]:
-        return [cls._secret(secret) for secret in value]
-
-    @field_validator("secret")
-    @classmethod
-    def _secret(cls, value: SecretStr) -> SecretStr:
-        text = value.get_secret_value().removeprefix("whsec_")
-        try:
-            size = len(base64.b64decode(text + "=" * (-len(text) % 4), validate=True))
-        except binascii.Error:
-            raise ValueError("whsec_ and base64 are needed") from None
-        if not 24 <= size <= 64:
-            raise ValueError(f"24 to 64 bytes are needed, these are {size}")
-        return value
-
-
-class EmailChannelSettings(ChannelSettings):
-    """E-mail through an SMTP server: text and HTML, one thread per incident."""
-
-    type: Literal["email"] = Field(description="Kind of channel")
-    host: str = Field(min_length=1, description="SMTP server")
-    port: int = Field(
-        default=0, ge=0, le=65535, description="0 for the usual one: 587, 465 for tls, 25 for none"
-    )
-    tls: Literal["starttls", "tls", "none"] = Field(
-        default="starttls", description="Encryption: upgraded, from the start, or none"
-    )
-    username: str = Field(default="", description="User name; empty for no login")
-    password: SecretStr = Field(default=SecretStr(""), description="Password")
-    sender: Address = Field(description="Address that mails come from")
-    to: list[Address] = Field(min_length=1, description="Recipients")
-
-
-AnyChannelSettings = Annotated[
-    WebhookChannelSettings | EmailChannelSettings, Field(discriminator="type")
-]
 
 
 class NotifierSettings(Section):
@@ -196,3 +113,12 @@ class NotifierSettings(Section):
     def networks(self) -> list[IPv4Network | IPv6Network]:
         """`allow_networks`, parsed."""
         return [ip_network(text) for text in self.allow_networks]
+
+
+__all__ = [
+    "ChannelSettings",
+    "EmailChannelSettings",
+    "NotifierSettings",
+    "RouteSettings",
+    "WebhookChannelSettings",
+]

@@ -16,9 +16,12 @@ from warren_notifier.state.delivery import Delivery
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """The receiver took it."""
+    """The receiver took it. `receipt`: what the channel needs to speak of the same incident again,
+    to be had back with its next deliveries; None where it stays as it was.
+    """
 
     detail: str
+    receipt: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,21 @@ import httpx
 from warren.clock import Clock
 from warren.errors import SettingsError
 from warren.redaction import Redaction
-from warren.settings.notifier import NotifierSettings, WebhookChannelSettings
+from warren.settings.channels import (
+    AnyChannelSettings,
+    EmailChannelSettings,
+    SlackBotChannelSettings,
+    SlackChannelSettings,
+    WebhookChannelSettings,
+)
+from warren.settings.notifier import NotifierSettings
 from warren.settings.secrets import secret_values
 from warren.words import visible
 
 from warren_notifier.channels.channel import Channel
 from warren_notifier.channels.egress import EgressGuard
 from warren_notifier.channels.email import EmailChannel
+from warren_notifier.channels.slack import SlackBotChannel, SlackChannel
 from warren_notifier.channels.webhook import WebhookChannel
 
 
@@ -28,13 +36,24 @@ def configured_channels(settings: NotifierSettings, clock: Clock) -> dict[str, C
     for name, channel in settings.channels.items():
         table = f"notifier.channels.{name}"
         try:
-            if isinstance(channel, WebhookChannelSettings):
-                channels[name] = WebhookChannel(channel, guard, clock)
-            else:
-                channels[name] = EmailChannel(channel, settings.link_base, clock)
+            channels[name] = _channel(channel, settings.link_base, guard, clock)
         except httpx.InvalidURL as error:
             redact = Redaction(secret_values(channel))
             raise SettingsError(f"{table}.url", visible(redact(str(error)))) from None
         except (ssl.SSLError, ValueError) as error:
             raise SettingsError(f"{table}.ca", f"no certificates in PEM: {error}") from None
     return channels
+
+
+def _channel(
+    settings: AnyChannelSettings, link_base: str, guard: EgressGuard, clock: Clock
+) -> Channel:
+    match settings:
+        case WebhookChannelSettings():
+            return WebhookChannel(settings, guard, clock)
+        case EmailChannelSettings():
+            return EmailChannel(settings, link_base, clock)
+        case SlackChannelSettings():
+            return SlackChannel(settings, link_base, guard, clock)
+        case SlackBotChannelSettings():
+            return SlackBotChannel(settings, link_base, guard, clock)

@@ -86,6 +86,7 @@ class ChannelWorker:
         if delivery.pending.kind == "changed" and not uncertain:
             self._open_if_unknown(telling, delivery)
         telling.in_flight = delivery
+        delivery.receipt = telling.told.receipt
         started = self._clock.monotonic()
         result = await self._send(delivery)
         seconds = self._clock.monotonic() - started

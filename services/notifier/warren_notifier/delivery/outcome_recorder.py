@@ -101,7 +101,7 @@ def _note(telling: Telling, delivery: Delivery, step: Step, uncertain: bool | No
     """What a step means for what the channel knows, and for what it is to know next."""
     telling.in_flight = None
     if step.outcome == "delivered":
-        telling.took(step.pending)
+        telling.took(step.pending, step.receipt)
     elif uncertain is not None:
         telling.suspect(uncertain)
     if telling.delivery is delivery:

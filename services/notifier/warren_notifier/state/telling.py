@@ -75,9 +75,12 @@ class Telling:
         """Notes whether the channel may have taken a delivery whose outcome nobody knows."""
         self.told = self.told.model_copy(update={"uncertain": uncertain})
 
-    def took(self, pending: PendingDelivery) -> None:
+    def took(self, pending: PendingDelivery, receipt: str | None = None) -> None:
         """Notes that the channel took a delivery."""
-        self.told = self.told.model_copy(update={"status": pending.status, "uncertain": False})
+        news: dict[str, object] = {"status": pending.status, "uncertain": False}
+        if receipt is not None:
+            news["receipt"] = receipt
+        self.told = self.told.model_copy(update=news)
 
     def to_store(self) -> Told:
         """As `warren.notifier-state` has it: the first attempt may follow at once."""

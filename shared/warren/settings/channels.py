@@ -1,0 +1,149 @@
+"""`[notifier.channels.<name>]`: where changes can go, by `type`."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, Field, SecretStr, StringConstraints, field_validator
+
+from warren.section import Seconds, Section
+
+Address = Annotated[str, StringConstraints(pattern=r"^[^\s@]+@[^\s@]+$")]
+
+
+def _web_address(value: str) -> str:
+    parts = urlsplit(value)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("an http:// or https:// URL is needed")
+    return value.rstrip("/")
+
+
+WebAddress = Annotated[str, AfterValidator(_web_address)]
+
+
+class ChannelSettings(Section):
+    """What all channels have."""
+
+    timeout: Seconds = Field(default=10, description="Seconds that one attempt may take")
+    concurrency: int = Field(default=4, ge=1, le=64, description="Most attempts at the same time")
+    ca: str = Field(
+        default="", description="Certificate authorities to trust beside the usual ones, PEM"
+    )
+
+
+class HttpChannelSettings(ChannelSettings):
+    """What all channels have that are a URL."""
+
+    url: SecretStr = Field(description="http:// or https:// URL")
+    headers: dict[str, SecretStr] = Field(
+        default_factory=dict, description="Headers to add, for example Authorization"
+    )
+
+    @field_validator("headers")
+    @classmethod
+    def _headers(cls, value: dict[str, SecretStr]) -> dict[str, SecretStr]:
+        for name, text in value.items():
+            plain = text.get_secret_value()
+            if not re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", name):  # RFC 9110, 5.6.2
+                raise ValueError(f"{name!r} is no header name")
+            if not (plain.isascii() and plain.isprintable()):
+                raise ValueError(f"the value of {name} is not printable ASCII")
+        return value
+
+    @field_validator("url")
+    @classmethod
+    def _url(cls, value: SecretStr) -> SecretStr:
+        _web_address(value.get_secret_value())
+        return value
+
+    def plain_headers(self) -> dict[str, str]:
+        """`headers` as they are sent."""
+        return {name: value.get_secret_value() for name, value in self.headers.items()}
+
+
+class WebhookChannelSettings(HttpChannelSettings):
+    """A webhook: the CloudEvent by POST, signed as Standard Webhooks describe."""
+
+    type: Literal["webhook"] = Field(description="Kind of channel")
+    secret: SecretStr = Field(description="Signing secret: `whsec_` and 24 to 64 bytes in base64")
+    previous_secrets: list[SecretStr] = Field(
+        default_factory=list,
+        max_length=5,
+        description="Secrets of before, which the receiver may still have: all sign each request",
+    )
+
+    @field_validator("previous_secrets")
+    @classmethod
+    def _previous_secrets(cls, value: list[SecretStr]) -> list[SecretStr]:
+        return [cls._secret(secret) for secret in value]
+
+    @field_validator("secret")
+    @classmethod
+    def _secret(cls, value: SecretStr) -> SecretStr:
+        text = value.get_secret_value().removeprefix("whsec_")
+        try:
+            size = len(base64.b64decode(text + "=" * (-len(text) % 4), validate=True))
+        except binascii.Error:
+            raise ValueError("whsec_ and base64 are needed") from None
+        if not 24 <= size <= 64:
+            raise ValueError(f"24 to 64 bytes are needed, these are {size}")
+        return value
+
+
+class EmailChannelSettings(ChannelSettings):
+    """E-mail through an SMTP server: text and HTML, one thread per incident."""
+
+    type: Literal["email"] = Field(description="Kind of channel")
+    host: str = Field(min_length=1, description="SMTP server")
+    port: int = Field(
+        default=0, ge=0, le=65535, description="0 for the usual one: 587, 465 for tls, 25 for none"
+    )
+    tls: Literal["starttls", "tls", "none"] = Field(
+        default="starttls", description="Encryption: upgraded, from the start, or none"
+    )
+    username: str = Field(default="", description="User name; empty for no login")
+    password: SecretStr = Field(default=SecretStr(""), description="Password")
+    sender: Address = Field(description="Address that mails come from")
+    to: list[Address] = Field(min_length=1, description="Recipients")
+
+
+class SlackChannelSettings(HttpChannelSettings):
+    """A Slack incoming webhook: a message for each change."""
+
+    type: Literal["slack"] = Field(description="Kind of channel")
+
+
+class SlackBotChannelSettings(ChannelSettings):
+    """A Slack bot: one thread per incident, whose first message says how it stands."""
+
+    type: Literal["slack-bot"] = Field(description="Kind of channel")
+    token: SecretStr = Field(
+        min_length=1, description="Bot token (`xoxb-…`) with the scope chat:write"
+    )
+    conversation: str = Field(
+        min_length=1, description="Id of the Slack channel, `C…`; the bot must be in it"
+    )
+    api: WebAddress = Field(default="https://slack.com/api", description="URL of Slack's Web API")
+
+    @field_validator("token")
+    @classmethod
+    def _token(cls, value: SecretStr) -> SecretStr:
+        return _printable(value)
+
+
+AnyChannelSettings = Annotated[
+    WebhookChannelSettings | EmailChannelSettings | SlackChannelSettings | SlackBotChannelSettings,
+    Field(discriminator="type"),
+]
+
+
+def _printable(value: SecretStr) -> SecretStr:
+    """Fit for a header."""
+    text = value.get_secret_value()
+    if not (text.isascii() and text.isprintable()):
+        raise ValueError("it is not printable ASCII")
+    return value
