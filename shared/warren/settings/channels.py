@@ -135,6 +135,32 @@ class SlackBotChannelSettings(ChannelSettings):
         return _printable(value)
 
 
+PagerDutySeverity = Literal["critical", "error", "warning", "info"]
+
+
+class PagerDutyChannelSettings(ChannelSettings):
+    """PagerDuty, Events API v2: an alert per incident."""
+
+    type: Literal["pagerduty"] = Field(description="Kind of channel")
+    routing_key: SecretStr = Field(description="Integration key, 32 characters")
+    severities: dict[Literal["WARN", "ERR"], PagerDutySeverity] = Field(
+        default_factory=dict,
+        description="PagerDuty's severity for a status: critical, error, warning or info; "
+        "otherwise critical for ERR and warning for WARN",
+    )
+    url: WebAddress = Field(
+        default="https://events.pagerduty.com/v2/enqueue",
+        description="URL of the Events API; in the EU https://events.eu.pagerduty.com/v2/enqueue",
+    )
+
+    @field_validator("routing_key")
+    @classmethod
+    def _routing_key(cls, value: SecretStr) -> SecretStr:
+        if not re.fullmatch("[A-Za-z0-9]{32}", value.get_secret_value()):
+            raise ValueError("an integration key has 32 letters and digits")
+        return value
+
+
 AnyChannelSettings = Annotated[
     WebhookChannelSettings | EmailChannelSettings | SlackChannelSettings | SlackBotChannelSettings,
     Field(discriminator="type"),

@@ -11,6 +11,7 @@ from warren.redaction import Redaction
 from warren.settings.channels import (
     AnyChannelSettings,
     EmailChannelSettings,
+    PagerDutyChannelSettings,
     SlackBotChannelSettings,
     SlackChannelSettings,
     WebhookChannelSettings,
@@ -22,6 +23,7 @@ from warren.words import visible
 from warren_notifier.channels.channel import Channel
 from warren_notifier.channels.egress import EgressGuard
 from warren_notifier.channels.email import EmailChannel
+from warren_notifier.channels.pagerduty import PagerDutyChannel
 from warren_notifier.channels.slack import SlackBotChannel, SlackChannel
 from warren_notifier.channels.webhook import WebhookChannel
 
@@ -57,3 +59,5 @@ def _channel(
             return SlackChannel(settings, link_base, guard, clock)
         case SlackBotChannelSettings():
             return SlackBotChannel(settings, link_base, guard, clock)
+        case PagerDutyChannelSettings():
+            return PagerDutyChannel(settings, link_base, guard, clock)

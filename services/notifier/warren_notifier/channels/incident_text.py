@@ -12,6 +12,8 @@ from warren.words import duration, visible
 from warren_notifier.channels.email_text import email_text
 from warren_notifier.state.delivery import Delivery
 
+LONGEST_LINK = 2_000  # characters; browsers and services cut longer ones, and they lead nowhere
+
 
 @dataclass(frozen=True, slots=True)
 class IncidentText:
@@ -31,7 +33,7 @@ class IncidentText:
     owner: str
     runbook: str
     link: str
-    """The group's page; empty without `link_base`."""
+    """The group's page; empty without `link_base`, and where it would be too long."""
 
     @property
     def is_open(self) -> bool:
@@ -63,7 +65,7 @@ def incident_text(delivery: Delivery, link_base: str, now: int) -> IncidentText:
         time_to_loss_ms=time_to_loss,
         owner=next((breach.owner for breach in breaches if breach.owner), ""),
         runbook=next((breach.runbook for breach in breaches if breach.runbook), ""),
-        link=mail.link,
+        link=mail.link if len(mail.link) <= LONGEST_LINK else "",
     )
 
 
@@ -77,11 +79,16 @@ def fitting(build: Callable[[int], bytes], limit: int, longest: int = 2_000) -> 
 
 
 def is_web_link(text: str) -> bool:
+    """Whether it is a URL of http or https, and not too long."""
     try:
         parts = urlsplit(text)
     except ValueError:
         return False
-    return parts.scheme in ("http", "https") and bool(parts.hostname) and text.isprintable()
+    return parts.scheme in ("http", "https") and bool(parts.hostname) and _fit(text)
+
+
+def _fit(link: str) -> bool:
+    return link.isascii() and link.isprintable() and " " not in link and len(link) <= LONGEST_LINK
 
 
 def _more(

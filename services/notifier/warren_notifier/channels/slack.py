@@ -15,12 +15,11 @@ from warren.settings.channels import SlackBotChannelSettings, SlackChannelSettin
 
 from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
 from warren_notifier.channels.egress import EgressGuard
+from warren_notifier.channels.http_channel import JSON, HttpChannel, endpoint
 from warren_notifier.channels.http_endpoint import Answered, HttpEndpoint
-from warren_notifier.channels.incident_text import incident_text
 from warren_notifier.channels.slack_message import JsonObject, slack_message
 from warren_notifier.state.delivery import Delivery
 
-JSON = {"content-type": "application/json; charset=utf-8"}
 ANSWER_BYTES = 1 << 20  # an answer has the whole message in it
 # https://docs.slack.dev/reference/methods/chat.postMessage: what may go better later.
 PASSING = {
@@ -37,61 +36,41 @@ UNCHANGEABLE = {"cant_update_message", "edit_window_closed", "message_not_found"
 NO_THREAD = {"cannot_reply_to_message", "message_not_found", "thread_not_found"}
 
 
-class SlackChannel:
-    """An incoming webhook: each delivery is a message of its own.
-
-    Raises httpx.InvalidURL for a URL that httpx cannot read.
-    """
+class SlackChannel(HttpChannel):
+    """An incoming webhook: each delivery is a message of its own."""
 
     def __init__(
         self, settings: SlackChannelSettings, link_base: str, guard: EgressGuard, clock: Clock
     ) -> None:
-        self.timeout = settings.timeout
-        self.concurrency = settings.concurrency
-        self._endpoint = HttpEndpoint(
-            settings.url.get_secret_value(), settings, guard, clock, settings.plain_headers()
-        )
+        super().__init__(settings, endpoint(settings, guard, clock), link_base, clock)
         self.identity = self._endpoint.identity("slack")
-        self._link_base = link_base
-        self._clock = clock
 
     async def send(self, delivery: Delivery) -> Result:
-        text = incident_text(delivery, self._link_base, self._clock.now_ms())
-        body = json.dumps(slack_message(text, delivery.pending)).encode()
-        answer = await self._endpoint.request(body, JSON)
-        return Delivered(f"HTTP {answer.code}") if isinstance(answer, Answered) else answer
-
-    async def close(self) -> None:
-        await self._endpoint.close()
+        message = slack_message(self._text(delivery), delivery.pending)
+        return await self._post(json.dumps(message).encode())
 
 
-class SlackBotChannel:
+class SlackBotChannel(HttpChannel):
     """A bot token and a conversation. The incident's first message says how it stands now, what
     happens since are replies to it.
 
     Which message is the first is the receipt: `<conversation>/<ts>`.
-
-    Raises httpx.InvalidURL for a URL that httpx cannot read.
     """
 
     def __init__(
         self, settings: SlackBotChannelSettings, link_base: str, guard: EgressGuard, clock: Clock
     ) -> None:
-        self.timeout = settings.timeout
-        self.concurrency = settings.concurrency
         authorization = {"authorization": f"Bearer {settings.token.get_secret_value()}"}
-        self._endpoint = HttpEndpoint(settings.api, settings, guard, clock, authorization)
-        self.identity = self._endpoint.identity("slack-bot", settings.conversation)
+        api = HttpEndpoint(settings.api, settings, guard, clock, authorization)
+        super().__init__(settings, api, link_base, clock)
+        self.identity = api.identity("slack-bot", settings.conversation)
         self._conversation = settings.conversation
-        self._link_base = link_base
-        self._clock = clock
 
     async def send(self, delivery: Delivery) -> Result:
-        text = incident_text(delivery, self._link_base, self._clock.now_ms())
-        message = slack_message(text, delivery.pending)
+        message = slack_message(self._text(delivery), delivery.pending)
         conversation, _, first = (delivery.receipt or "").partition("/")
         if not first:
-            return await self._post({"channel": self._conversation, **message})
+            return await self._say({"channel": self._conversation, **message})
         # The update may be made twice without anybody seeing it; the reply not, so it comes last.
         changed = await self._call("chat.update", {"channel": conversation, "ts": first, **message})
         if isinstance(changed, Retry) or (
@@ -99,12 +78,12 @@ class SlackBotChannel:
         ):
             return changed
         reply = {"channel": conversation, "thread_ts": first, **message}
-        result = await self._post(reply, receipt=delivery.receipt)
+        result = await self._say(reply, receipt=delivery.receipt)
         if isinstance(result, Refused) and result.detail in NO_THREAD:
-            return await self._post({"channel": self._conversation, **message})
+            return await self._say({"channel": self._conversation, **message})
         return result
 
-    async def _post(self, message: JsonObject, receipt: str | None = None) -> Result:
+    async def _say(self, message: JsonObject, receipt: str | None = None) -> Result:
         answer = await self._call("chat.postMessage", message)
         if not isinstance(answer, dict):
             return answer
@@ -127,6 +106,3 @@ class SlackBotChannel:
             return said
         error = str(said.get("error", "no reason given"))
         return Retry(error) if error in PASSING else Refused(error)
-
-    async def close(self) -> None:
-        await self._endpoint.close()

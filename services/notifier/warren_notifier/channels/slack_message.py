@@ -45,9 +45,9 @@ def _message(text: IncidentText, pending: PendingDelivery, longest: int) -> Json
     for name, value in text.facts:
         lines += [_plain(f"{name}: ", bold=True), _plain(shortened(value, longest) + "\n")]
     if text.runbook_link:
-        lines += [_link(text.runbook_link, "Runbook", longest), _plain("\n")]
+        lines += [_link(text.runbook_link, "Runbook"), _plain("\n")]
     if text.link:
-        lines.append(_link(text.link, "Look at it in Warren", longest))
+        lines.append(_link(text.link, "Look at it in Warren"))
     return {
         "text": escaped(shortened(text.title, TEXT)),
         "mrkdwn": False,
@@ -66,10 +66,7 @@ def _plain(text: str, *, bold: bool = False) -> JsonObject:
     return element | {"style": {"bold": True}} if bold else element
 
 
-def _link(url: str, text: str, longest: int) -> JsonObject:
-    """A URL that must be cut leads nowhere: it is left out."""
-    if len(url) > max(longest, 200):
-        return _plain(f"{text}: {shortened(url, longest)}")
+def _link(url: str, text: str) -> JsonObject:
     return {"type": "link", "url": url, "text": text}
 
 
