@@ -162,7 +162,11 @@ class PagerDutyChannelSettings(ChannelSettings):
 
 
 AnyChannelSettings = Annotated[
-    WebhookChannelSettings | EmailChannelSettings | SlackChannelSettings | SlackBotChannelSettings,
+    WebhookChannelSettings
+    | EmailChannelSettings
+    | SlackChannelSettings
+    | SlackBotChannelSettings
+    | PagerDutyChannelSettings,
     Field(discriminator="type"),
 ]
 
