@@ -8,6 +8,8 @@ import pytest
 from notifier.test_settings import load
 from warren.clock import ManualClock
 from warren.errors import SettingsError
+from warren_notifier.channels.alertmanager import AlertmanagerChannel
+from warren_notifier.channels.alertmanager_webhook import AlertmanagerWebhookChannel
 from warren_notifier.channels.channel import Channel
 from warren_notifier.channels.configured import configured_channels
 from warren_notifier.channels.pagerduty import PagerDutyChannel
@@ -16,6 +18,9 @@ from warren_notifier.channels.slack import SlackBotChannel, SlackChannel
 SLACK = 'type = "slack"\nurl = "https://hooks.slack.com/services/T0/B0/abcdef"'
 SLACK_BOT = 'type = "slack-bot"\ntoken = "xoxb-1"\nconversation = "C0123456789"'
 PAGERDUTY = 'type = "pagerduty"\nrouting_key = "0123456789abcdef0123456789abcdef"'
+
+ALERTMANAGER = 'type = "alertmanager"\nurl = "http://alertmanager:9093"'
+ALERT_WEBHOOK = 'type = "alertmanager-webhook"\nurl = "https://bridge.example.org/alerts"'
 
 
 def channel(folder: Path, text: str) -> Channel:
@@ -29,6 +34,8 @@ def channel(folder: Path, text: str) -> Channel:
         (SLACK, SlackChannel, "hooks.slack.com:443"),
         (SLACK_BOT, SlackBotChannel, "slack.com:443"),
         (PAGERDUTY, PagerDutyChannel, "events.pagerduty.com:443"),
+        (ALERTMANAGER, AlertmanagerChannel, "alertmanager:9093"),
+        (ALERT_WEBHOOK, AlertmanagerWebhookChannel, "bridge.example.org:443"),
     ],
 )
 def test_every_type_is_a_channel(tmp_path: Path, text: str, kind: type, place: str) -> None:
@@ -43,6 +50,8 @@ def test_every_type_is_a_channel(tmp_path: Path, text: str, kind: type, place: s
         (SLACK, "abcdef", "ghijkl"),
         (SLACK_BOT, "C0123456789", "C9876543210"),
         (PAGERDUTY, "abcdef0", "fedcba0"),
+        (ALERTMANAGER, "9093", "9094"),
+        (ALERT_WEBHOOK, "alerts", "others"),
     ],
 )
 def test_who_is_told_tells_channels_apart(tmp_path: Path, text: str, old: str, new: str) -> None:
@@ -66,6 +75,14 @@ def test_who_is_told_tells_channels_apart(tmp_path: Path, text: str, old: str, n
             "it.severities.WARN",
             "'critical'",
         ),
+        (
+            ALERTMANAGER,
+            "type",
+            'labels = { "a-b" = "c" }\ntype',
+            "it.labels.a-b.[key]",
+            "match pattern",
+        ),
+        (ALERTMANAGER, "type", "resend_interval = 0\ntype", "it.resend_interval", "greater than"),
         (PAGERDUTY, "type", 'url = "ftp://x"\ntype', "it.url", "http:// or https://"),
     ],
 )

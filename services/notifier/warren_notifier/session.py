@@ -99,6 +99,7 @@ class Session:
                         [Route(route) for route in self._settings.routes],
                         round(self._settings.deadline * 1000),
                         {name: channel.identity for name, channel in self._channels.items()},
+                        self._settings.resend_intervals(),
                     ),
                     self._owned,
                     self._records,

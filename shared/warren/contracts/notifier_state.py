@@ -29,7 +29,10 @@ class OpenIncident(BaseModel):
     incident_id: str
     event_id: str = Field(description="The newest event")
     offset: int = Field(ge=0, description="Its offset in warren.lag-status")
-    routes: dict[str, RouteProgress] = Field(default_factory=dict)
+    routes: dict[str, RouteProgress] = Field(
+        default_factory=dict,
+        description="By route; by `<route>|<channel>` for channels that must hear of it again",
+    )
     reached: list[str] = Field(
         default_factory=list,
         description="Channels that took a delivery of this incident; for notifiers without `told`",

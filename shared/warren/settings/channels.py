@@ -22,6 +22,7 @@ def _web_address(value: str) -> str:
     return value.rstrip("/")
 
 
+LabelName = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*$")]
 WebAddress = Annotated[str, AfterValidator(_web_address)]
 
 
@@ -161,12 +162,45 @@ class PagerDutyChannelSettings(ChannelSettings):
         return value
 
 
+class _AlertLabels(HttpChannelSettings):
+    """What all channels have that speak of alerts."""
+
+    labels: dict[LabelName, str] = Field(
+        default_factory=dict,
+        description="Labels to add to alertname, cluster, consumer_group, severity and owner",
+    )
+
+
+class AlertmanagerChannelSettings(_AlertLabels):
+    """Prometheus Alertmanager: an alert per incident."""
+
+    type: Literal["alertmanager"] = Field(description="Kind of channel")
+    resend_interval: Annotated[float, Field(ge=1)] = Field(
+        default=120,
+        description="Seconds after which an alert is sent again while it lasts; Alertmanager takes "
+        "it for resolved when it has heard nothing for four times as long",
+    )
+
+    @field_validator("url")
+    @classmethod
+    def _base(cls, value: SecretStr) -> SecretStr:
+        return SecretStr(value.get_secret_value().rstrip("/").removesuffix("/api/v2/alerts"))
+
+
+class AlertmanagerWebhookChannelSettings(_AlertLabels):
+    """A webhook as Alertmanager sends it (version 4)."""
+
+    type: Literal["alertmanager-webhook"] = Field(description="Kind of channel")
+
+
 AnyChannelSettings = Annotated[
     WebhookChannelSettings
     | EmailChannelSettings
     | SlackChannelSettings
     | SlackBotChannelSettings
-    | PagerDutyChannelSettings,
+    | PagerDutyChannelSettings
+    | AlertmanagerChannelSettings
+    | AlertmanagerWebhookChannelSettings,
     Field(discriminator="type"),
 ]
 

@@ -11,6 +11,7 @@ from pydantic import Field, StringConstraints, field_validator, model_validator
 from warren.contracts.status_change import EVENT_TYPES, EventTypeName
 from warren.section import Seconds, SecondsOrNone, Section
 from warren.settings.channels import (
+    AlertmanagerChannelSettings,
     AnyChannelSettings,
     ChannelSettings,
     EmailChannelSettings,
@@ -70,7 +71,7 @@ class NotifierSettings(Section):
     )
     allow_networks: list[str] = Field(
         default_factory=list,
-        description="Networks (CIDR) that webhooks may reach although they are private or loopback",
+        description="Networks (CIDR) that channels with a URL may reach although they are private or loopback",
     )
     first_retry: Seconds = Field(
         default=2, description="Seconds until the second attempt; doubles from there, with jitter"
@@ -109,6 +110,14 @@ class NotifierSettings(Section):
         if twice:
             raise ValueError(f"two routes are named {twice[0]!r}")
         return self
+
+    def resend_intervals(self) -> dict[str, int]:
+        """Milliseconds after which channels must hear of an open incident again, by their names."""
+        return {
+            name: round(channel.resend_interval * 1000)
+            for name, channel in self.channels.items()
+            if isinstance(channel, AlertmanagerChannelSettings)
+        }
 
     def networks(self) -> list[IPv4Network | IPv6Network]:
         """`allow_networks`, parsed."""

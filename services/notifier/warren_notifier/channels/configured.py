@@ -9,6 +9,8 @@ from warren.clock import Clock
 from warren.errors import SettingsError
 from warren.redaction import Redaction
 from warren.settings.channels import (
+    AlertmanagerChannelSettings,
+    AlertmanagerWebhookChannelSettings,
     AnyChannelSettings,
     EmailChannelSettings,
     PagerDutyChannelSettings,
@@ -20,6 +22,8 @@ from warren.settings.notifier import NotifierSettings
 from warren.settings.secrets import secret_values
 from warren.words import visible
 
+from warren_notifier.channels.alertmanager import AlertmanagerChannel
+from warren_notifier.channels.alertmanager_webhook import AlertmanagerWebhookChannel
 from warren_notifier.channels.channel import Channel
 from warren_notifier.channels.egress import EgressGuard
 from warren_notifier.channels.email import EmailChannel
@@ -61,3 +65,7 @@ def _channel(
             return SlackBotChannel(settings, link_base, guard, clock)
         case PagerDutyChannelSettings():
             return PagerDutyChannel(settings, link_base, guard, clock)
+        case AlertmanagerChannelSettings():
+            return AlertmanagerChannel(settings, link_base, guard, clock)
+        case AlertmanagerWebhookChannelSettings():
+            return AlertmanagerWebhookChannel(settings, link_base, guard, clock)
