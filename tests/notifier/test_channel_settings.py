@@ -14,6 +14,7 @@ from warren_notifier.channels.channel import Channel
 from warren_notifier.channels.configured import configured_channels
 from warren_notifier.channels.pagerduty import PagerDutyChannel
 from warren_notifier.channels.slack import SlackBotChannel, SlackChannel
+from warren_notifier.channels.teams import TeamsChannel
 
 SLACK = 'type = "slack"\nurl = "https://hooks.slack.com/services/T0/B0/abcdef"'
 SLACK_BOT = 'type = "slack-bot"\ntoken = "xoxb-1"\nconversation = "C0123456789"'
@@ -21,6 +22,8 @@ PAGERDUTY = 'type = "pagerduty"\nrouting_key = "0123456789abcdef0123456789abcdef
 
 ALERTMANAGER = 'type = "alertmanager"\nurl = "http://alertmanager:9093"'
 ALERT_WEBHOOK = 'type = "alertmanager-webhook"\nurl = "https://bridge.example.org/alerts"'
+
+TEAMS = 'type = "teams"\nurl = "https://x.logic.azure.com/workflows/abc/triggers/manual?sig=1"'
 
 
 def channel(folder: Path, text: str) -> Channel:
@@ -36,6 +39,7 @@ def channel(folder: Path, text: str) -> Channel:
         (PAGERDUTY, PagerDutyChannel, "events.pagerduty.com:443"),
         (ALERTMANAGER, AlertmanagerChannel, "alertmanager:9093"),
         (ALERT_WEBHOOK, AlertmanagerWebhookChannel, "bridge.example.org:443"),
+        (TEAMS, TeamsChannel, "x.logic.azure.com:443"),
     ],
 )
 def test_every_type_is_a_channel(tmp_path: Path, text: str, kind: type, place: str) -> None:
@@ -52,6 +56,7 @@ def test_every_type_is_a_channel(tmp_path: Path, text: str, kind: type, place: s
         (PAGERDUTY, "abcdef0", "fedcba0"),
         (ALERTMANAGER, "9093", "9094"),
         (ALERT_WEBHOOK, "alerts", "others"),
+        (TEAMS, "abc", "def"),
     ],
 )
 def test_who_is_told_tells_channels_apart(tmp_path: Path, text: str, old: str, new: str) -> None:

@@ -193,6 +193,12 @@ class AlertmanagerWebhookChannelSettings(_AlertLabels):
     type: Literal["alertmanager-webhook"] = Field(description="Kind of channel")
 
 
+class TeamsChannelSettings(HttpChannelSettings):
+    """Microsoft Teams: a workflow that posts a card for each change."""
+
+    type: Literal["teams"] = Field(description="Kind of channel")
+
+
 AnyChannelSettings = Annotated[
     WebhookChannelSettings
     | EmailChannelSettings
@@ -200,7 +206,8 @@ AnyChannelSettings = Annotated[
     | SlackBotChannelSettings
     | PagerDutyChannelSettings
     | AlertmanagerChannelSettings
-    | AlertmanagerWebhookChannelSettings,
+    | AlertmanagerWebhookChannelSettings
+    | TeamsChannelSettings,
     Field(discriminator="type"),
 ]
 

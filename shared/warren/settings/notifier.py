@@ -71,7 +71,7 @@ class NotifierSettings(Section):
     )
     allow_networks: list[str] = Field(
         default_factory=list,
-        description="Networks (CIDR) that channels with a URL may reach although they are private or loopback",
+        description="Networks (CIDR) that URLs may lead to although they are private or loopback",
     )
     first_retry: Seconds = Field(
         default=2, description="Seconds until the second attempt; doubles from there, with jitter"

@@ -16,6 +16,7 @@ from warren.settings.channels import (
     PagerDutyChannelSettings,
     SlackBotChannelSettings,
     SlackChannelSettings,
+    TeamsChannelSettings,
     WebhookChannelSettings,
 )
 from warren.settings.notifier import NotifierSettings
@@ -29,6 +30,7 @@ from warren_notifier.channels.egress import EgressGuard
 from warren_notifier.channels.email import EmailChannel
 from warren_notifier.channels.pagerduty import PagerDutyChannel
 from warren_notifier.channels.slack import SlackBotChannel, SlackChannel
+from warren_notifier.channels.teams import TeamsChannel
 from warren_notifier.channels.webhook import WebhookChannel
 
 
@@ -69,3 +71,5 @@ def _channel(
             return AlertmanagerChannel(settings, link_base, guard, clock)
         case AlertmanagerWebhookChannelSettings():
             return AlertmanagerWebhookChannel(settings, link_base, guard, clock)
+        case TeamsChannelSettings():
+            return TeamsChannel(settings, link_base, guard, clock)
