@@ -15,6 +15,7 @@ from warren_notifier.channels.configured import configured_channels
 from warren_notifier.channels.pagerduty import PagerDutyChannel
 from warren_notifier.channels.slack import SlackBotChannel, SlackChannel
 from warren_notifier.channels.teams import TeamsChannel
+from warren_notifier.channels.template_webhook import TemplateChannel
 
 SLACK = 'type = "slack"\nurl = "https://hooks.slack.com/services/T0/B0/abcdef"'
 SLACK_BOT = 'type = "slack-bot"\ntoken = "xoxb-1"\nconversation = "C0123456789"'
@@ -24,6 +25,8 @@ ALERTMANAGER = 'type = "alertmanager"\nurl = "http://alertmanager:9093"'
 ALERT_WEBHOOK = 'type = "alertmanager-webhook"\nurl = "https://bridge.example.org/alerts"'
 
 TEAMS = 'type = "teams"\nurl = "https://x.logic.azure.com/workflows/abc/triggers/manual?sig=1"'
+
+TEMPLATE = 'type = "template"\nurl = "https://hooks.example.org/x"\nbody = \'{"a": "{{ Group }}"}\''
 
 
 def channel(folder: Path, text: str) -> Channel:
@@ -40,6 +43,7 @@ def channel(folder: Path, text: str) -> Channel:
         (ALERTMANAGER, AlertmanagerChannel, "alertmanager:9093"),
         (ALERT_WEBHOOK, AlertmanagerWebhookChannel, "bridge.example.org:443"),
         (TEAMS, TeamsChannel, "x.logic.azure.com:443"),
+        (TEMPLATE, TemplateChannel, "hooks.example.org:443"),
     ],
 )
 def test_every_type_is_a_channel(tmp_path: Path, text: str, kind: type, place: str) -> None:
@@ -57,6 +61,7 @@ def test_every_type_is_a_channel(tmp_path: Path, text: str, kind: type, place: s
         (ALERTMANAGER, "9093", "9094"),
         (ALERT_WEBHOOK, "alerts", "others"),
         (TEAMS, "abc", "def"),
+        (TEMPLATE, "example.org/x", "example.org/y"),
     ],
 )
 def test_who_is_told_tells_channels_apart(tmp_path: Path, text: str, old: str, new: str) -> None:
@@ -88,6 +93,9 @@ def test_who_is_told_tells_channels_apart(tmp_path: Path, text: str, old: str, n
             "match pattern",
         ),
         (ALERTMANAGER, "type", "resend_interval = 0\ntype", "it.resend_interval", "greater than"),
+        (TEMPLATE, "{{ Group }}", "{{ Group", "it.body", "line 1"),
+        (TEMPLATE, "type", 'close_url = "x"\ntype', "it.close_url", "http:// or https://"),
+        (TEMPLATE, "type", 'method = "HEAD"\ntype', "it.method", "'POST'"),
         (PAGERDUTY, "type", 'url = "ftp://x"\ntype', "it.url", "http:// or https://"),
     ],
 )

@@ -199,6 +199,44 @@ class TeamsChannelSettings(HttpChannelSettings):
     type: Literal["teams"] = Field(description="Kind of channel")
 
 
+HttpMethod = Literal["POST", "PUT", "PATCH", "GET", "DELETE"]
+
+
+class TemplateChannelSettings(HttpChannelSettings):
+    """A webhook whose request is written by templates, with Burrow's fields and Warren's."""
+
+    type: Literal["template"] = Field(description="Kind of channel")
+    method: HttpMethod = Field(default="POST", description="POST, PUT, PATCH, GET or DELETE")
+    content_type: Annotated[str, StringConstraints(pattern=r"^[!-~][ -~]*$")] = Field(
+        default="application/json", description="Header Content-Type"
+    )
+    body: str = Field(description="Template (Jinja2) of the request's body; `body_file` names one")
+    escape: Literal["json", "form", "none"] = Field(
+        default="json",
+        description="How what a template prints is escaped: for a string in JSON, for a value in a "
+        "form, or none",
+    )
+    close_url: SecretStr = Field(
+        default=SecretStr(""), description="URL at an incident's end; empty: the same"
+    )
+    close_method: HttpMethod | Literal[""] = Field(
+        default="", description="Method at an incident's end; empty: the same"
+    )
+    close_body: str = Field(
+        default="", description="Template at an incident's end; empty: the same"
+    )
+    extras: dict[str, SecretStr] = Field(
+        default_factory=dict, description="What templates find in `Extras`, such as keys"
+    )
+
+    @field_validator("close_url")
+    @classmethod
+    def _close_url(cls, value: SecretStr) -> SecretStr:
+        if value.get_secret_value():
+            _web_address(value.get_secret_value())
+        return value
+
+
 AnyChannelSettings = Annotated[
     WebhookChannelSettings
     | EmailChannelSettings
@@ -207,7 +245,8 @@ AnyChannelSettings = Annotated[
     | PagerDutyChannelSettings
     | AlertmanagerChannelSettings
     | AlertmanagerWebhookChannelSettings
-    | TeamsChannelSettings,
+    | TeamsChannelSettings
+    | TemplateChannelSettings,
     Field(discriminator="type"),
 ]
 

@@ -17,6 +17,7 @@ from warren.settings.channels import (
     SlackBotChannelSettings,
     SlackChannelSettings,
     TeamsChannelSettings,
+    TemplateChannelSettings,
     WebhookChannelSettings,
 )
 from warren.settings.notifier import NotifierSettings
@@ -31,13 +32,14 @@ from warren_notifier.channels.email import EmailChannel
 from warren_notifier.channels.pagerduty import PagerDutyChannel
 from warren_notifier.channels.slack import SlackBotChannel, SlackChannel
 from warren_notifier.channels.teams import TeamsChannel
+from warren_notifier.channels.template_webhook import TemplateChannel, TemplateUnusable
 from warren_notifier.channels.webhook import WebhookChannel
 
 
 def configured_channels(settings: NotifierSettings, clock: Clock) -> dict[str, Channel]:
     """Channels by name.
 
-    Raises SettingsError for a URL or authorities that cannot be used.
+    Raises SettingsError for a URL, authorities or a template that cannot be used.
     """
     guard = EgressGuard(settings.networks())
     channels: dict[str, Channel] = {}
@@ -48,6 +50,8 @@ def configured_channels(settings: NotifierSettings, clock: Clock) -> dict[str, C
         except httpx.InvalidURL as error:
             redact = Redaction(secret_values(channel))
             raise SettingsError(f"{table}.url", visible(redact(str(error)))) from None
+        except TemplateUnusable as error:
+            raise SettingsError(f"{table}.body", visible(str(error))) from None
         except (ssl.SSLError, ValueError) as error:
             raise SettingsError(f"{table}.ca", f"no certificates in PEM: {error}") from None
     return channels
@@ -73,3 +77,5 @@ def _channel(
             return AlertmanagerWebhookChannel(settings, link_base, guard, clock)
         case TeamsChannelSettings():
             return TeamsChannel(settings, link_base, guard, clock)
+        case TemplateChannelSettings():
+            return TemplateChannel(settings, link_base, guard, clock)
