@@ -10,6 +10,7 @@ from warren.clock import ManualClock
 from warren.errors import SettingsError
 from warren_notifier.channels.alertmanager import AlertmanagerChannel
 from warren_notifier.channels.alertmanager_webhook import AlertmanagerWebhookChannel
+from warren_notifier.channels.apprise import AppriseChannel
 from warren_notifier.channels.channel import Channel
 from warren_notifier.channels.configured import configured_channels
 from warren_notifier.channels.pagerduty import PagerDutyChannel
@@ -28,6 +29,8 @@ TEAMS = 'type = "teams"\nurl = "https://x.logic.azure.com/workflows/abc/triggers
 
 TEMPLATE = 'type = "template"\nurl = "https://hooks.example.org/x"\nbody = \'{"a": "{{ Group }}"}\''
 
+APPRISE = 'type = "apprise"\nurl = "ntfys://warren-abc"'
+
 
 def channel(folder: Path, text: str) -> Channel:
     settings = load(folder, f"[notifier.channels.it]\n{text}\n")
@@ -44,6 +47,7 @@ def channel(folder: Path, text: str) -> Channel:
         (ALERT_WEBHOOK, AlertmanagerWebhookChannel, "bridge.example.org:443"),
         (TEAMS, TeamsChannel, "x.logic.azure.com:443"),
         (TEMPLATE, TemplateChannel, "hooks.example.org:443"),
+        (APPRISE, AppriseChannel, "ntfys"),
     ],
 )
 def test_every_type_is_a_channel(tmp_path: Path, text: str, kind: type, place: str) -> None:
@@ -62,6 +66,7 @@ def test_every_type_is_a_channel(tmp_path: Path, text: str, kind: type, place: s
         (ALERT_WEBHOOK, "alerts", "others"),
         (TEAMS, "abc", "def"),
         (TEMPLATE, "example.org/x", "example.org/y"),
+        (APPRISE, "abc", "def"),
     ],
 )
 def test_who_is_told_tells_channels_apart(tmp_path: Path, text: str, old: str, new: str) -> None:
@@ -96,6 +101,7 @@ def test_who_is_told_tells_channels_apart(tmp_path: Path, text: str, old: str, n
         (TEMPLATE, "{{ Group }}", "{{ Group", "it.body", "line 1"),
         (TEMPLATE, "type", 'close_url = "x"\ntype', "it.close_url", "http:// or https://"),
         (TEMPLATE, "type", 'method = "HEAD"\ntype', "it.method", "'POST'"),
+        (APPRISE, "ntfys", "ntfyz", "it.url", "Apprise knows no such URL"),
         (PAGERDUTY, "type", 'url = "ftp://x"\ntype', "it.url", "http:// or https://"),
     ],
 )

@@ -15,8 +15,8 @@ from notifier.test_webhook import LOOPBACK
 from pydantic import SecretStr
 from warren.contracts import Cause
 from warren.settings.channels import TemplateChannelSettings
-from warren_notifier.channels.channel import Delivered, Refused, Retry
-from warren_notifier.channels.template_webhook import TemplateChannel, TemplateUnusable
+from warren_notifier.channels.channel import ChannelUnusable, Delivered, Refused, Retry
+from warren_notifier.channels.template_webhook import TemplateChannel
 from warren_notifier.state.delivery import Delivery
 
 # Burrow's own default-http-post.tmpl says these, with its names, in Go's language.
@@ -156,7 +156,7 @@ def test_the_end_may_be_another_request() -> None:
     ],
 )
 def test_what_cannot_be_used_is_refused_at_the_start(body: str, why: str) -> None:
-    with pytest.raises(TemplateUnusable, match=why):
+    with pytest.raises(ChannelUnusable, match=why):
         channel("https://hooks.example.org", body)
 
 

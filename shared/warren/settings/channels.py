@@ -237,6 +237,13 @@ class TemplateChannelSettings(HttpChannelSettings):
         return value
 
 
+class AppriseChannelSettings(ChannelSettings):
+    """What the library Apprise knows (extra `apprise`); allow_networks does not hold for it."""
+
+    type: Literal["apprise"] = Field(description="Kind of channel")
+    url: SecretStr = Field(description="Apprise's URL of the service, such as `ntfys://topic`")
+
+
 AnyChannelSettings = Annotated[
     WebhookChannelSettings
     | EmailChannelSettings
@@ -246,7 +253,8 @@ AnyChannelSettings = Annotated[
     | AlertmanagerChannelSettings
     | AlertmanagerWebhookChannelSettings
     | TeamsChannelSettings
-    | TemplateChannelSettings,
+    | TemplateChannelSettings
+    | AppriseChannelSettings,
     Field(discriminator="type"),
 ]
 

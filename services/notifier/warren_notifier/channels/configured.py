@@ -12,6 +12,7 @@ from warren.settings.channels import (
     AlertmanagerChannelSettings,
     AlertmanagerWebhookChannelSettings,
     AnyChannelSettings,
+    AppriseChannelSettings,
     EmailChannelSettings,
     PagerDutyChannelSettings,
     SlackBotChannelSettings,
@@ -26,13 +27,14 @@ from warren.words import visible
 
 from warren_notifier.channels.alertmanager import AlertmanagerChannel
 from warren_notifier.channels.alertmanager_webhook import AlertmanagerWebhookChannel
-from warren_notifier.channels.channel import Channel
+from warren_notifier.channels.apprise import AppriseChannel
+from warren_notifier.channels.channel import Channel, ChannelUnusable
 from warren_notifier.channels.egress import EgressGuard
 from warren_notifier.channels.email import EmailChannel
 from warren_notifier.channels.pagerduty import PagerDutyChannel
 from warren_notifier.channels.slack import SlackBotChannel, SlackChannel
 from warren_notifier.channels.teams import TeamsChannel
-from warren_notifier.channels.template_webhook import TemplateChannel, TemplateUnusable
+from warren_notifier.channels.template_webhook import TemplateChannel
 from warren_notifier.channels.webhook import WebhookChannel
 
 
@@ -50,8 +52,8 @@ def configured_channels(settings: NotifierSettings, clock: Clock) -> dict[str, C
         except httpx.InvalidURL as error:
             redact = Redaction(secret_values(channel))
             raise SettingsError(f"{table}.url", visible(redact(str(error)))) from None
-        except TemplateUnusable as error:
-            raise SettingsError(f"{table}.body", visible(str(error))) from None
+        except ChannelUnusable as error:
+            raise SettingsError(f"{table}.{error.setting}", visible(error.problem)) from None
         except (ssl.SSLError, ValueError) as error:
             raise SettingsError(f"{table}.ca", f"no certificates in PEM: {error}") from None
     return channels
@@ -79,3 +81,5 @@ def _channel(
             return TeamsChannel(settings, link_base, guard, clock)
         case TemplateChannelSettings():
             return TemplateChannel(settings, link_base, guard, clock)
+        case AppriseChannelSettings():
+            return AppriseChannel(settings, link_base, clock)

@@ -15,11 +15,10 @@ from jinja2 import StrictUndefined, Template, TemplateError, TemplateSyntaxError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 from warren.clock import Clock
-from warren.errors import WarrenError
 from warren.settings.channels import TemplateChannelSettings
 from warren.words import shortened
 
-from warren_notifier.channels.channel import Delivered, Refused, Result
+from warren_notifier.channels.channel import ChannelUnusable, Delivered, Refused, Result
 from warren_notifier.channels.egress import EgressGuard
 from warren_notifier.channels.http_channel import HttpChannel, endpoint
 from warren_notifier.channels.http_endpoint import Answered, HttpEndpoint
@@ -30,17 +29,10 @@ from warren_notifier.state.delivery import Delivery
 BYTES = 1 << 20
 
 
-class TemplateUnusable(WarrenError):
-    """A template cannot be used, or what it makes is not what the channel is to send.
-
-    Operator: correct it; the message says where.
-    """
-
-
 class TemplateChannel(HttpChannel):
     """One receiver; one request when it begins, changes or lasts, another one at the end.
 
-    Raises TemplateUnusable.
+    Raises ChannelUnusable.
     """
 
     def __init__(
@@ -75,8 +67,8 @@ class TemplateChannel(HttpChannel):
         text, settings = self._text(delivery), self._settings
         try:
             body = self._written(delivery)
-        except TemplateUnusable as unusable:
-            return Refused(str(unusable))
+        except ChannelUnusable as unusable:
+            return Refused(unusable.problem)
         headers = {
             "content-type": settings.content_type,
             "webhook-id": delivery.pending.delivery_id,
@@ -93,7 +85,7 @@ class TemplateChannel(HttpChannel):
 
 
 def body_template(source: str, escape: str) -> Template:
-    """Raises TemplateUnusable where it is no template."""
+    """Raises ChannelUnusable where it is no template."""
     environment = ImmutableSandboxedEnvironment(
         undefined=StrictUndefined, finalize=_ESCAPES[escape], keep_trailing_newline=True
     )
@@ -102,26 +94,26 @@ def body_template(source: str, escape: str) -> Template:
     try:
         return environment.from_string(source)
     except TemplateSyntaxError as error:
-        raise TemplateUnusable(f"line {error.lineno}: {error.message}") from None
+        raise ChannelUnusable("body", f"line {error.lineno}: {error.message}") from None
 
 
 def rendered(template: Template, fields: Fields | Mapping[str, object], *, as_json: bool) -> bytes:
-    """Raises TemplateUnusable."""
+    """Raises ChannelUnusable."""
     try:
         body = template.render(fields).encode()
     except TemplateError as error:  # a field that is not there, what the sandbox forbids
-        raise TemplateUnusable(f"the template fails: {error.message}") from None
+        raise ChannelUnusable("body", f"the template fails: {error.message}") from None
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         name = type(error).__name__
-        raise TemplateUnusable(f"the template fails: {name}: {error}") from None
+        raise ChannelUnusable("body", f"the template fails: {name}: {error}") from None
     if len(body) > BYTES:
-        raise TemplateUnusable(f"the template makes {len(body)} bytes, more than {BYTES}")
+        raise ChannelUnusable("body", f"the template makes {len(body)} bytes, more than {BYTES}")
     if as_json:
         try:
             json.loads(body)
         except ValueError as error:
             made = shortened(body.decode(), 100)
-            raise TemplateUnusable(f"the template makes no JSON: {error}: {made}") from None
+            raise ChannelUnusable("body", f"the template makes no JSON: {error}: {made}") from None
     return body
 
 
