@@ -13,6 +13,7 @@ from warren_notifier.channels.alertmanager_webhook import AlertmanagerWebhookCha
 from warren_notifier.channels.apprise import AppriseChannel
 from warren_notifier.channels.channel import Channel
 from warren_notifier.channels.configured import configured_channels
+from warren_notifier.channels.opsgenie import OpsgenieChannel
 from warren_notifier.channels.pagerduty import PagerDutyChannel
 from warren_notifier.channels.slack import SlackBotChannel, SlackChannel
 from warren_notifier.channels.teams import TeamsChannel
@@ -31,6 +32,8 @@ TEMPLATE = 'type = "template"\nurl = "https://hooks.example.org/x"\nbody = \'{"a
 
 APPRISE = 'type = "apprise"\nurl = "ntfys://warren-abc"'
 
+OPSGENIE = 'type = "opsgenie"\napi_key = "0a1b2c3d-key"'
+
 
 def channel(folder: Path, text: str) -> Channel:
     settings = load(folder, f"[notifier.channels.it]\n{text}\n")
@@ -48,6 +51,7 @@ def channel(folder: Path, text: str) -> Channel:
         (TEAMS, TeamsChannel, "x.logic.azure.com:443"),
         (TEMPLATE, TemplateChannel, "hooks.example.org:443"),
         (APPRISE, AppriseChannel, "ntfys"),
+        (OPSGENIE, OpsgenieChannel, "api.opsgenie.com:443"),
     ],
 )
 def test_every_type_is_a_channel(tmp_path: Path, text: str, kind: type, place: str) -> None:
@@ -67,6 +71,7 @@ def test_every_type_is_a_channel(tmp_path: Path, text: str, kind: type, place: s
         (TEAMS, "abc", "def"),
         (TEMPLATE, "example.org/x", "example.org/y"),
         (APPRISE, "abc", "def"),
+        (OPSGENIE, "0a1b2c3d", "4e5f6071"),
     ],
 )
 def test_who_is_told_tells_channels_apart(tmp_path: Path, text: str, old: str, new: str) -> None:
@@ -102,6 +107,8 @@ def test_who_is_told_tells_channels_apart(tmp_path: Path, text: str, old: str, n
         (TEMPLATE, "type", 'close_url = "x"\ntype', "it.close_url", "http:// or https://"),
         (TEMPLATE, "type", 'method = "HEAD"\ntype', "it.method", "'POST'"),
         (APPRISE, "ntfys", "ntfyz", "it.url", "Apprise knows no such URL"),
+        (OPSGENIE, "0a1b2c3d-key", "a\\nb", "it.api_key", "not printable ASCII"),
+        (OPSGENIE, "type", 'priorities = { ERR = "P0" }\ntype', "it.priorities.ERR", "'P1'"),
         (PAGERDUTY, "type", 'url = "ftp://x"\ntype', "it.url", "http:// or https://"),
     ],
 )

@@ -244,6 +244,33 @@ class AppriseChannelSettings(ChannelSettings):
     url: SecretStr = Field(description="Apprise's URL of the service, such as `ntfys://topic`")
 
 
+OpsgeniePriority = Literal["P1", "P2", "P3", "P4", "P5"]
+
+
+class OpsgenieChannelSettings(ChannelSettings):
+    """Opsgenie, or Jira Service Management: an alert per incident."""
+
+    type: Literal["opsgenie"] = Field(description="Kind of channel")
+    api_key: SecretStr = Field(min_length=1, description="Key of the API integration")
+    teams: list[str] = Field(
+        default_factory=list, description="Names or ids of teams; empty: as the integration says"
+    )
+    priorities: dict[Literal["WARN", "ERR"], OpsgeniePriority] = Field(
+        default_factory=dict,
+        description="Priority for a status, P1 to P5; otherwise P1 for ERR and P3 for WARN",
+    )
+    url: WebAddress = Field(
+        default="https://api.opsgenie.com",
+        description="URL of the API: in the EU https://api.eu.opsgenie.com, of Jira Service "
+        "Management https://api.atlassian.com/jsm/ops/integration",
+    )
+
+    @field_validator("api_key")
+    @classmethod
+    def _api_key(cls, value: SecretStr) -> SecretStr:
+        return _printable(value)
+
+
 AnyChannelSettings = Annotated[
     WebhookChannelSettings
     | EmailChannelSettings
@@ -254,7 +281,8 @@ AnyChannelSettings = Annotated[
     | AlertmanagerWebhookChannelSettings
     | TeamsChannelSettings
     | TemplateChannelSettings
-    | AppriseChannelSettings,
+    | AppriseChannelSettings
+    | OpsgenieChannelSettings,
     Field(discriminator="type"),
 ]
 

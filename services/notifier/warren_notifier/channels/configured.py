@@ -14,6 +14,7 @@ from warren.settings.channels import (
     AnyChannelSettings,
     AppriseChannelSettings,
     EmailChannelSettings,
+    OpsgenieChannelSettings,
     PagerDutyChannelSettings,
     SlackBotChannelSettings,
     SlackChannelSettings,
@@ -31,6 +32,7 @@ from warren_notifier.channels.apprise import AppriseChannel
 from warren_notifier.channels.channel import Channel, ChannelUnusable
 from warren_notifier.channels.egress import EgressGuard
 from warren_notifier.channels.email import EmailChannel
+from warren_notifier.channels.opsgenie import OpsgenieChannel
 from warren_notifier.channels.pagerduty import PagerDutyChannel
 from warren_notifier.channels.slack import SlackBotChannel, SlackChannel
 from warren_notifier.channels.teams import TeamsChannel
@@ -83,3 +85,5 @@ def _channel(
             return TemplateChannel(settings, link_base, guard, clock)
         case AppriseChannelSettings():
             return AppriseChannel(settings, link_base, clock)
+        case OpsgenieChannelSettings():
+            return OpsgenieChannel(settings, link_base, guard, clock)

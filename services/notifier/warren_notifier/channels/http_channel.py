@@ -35,10 +35,15 @@ class HttpChannel:
         return incident_text(delivery, self._link_base, self._clock.now_ms())
 
     async def _post(
-        self, body: bytes, headers: Mapping[str, str] = JSON, *, path: str = ""
+        self,
+        body: bytes,
+        headers: Mapping[str, str] = JSON,
+        *,
+        path: str = "",
+        method: str = "POST",
     ) -> Result:
         """One request; a good answer is all that there is to know."""
-        answer = await self._endpoint.request(body, headers, path=path)
+        answer = await self._endpoint.request(body, headers, path=path, method=method)
         return Delivered(f"HTTP {answer.code}") if isinstance(answer, Answered) else answer
 
     async def close(self) -> None:
