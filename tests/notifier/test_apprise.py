@@ -75,6 +75,21 @@ def test_what_is_not_taken_is_tried_again_and_says_why() -> None:
     assert "403" in result.detail
 
 
+def test_tokens_in_urls_are_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Apprise has them where others have a host."""
+    telegram = channel("tgram://123456789:AbCdEfGhIjKlMnOpQrStUvWxYz0123456/98765432/")
+
+    def fails(**_: object) -> bool:
+        raise OSError("no route to bot123456789:AbCdEfGhIjKlMnOpQrStUvWxYz0123456")
+
+    monkeypatch.setattr(telegram._service, "notify", fails)
+    (result,) = send(telegram, delivery())
+    assert isinstance(result, Retry)
+    assert "no route" in result.detail
+    assert "123456789" not in result.detail
+    assert "AbCdEf" not in result.detail
+
+
 def test_an_attempt_has_a_deadline_and_hanging_ones_are_counted() -> None:
     log = Log()
     with HttpReceiver(*[Hang()] * (2 + LEAST)) as receiver:

@@ -57,7 +57,7 @@ class RouteSettings(Section):
 
 
 class NotifierSettings(Section):
-    """Delivery of changes by e-mail and webhook."""
+    """Delivery of changes to people and machines."""
 
     group_id: str = Field(
         default="", description="Consumer group of the notifiers; empty: `<instance>-notifier`"
@@ -67,7 +67,7 @@ class NotifierSettings(Section):
         default_factory=dict, description="Where changes can go"
     )
     link_base: str = Field(
-        default="", description="URL of Warren's pages for people, for links in mails; empty: none"
+        default="", description="URL of Warren's pages for people, for links to groups; empty: none"
     )
     allow_networks: list[str] = Field(
         default_factory=list,

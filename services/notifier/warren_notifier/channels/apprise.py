@@ -16,10 +16,12 @@ import logging
 import re
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from warren.clock import Clock
 from warren.contracts import ChannelIdentity
+from warren.redaction import Redaction
 from warren.settings.channels import AppriseChannelSettings
 from warren.words import shortened
 
@@ -32,10 +34,12 @@ if TYPE_CHECKING:
 
 KINDS = {"ERR": "failure", "WARN": "warning", "OK": "success", "NOTFOUND": "info"}
 TITLE, BODY = 250, 4_000  # characters where a service takes more
+SECRET = 6  # characters; shorter parts of a URL are words
 LEAST = 3  # abandoned attempts that a channel may have beside those that are under way
 # What calls everybody in one chat or another, in the middle of a name.
 _CALL = re.compile(r"@(?=everyone|here|channel|all|room)|<(?=[!@#&])", re.IGNORECASE)
 _MARKS = re.compile(r"[\\`*_\[\]<>~|#]")
+_PARTS = re.compile(r"[/:@?&=]+")
 _WORD_JOINER = "\u2060"  # no width, and no call any more
 
 
@@ -53,6 +57,8 @@ class AppriseChannel:
         self.identity = ChannelIdentity(
             kind="apprise", place=url.partition("://")[0], digest=digest
         )
+        # Apprise's URLs may have a token anywhere, also where others have a host.
+        self._redact = Redaction(part for part in _PARTS.split(url) if len(part) >= SECRET)
         self._threads: set[threading.Thread] = set()
 
     async def send(self, delivery: Delivery) -> Result:
@@ -75,7 +81,8 @@ class AppriseChannel:
         thread = threading.Thread(target=attempt, name="apprise", daemon=True)
         self._threads.add(thread)
         thread.start()
-        return await done  # the worker's deadline ends the wait
+        result = await done  # the worker's deadline ends the wait
+        return replace(result, detail=self._redact(result.detail))
 
     async def close(self) -> None:
         """Nothing is kept open; threads that hang end with the process."""

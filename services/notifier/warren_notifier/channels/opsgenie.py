@@ -4,9 +4,9 @@ https://docs.opsgenie.com/docs/alert-api: `POST /v2/alerts` creates an alert or 
 one with the same `alias`, `POST /v2/alerts/<alias>/close?identifierType=alias` closes it; both
 answer 202. A message has 130 characters at most, an alias and an entity 512, a description 15,000,
 a source 100, details 8,000 together, tags 50 characters, 20 of them. Atlassian has announced that
-Opsgenie ends (https://docs.opsgenie.com/docs). Jira Service Management's integrations take the same
-requests with the same kind of key at https://api.atlassian.com/jsm/ops/integration, but no change of
-priority, and teams by their ids:
+Opsgenie ends (https://docs.opsgenie.com/docs). The integrations of Jira Service Management take the
+same requests with the same kind of key at https://api.atlassian.com/jsm/ops/integration, but no
+change of priority, and teams by their ids:
 https://developer.atlassian.com/cloud/jira/service-desk-ops/rest/v1/api-group-integration-events.
 """
 
