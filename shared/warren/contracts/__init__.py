@@ -24,6 +24,8 @@ from warren.contracts.notification_event import (
 )
 from warren.contracts.notifier_state import (
     ChannelIdentity,
+    DigestKey,
+    Label,
     NotifierState,
     OpenIncident,
     PendingDelivery,
@@ -72,6 +74,7 @@ __all__ = [
     "DeadLetter",
     "DeliveryKind",
     "DeliveryOutcome",
+    "DigestKey",
     "EarlierPositions",
     "EndReasonName",
     "Event",
@@ -82,6 +85,7 @@ __all__ = [
     "GroupMember",
     "GroupStatusName",
     "Incident",
+    "Label",
     "LagEvent",
     "LimitName",
     "MaxLag",

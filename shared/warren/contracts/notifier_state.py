@@ -6,7 +6,7 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from warren.contracts.event import ClusterName, Event, Milliseconds
+from warren.contracts.event import ClusterName, Event, Milliseconds, is_none
 from warren.contracts.notification_event import DeliveryKind
 from warren.contracts.status import GroupStatusName
 
@@ -44,6 +44,24 @@ class ChannelIdentity(BaseModel):
     kind: str = Field(description="webhook or email")
     place: str = Field(description="Of a webhook host and port; else empty")
     digest: str = Field(description="Of the whole URL, or of the recipients")
+
+
+class Label(BaseModel):
+    """One of the values that incidents of a digest have in common."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    name: str = Field(description="cluster, route, topic, owner or cause")
+    value: str
+
+
+class DigestKey(BaseModel):
+    """Incidents of one route that are told together: those with the same labels."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    route: str
+    labels: tuple[Label, ...] = ()
 
 
 class PendingDelivery(BaseModel):
@@ -90,6 +108,18 @@ class Told(BaseModel):
     )
     uncertain: bool = Field(
         default=False, description="It may have taken a delivery whose outcome nobody knows"
+    )
+
+    digest: DigestKey | None = Field(
+        default=None, exclude_if=is_none, description="With whom it is told; absent: alone"
+    )
+    told_at: Milliseconds | None = Field(
+        default=None, exclude_if=is_none, description="When it took the newest delivery"
+    )
+    thread: str | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description="The message that began the digest's thread; absent: none has",
     )
 
     replaced: PendingDelivery | None = Field(

@@ -36,7 +36,8 @@ NOTIFIER_PENDING = Gauge(
 )
 NOTIFIER_OLDEST_PENDING = Gauge(
     "warren_notifier_oldest_pending_seconds",
-    "Age of the oldest pending delivery of a channel; 0 without one",
+    "For how long the oldest pending delivery of a channel has been due; 0 without one. What is "
+    "told with others is due group_interval later",
     ("channel",),
     registry=NOTIFIER,
 )

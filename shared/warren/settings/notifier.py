@@ -7,7 +7,7 @@ import binascii
 import re
 from collections import Counter
 from ipaddress import IPv4Network, IPv6Network, ip_network
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, get_args
 from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, StringConstraints, field_validator, model_validator
@@ -16,6 +16,8 @@ from warren.contracts.status_change import EVENT_TYPES, EventTypeName
 from warren.section import Seconds, SecondsOrNone, Section
 from warren.settings.expressions import Expressions
 
+LabelName = Literal["cluster", "route", "topic", "owner", "cause"]
+LABELS: tuple[LabelName, ...] = get_args(LabelName)
 SeverityName = Literal["OK", "WARN", "ERR"]
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]+$")]
 Address = Annotated[str, StringConstraints(pattern=r"^[^\s@]+@[^\s@]+$")]
@@ -48,6 +50,20 @@ class RouteSettings(Section):
     )
     repeat_interval: SecondsOrNone = Field(
         default=0, description="Seconds after which an open incident is sent again; 0 never"
+    )
+    group_by: list[LabelName] | None = Field(
+        default=None,
+        description="What incidents that are told together, in one mail, have in common: "
+        f"{', '.join(LABELS[:-1])} or {LABELS[-1]}; empty: each is told alone. Not set: `cluster` "
+        "on channels for people (e-mail); machines get each event",
+    )
+    group_wait: SecondsOrNone | None = Field(
+        default=None,
+        description="Seconds that an opening waits for others, or for its end: then nothing is "
+        "said. Not set: 30 where incidents are told together, else 0",
+    )
+    group_interval: Seconds = Field(
+        default=300, description="Least seconds between two messages about incidents told together"
     )
     continue_matching: bool = Field(
         default=False, description="Try the following routes too; a channel gets a change once"

@@ -44,8 +44,8 @@ class EmailText:
     link: str
 
 
-def email_text(delivery: Delivery, link_base: str, now: int) -> EmailText:
-    """The text for a delivery as of `now`, Unix milliseconds."""
+def email_text(delivery: Delivery, link_base: str, now: int, besides: str = "") -> EmailText:
+    """The text for a delivery as of `now`, Unix milliseconds. `besides`: what else lasts."""
     kind, event = delivery.pending.kind, StatusChangeEvent.from_bytes(delivery.event.encode())
     change, seen = event.data, round(event.time.timestamp() * 1000)
     group, cluster = visible(change.group), visible(change.cluster)
@@ -56,7 +56,11 @@ def email_text(delivery: Delivery, link_base: str, now: int) -> EmailText:
         status=change.status,
         subject=f"[{change.status}] {group} on {cluster}: {state}",
         headline=f"Consumer group {group} on cluster {cluster} {_sentence(kind, change)}",
-        facts=[*_facts(kind, change, seen, now), *_left_out(delivery.pending.left_out)],
+        facts=[
+            *_facts(kind, change, seen, now),
+            *_left_out(delivery.pending.left_out),
+            *([("Besides", besides)] if besides else []),
+        ],
         partitions=[_row(partition) for partition in bad[:SHOWN]],
         omitted=max(len(bad) - SHOWN, 0) + (change.partitions_omitted if bad else 0),
         meanings=[(status, text) for status, text in MEANING.items() if status in worst],
@@ -122,6 +126,11 @@ def _facts(
     counts = sorted(change.partition_counts.items(), key=lambda item: item[0] == "OK")
     if counts:
         yield "Partitions", ", ".join(f"{grouped(n)} {status}" for status, n in counts)
+
+
+def how_it_ended(change: StatusChange) -> str:
+    """`OK again`, `group deleted`."""
+    return _end(change)[0]
 
 
 def _end(change: StatusChange) -> tuple[str, str]:
