@@ -148,6 +148,7 @@ class Harness:
         queue_size: int = 100,
         deadline_ms: int = 3_600_000,
         stopped: bool = False,
+        flap_openings: int = 0,
         redaction: Redaction | None = None,
     ) -> None:
         self.log = log
@@ -173,6 +174,8 @@ class Harness:
                 deadline_ms,
                 {name: channel.identity for name, channel in channels.items()},
                 grouping,
+                flap_openings,
+                1_800_000,
             ),
             self.owned,
             records,

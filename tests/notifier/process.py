@@ -116,6 +116,7 @@ allow_networks = ["127.0.0.0/8"]
 first_retry = 0.1
 longest_retry = 0.4
 session_timeout = 3
+flap_openings = 0
 
 {route}
 {channels}

@@ -110,6 +110,8 @@ class Session:
                         round(self._settings.deadline * 1000),
                         {name: channel.identity for name, channel in self._channels.items()},
                         self._grouping,
+                        self._settings.flap_openings,
+                        round(self._settings.flap_window * 1000),
                     ),
                     self._owned,
                     self._records,

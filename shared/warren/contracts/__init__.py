@@ -25,6 +25,8 @@ from warren.contracts.notification_event import (
 from warren.contracts.notifier_state import (
     ChannelIdentity,
     DigestKey,
+    Flapping,
+    Flaps,
     Label,
     NotifierState,
     OpenIncident,
@@ -79,6 +81,8 @@ __all__ = [
     "EndReasonName",
     "Event",
     "EventTypeName",
+    "Flapping",
+    "Flaps",
     "FreshnessEvent",
     "FreshnessReason",
     "GroupEvent",

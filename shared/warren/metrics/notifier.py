@@ -10,8 +10,9 @@ NOTIFIER = CollectorRegistry()
 
 NOTIFIER_EVENTS = Counter(
     "warren_notifier_events",
-    "Events read: routed, unrouted (no route wants it), foreign (a type it does not know), history "
-    "(before the first start), replayed (taken in before), refused (dead-lettered)",
+    "Events read: routed, unrouted (no route wants it), withheld (its group flaps), foreign "
+    "(a type it does not know), history (before the first start), replayed (taken in before), "
+    "refused (dead-lettered)",
     ("result",),
     registry=NOTIFIER,
 )

@@ -180,6 +180,16 @@ class NotifierSettings(Section):
         description="Seconds after which a delivery is given up and dead-lettered; the end of what "
         "was opened is tried on, every hour",
     )
+    flap_openings: int = Field(
+        default=5,
+        ge=0,
+        description="Incidents of a group within `flap_window` that are told as flapping, once, "
+        "until it has been quiet; 0 tells each",
+    )
+    flap_window: Seconds = Field(
+        default=1800,
+        description="Seconds; a group that flaps is quiet when nothing has changed for as long",
+    )
     queue_size: int = Field(
         default=10000, ge=1, description="Most groups that a channel works on; others wait"
     )

@@ -6,7 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from warren.contracts import BadPartition, Breach, DeliveryKind, StatusChange, StatusChangeEvent
+from warren.contracts import (
+    BadPartition,
+    Breach,
+    DeliveryKind,
+    Flapping,
+    StatusChange,
+    StatusChangeEvent,
+)
 from warren.words import duration, grouped, records, utc, visible
 
 from warren_notifier.state.delivery import Delivery
@@ -54,11 +61,12 @@ def email_text(delivery: Delivery, link_base: str, now: int, besides: str = "") 
     worst = {partition.status for partition in bad}
     return EmailText(
         status=change.status,
-        subject=f"[{change.status}] {group} on {cluster}: {state}",
+        subject=f"[{change.status}] {group} on {cluster}: {_flapping(delivery, now)}{state}",
         headline=f"Consumer group {group} on cluster {cluster} {_sentence(kind, change)}",
         facts=[
             *_facts(kind, change, seen, now),
             *_left_out(delivery.pending.left_out),
+            *_quiet(delivery.pending.flapping, now),
             *([("Besides", besides)] if besides else []),
         ],
         partitions=[_row(partition) for partition in bad[:SHOWN]],
@@ -66,6 +74,23 @@ def email_text(delivery: Delivery, link_base: str, now: int, besides: str = "") 
         meanings=[(status, text) for status, text in MEANING.items() if status in worst],
         link=_link(link_base, change),
     )
+
+
+def _flapping(delivery: Delivery, now: int) -> str:
+    flapping = delivery.pending.flapping
+    return f"flapping, {_times(flapping, now)}; " if flapping is not None else ""
+
+
+def _times(flapping: Flapping, now: int) -> str:
+    return f"{flapping.openings} incidents in {duration(now - flapping.since)}"
+
+
+def _quiet(flapping: Flapping | None, now: int) -> Iterator[tuple[str, str]]:
+    if flapping is not None:
+        quiet = (
+            f"told again when it gets worse, or has been quiet for {duration(flapping.quiet_ms)}"
+        )
+        yield "Flapping", f"{_times(flapping, now)}; {quiet}"
 
 
 def _left_out(changes: int) -> Iterator[tuple[str, str]]:

@@ -42,6 +42,8 @@ class Change:
     status: GroupStatusName
     incident_id: str
     event: str
+    at: int = 0
+    """When it happened, Unix milliseconds."""
     topic: str = ""
     """Of the worst partition."""
     owner: str = ""
@@ -85,6 +87,7 @@ def read_change(value: bytes | None) -> Change | None:
         status=event.data.status,
         incident_id=event.data.incident_id,
         event=value.decode(),
+        at=round(event.time.timestamp() * 1000),
         topic=_topic(event.data),
         owner=next((b.owner for b in event.data.objectives or () if b.owner), ""),
         cause=event.data.cause.name if event.data.cause is not None else "",

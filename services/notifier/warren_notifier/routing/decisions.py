@@ -47,12 +47,17 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Router:
-    """Decides: the routes in force, how long a delivery may take, and the channels there are."""
+    """Decides: the routes in force, how long a delivery may take, and the channels there are.
+
+    So many incidents within the window are flapping; 0 for never.
+    """
 
     routes: Sequence[Route]
     deadline_ms: int
     identities: Mapping[str, ChannelIdentity] = field(default_factory=dict)
     grouping: Grouping = field(default_factory=Grouping)
+    flap_openings: int = 0
+    flap_window_ms: int = 0
 
     def on_change(
         self,

@@ -11,6 +11,7 @@ from warren_notifier.routing.change import Subject
 from warren_notifier.state.delivery import Delivery
 
 NOT_OPENED = "its opening did not arrive, so nobody awaits the end"
+FLAPS = "the group flaps, and newer news replace it"
 KNOWN = "the channel knows it already"
 REPLACED = "newer news replace it"
 
@@ -48,7 +49,7 @@ class Telling:
             ended.append(Ended(old, "superseded", REPLACED))
         if pending is None:
             return ended
-        pending = pending.model_copy(update={"left_out": left_out})
+        pending = pending.model_copy(update={"left_out": pending.left_out + left_out})
         new = Delivery(self.partition, self.subject, pending, event)
         if pending.kind == "resolved" and not self.told.opened:
             return [*ended, Ended(new, "suppressed", NOT_OPENED)]
