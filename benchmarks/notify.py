@@ -215,7 +215,7 @@ def in_storm(arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
         _spread(home, [change(n, 1, "OK", 1, opened) for n in names], 0.02 * seconds)
         time.sleep(max(start + seconds - time.monotonic(), 0))
         in_time = [one for one in mails.mails if one.at <= start + seconds]
-        notifiers.until(lambda: not home.states(), "all is told")
+        notifiers.until(lambda: not _pending(home, ["mail", "hook"]), "all is told")
         told = told_by_audit(home.audit(), "mail")
         return {
             "seconds": seconds,

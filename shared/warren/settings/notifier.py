@@ -137,7 +137,7 @@ class WebhookChannelSettings(ChannelSettings):
 
 
 class EmailChannelSettings(ChannelSettings):
-    """E-mail through an SMTP server: text and HTML, one thread per incident."""
+    """E-mail through an SMTP server: text and HTML, one thread for what is told together."""
 
     type: Literal["email"] = Field(description="Kind of channel")
     host: str = Field(min_length=1, description="SMTP server")
