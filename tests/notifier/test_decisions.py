@@ -308,7 +308,7 @@ class TestResends:
     """Channels that forget what they do not hear of are told again, whatever the route repeats."""
 
     ROUTE = route(channels=("mail", "alerts"), repeat_interval=600)
-    ROUTER = Router([ROUTE], HOUR, {}, {"alerts": 120_000})
+    ROUTER = Router([ROUTE], HOUR, resends={"alerts": 120_000})
 
     def told(self, incident: OpenIncident, now: int) -> Decision | None:
         return self.ROUTER.on_repeat(change(), incident, {}, (), now)
@@ -331,7 +331,7 @@ class TestResends:
         assert seen == [*alerts[:4], (10, "mail", "repeated", 1), alerts[4]]
 
     def test_also_on_a_route_that_repeats_nothing(self) -> None:
-        quiet = Router([route(channels=("mail", "alerts"))], HOUR, {}, {"alerts": 120_000})
+        quiet = Router([route(channels=("mail", "alerts"))], HOUR, resends={"alerts": 120_000})
         incident = decided(quiet, change()).incident
         assert incident is not None
         decision = quiet.on_repeat(change(), incident, {}, (), NOW + HOUR)
@@ -348,7 +348,7 @@ class TestResends:
         assert self.told(worse, later + 120_000) is not None
 
     def test_a_channel_that_was_added_is_told_again_too(self) -> None:
-        before = decided(Router([route(channels=("mail",))], HOUR, {}), change()).incident
+        before = decided(Router([route(channels=("mail",))], HOUR), change()).incident
         assert before is not None
         started = self.ROUTER.on_start(change(), before, {}, NOW)
         assert started is not None

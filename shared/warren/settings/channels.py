@@ -22,7 +22,7 @@ def _web_address(value: str) -> str:
     return value.rstrip("/")
 
 
-LabelName = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*$")]
+AlertLabelName = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*$")]
 WebAddress = Annotated[str, AfterValidator(_web_address)]
 
 
@@ -31,6 +31,10 @@ class ChannelSettings(Section):
 
     timeout: Seconds = Field(default=10, description="Seconds that one attempt may take")
     concurrency: int = Field(default=4, ge=1, le=64, description="Most attempts at the same time")
+    rate: Annotated[float, Field(ge=0, le=1e6)] = Field(
+        default=0, description="Messages a minute at most, of all notifiers together; 0: no limit"
+    )
+    burst: int = Field(default=10, ge=1, description="With `rate`: messages that go at once")
     ca: str = Field(
         default="", description="Certificate authorities to trust beside the usual ones, PEM"
     )
@@ -96,7 +100,7 @@ class WebhookChannelSettings(HttpChannelSettings):
 
 
 class EmailChannelSettings(ChannelSettings):
-    """E-mail through an SMTP server: text and HTML, one thread per incident."""
+    """E-mail through an SMTP server: text and HTML, one thread for what is told together."""
 
     type: Literal["email"] = Field(description="Kind of channel")
     host: str = Field(min_length=1, description="SMTP server")
@@ -165,7 +169,7 @@ class PagerDutyChannelSettings(ChannelSettings):
 class _AlertLabels(HttpChannelSettings):
     """What all channels have that speak of alerts."""
 
-    labels: dict[LabelName, str] = Field(
+    labels: dict[AlertLabelName, str] = Field(
         default_factory=dict,
         description="Labels to add to alertname, cluster, consumer_group, severity and owner",
     )

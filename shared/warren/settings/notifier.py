@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from ipaddress import IPv4Network, IPv6Network, ip_network
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, get_args
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
@@ -19,6 +19,8 @@ from warren.settings.channels import (
 )
 from warren.settings.expressions import Expressions
 
+LabelName = Literal["cluster", "route", "topic", "owner", "cause"]
+LABELS: tuple[LabelName, ...] = get_args(LabelName)
 SeverityName = Literal["OK", "WARN", "ERR"]
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]+$")]
 
@@ -51,6 +53,20 @@ class RouteSettings(Section):
     repeat_interval: SecondsOrNone = Field(
         default=0, description="Seconds after which an open incident is sent again; 0 never"
     )
+    group_by: list[LabelName] | None = Field(
+        default=None,
+        description="What incidents that are told together, in one mail, have in common: "
+        f"{', '.join(LABELS[:-1])} or {LABELS[-1]}; empty: each is told alone. Not set: `cluster` "
+        "on channels for people (e-mail); machines get each event",
+    )
+    group_wait: SecondsOrNone | None = Field(
+        default=None,
+        description="Seconds that an opening waits for others, or for its end: then nothing is "
+        "said. Not set: 30 where incidents are told together, else 0",
+    )
+    group_interval: Seconds = Field(
+        default=300, description="Least seconds between two messages about incidents told together"
+    )
     continue_matching: bool = Field(
         default=False, description="Try the following routes too; a channel gets a change once"
     )
@@ -81,6 +97,16 @@ class NotifierSettings(Section):
         default=86400,
         description="Seconds after which a delivery is given up and dead-lettered; the end of what "
         "was opened is tried on, every hour",
+    )
+    flap_openings: int = Field(
+        default=5,
+        ge=0,
+        description="Incidents of a group within `flap_window` that are told as flapping, once, "
+        "until it has been quiet; 0 tells each",
+    )
+    flap_window: Seconds = Field(
+        default=1800,
+        description="Seconds; a group that flaps is quiet when nothing has changed for as long",
     )
     queue_size: int = Field(
         default=10000, ge=1, description="Most groups that a channel works on; others wait"
@@ -125,6 +151,7 @@ class NotifierSettings(Section):
 
 
 __all__ = [
+    "AnyChannelSettings",
     "ChannelSettings",
     "EmailChannelSettings",
     "NotifierSettings",

@@ -88,7 +88,9 @@ class HttpEndpoint:
     ) -> Answered | Retry | Refused:
         """`path` is added to the URL. `read`: bytes of a good answer's body that are wanted."""
         if self._gone:
-            return Refused("HTTP 410 before: not asked again until the service is restarted")
+            return Refused(
+                "HTTP 410 before: not asked again until its secret changes, or a restart"
+            )
         request = self._client.build_request(
             method,
             f"{self._url}{path}" if path else self._url,

@@ -40,6 +40,8 @@ class WebhookChannel:
         headers = self._signed_headers(delivery.pending.delivery_id, body)
         if delivery.pending.left_out:
             headers["warren-left-out"] = str(delivery.pending.left_out)
+        if delivery.pending.flapping is not None:
+            headers["warren-flapping"] = str(delivery.pending.flapping.openings)
         answer = await self._endpoint.request(body.encode(), headers)
         return Delivered(f"HTTP {answer.code}") if isinstance(answer, Answered) else answer
 
