@@ -28,17 +28,22 @@ from warren.settings.notifier import NotifierSettings
 from warren.standstill import Turns
 
 from warren_notifier.channels.channel import Channel
-from warren_notifier.delivery.channel_worker import ChannelWorker, Sleep
+from warren_notifier.channels.digest import tells_many
+from warren_notifier.delivery.channel_queues import ChannelQueues
+from warren_notifier.delivery.channel_worker import Sleep
 from warren_notifier.delivery.group_queues import GroupQueues
 from warren_notifier.delivery.outcome_recorder import OutcomeRecorder
+from warren_notifier.delivery.rate_limit import Rate, RateLimit, SharedBuckets
 from warren_notifier.delivery.records import Records
 from warren_notifier.delivery.retry_plan import RetryPlan
 from warren_notifier.dispatcher import Dispatcher
 from warren_notifier.routing.decisions import Router
+from warren_notifier.routing.grouping import Grouping
 from warren_notifier.routing.routes import Route
 from warren_notifier.source.consumer import StatusConsumer
 from warren_notifier.state.owned_state import OwnedState
 from warren_notifier.state.state_topic import StateTopic
+from warren_notifier.state.telling import Telling
 
 log = structlog.get_logger(__name__)
 
@@ -64,6 +69,7 @@ class Session:
         redaction: Redaction,
         sleep: Sleep = asyncio.sleep,
         turns: Turns | None = None,
+        buckets: SharedBuckets | None = None,
     ) -> None:
         self._turns = turns or Turns()
         self._home = home
@@ -80,25 +86,48 @@ class Session:
         self._writer = BatchedWriter(EventProducer(HOME, HOME, home, delivery_timeout=in_time))
         self._records = Records(home.topic_prefix)
         self._recorder = OutcomeRecorder(self._owned, self._writer, self._records, redaction, clock)
-        plan = RetryPlan(settings.first_retry, settings.longest_retry, random.random)
-        self._workers = {
-            name: ChannelWorker(name, channel, plan, self._recorder, clock, sleep)
-            for name, channel in channels.items()
+        self._plan = RetryPlan(settings.first_retry, settings.longest_retry, random.random)
+        routes = [Route(route) for route in settings.routes]
+        digesting = {name for name, channel in channels.items() if tells_many(channel)}
+        self._grouping = Grouping(routes, digesting)
+        self._limits = {
+            name: RateLimit(
+                name,
+                Rate.per_minute(channel.rate, channel.burst),
+                buckets,
+                clock,
+                sleep,
+                random.random,
+            )
+            for name, channel in settings.channels.items()
+            if channel.rate
         }
         self._queues: dict[str, GroupQueues] = {}
 
     async def run(self) -> None:
         try:
             async with asyncio.TaskGroup() as tasks:
-                self._queues = {
-                    name: GroupQueues(tasks, worker.step, self._settings.queue_size)
-                    for name, worker in self._workers.items()
-                }
+                queues = ChannelQueues(
+                    tasks,
+                    self._plan,
+                    self._recorder,
+                    self._owned,
+                    self._grouping,
+                    self._clock,
+                    self._sleep,
+                    self._settings.queue_size,
+                    self._limits,
+                )
+                self._queues = {n: queues.of(n, channel) for n, channel in self._channels.items()}
                 dispatcher = Dispatcher(
                     Router(
-                        [Route(route) for route in self._settings.routes],
+                        self._grouping.routes,
                         round(self._settings.deadline * 1000),
                         {name: channel.identity for name, channel in self._channels.items()},
+                        self._grouping,
+                        self._settings.flap_openings,
+                        round(self._settings.flap_window * 1000),
+                        self._settings.resend_intervals(),
                     ),
                     self._owned,
                     self._records,
@@ -171,10 +200,12 @@ class Session:
         oldest: dict[str, int] = {}
         count = dict.fromkeys(self._channels, 0)
         states = list(self._owned.states())
-        for pending in (delivery.pending for state in states for delivery in state.deliveries):
-            count[pending.channel] = count.get(pending.channel, 0) + 1
-            known = oldest.get(pending.channel, pending.accepted_at)
-            oldest[pending.channel] = min(known, pending.accepted_at)
+        for telling in (telling for state in states for telling in state.tellings):
+            if telling.delivery is None:
+                continue
+            channel, due = telling.told.channel, self._due(telling)
+            count[channel] = count.get(channel, 0) + 1
+            oldest[channel] = min(oldest.get(channel, due), due)
         now = self._clock.now_ms()
         for channel, number in count.items():
             age = (now - oldest[channel]) / 1000 if channel in oldest else 0
@@ -182,6 +213,14 @@ class Session:
             metrics.NOTIFIER_OLDEST_PENDING.labels(channel).set(max(age, 0))
         metrics.NOTIFIER_OPEN_INCIDENTS.set(sum(state.incident is not None for state in states))
         metrics.NOTIFIER_PARTITIONS.set(len(self._owned.partitions))
+
+    def _due(self, telling: Telling) -> int:
+        """From when on a delivery is late; one that is told with others waits for them."""
+        if telling.delivery is None:
+            return self._clock.now_ms()
+        pending, key = telling.delivery.pending, telling.told.digest
+        due = pending.accepted_at if pending.attempts else pending.next_attempt_at
+        return due if key is None else due + self._grouping.interval_ms(key)
 
     async def _in_thread(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         work = functools.partial(call, *args, **kwargs)

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from warren.contracts.event import ClusterName, Event, Milliseconds
+from warren.contracts.event import ClusterName, Event, Milliseconds, is_none
 from warren.contracts.notification_event import DeliveryKind
 from warren.contracts.status import GroupStatusName
 
@@ -29,7 +29,10 @@ class OpenIncident(BaseModel):
     incident_id: str
     event_id: str = Field(description="The newest event")
     offset: int = Field(ge=0, description="Its offset in warren.lag-status")
-    routes: dict[str, RouteProgress] = Field(default_factory=dict)
+    routes: dict[str, RouteProgress] = Field(
+        default_factory=dict,
+        description="By route; by `<route>|<channel>` for channels that must hear of it again",
+    )
     reached: list[str] = Field(
         default_factory=list,
         description="Channels that took a delivery of this incident; for notifiers without `told`",
@@ -41,9 +44,57 @@ class ChannelIdentity(BaseModel):
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
-    kind: str = Field(description="webhook or email")
-    place: str = Field(description="Of a webhook host and port; else empty")
-    digest: str = Field(description="Of the whole URL, or of the recipients")
+    kind: str = Field(description="As `type` in its settings")
+    place: str = Field(description="Host and port of a URL; else empty")
+    digest: str = Field(description="Of the whole URL or the recipients, and what else tells it")
+
+
+class Label(BaseModel):
+    """One of the values that incidents of a digest have in common."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    name: str = Field(description="cluster, route, topic, owner or cause")
+    value: str
+
+
+class DigestKey(BaseModel):
+    """Incidents of one route that are told together: those with the same labels."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    route: str
+    labels: tuple[Label, ...] = ()
+
+
+class Flapping(BaseModel):
+    """Why a delivery tells of flapping."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    openings: int = Field(ge=1, description="Incidents that have begun")
+    since: Milliseconds = Field(description="When the first of them did")
+    quiet_ms: int = Field(ge=0, description="It is told again after so long without a change")
+
+
+class Flaps(BaseModel):
+    """How often incidents have begun of late. While that is flapping, the open incident is the
+    one that was told, and what has happened since is here.
+    """
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    openings: list[Milliseconds] = Field(default_factory=list, description="Oldest first")
+    changed_at: Milliseconds = Field(default=0, description="When the newest change happened")
+    since: Milliseconds | None = Field(default=None, description="Flapping; null: it is not")
+    status: GroupStatusName | None = Field(default=None, description="The worst that was told")
+    left_out: int = Field(default=0, ge=0, description="Changes that were not told")
+    end: str | None = Field(default=None, description="Event that ended the told incident")
+    end_offset: int = 0
+    latest: str | None = Field(
+        default=None, description="Newest event of an incident that is open and was not told so"
+    )
+    latest_offset: int = 0
 
 
 class PendingDelivery(BaseModel):
@@ -66,6 +117,9 @@ class PendingDelivery(BaseModel):
     next_attempt_at: Milliseconds
     left_out: int = Field(
         default=0, ge=0, description="Deliveries before it that it replaced while they waited"
+    )
+    flapping: Flapping | None = Field(
+        default=None, exclude_if=is_none, description="It tells of a group that flaps"
     )
     awaits_opening: bool = Field(
         default=False,
@@ -90,6 +144,24 @@ class Told(BaseModel):
     )
     uncertain: bool = Field(
         default=False, description="It may have taken a delivery whose outcome nobody knows"
+    )
+    receipt: str | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description="What the channel needs to speak of the incident again, such as the place of a "
+        "thread's first message",
+    )
+
+    digest: DigestKey | None = Field(
+        default=None, exclude_if=is_none, description="With whom it is told; absent: alone"
+    )
+    told_at: Milliseconds | None = Field(
+        default=None, exclude_if=is_none, description="When it took the newest delivery"
+    )
+    thread: str | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description="The message that began the digest's thread; absent: none has",
     )
 
     replaced: PendingDelivery | None = Field(
@@ -125,6 +197,9 @@ class NotifierState(Event):
         default=None,
         description="What channels know, in the order in which they were first told; null in "
         "records of notifiers that queued several deliveries per channel",
+    )
+    flaps: Flaps | None = Field(
+        default=None, exclude_if=is_none, description="Absent: no incident has begun of late"
     )
     events: dict[str, str] = Field(
         default_factory=dict, description="Event id to the event's text, as published"

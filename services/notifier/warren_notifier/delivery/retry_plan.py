@@ -20,6 +20,7 @@ class Step:
     pending: PendingDelivery
     outcome: DeliveryOutcome
     detail: str
+    receipt: str | None = None
 
     @property
     def final(self) -> bool:
@@ -40,14 +41,18 @@ class RetryPlan:
     longest: float
     jitter: Callable[[], float]
 
-    def after(self, pending: PendingDelivery, result: Result, now: int) -> Step:
-        """`pending` as it was before the attempt that ended at `now` with `result`."""
+    def after(
+        self, pending: PendingDelivery, result: Result, now: int, backoff: float | None = None
+    ) -> Step:
+        """`pending` as it was before the attempt that ended at `now` with `result`. `backoff`:
+        that of all who were told together.
+        """
         counted = pending.model_copy(update={"attempts": pending.attempts + 1})
         if isinstance(result, Delivered):
-            return Step(counted, "delivered", result.detail)
+            return Step(counted, "delivered", result.detail, result.receipt)
         if isinstance(result, Refused):
             return Step(counted, "refused", result.detail)
-        soonest = self.backoff(counted.attempts)
+        soonest = self.backoff(counted.attempts) if backoff is None else backoff
         wait = max(soonest, result.retry_after or 0)
         owed = pending.kind == "resolved"
         if owed:

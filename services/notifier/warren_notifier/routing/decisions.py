@@ -19,6 +19,7 @@ from warren.contracts import (
 )
 
 from warren_notifier.routing.change import Change, Severity
+from warren_notifier.routing.grouping import Grouping
 from warren_notifier.routing.routes import Route, matching
 
 _DELIVERIES = UUID("0d7a4b39-6f0b-4c0c-9a55-6f4e5b2f3a11")  # namespace of delivery ids
@@ -46,11 +47,19 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Router:
-    """Decides: the routes in force, how long a delivery may take, and the channels there are."""
+    """Decides: the routes in force, how long a delivery may take, and the channels there are.
+
+    So many incidents within the window are flapping; 0 for never. `resends`: milliseconds after
+    which channels must hear of an open incident again, by name.
+    """
 
     routes: Sequence[Route]
     deadline_ms: int
     identities: Mapping[str, ChannelIdentity] = field(default_factory=dict)
+    grouping: Grouping = field(default_factory=Grouping)
+    flap_openings: int = 0
+    flap_window_ms: int = 0
+    resends: Mapping[str, int] = field(default_factory=dict)
 
     def on_change(
         self,
@@ -72,17 +81,18 @@ class Router:
         for route, channels in self._targets(change):
             done = progress.get(route.name, RouteProgress())
             for channel in channels:
-                knows = self._knows(change.incident_id, route, channel, told)
+                knows = self._knows(change, route, channel, told)
                 delivery = None
                 if knows.status != change.status or knows.uncertain:
                     kind: DeliveryKind = "changed" if knows.opened else "opened"
-                    delivery = self._delivery(change, offset, route.name, channel, kind, now)
+                    delivery = self._delivery(change, offset, route.name, knows, kind, now)
                 news.append(News(knows, delivery))
             progress[route.name] = RouteProgress(
                 channels=list(dict.fromkeys([*done.channels, *channels])),
                 repeats=done.repeats,
-                repeat_at=_next_repeat(route, now),
+                repeat_at=_next(route.repeat_interval_ms, now),
             )
+            progress |= self._resent(route, channels, progress, now)
         news += self._eased(change, offset, told, {one.told.channel for one in news}, now)
         changed = incident.model_copy(
             update={"event_id": change.event_id, "offset": offset, "routes": progress}
@@ -107,7 +117,7 @@ class Router:
                 continue
             delivery = None
             if knows.opened:
-                delivery = self._delivery(change, offset, knows.route, channel, "changed", now)
+                delivery = self._delivery(change, offset, knows.route, knows, "changed", now)
             yield News(knows, delivery)
 
     def on_start(
@@ -120,14 +130,15 @@ class Router:
             added = [c for c in channels if c not in done.channels and c not in told]
             at = (incident.offset, route.name)
             for channel in added:
-                knows = self._knows(change.incident_id, route, channel, told)
-                news.append(News(knows, self._delivery(change, *at, channel, "opened", now)))
+                knows = self._knows(change, route, channel, told)
+                news.append(News(knows, self._delivery(change, *at, knows, "opened", now)))
             if added:
                 progress[route.name] = RouteProgress(
                     channels=[*done.channels, *added],
                     repeats=done.repeats,
-                    repeat_at=done.repeat_at or _next_repeat(route, now),
+                    repeat_at=done.repeat_at or _next(route.repeat_interval_ms, now),
                 )
+                progress |= self._resent(route, added, progress, now)
         if not news:
             return None
         return Decision(incident.model_copy(update={"routes": progress}), tuple(news))
@@ -142,13 +153,13 @@ class Router:
                 yield News(knows, None)
                 continue
             closed.add(channel)
-            end = self._delivery(change, offset, knows.route, channel, "resolved", now)
+            end = self._delivery(change, offset, knows.route, knows, "resolved", now)
             yield News(knows, end.model_copy(update={"incident_id": knows.incident_id}))
         for route, channels in self._targets(change):
             for channel in channels:
                 if channel not in closed:
-                    knows = self._knows(change.incident_id, route, channel, told)
-                    delivery = self._delivery(change, offset, route.name, channel, "changed", now)
+                    knows = self._knows(change, route, channel, told)
+                    delivery = self._delivery(change, offset, route.name, knows, "changed", now)
                     yield News(knows, delivery)
 
     def on_repeat(
@@ -166,25 +177,47 @@ class Router:
         """
         progress, news = dict(incident.routes), []
         for route, channels in self._targets(change):
-            done = progress.get(route.name)
-            if not route.repeat_interval_ms or done is None or done.repeat_at is None:
-                continue
-            if done.repeat_at > now:
-                continue
-            number = done.repeats + 1
-            progress[route.name] = done.model_copy(
-                update={"repeats": number, "repeat_at": _next_repeat(route, now)}
-            )
-            for channel in channels:
-                if channel in done.channels and channel not in under_way:
-                    knows = self._knows(incident.incident_id, route, channel, told)
-                    at = (incident.offset, route.name, channel)
-                    news.append(
-                        News(knows, self._delivery(change, *at, "repeated", now, repeat=number))
-                    )
+            for key, interval, some in self._repeated(route, channels):
+                done = progress.get(key)
+                if not interval or done is None or done.repeat_at is None or done.repeat_at > now:
+                    continue
+                number = done.repeats + 1
+                update = {"repeats": number, "repeat_at": _next(interval, now)}
+                progress[key] = done.model_copy(update=update)
+                for channel in some:
+                    if channel in done.channels and channel not in under_way:
+                        knows = self._knows(change, route, channel, told)
+                        at = (incident.offset, route.name, knows)
+                        again = self._delivery(change, *at, "repeated", now, repeat=number)
+                        news.append(News(knows, again))
         if progress == incident.routes:
             return None
         return Decision(incident.model_copy(update={"routes": progress}), tuple(news))
+
+    def _repeated(
+        self, route: Route, channels: Sequence[str]
+    ) -> Iterator[tuple[str, int, list[str]]]:
+        """A route's channels by when they are told again: (key of the progress, milliseconds,
+        channels). What forgets an incident of which it hears nothing is told as often as it needs;
+        that reminds nobody, so it goes on also where nobody wants to be reminded.
+        """
+        reminded = [channel for channel in channels if channel not in self.resends]
+        yield route.name, route.repeat_interval_ms, reminded
+        for channel in channels:
+            if channel in self.resends:
+                yield _resend_key(route, channel), self.resends[channel], [channel]
+
+    def _resent(
+        self, route: Route, told: Sequence[str], progress: Mapping[str, RouteProgress], now: int
+    ) -> dict[str, RouteProgress]:
+        """The progress of channels that have just been told and must hear of it again."""
+        found = {}
+        for channel in told:
+            if channel in self.resends:
+                key, at = _resend_key(route, channel), _next(self.resends[channel], now)
+                done = progress.get(key, RouteProgress(channels=[channel]))
+                found[key] = done.model_copy(update={"repeat_at": at})
+        return found
 
     def channel_of(self, told: Told) -> str | None:
         """The channel that was told, under the name that it has now; None when it is gone.
@@ -202,14 +235,17 @@ class Router:
             return told.channel
         return None
 
-    def _knows(
-        self, incident_id: str, route: Route, channel: str, told: Mapping[str, Told]
-    ) -> Told:
+    def _knows(self, change: Change, route: Route, channel: str, told: Mapping[str, Told]) -> Told:
         """What a channel knows that is told by `route` now."""
         known = told.get(channel)
         if known is not None and (known.closes is not False or not route.send_resolved):
             return known
-        known = known or Told(incident_id=incident_id, channel=channel, route=route.name)
+        known = known or Told(
+            incident_id=change.incident_id,
+            channel=channel,
+            route=route.name,
+            digest=self.grouping.key(change, route, channel),
+        )
         return known.model_copy(
             update={
                 "route": route.name,
@@ -237,25 +273,25 @@ class Router:
         change: Change,
         offset: int,
         route: str,
-        channel: str,
+        knows: Told,
         kind: DeliveryKind,
         now: int,
         *,
         repeat: int = 0,
     ) -> PendingDelivery:
         return PendingDelivery(
-            delivery_id=delivery_id(change.event_id, route, channel, repeat),
+            delivery_id=delivery_id(change.event_id, route, knows.channel, repeat),
             event_id=change.event_id,
             incident_id=change.incident_id,
             kind=kind,
             status=change.status,
             route=route,
-            channel=channel,
+            channel=knows.channel,
             offset=offset,
             repeat=repeat,
             accepted_at=now,
             deadline_at=now + self.deadline_ms,
-            next_attempt_at=now,
+            next_attempt_at=now + self.grouping.wait_ms(route, knows.digest, kind),
         )
 
 
@@ -264,5 +300,10 @@ def delivery_id(event_id: str, route: str, channel: str, repeat: int = 0) -> str
     return str(uuid5(_DELIVERIES, f"{route}|{channel}|{repeat}|{event_id}"))
 
 
-def _next_repeat(route: Route, now: int) -> int | None:
-    return now + route.repeat_interval_ms if route.repeat_interval_ms else None
+def _next(interval_ms: int, now: int) -> int | None:
+    return now + interval_ms if interval_ms else None
+
+
+def _resend_key(route: Route, channel: str) -> str:
+    """No route is named so: names have no `|`."""
+    return f"{route.name}|{channel}"

@@ -20,6 +20,9 @@ class Route:
         self.send_resolved = settings.send_resolved
         self.repeat_interval_ms = round(settings.repeat_interval * 1000)
         self.continue_matching = settings.continue_matching
+        self.group_by = settings.group_by
+        self.group_wait = settings.group_wait
+        self.group_interval = settings.group_interval
         self._event_types = frozenset(settings.event_types)
         self._clusters = _compiled(settings.clusters)
         self._groups_allow = _compiled(settings.groups_allow)
