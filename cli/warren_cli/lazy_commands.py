@@ -22,6 +22,8 @@ class LazyCommands(TyperGroup):
         "up",
         "demo",
         "status",
+        "silence",
+        "ack",
         "token",
         "evaluate",
         "decode",

@@ -18,6 +18,7 @@ from warren.contracts import (
 )
 from warren.kafka.batched_writer import BatchedWriter, Record
 from warren.redaction import Redaction
+from warren.silences import Silences
 from warren_notifier.channels.channel import Channel, Delivered, Result
 from warren_notifier.delivery.channel_worker import ChannelWorker
 from warren_notifier.delivery.group_queues import GroupQueues
@@ -27,6 +28,7 @@ from warren_notifier.delivery.retry_plan import RetryPlan
 from warren_notifier.dispatcher import Dispatcher
 from warren_notifier.routing.decisions import Router
 from warren_notifier.routing.routes import Route
+from warren_notifier.silences.holds import Holds
 from warren_notifier.source.backlog import Backlog
 from warren_notifier.source.partition_start import PartitionStart
 from warren_notifier.source.record import SourceRecord
@@ -148,6 +150,7 @@ class Harness:
         deadline_ms: int = 3_600_000,
         stopped: bool = False,
         redaction: Redaction | None = None,
+        silences: Silences | None = None,
     ) -> None:
         self.log = log
         self.clock = clock or ManualClock(OPENED_AT)
@@ -174,6 +177,7 @@ class Harness:
             self.writer,
             recorder,
             self.queues,
+            Holds(silences or Silences(), routes),
             self.clock,
         )
 

@@ -26,6 +26,7 @@ from warren_notifier.delivery.records import Records
 from warren_notifier.delivery.retry_plan import without_attempt
 from warren_notifier.routing.change import Change, Subject, read_change
 from warren_notifier.routing.decisions import Decision, Router
+from warren_notifier.silences.holds import Holds, HoldsAt
 from warren_notifier.source.backlog import Backlog
 from warren_notifier.source.partition_start import PartitionStart
 from warren_notifier.source.record import SourceRecord
@@ -48,6 +49,7 @@ class Dispatcher:
         writer: BatchedWriter,
         recorder: OutcomeRecorder,
         queues: Mapping[str, GroupQueues],
+        holds: Holds,
         clock: Clock,
     ) -> None:
         self._router = router
@@ -56,6 +58,7 @@ class Dispatcher:
         self._writer = writer
         self._recorder = recorder
         self._queues = queues
+        self._holds = holds
         self._clock = clock
         self._backlogs: dict[int, Backlog] = {}
 
@@ -73,6 +76,7 @@ class Dispatcher:
             if state.ended:
                 batch.states[partition, state.subject] = state
                 batch.records += [self._recorder.ended(one) for one in state.ended]
+            self._review(state, state.tellings, batch)
             self._tell_added(state, batch)
         await self._make_durable(batch)
 
@@ -131,11 +135,37 @@ class Dispatcher:
         for state in self._owned.states():
             if state.incident is None or state.change is None:
                 continue
+            if self._holds.is_looked_after(state.incident.incident_id):
+                continue
             told, under_way = state.told(), state.under_way()
             decision = self._router.on_repeat(state.change, state.incident, told, under_way, now)
             if decision is not None:
                 self._note(state, state.change, decision, batch)
         await self._make_durable(batch)
+
+    async def put_off(self) -> None:
+        """Puts off what is silenced now, and goes on with what is no longer."""
+        batch = _Batch()
+        for state in self._owned.states():
+            self._review(state, state.tellings, batch)
+        await self._make_durable(batch)
+
+    def _review(self, state: SubjectState, tellings: Collection[Telling], batch: _Batch) -> None:
+        """Holds what is silenced, lets go what is not; what is being sent is left alone."""
+        for telling in tellings:
+            delivery = telling.delivery
+            if delivery is None or telling.in_flight is delivery:
+                continue
+            hold = batch.holds(self._holds, self._clock).of(telling.subject, delivery.pending)
+            if (hold is not None) == telling.is_held:
+                continue
+            if hold is not None:
+                telling.hold(hold.name)
+                batch.records.append(self._recorder.put_off(delivery, hold.detail))
+            else:
+                telling.release(self._clock.now_ms())
+                batch.news.append((telling, delivery))
+            batch.states[state.partition, state.subject] = state
 
     def _read(self, record: SourceRecord, batch: _Batch) -> Change | None:
         try:
@@ -196,6 +226,7 @@ class Dispatcher:
         busy, ended = state.decide(change, decision)
         batch.states[state.partition, state.subject] = state
         batch.records += [self._recorder.ended(one) for one in ended]
+        self._review(state, busy, batch)
         batch.news += [(t, t.delivery) for t in busy if t.delivery is not None]
 
     async def _make_durable(self, batch: _Batch) -> None:
@@ -213,8 +244,9 @@ class Dispatcher:
         channel = self._router.channel_of(telling.told)
         queues = self._queues.get(channel) if channel is not None else None
         if queues is not None:
-            telling.durable.set()
-            queues.add(telling)
+            if not telling.is_held:
+                telling.durable.set()
+                queues.add(telling)
             return
         why = "the channel is no longer configured"
         await self._recorder.record(delivery, without_attempt(delivery.pending, "given_up", why))
@@ -227,3 +259,10 @@ class _Batch:
     records: list[Record] = field(default_factory=list)
     news: list[tuple[Telling, Delivery]] = field(default_factory=list)
     states: dict[tuple[int, Subject], SubjectState] = field(default_factory=dict)
+    _holds: HoldsAt | None = None
+
+    def holds(self, holds: Holds, clock: Clock) -> HoldsAt:
+        """What holds, the same for all of the batch."""
+        if self._holds is None:
+            self._holds = holds.at(clock.now_ms())
+        return self._holds

@@ -25,6 +25,7 @@ from warren.metrics import notifier as metrics
 from warren.redaction import Redaction
 from warren.settings import HomeSettings
 from warren.settings.notifier import NotifierSettings
+from warren.silences import Silences
 from warren.standstill import Turns
 
 from warren_notifier.channels.channel import Channel
@@ -36,6 +37,8 @@ from warren_notifier.delivery.retry_plan import RetryPlan
 from warren_notifier.dispatcher import Dispatcher
 from warren_notifier.routing.decisions import Router
 from warren_notifier.routing.routes import Route
+from warren_notifier.silences.holds import Holds
+from warren_notifier.silences.topics import SilenceTopics
 from warren_notifier.source.consumer import StatusConsumer
 from warren_notifier.state.owned_state import OwnedState
 from warren_notifier.state.state_topic import StateTopic
@@ -94,9 +97,12 @@ class Session:
                     name: GroupQueues(tasks, worker.step, self._settings.queue_size)
                     for name, worker in self._workers.items()
                 }
+                silences = Silences()
+                asked = SilenceTopics(self._home, silences, self._sleep)
+                routes = [Route(route) for route in self._settings.routes]
                 dispatcher = Dispatcher(
                     Router(
-                        [Route(route) for route in self._settings.routes],
+                        routes,
                         round(self._settings.deadline * 1000),
                         {name: channel.identity for name, channel in self._channels.items()},
                     ),
@@ -105,12 +111,15 @@ class Session:
                     self._writer,
                     self._recorder,
                     self._queues,
+                    Holds(silences, routes),
                     self._clock,
                 )
                 helpers = [
                     tasks.create_task(self._writer.run()),
                     tasks.create_task(self._tick(dispatcher)),
+                    tasks.create_task(asked.follow()),
                 ]
+                await asked.known()
                 async with self._joined(dispatcher) as consumer:
                     await self._consume(consumer, dispatcher)
                 for helper in helpers:
@@ -161,6 +170,7 @@ class Session:
 
     async def _tick(self, dispatcher: Dispatcher) -> None:
         while True:
+            await dispatcher.put_off()
             await dispatcher.repeat()
             await dispatcher.forget_settled()
             self._show()
@@ -171,7 +181,11 @@ class Session:
         oldest: dict[str, int] = {}
         count = dict.fromkeys(self._channels, 0)
         states = list(self._owned.states())
+        silenced = dict.fromkeys(self._channels, 0)
         for pending in (delivery.pending for state in states for delivery in state.deliveries):
+            if pending.held is not None:
+                silenced[pending.channel] = silenced.get(pending.channel, 0) + 1
+                continue
             count[pending.channel] = count.get(pending.channel, 0) + 1
             known = oldest.get(pending.channel, pending.accepted_at)
             oldest[pending.channel] = min(known, pending.accepted_at)
@@ -180,6 +194,8 @@ class Session:
             age = (now - oldest[channel]) / 1000 if channel in oldest else 0
             metrics.NOTIFIER_PENDING.labels(channel).set(number)
             metrics.NOTIFIER_OLDEST_PENDING.labels(channel).set(max(age, 0))
+        for channel, number in silenced.items():
+            metrics.NOTIFIER_SILENCED.labels(channel).set(number)
         metrics.NOTIFIER_OPEN_INCIDENTS.set(sum(state.incident is not None for state in states))
         metrics.NOTIFIER_PARTITIONS.set(len(self._owned.partitions))
 

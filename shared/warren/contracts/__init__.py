@@ -1,5 +1,6 @@
 """Event contracts: the only definition of what is on Warren's topics (docs/ is generated)."""
 
+from warren.contracts.acknowledgement import Acknowledgement
 from warren.contracts.cause import CAUSES, Cause, CauseEvidence, CauseName
 from warren.contracts.cluster_event import ClusterEvent, ClusterStateName
 from warren.contracts.commit_convention import CommitConvention
@@ -32,6 +33,7 @@ from warren.contracts.notifier_state import (
 )
 from warren.contracts.offset_event import EarlierPositions, OffsetEvent, TopicPositions
 from warren.contracts.reason import REASONS, EndReasonName, ReasonName
+from warren.contracts.silence import LONGEST_SILENCE_MS, Silence
 from warren.contracts.status import GroupStatusName, PartitionStatusName, Status
 from warren.contracts.status_change import (
     EVENT_TYPES,
@@ -54,12 +56,14 @@ __all__ = [
     "CAUSES",
     "EVENT_TYPES",
     "FRESHNESS_CHANGED",
+    "LONGEST_SILENCE_MS",
     "LOSS_UNKNOWN",
     "MAX_OBJECTIVES",
     "MAX_PARTITIONS",
     "REASONS",
     "RETENTION_CHANGED",
     "STATUS_CHANGED",
+    "Acknowledgement",
     "BadPartition",
     "Breach",
     "Cause",
@@ -94,6 +98,7 @@ __all__ = [
     "PendingDelivery",
     "ReasonName",
     "RouteProgress",
+    "Silence",
     "Status",
     "StatusChange",
     "StatusChangeEvent",

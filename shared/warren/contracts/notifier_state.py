@@ -6,7 +6,7 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from warren.contracts.event import ClusterName, Event, Milliseconds
+from warren.contracts.event import ClusterName, Event, Milliseconds, is_none
 from warren.contracts.notification_event import DeliveryKind
 from warren.contracts.status import GroupStatusName
 
@@ -66,6 +66,11 @@ class PendingDelivery(BaseModel):
     next_attempt_at: Milliseconds
     left_out: int = Field(
         default=0, ge=0, description="Deliveries before it that it replaced while they waited"
+    )
+    held: str | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description="Why it is put off, a silence or a mute window; absent: it is not",
     )
     awaits_opening: bool = Field(
         default=False,

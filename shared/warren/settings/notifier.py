@@ -15,6 +15,7 @@ from pydantic import Field, SecretStr, StringConstraints, field_validator, model
 from warren.contracts.status_change import EVENT_TYPES, EventTypeName
 from warren.section import Seconds, SecondsOrNone, Section
 from warren.settings.expressions import Expressions
+from warren.settings.mute_window import MuteWindow
 
 SeverityName = Literal["OK", "WARN", "ERR"]
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]+$")]
@@ -48,6 +49,11 @@ class RouteSettings(Section):
     )
     repeat_interval: SecondsOrNone = Field(
         default=0, description="Seconds after which an open incident is sent again; 0 never"
+    )
+    mute: list[MuteWindow] = Field(
+        default_factory=list,
+        description="Times of the week at which it tells nothing; what is still so afterwards is "
+        "told then",
     )
     continue_matching: bool = Field(
         default=False, description="Try the following routes too; a channel gets a change once"

@@ -3,8 +3,8 @@
 Catching up, only the newest record per key is parsed, and of status changes as many as the history
 keeps. When the home cluster goes away the model
 stays as it is and `state` says what is wrong; reading goes on by itself when it is back.
-`warren.freshness`, `warren.groups`, `warren.topics` and `warren.clusters` may be missing: an older
-installation does without.
+`warren.freshness`, `warren.groups`, `warren.topics`, `warren.clusters`, `warren.silences` and
+`warren.acknowledgements` may be missing: an older installation does without.
 """
 
 from __future__ import annotations
@@ -20,7 +20,16 @@ from confluent_kafka import Message
 from warren.clock import Clock
 from warren.contracts.group_key import split_group_key
 from warren.contracts.status_change import STATUS_CHANGED
-from warren.contracts.topics import CLUSTERS, FRESHNESS, GROUPS, LAG, LAG_STATUS, TOPICS
+from warren.contracts.topics import (
+    ACKNOWLEDGEMENTS,
+    CLUSTERS,
+    FRESHNESS,
+    GROUPS,
+    LAG,
+    LAG_STATUS,
+    SILENCES,
+    TOPICS,
+)
 from warren.errors import ContractViolation, KafkaError
 from warren.kafka.connection import log_retry
 from warren.kafka.topic_reader import TopicReader
@@ -71,6 +80,8 @@ class Feed:
         self._clusters_topic = CLUSTERS.full_name(home.topic_prefix)
         self._members_topic = GROUPS.full_name(home.topic_prefix)
         self._topics_topic = TOPICS.full_name(home.topic_prefix)
+        self._silences_topic = SILENCES.full_name(home.topic_prefix)
+        self._acknowledgements_topic = ACKNOWLEDGEMENTS.full_name(home.topic_prefix)
         self._appliers = {
             self._lag_topic: model.apply,
             self._status_topic: model.apply_status_change,
@@ -78,6 +89,8 @@ class Feed:
             self._clusters_topic: model.apply_cluster,
             self._members_topic: model.apply_members,
             self._topics_topic: model.apply_topics,
+            self._silences_topic: model.silences.apply,
+            self._acknowledgements_topic: model.silences.apply_acknowledgement,
         }
         self._clock = clock
         self._on_fatal = on_fatal
@@ -141,6 +154,8 @@ class Feed:
             # Without it only the topics that groups consume are known.
             self._topics_topic: cluster.can_read(self._topics_topic),
             self._clusters_topic: cluster.can_read(self._clusters_topic),
+            self._silences_topic: cluster.can_read(self._silences_topic),
+            self._acknowledgements_topic: cluster.can_read(self._acknowledgements_topic),
         }
         return [name for name in self._appliers if readable.get(name, True)]
 
@@ -160,6 +175,10 @@ class Feed:
             judged=self._live(self._lag_topic, newest.values()),
             measured=self._live(self._freshness_topic, newest.values()),
             described=self._live(self._members_topic, newest.values()),
+        )
+        self._model.silences.keep_only(
+            self._ids(self._silences_topic, newest.values()),
+            self._ids(self._acknowledgements_topic, newest.values()),
         )
         self._model.history.begin_again(changes.newest_offsets)
         self._remember(changes.in_order())
@@ -248,6 +267,14 @@ class Feed:
                 except ContractViolation:
                     continue  # counted and logged when it was applied
         return live
+
+    def _ids(self, topic: str, records: Iterable[Message]) -> set[str]:
+        """Keys whose newest record on the topic is no tombstone."""
+        return {
+            (record.key() or b"").decode(errors="replace")
+            for record in records
+            if record.topic() == topic and record.value() is not None
+        }
 
     def _note(self, error: Exception | None) -> bool:
         """Makes a problem, or its end, visible to readers; says whether that is news."""

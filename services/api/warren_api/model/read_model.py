@@ -22,6 +22,7 @@ from warren.contracts import (
     whole_key,
 )
 from warren.errors import ContractViolation
+from warren.silences import Silences
 
 from warren_api.model.cluster import ClusterView
 from warren_api.model.freshness import GroupFreshness
@@ -44,11 +45,14 @@ class ReadModelSize:
 
 
 class ReadModel:
-    """Groups by (cluster, group); `topics` by theirs; `history` of at most so many changes."""
+    """Groups by (cluster, group); `topics` by theirs; `history` of at most so many changes;
+    `silences` and acknowledgements.
+    """
 
     def __init__(self, history: int = HISTORY) -> None:
         self.history = StatusHistory(history)
         self.topics = TopicIndex()
+        self.silences = Silences()
         self._lock = threading.Lock()
         self._parts = LagParts()
         self._views: dict[GroupName, GroupView] = {}

@@ -29,6 +29,20 @@ _CAUSE: Body = {
     },
 }
 
+_SILENCE: Body = {
+    "id": "3f6c2b8e91d4",
+    "cluster": "^prod$",
+    "group": "^billing",
+    "in_force": True,
+    "begins_at": _NOW - 60_000,
+    "ends_at": _NOW + 7_140_000,
+    "by": "ada",
+    "why": "moving the ledger",
+    "created_at": _NOW - 60_000,
+    "ended_by": None,
+}
+_ACKNOWLEDGEMENT: Body = {"by": "grace", "why": "restarting it", "at": _NOW - 30_000}
+
 GROUP_SUMMARY: Body = {
     "cluster": "prod",
     "group": "billing",
@@ -43,6 +57,8 @@ GROUP_SUMMARY: Body = {
     "complete": 1.0,
     "worst": {"topic": "orders", "partition": 1, "status": "STOP", "lag": 2101},
     "incident": _INCIDENT,
+    "silence": {"id": _SILENCE["id"], **{k: _SILENCE[k] for k in ("ends_at", "by", "why")}},
+    "acknowledgement": _ACKNOWLEDGEMENT,
     "evaluated_at": _NOW,
     "partition_counts": {"STOP": 1, "OK": 1},
     "partition_count": 2,
@@ -258,6 +274,7 @@ INCIDENT: Body = {
     "closed_at": None,
     "worst": "ERR",
     "max_total_lag": 1042,
+    "acknowledgement": _ACKNOWLEDGEMENT,
     "changes": [_VERDICT],
 }
 INCIDENTS: Body = {
@@ -316,6 +333,8 @@ BY_MODEL: dict[str, Body] = {
     "TopicDetail": TOPIC_DETAIL,
     "Incidents": INCIDENTS,
     "IncidentView": INCIDENT,
+    "Silences": {"silences": [_SILENCE]},
+    "SilenceView": _SILENCE,
     "ProblemTypes": {"problems": [PROBLEM_TYPE]},
     "ProblemType": PROBLEM_TYPE,
 }

@@ -45,7 +45,11 @@ class ChannelWorker:
     async def step(self, queue: GroupQueue) -> None:
         """Takes the first telling of a queue that has a delivery one attempt further."""
         telling = queue.head
-        await telling.durable.wait()
+        if not telling.is_held:
+            await telling.durable.wait()
+        if telling.is_held:  # it comes back when it is let go
+            queue.tellings.remove(telling)
+            return
         delivery, needless = telling.delivery, telling.needless()
         if delivery is None:
             return
@@ -75,7 +79,7 @@ class ChannelWorker:
         That something may arrive is durable before it is sent: its end is then owed.
         """
         delivery, uncertain = telling.delivery, telling.told.uncertain
-        if delivery is None:
+        if delivery is None or telling.is_held:
             return None
         telling.suspect(True)
         if delivery.pending.attempts and not uncertain and delivery.pending.kind != "resolved":

@@ -20,6 +20,7 @@ class Route:
         self.send_resolved = settings.send_resolved
         self.repeat_interval_ms = round(settings.repeat_interval * 1000)
         self.continue_matching = settings.continue_matching
+        self.mute = tuple(settings.mute)
         self._event_types = frozenset(settings.event_types)
         self._clusters = _compiled(settings.clusters)
         self._groups_allow = _compiled(settings.groups_allow)

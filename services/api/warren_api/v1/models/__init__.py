@@ -11,6 +11,12 @@ from warren_api.v1.models.groups import (
 )
 from warren_api.v1.models.members import Member
 from warren_api.v1.models.partitions import PartitionDetail, WindowCommit, WorstPartition
+from warren_api.v1.models.silences import (
+    AcknowledgementNote,
+    SilenceNote,
+    Silences,
+    SilenceView,
+)
 from warren_api.v1.models.topics import (
     TopicDetail,
     TopicGroup,
@@ -20,6 +26,7 @@ from warren_api.v1.models.topics import (
 )
 
 __all__ = [
+    "AcknowledgementNote",
     "ClusterSummary",
     "Clusters",
     "GroupDetail",
@@ -32,6 +39,9 @@ __all__ = [
     "MembershipDetail",
     "PartitionDetail",
     "RecordedVerdict",
+    "SilenceNote",
+    "SilenceView",
+    "Silences",
     "TopicDetail",
     "TopicGroup",
     "TopicPartition",
