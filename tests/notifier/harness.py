@@ -20,13 +20,14 @@ from warren.kafka.batched_writer import BatchedWriter, Record
 from warren.redaction import Redaction
 from warren.silences import Silences
 from warren_notifier.channels.channel import Channel, Delivered, Result
-from warren_notifier.delivery.channel_worker import ChannelWorker
-from warren_notifier.delivery.group_queues import GroupQueues
+from warren_notifier.channels.digest import tells_many
+from warren_notifier.delivery.channel_queues import ChannelQueues
 from warren_notifier.delivery.outcome_recorder import OutcomeRecorder
 from warren_notifier.delivery.records import Records
 from warren_notifier.delivery.retry_plan import RetryPlan
 from warren_notifier.dispatcher import Dispatcher
 from warren_notifier.routing.decisions import Router
+from warren_notifier.routing.grouping import Grouping
 from warren_notifier.routing.routes import Route
 from warren_notifier.silences.holds import Holds
 from warren_notifier.source.backlog import Backlog
@@ -149,6 +150,7 @@ class Harness:
         queue_size: int = 100,
         deadline_ms: int = 3_600_000,
         stopped: bool = False,
+        flap_openings: int = 0,
         redaction: Redaction | None = None,
         silences: Silences | None = None,
     ) -> None:
@@ -160,18 +162,24 @@ class Harness:
         redact = redaction or Redaction(())
         recorder = OutcomeRecorder(self.owned, self.writer, records, redact, self.clock)
         plan = RetryPlan(2, 60, lambda: 1.0)
-        workers = {
-            name: ChannelWorker(name, channel, plan, recorder, self.clock, self._sleep)
-            for name, channel in channels.items()
-        }
-        self.queues = {
-            name: GroupQueues(tasks, worker.step, queue_size) for name, worker in workers.items()
-        }
+        digesting = {name for name, channel in channels.items() if tells_many(channel)}
+        grouping = Grouping(routes, digesting)
+        queues = ChannelQueues(
+            tasks, plan, recorder, self.owned, grouping, self.clock, self._sleep, queue_size
+        )
+        self.queues = {name: queues.of(name, channel) for name, channel in channels.items()}
         self._going = asyncio.Event()
         if not stopped:
             self.start()
         self.dispatcher = Dispatcher(
-            Router(routes, deadline_ms, {n: channel.identity for n, channel in channels.items()}),
+            Router(
+                routes,
+                deadline_ms,
+                {name: channel.identity for name, channel in channels.items()},
+                grouping,
+                flap_openings,
+                1_800_000,
+            ),
             self.owned,
             records,
             self.writer,

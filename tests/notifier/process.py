@@ -102,7 +102,7 @@ class Running:
 def config(folder: Path, home: Home, channels: str, routes: str = "") -> Path:
     """A warren.toml whose route sends everything to all channels of `channels` (TOML)."""
     names = [line.split(".")[-1].rstrip("]") for line in channels.splitlines() if line[:1] == "["]
-    route = routes or f'[[notifier.routes]]\nname = "all"\nchannels = {names}\n'
+    route = routes or f'[[notifier.routes]]\nname = "all"\nchannels = {names}\ngroup_by = []\n'
     file = folder / "warren.toml"
     file.write_text(
         f"""
@@ -116,6 +116,7 @@ allow_networks = ["127.0.0.0/8"]
 first_retry = 0.1
 longest_retry = 0.4
 session_timeout = 3
+flap_openings = 0
 
 {route}
 {channels}

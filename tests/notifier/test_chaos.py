@@ -19,6 +19,7 @@ from notifier.process import Home, config, notifier, webhook
 from support.waiting import eventually
 from warren.contracts import GroupStatusName, StatusChangeEvent
 from warren_notifier.channels.channel import Delivered, Result, Retry
+from warren_notifier.channels.digest import Digest
 from warren_notifier.state.delivery import Delivery
 
 
@@ -79,21 +80,45 @@ class Unsteady(Scripted):
         self.steady = False
 
     async def send(self, delivery: Delivery) -> Result:
+        return await self._take(delivery)
+
+    async def _take(self, *news: Delivery) -> Result:
         await asyncio.sleep(0)
         kind = 0.0 if self.steady else self._chance.random()
         if kind < 0.5 or kind > 0.85:
-            self.arrived.append(StatusChangeEvent.from_bytes(delivery.event.encode()))
+            events = [StatusChangeEvent.from_bytes(one.event.encode()) for one in news]
+            self.arrived += self._new(events)
         for _ in range(self._chance.randrange(3)):
             await asyncio.sleep(0)
         if kind < 0.5:
             return Delivered("taken")
         return Retry("HTTP 503") if kind < 0.7 else Retry("no answer", uncertain=True)
 
+    def _new(self, events: list[StatusChangeEvent]) -> list[StatusChangeEvent]:
+        return events
+
+
+class UnsteadyDigests(Unsteady):
+    """Likewise, of many at once. What the message before said of a group is not said anew."""
+
+    def __init__(self, chance: random.Random) -> None:
+        super().__init__(chance)
+        self._said: dict[str, set[str]] = {}
+
+    async def send_many(self, digest: Digest) -> Result:
+        return await self._take(*digest.news)
+
+    def _new(self, events: list[StatusChangeEvent]) -> list[StatusChangeEvent]:
+        new = [one for one in events if one.id not in self._said.get(one.data.group, ())]
+        for group in {one.data.group for one in events}:
+            self._said[group] = {one.id for one in events if one.data.group == group}
+        return new
+
 
 @pytest.mark.parametrize("seed", range(30))
 def test_kills_at_any_moment(seed: int) -> None:
     chance = random.Random(seed)
-    log, channels = Log(), {name: Unsteady(chance) for name in ("hook", "mail")}
+    log, channels = Log(), {"hook": Unsteady(chance), "mail": UnsteadyDigests(chance)}
     published = incidents(4, 5, chance)
     routes = [route(channels=("hook", "mail"))]
     position = 0

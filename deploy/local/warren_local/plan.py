@@ -223,7 +223,7 @@ def _for_demo(settings: Settings, given: Settings, ports: DemoPorts) -> Settings
 
 
 def _demo_notifications(settings: Settings, ports: DemoPorts) -> dict[str, object]:
-    """Every change goes to the embedded mailbox and to the embedded webhook receiver."""
+    """All goes to the embedded mailbox, told together, and to the embedded webhook receiver."""
     return {
         "link_base": f"http://{HOST}:{settings.api.port}",
         "allow_networks": [f"{HOST}/32"],
@@ -242,7 +242,16 @@ def _demo_notifications(settings: Settings, ports: DemoPorts) -> dict[str, objec
                 "secret": DEMO_WEBHOOK_SECRET,
             },
         },
-        "routes": [{"name": "demo", "channels": ["mailbox", "receiver"]}],
+        "routes": [
+            {
+                "name": "people",
+                "channels": ["mailbox"],
+                "group_wait": 5,
+                "group_interval": 30,
+                "continue_matching": True,
+            },
+            {"name": "machines", "channels": ["receiver"]},
+        ],
     }
 
 

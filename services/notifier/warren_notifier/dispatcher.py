@@ -26,6 +26,7 @@ from warren_notifier.delivery.records import Records
 from warren_notifier.delivery.retry_plan import without_attempt
 from warren_notifier.routing.change import Change, Subject, read_change
 from warren_notifier.routing.decisions import Decision, Router
+from warren_notifier.routing.flapping import Damped, Damping
 from warren_notifier.silences.holds import Holds, HoldsAt
 from warren_notifier.source.backlog import Backlog
 from warren_notifier.source.partition_start import PartitionStart
@@ -33,7 +34,7 @@ from warren_notifier.source.record import SourceRecord
 from warren_notifier.state.delivery import Delivery
 from warren_notifier.state.owned_state import OwnedState
 from warren_notifier.state.subject_state import SubjectState
-from warren_notifier.state.telling import Telling
+from warren_notifier.state.telling import FLAPS, Ended, Telling
 
 log = structlog.get_logger(__name__)
 
@@ -53,6 +54,7 @@ class Dispatcher:
         clock: Clock,
     ) -> None:
         self._router = router
+        self._damping = Damping(router, router.flap_openings, router.flap_window_ms)
         self._owned = owned
         self._records = records
         self._writer = writer
@@ -82,7 +84,7 @@ class Dispatcher:
 
     def _tell_added(self, state: SubjectState, batch: _Batch) -> None:
         """What is so now, where routes and channels were added meanwhile."""
-        if state.incident is None or state.change is None:
+        if state.incident is None or state.change is None or state.flapping is not None:
             return
         now, told = self._clock.now_ms(), state.told()
         decision = self._router.on_start(state.change, state.incident, told, now)
@@ -130,10 +132,12 @@ class Dispatcher:
         await self._writer.write([self._records.state(state, settled=True) for state in settled])
 
     async def repeat(self) -> None:
-        """Sends again what is due again."""
+        """Sends again what is due again, and tells of groups that flapped and are quiet now."""
         batch, now = _Batch(), self._clock.now_ms()
         for state in self._owned.states():
-            if state.incident is None or state.change is None:
+            if state.flaps is not None:
+                self._calm(state, now, batch)
+            if state.flapping is not None or state.incident is None or state.change is None:
                 continue
             if self._holds.is_looked_after(state.incident.incident_id):
                 continue
@@ -217,10 +221,36 @@ class Dispatcher:
         if not change.closing and open_id not in (None, change.incident_id):
             log.warning("the end of an incident was never seen", **change.subject._asdict())
         now = self._clock.now_ms()
-        decision = self._router.on_change(change, offset, state.incident, state.told(), now)
-        result = "routed" if decision.deliveries else "unrouted"
+        if state.flaps is not None:
+            self._calm(state, change.at, batch)
+        told, flaps = state.told(), state.flaps
+        damped = self._damping.on_change(change, offset, state.incident, told, flaps, now)
+        if damped.decisions:
+            result = "routed" if damped.decisions[-1][1].deliveries else "unrouted"
+        else:
+            result = "withheld"
         metrics.NOTIFIER_EVENTS.labels(result).inc()
-        self._note(state, change, decision, batch)
+        self._take(state, damped, batch)
+
+    def _calm(self, state: SubjectState, at: int, batch: _Batch) -> None:
+        """Tells what was withheld, if it has been quiet until `at`; forgets old incidents."""
+        flaps = state.flaps
+        if flaps is None or not self._damping.is_over(flaps, at):
+            return
+        if flaps.since is None:
+            state.flaps = None
+            return
+        now = self._clock.now_ms()
+        self._take(state, self._damping.calm(state.incident, state.told(), flaps, now), batch)
+
+    def _take(self, state: SubjectState, damped: Damped, batch: _Batch) -> None:
+        state.flaps = damped.flaps
+        batch.states[state.partition, state.subject] = state
+        for change, pending in damped.withheld:
+            delivery = Delivery(state.partition, state.subject, pending, change.event)
+            batch.records.append(self._recorder.ended(Ended(delivery, "superseded", FLAPS)))
+        for change, decision in damped.decisions:
+            self._note(state, change, decision, batch)
 
     def _note(self, state: SubjectState, change: Change, decision: Decision, batch: _Batch) -> None:
         busy, ended = state.decide(change, decision)

@@ -29,19 +29,23 @@ from warren.silences import Silences
 from warren.standstill import Turns
 
 from warren_notifier.channels.channel import Channel
-from warren_notifier.delivery.channel_worker import ChannelWorker, Sleep
+from warren_notifier.channels.digest import tells_many
+from warren_notifier.delivery.channel_queues import ChannelQueues
+from warren_notifier.delivery.channel_worker import Sleep
 from warren_notifier.delivery.group_queues import GroupQueues
 from warren_notifier.delivery.outcome_recorder import OutcomeRecorder
 from warren_notifier.delivery.records import Records
 from warren_notifier.delivery.retry_plan import RetryPlan
 from warren_notifier.dispatcher import Dispatcher
 from warren_notifier.routing.decisions import Router
+from warren_notifier.routing.grouping import Grouping
 from warren_notifier.routing.routes import Route
 from warren_notifier.silences.holds import Holds
 from warren_notifier.silences.topics import SilenceTopics
 from warren_notifier.source.consumer import StatusConsumer
 from warren_notifier.state.owned_state import OwnedState
 from warren_notifier.state.state_topic import StateTopic
+from warren_notifier.state.telling import Telling
 
 log = structlog.get_logger(__name__)
 
@@ -83,35 +87,43 @@ class Session:
         self._writer = BatchedWriter(EventProducer(HOME, HOME, home, delivery_timeout=in_time))
         self._records = Records(home.topic_prefix)
         self._recorder = OutcomeRecorder(self._owned, self._writer, self._records, redaction, clock)
-        plan = RetryPlan(settings.first_retry, settings.longest_retry, random.random)
-        self._workers = {
-            name: ChannelWorker(name, channel, plan, self._recorder, clock, sleep)
-            for name, channel in channels.items()
-        }
+        self._plan = RetryPlan(settings.first_retry, settings.longest_retry, random.random)
+        routes = [Route(route) for route in settings.routes]
+        digesting = {name for name, channel in channels.items() if tells_many(channel)}
+        self._grouping = Grouping(routes, digesting)
         self._queues: dict[str, GroupQueues] = {}
 
     async def run(self) -> None:
         try:
             async with asyncio.TaskGroup() as tasks:
-                self._queues = {
-                    name: GroupQueues(tasks, worker.step, self._settings.queue_size)
-                    for name, worker in self._workers.items()
-                }
                 silences = Silences()
                 asked = SilenceTopics(self._home, silences, self._sleep)
-                routes = [Route(route) for route in self._settings.routes]
+                queues = ChannelQueues(
+                    tasks,
+                    self._plan,
+                    self._recorder,
+                    self._owned,
+                    self._grouping,
+                    self._clock,
+                    self._sleep,
+                    self._settings.queue_size,
+                )
+                self._queues = {n: queues.of(n, channel) for n, channel in self._channels.items()}
                 dispatcher = Dispatcher(
                     Router(
-                        routes,
+                        self._grouping.routes,
                         round(self._settings.deadline * 1000),
                         {name: channel.identity for name, channel in self._channels.items()},
+                        self._grouping,
+                        self._settings.flap_openings,
+                        round(self._settings.flap_window * 1000),
                     ),
                     self._owned,
                     self._records,
                     self._writer,
                     self._recorder,
                     self._queues,
-                    Holds(silences, routes),
+                    Holds(silences, self._grouping.routes),
                     self._clock,
                 )
                 helpers = [
@@ -119,7 +131,7 @@ class Session:
                     tasks.create_task(self._tick(dispatcher)),
                     tasks.create_task(asked.follow()),
                 ]
-                await asked.known()
+                await asked.known(self._stop)
                 async with self._joined(dispatcher) as consumer:
                     await self._consume(consumer, dispatcher)
                 for helper in helpers:
@@ -182,13 +194,16 @@ class Session:
         count = dict.fromkeys(self._channels, 0)
         states = list(self._owned.states())
         silenced = dict.fromkeys(self._channels, 0)
-        for pending in (delivery.pending for state in states for delivery in state.deliveries):
-            if pending.held is not None:
-                silenced[pending.channel] = silenced.get(pending.channel, 0) + 1
+        for telling in (telling for state in states for telling in state.tellings):
+            if telling.delivery is None:
                 continue
-            count[pending.channel] = count.get(pending.channel, 0) + 1
-            known = oldest.get(pending.channel, pending.accepted_at)
-            oldest[pending.channel] = min(known, pending.accepted_at)
+            if telling.is_held:
+                channel = telling.told.channel
+                silenced[channel] = silenced.get(channel, 0) + 1
+                continue
+            channel, due = telling.told.channel, self._due(telling)
+            count[channel] = count.get(channel, 0) + 1
+            oldest[channel] = min(oldest.get(channel, due), due)
         now = self._clock.now_ms()
         for channel, number in count.items():
             age = (now - oldest[channel]) / 1000 if channel in oldest else 0
@@ -198,6 +213,14 @@ class Session:
             metrics.NOTIFIER_SILENCED.labels(channel).set(number)
         metrics.NOTIFIER_OPEN_INCIDENTS.set(sum(state.incident is not None for state in states))
         metrics.NOTIFIER_PARTITIONS.set(len(self._owned.partitions))
+
+    def _due(self, telling: Telling) -> int:
+        """From when on a delivery is late; one that is told with others waits for them."""
+        if telling.delivery is None:
+            return self._clock.now_ms()
+        pending, key = telling.delivery.pending, telling.told.digest
+        due = pending.accepted_at if pending.attempts else pending.next_attempt_at
+        return due if key is None else due + self._grouping.interval_ms(key)
 
     async def _in_thread(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         work = functools.partial(call, *args, **kwargs)

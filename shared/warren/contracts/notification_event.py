@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from warren.contracts.event import ClusterName, Event, Milliseconds
+from warren.contracts.event import ClusterName, Event, Milliseconds, is_none
 from warren.contracts.status import GroupStatusName
 
 DeliveryKind = Literal["opened", "changed", "repeated", "resolved"]
@@ -40,4 +40,7 @@ class NotificationEvent(Event):
     )
     detail: str = Field(description="What the receiver answered, or why")
     next_attempt_at: Milliseconds | None = None
+    digest: str | None = Field(
+        default=None, exclude_if=is_none, description="Id of the message that told it with others"
+    )
     duration_ms: int | None = Field(default=None, ge=0, description="Of the attempt")

@@ -46,6 +46,54 @@ class ChannelIdentity(BaseModel):
     digest: str = Field(description="Of the whole URL, or of the recipients")
 
 
+class Label(BaseModel):
+    """One of the values that incidents of a digest have in common."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    name: str = Field(description="cluster, route, topic, owner or cause")
+    value: str
+
+
+class DigestKey(BaseModel):
+    """Incidents of one route that are told together: those with the same labels."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    route: str
+    labels: tuple[Label, ...] = ()
+
+
+class Flapping(BaseModel):
+    """Why a delivery tells of flapping."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    openings: int = Field(ge=1, description="Incidents that have begun")
+    since: Milliseconds = Field(description="When the first of them did")
+    quiet_ms: int = Field(ge=0, description="It is told again after so long without a change")
+
+
+class Flaps(BaseModel):
+    """How often incidents have begun of late. While that is flapping, the open incident is the
+    one that was told, and what has happened since is here.
+    """
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    openings: list[Milliseconds] = Field(default_factory=list, description="Oldest first")
+    changed_at: Milliseconds = Field(default=0, description="When the newest change happened")
+    since: Milliseconds | None = Field(default=None, description="Flapping; null: it is not")
+    status: GroupStatusName | None = Field(default=None, description="The worst that was told")
+    left_out: int = Field(default=0, ge=0, description="Changes that were not told")
+    end: str | None = Field(default=None, description="Event that ended the told incident")
+    end_offset: int = 0
+    latest: str | None = Field(
+        default=None, description="Newest event of an incident that is open and was not told so"
+    )
+    latest_offset: int = 0
+
+
 class PendingDelivery(BaseModel):
     """A delivery that has not come to its end."""
 
@@ -72,6 +120,9 @@ class PendingDelivery(BaseModel):
         exclude_if=is_none,
         description="Why it is put off, a silence or a mute window; absent: it is not",
     )
+    flapping: Flapping | None = Field(
+        default=None, exclude_if=is_none, description="It tells of a group that flaps"
+    )
     awaits_opening: bool = Field(
         default=False,
         description="Sent only if an earlier one of the incident arrives; no longer written",
@@ -95,6 +146,18 @@ class Told(BaseModel):
     )
     uncertain: bool = Field(
         default=False, description="It may have taken a delivery whose outcome nobody knows"
+    )
+
+    digest: DigestKey | None = Field(
+        default=None, exclude_if=is_none, description="With whom it is told; absent: alone"
+    )
+    told_at: Milliseconds | None = Field(
+        default=None, exclude_if=is_none, description="When it took the newest delivery"
+    )
+    thread: str | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description="The message that began the digest's thread; absent: none has",
     )
 
     replaced: PendingDelivery | None = Field(
@@ -130,6 +193,9 @@ class NotifierState(Event):
         default=None,
         description="What channels know, in the order in which they were first told; null in "
         "records of notifiers that queued several deliveries per channel",
+    )
+    flaps: Flaps | None = Field(
+        default=None, exclude_if=is_none, description="Absent: no incident has begun of late"
     )
     events: dict[str, str] = Field(
         default_factory=dict, description="Event id to the event's text, as published"

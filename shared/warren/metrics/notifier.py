@@ -10,8 +10,9 @@ NOTIFIER = CollectorRegistry()
 
 NOTIFIER_EVENTS = Counter(
     "warren_notifier_events",
-    "Events read: routed, unrouted (no route wants it), foreign (a type it does not know), history "
-    "(before the first start), replayed (taken in before), refused (dead-lettered)",
+    "Events read: routed, unrouted (no route wants it), withheld (its group flaps), foreign "
+    "(a type it does not know), history (before the first start), replayed (taken in before), "
+    "refused (dead-lettered)",
     ("result",),
     registry=NOTIFIER,
 )
@@ -36,7 +37,8 @@ NOTIFIER_PENDING = Gauge(
 )
 NOTIFIER_OLDEST_PENDING = Gauge(
     "warren_notifier_oldest_pending_seconds",
-    "Age of the oldest pending delivery of a channel; 0 without one",
+    "For how long the oldest pending delivery of a channel has been due; 0 without one. What is "
+    "told with others is due group_interval later",
     ("channel",),
     registry=NOTIFIER,
 )

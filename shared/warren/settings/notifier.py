@@ -7,7 +7,7 @@ import binascii
 import re
 from collections import Counter
 from ipaddress import IPv4Network, IPv6Network, ip_network
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, get_args
 from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, StringConstraints, field_validator, model_validator
@@ -17,6 +17,8 @@ from warren.section import Seconds, SecondsOrNone, Section
 from warren.settings.expressions import Expressions
 from warren.settings.mute_window import MuteWindow
 
+LabelName = Literal["cluster", "route", "topic", "owner", "cause"]
+LABELS: tuple[LabelName, ...] = get_args(LabelName)
 SeverityName = Literal["OK", "WARN", "ERR"]
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]+$")]
 Address = Annotated[str, StringConstraints(pattern=r"^[^\s@]+@[^\s@]+$")]
@@ -54,6 +56,20 @@ class RouteSettings(Section):
         default_factory=list,
         description="Times of the week at which it tells nothing; what is still so afterwards is "
         "told then",
+    )
+    group_by: list[LabelName] | None = Field(
+        default=None,
+        description="What incidents that are told together, in one mail, have in common: "
+        f"{', '.join(LABELS[:-1])} or {LABELS[-1]}; empty: each is told alone. Not set: `cluster` "
+        "on channels for people (e-mail); machines get each event",
+    )
+    group_wait: SecondsOrNone | None = Field(
+        default=None,
+        description="Seconds that an opening waits for others, or for its end: then nothing is "
+        "said. Not set: 30 where incidents are told together, else 0",
+    )
+    group_interval: Seconds = Field(
+        default=300, description="Least seconds between two messages about incidents told together"
     )
     continue_matching: bool = Field(
         default=False, description="Try the following routes too; a channel gets a change once"
@@ -169,6 +185,16 @@ class NotifierSettings(Section):
         default=86400,
         description="Seconds after which a delivery is given up and dead-lettered; the end of what "
         "was opened is tried on, every hour",
+    )
+    flap_openings: int = Field(
+        default=5,
+        ge=0,
+        description="Incidents of a group within `flap_window` that are told as flapping, once, "
+        "until it has been quiet; 0 tells each",
+    )
+    flap_window: Seconds = Field(
+        default=1800,
+        description="Seconds; a group that flaps is quiet when nothing has changed for as long",
     )
     queue_size: int = Field(
         default=10000, ge=1, description="Most groups that a channel works on; others wait"

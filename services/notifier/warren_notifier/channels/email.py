@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import socket
 import ssl
 from collections.abc import Iterable
+from email.message import EmailMessage
 
 import aiosmtplib
 from aiosmtplib import (
@@ -20,7 +22,8 @@ from warren.contracts import ChannelIdentity
 from warren.settings.notifier import EmailChannelSettings
 
 from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
-from warren_notifier.channels.email_message import message, templates
+from warren_notifier.channels.digest import Digest
+from warren_notifier.channels.email_message import digest_message, message, templates
 from warren_notifier.state.delivery import Delivery
 
 PORTS = {"starttls": 587, "tls": 465, "none": 25}
@@ -44,8 +47,17 @@ class EmailChannel:
             self._context.load_verify_locations(cadata=settings.ca)
 
     async def send(self, delivery: Delivery) -> Result:
+        now = self._clock.now_ms()
+        mail = message(delivery, self._settings, self._templates, self._link_base, now)
+        return await self._post(mail)
+
+    async def send_many(self, digest: Digest) -> Result:
+        """Thousands of incidents take a while to read: not in the loop's thread."""
+        known = (digest, self._settings, self._templates, self._link_base, self._clock.now_ms())
+        return await self._post(await asyncio.to_thread(digest_message, *known))
+
+    async def _post(self, mail: EmailMessage) -> Result:
         settings = self._settings
-        mail = message(delivery, settings, self._templates, self._link_base, self._clock.now_ms())
         try:
             refused, answer = await aiosmtplib.send(
                 mail.as_bytes(),  # as the mail's own policy writes it

@@ -1,8 +1,10 @@
-"""The mail of a delivery: text and HTML, threaded by incident."""
+"""The mail of a delivery: text and HTML, threaded by incident or digest."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email import policy
 from email.header import Header
@@ -12,6 +14,8 @@ from email.utils import format_datetime
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from warren.settings.notifier import EmailChannelSettings
 
+from warren_notifier.channels.digest import Digest
+from warren_notifier.channels.email_digest import besides, digest_text
 from warren_notifier.channels.email_text import email_text
 from warren_notifier.state.delivery import Delivery
 
@@ -38,30 +42,76 @@ def message(
     environment: Environment,
     link_base: str,
     now: int,
+    digest: Digest | None = None,
 ) -> EmailMessage:
     """The same delivery always has the same Message-ID; an incident's mails are one thread.
 
     The first mail of the incident is the thread's root, the others refer to it (RFC 5322, 3.6.4).
+    Told in a digest, it is in the digest's thread.
     """
-    pending, text = delivery.pending, email_text(delivery, link_base, now)
+    pending = delivery.pending
+    text = email_text(delivery, link_base, now, besides(digest) if digest is not None else "")
     values = {"text": text, "delivery": pending, "colour": COLOURS[text.status]}
+    root = f"{pending.incident_id}.{pending.channel}"
+    if digest is not None and digest.thread is not None:
+        heads = _Heads(pending.delivery_id, pending.delivery_id, digest.thread)
+    elif pending.kind == "opened":
+        heads = _Heads(pending.delivery_id, root, None)
+    else:
+        heads = _Heads(pending.delivery_id, pending.delivery_id, root)
+    return _mail(settings, text.subject, heads, environment, "email", values, now)
+
+
+def digest_message(
+    digest: Digest,
+    settings: EmailChannelSettings,
+    environment: Environment,
+    link_base: str,
+    now: int,
+) -> EmailMessage:
+    """One mail about many incidents, or about one as it would be alone; in the digest's thread."""
+    if digest.alone is not None:
+        return message(digest.alone, settings, environment, link_base, now, digest)
+    text = digest_text(digest, link_base, now)
+    values = {"text": text, "digest": digest, "colour": COLOURS[text.status]}
+    heads = _Heads(digest.digest_id, digest.digest_id, digest.thread)
+    return _mail(settings, text.subject, heads, environment, "digest", values, now)
+
+
+@dataclass(frozen=True, slots=True)
+class _Heads:
+    """`message_id` and `thread` without their domain; `thread`: None begins one."""
+
+    delivery_id: str
+    message_id: str
+    thread: str | None
+
+
+def _mail(
+    settings: EmailChannelSettings,
+    subject: str,
+    heads: _Heads,
+    environment: Environment,
+    template: str,
+    values: Mapping[str, object],
+    now: int,
+) -> EmailMessage:
     mail = EmailMessage(policy=_POLICY)
-    mail.set_raw("Subject", _subject(text.subject))
+    mail.set_raw("Subject", _subject(subject))
     mail["From"] = settings.sender
     mail["To"] = ", ".join(settings.to)
     mail["Date"] = format_datetime(datetime.fromtimestamp(now // 1000, UTC))
     domain = settings.sender.rpartition("@")[2]
-    root = f"<{_token(pending.incident_id)}.{_token(pending.channel)}@{domain}>"
-    if pending.kind == "opened":
-        mail["Message-ID"] = root
-    else:
-        mail["Message-ID"] = f"<{pending.delivery_id}@{domain}>"
+    mail["Message-ID"] = f"<{_token(heads.message_id)}@{domain}>"
+    if heads.thread is not None:
+        root = f"<{_token(heads.thread)}@{domain}>"
         mail["In-Reply-To"] = root
         mail["References"] = root
     mail["Auto-Submitted"] = "auto-generated"  # RFC 3834: no out-of-office replies
-    mail["X-Warren-Delivery"] = pending.delivery_id
-    mail.set_content(environment.get_template("email.txt.j2").render(values))
-    mail.add_alternative(environment.get_template("email.html.j2").render(values), subtype="html")
+    mail["X-Warren-Delivery"] = heads.delivery_id
+    text, html = (environment.get_template(f"{template}.{kind}.j2") for kind in ("txt", "html"))
+    mail.set_content(text.render(values))
+    mail.add_alternative(html.render(values), subtype="html")
     return mail
 
 

@@ -6,7 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from warren.contracts import BadPartition, Breach, DeliveryKind, StatusChange, StatusChangeEvent
+from warren.contracts import (
+    BadPartition,
+    Breach,
+    DeliveryKind,
+    Flapping,
+    StatusChange,
+    StatusChangeEvent,
+)
 from warren.words import duration, grouped, records, utc, visible
 
 from warren_notifier.state.delivery import Delivery
@@ -44,8 +51,8 @@ class EmailText:
     link: str
 
 
-def email_text(delivery: Delivery, link_base: str, now: int) -> EmailText:
-    """The text for a delivery as of `now`, Unix milliseconds."""
+def email_text(delivery: Delivery, link_base: str, now: int, besides: str = "") -> EmailText:
+    """The text for a delivery as of `now`, Unix milliseconds. `besides`: what else lasts."""
     kind, event = delivery.pending.kind, StatusChangeEvent.from_bytes(delivery.event.encode())
     change, seen = event.data, round(event.time.timestamp() * 1000)
     group, cluster = visible(change.group), visible(change.cluster)
@@ -54,14 +61,36 @@ def email_text(delivery: Delivery, link_base: str, now: int) -> EmailText:
     worst = {partition.status for partition in bad}
     return EmailText(
         status=change.status,
-        subject=f"[{change.status}] {group} on {cluster}: {state}",
+        subject=f"[{change.status}] {group} on {cluster}: {_flapping(delivery, now)}{state}",
         headline=f"Consumer group {group} on cluster {cluster} {_sentence(kind, change)}",
-        facts=[*_facts(kind, change, seen, now), *_left_out(delivery.pending.left_out)],
+        facts=[
+            *_facts(kind, change, seen, now),
+            *_left_out(delivery.pending.left_out),
+            *_quiet(delivery.pending.flapping, now),
+            *([("Besides", besides)] if besides else []),
+        ],
         partitions=[_row(partition) for partition in bad[:SHOWN]],
         omitted=max(len(bad) - SHOWN, 0) + (change.partitions_omitted if bad else 0),
         meanings=[(status, text) for status, text in MEANING.items() if status in worst],
         link=_link(link_base, change),
     )
+
+
+def _flapping(delivery: Delivery, now: int) -> str:
+    flapping = delivery.pending.flapping
+    return f"flapping, {_times(flapping, now)}; " if flapping is not None else ""
+
+
+def _times(flapping: Flapping, now: int) -> str:
+    return f"{flapping.openings} incidents in {duration(now - flapping.since)}"
+
+
+def _quiet(flapping: Flapping | None, now: int) -> Iterator[tuple[str, str]]:
+    if flapping is not None:
+        quiet = (
+            f"told again when it gets worse, or has been quiet for {duration(flapping.quiet_ms)}"
+        )
+        yield "Flapping", f"{_times(flapping, now)}; {quiet}"
 
 
 def _left_out(changes: int) -> Iterator[tuple[str, str]]:
@@ -122,6 +151,11 @@ def _facts(
     counts = sorted(change.partition_counts.items(), key=lambda item: item[0] == "OK")
     if counts:
         yield "Partitions", ", ".join(f"{grouped(n)} {status}" for status, n in counts)
+
+
+def how_it_ended(change: StatusChange) -> str:
+    """`OK again`, `group deleted`."""
+    return _end(change)[0]
 
 
 def _end(change: StatusChange) -> tuple[str, str]:

@@ -70,6 +70,8 @@ class WebhookChannel:
         headers = self._signed_headers(delivery.pending.delivery_id, body)
         if delivery.pending.left_out:
             headers["warren-left-out"] = str(delivery.pending.left_out)
+        if delivery.pending.flapping is not None:
+            headers["warren-flapping"] = str(delivery.pending.flapping.openings)
         request = self._client.build_request(
             "POST", self._url, content=body.encode(), headers=headers
         )

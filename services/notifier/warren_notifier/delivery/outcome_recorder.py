@@ -65,11 +65,13 @@ class OutcomeRecorder:
         duration_ms: int | None = None,
         *,
         uncertain: bool | None = None,
+        digest: str | None = None,
+        thread: str | None = None,
     ) -> None:
         """The audit is durable before the delivery is forgotten, so that none is missing.
 
         `uncertain`: whether the channel may have taken a delivery without saying so; None after
-        no attempt.
+        no attempt. `digest`, `thread`: of the message that told it with others.
         """
         if step.outcome == "failed" and self._replaced(delivery):
             step = replace(step, outcome="superseded", detail=f"{step.detail}; {REPLACED}")
@@ -77,7 +79,7 @@ class OutcomeRecorder:
         failed = step.outcome in ("refused", "given_up")
         _show(delivery, step, failed)
         now = self._clock.now_ms()
-        records = [self._records.audit(delivery, step, now, duration_ms)]
+        records = [self._records.audit(delivery, step, now, duration_ms, digest)]
         if failed:
             records.append(self._records.undelivered(delivery, step, now))
         await self._writer.write(records)
@@ -89,6 +91,8 @@ class OutcomeRecorder:
         state = self._owned.state(delivery.partition, delivery.subject)
         telling = state.telling(delivery)
         if telling is not None:
+            if step.outcome == "delivered":
+                telling.took(step.pending, now, thread)
             _note(telling, delivery, step, uncertain)
             state.forget_done()
         settled = self._owned.forget_settled(state)
@@ -106,9 +110,7 @@ class OutcomeRecorder:
 def _note(telling: Telling, delivery: Delivery, step: Step, uncertain: bool | None) -> None:
     """What a step means for what the channel knows, and for what it is to know next."""
     telling.in_flight = None
-    if step.outcome == "delivered":
-        telling.took(step.pending)
-    elif uncertain is not None:
+    if step.outcome != "delivered" and uncertain is not None:
         telling.suspect(uncertain)
     if telling.delivery is delivery:
         delivery.pending = step.pending

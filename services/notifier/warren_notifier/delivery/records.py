@@ -23,7 +23,14 @@ class Records:
 
     prefix: str
 
-    def audit(self, delivery: Delivery, step: Step, now: int, duration_ms: int | None) -> Record:
+    def audit(
+        self,
+        delivery: Delivery,
+        step: Step,
+        now: int,
+        duration_ms: int | None,
+        digest: str | None = None,
+    ) -> Record:
         """A step of a delivery, for `warren.notifications`."""
         pending, subject = step.pending, delivery.subject
         event = NotificationEvent(
@@ -42,6 +49,7 @@ class Records:
             detail=step.detail,
             next_attempt_at=pending.next_attempt_at if step.outcome == "failed" else None,
             duration_ms=duration_ms,
+            digest=digest,
         )
         topic = NOTIFICATIONS.full_name(self.prefix)
         return Record(topic, delivery.partition, _group_key(subject), event.to_bytes())

@@ -40,14 +40,18 @@ class RetryPlan:
     longest: float
     jitter: Callable[[], float]
 
-    def after(self, pending: PendingDelivery, result: Result, now: int) -> Step:
-        """`pending` as it was before the attempt that ended at `now` with `result`."""
+    def after(
+        self, pending: PendingDelivery, result: Result, now: int, backoff: float | None = None
+    ) -> Step:
+        """`pending` as it was before the attempt that ended at `now` with `result`. `backoff`:
+        that of all who were told together.
+        """
         counted = pending.model_copy(update={"attempts": pending.attempts + 1})
         if isinstance(result, Delivered):
             return Step(counted, "delivered", result.detail)
         if isinstance(result, Refused):
             return Step(counted, "refused", result.detail)
-        soonest = self.backoff(counted.attempts)
+        soonest = self.backoff(counted.attempts) if backoff is None else backoff
         wait = max(soonest, result.retry_after or 0)
         owed = pending.kind == "resolved"
         if owed:

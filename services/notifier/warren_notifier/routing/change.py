@@ -7,7 +7,13 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
-from warren.contracts import EVENT_TYPES, STATUS_CHANGED, GroupStatusName, StatusChangeEvent
+from warren.contracts import (
+    EVENT_TYPES,
+    STATUS_CHANGED,
+    GroupStatusName,
+    StatusChange,
+    StatusChangeEvent,
+)
 from warren.errors import ContractViolation
 
 
@@ -36,6 +42,13 @@ class Change:
     status: GroupStatusName
     incident_id: str
     event: str
+    at: int = 0
+    """When it happened, Unix milliseconds."""
+    topic: str = ""
+    """Of the worst partition."""
+    owner: str = ""
+    """Of the worst objective that is not kept."""
+    cause: str = ""
 
     @property
     def severity(self) -> Severity:
@@ -74,4 +87,16 @@ def read_change(value: bytes | None) -> Change | None:
         status=event.data.status,
         incident_id=event.data.incident_id,
         event=value.decode(),
+        at=round(event.time.timestamp() * 1000),
+        topic=_topic(event.data),
+        owner=next((b.owner for b in event.data.objectives or () if b.owner), ""),
+        cause=event.data.cause.name if event.data.cause is not None else "",
     )
+
+
+def _topic(change: StatusChange) -> str:
+    worst = [b.topic for b in change.objectives or () if b.topic]
+    worst += [partition.topic for partition in change.partitions[:1]]
+    if change.max_lag is not None:
+        worst.append(change.max_lag.topic)
+    return next(iter(worst), "")

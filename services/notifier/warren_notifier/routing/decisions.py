@@ -19,6 +19,7 @@ from warren.contracts import (
 )
 
 from warren_notifier.routing.change import Change, Severity
+from warren_notifier.routing.grouping import Grouping
 from warren_notifier.routing.routes import Route, matching
 
 _DELIVERIES = UUID("0d7a4b39-6f0b-4c0c-9a55-6f4e5b2f3a11")  # namespace of delivery ids
@@ -46,11 +47,17 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Router:
-    """Decides: the routes in force, how long a delivery may take, and the channels there are."""
+    """Decides: the routes in force, how long a delivery may take, and the channels there are.
+
+    So many incidents within the window are flapping; 0 for never.
+    """
 
     routes: Sequence[Route]
     deadline_ms: int
     identities: Mapping[str, ChannelIdentity] = field(default_factory=dict)
+    grouping: Grouping = field(default_factory=Grouping)
+    flap_openings: int = 0
+    flap_window_ms: int = 0
 
     def on_change(
         self,
@@ -72,11 +79,11 @@ class Router:
         for route, channels in self._targets(change):
             done = progress.get(route.name, RouteProgress())
             for channel in channels:
-                knows = self._knows(change.incident_id, route, channel, told)
+                knows = self._knows(change, route, channel, told)
                 delivery = None
                 if knows.status != change.status or knows.uncertain:
                     kind: DeliveryKind = "changed" if knows.opened else "opened"
-                    delivery = self._delivery(change, offset, route.name, channel, kind, now)
+                    delivery = self._delivery(change, offset, route.name, knows, kind, now)
                 news.append(News(knows, delivery))
             progress[route.name] = RouteProgress(
                 channels=list(dict.fromkeys([*done.channels, *channels])),
@@ -107,7 +114,7 @@ class Router:
                 continue
             delivery = None
             if knows.opened:
-                delivery = self._delivery(change, offset, knows.route, channel, "changed", now)
+                delivery = self._delivery(change, offset, knows.route, knows, "changed", now)
             yield News(knows, delivery)
 
     def on_start(
@@ -120,8 +127,8 @@ class Router:
             added = [c for c in channels if c not in done.channels and c not in told]
             at = (incident.offset, route.name)
             for channel in added:
-                knows = self._knows(change.incident_id, route, channel, told)
-                news.append(News(knows, self._delivery(change, *at, channel, "opened", now)))
+                knows = self._knows(change, route, channel, told)
+                news.append(News(knows, self._delivery(change, *at, knows, "opened", now)))
             if added:
                 progress[route.name] = RouteProgress(
                     channels=[*done.channels, *added],
@@ -142,13 +149,13 @@ class Router:
                 yield News(knows, None)
                 continue
             closed.add(channel)
-            end = self._delivery(change, offset, knows.route, channel, "resolved", now)
+            end = self._delivery(change, offset, knows.route, knows, "resolved", now)
             yield News(knows, end.model_copy(update={"incident_id": knows.incident_id}))
         for route, channels in self._targets(change):
             for channel in channels:
                 if channel not in closed:
-                    knows = self._knows(change.incident_id, route, channel, told)
-                    delivery = self._delivery(change, offset, route.name, channel, "changed", now)
+                    knows = self._knows(change, route, channel, told)
+                    delivery = self._delivery(change, offset, route.name, knows, "changed", now)
                     yield News(knows, delivery)
 
     def on_repeat(
@@ -177,8 +184,8 @@ class Router:
             )
             for channel in channels:
                 if channel in done.channels and channel not in under_way:
-                    knows = self._knows(incident.incident_id, route, channel, told)
-                    at = (incident.offset, route.name, channel)
+                    knows = self._knows(change, route, channel, told)
+                    at = (incident.offset, route.name, knows)
                     news.append(
                         News(knows, self._delivery(change, *at, "repeated", now, repeat=number))
                     )
@@ -202,14 +209,17 @@ class Router:
             return told.channel
         return None
 
-    def _knows(
-        self, incident_id: str, route: Route, channel: str, told: Mapping[str, Told]
-    ) -> Told:
+    def _knows(self, change: Change, route: Route, channel: str, told: Mapping[str, Told]) -> Told:
         """What a channel knows that is told by `route` now."""
         known = told.get(channel)
         if known is not None and (known.closes is not False or not route.send_resolved):
             return known
-        known = known or Told(incident_id=incident_id, channel=channel, route=route.name)
+        known = known or Told(
+            incident_id=change.incident_id,
+            channel=channel,
+            route=route.name,
+            digest=self.grouping.key(change, route, channel),
+        )
         return known.model_copy(
             update={
                 "route": route.name,
@@ -237,25 +247,25 @@ class Router:
         change: Change,
         offset: int,
         route: str,
-        channel: str,
+        knows: Told,
         kind: DeliveryKind,
         now: int,
         *,
         repeat: int = 0,
     ) -> PendingDelivery:
         return PendingDelivery(
-            delivery_id=delivery_id(change.event_id, route, channel, repeat),
+            delivery_id=delivery_id(change.event_id, route, knows.channel, repeat),
             event_id=change.event_id,
             incident_id=change.incident_id,
             kind=kind,
             status=change.status,
             route=route,
-            channel=channel,
+            channel=knows.channel,
             offset=offset,
             repeat=repeat,
             accepted_at=now,
             deadline_at=now + self.deadline_ms,
-            next_attempt_at=now,
+            next_attempt_at=now + self.grouping.wait_ms(route, knows.digest, kind),
         )
 
 

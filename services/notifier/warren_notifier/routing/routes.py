@@ -21,6 +21,9 @@ class Route:
         self.repeat_interval_ms = round(settings.repeat_interval * 1000)
         self.continue_matching = settings.continue_matching
         self.mute = tuple(settings.mute)
+        self.group_by = settings.group_by
+        self.group_wait = settings.group_wait
+        self.group_interval = settings.group_interval
         self._event_types = frozenset(settings.event_types)
         self._clusters = _compiled(settings.clusters)
         self._groups_allow = _compiled(settings.groups_allow)

@@ -36,9 +36,16 @@ class SilenceTopics:
         self._acknowledgements = ACKNOWLEDGEMENTS.full_name(home.topic_prefix)
         self._topics = [SILENCES.full_name(home.topic_prefix), self._acknowledgements]
 
-    async def known(self) -> None:
-        """Returns when all that was there has been read: nothing is to be told before."""
-        await self._known.wait()
+    async def known(self, stop: asyncio.Event) -> None:
+        """Returns when all that was there has been read: nothing is to be told before. Or when the
+        service is to stop.
+        """
+        waits = [asyncio.create_task(event.wait()) for event in (self._known, stop)]
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
 
     async def follow(self) -> None:
         """Until cancelled. Raises what a TopicReader raises, but for a topic that is missing."""

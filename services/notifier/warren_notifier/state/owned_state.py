@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 import structlog
-from warren.contracts import NotifierState
+from warren.contracts import DigestKey, NotifierState
 from warren.errors import ContractViolation
 
 from warren_notifier.routing.change import Subject
 from warren_notifier.state.delivery import Delivery
 from warren_notifier.state.subject_state import SubjectState
+from warren_notifier.state.telling import Telling
 
 log = structlog.get_logger(__name__)
 
@@ -29,6 +30,7 @@ class OwnedState:
 
     def __init__(self) -> None:
         self._partitions: dict[int, _Partition] = {}
+        self._digests: dict[DigestKey, dict[tuple[int, Subject], None]] = {}
 
     @property
     def partitions(self) -> set[int]:
@@ -52,6 +54,8 @@ class OwnedState:
             if state.offset >= end:
                 state.offset = -1
             owned.states[state.subject] = state
+            for telling in state.tellings:
+                self.note_digest(telling)
         return list(owned.states.values())
 
     def revoke(self, partition: int) -> None:
@@ -77,6 +81,27 @@ class OwnedState:
         """All of them; changes during the iteration do no harm."""
         for owned in list(self._partitions.values()):
             yield from list(owned.states.values())
+
+    def note_digest(self, telling: Telling) -> None:
+        """Notes that a telling is in a digest, until it is forgotten."""
+        if telling.told.digest is not None:
+            together = self._digests.setdefault(telling.told.digest, {})
+            together[telling.partition, telling.subject] = None
+
+    def digest(self, channel: str, key: DigestKey) -> list[tuple[SubjectState, Telling]]:
+        """What is told together on a channel, with the subject that it is about."""
+        found, together = [], self._digests.get(key, {})
+        for partition, subject in list(together):
+            owned = self._partitions.get(partition)
+            state = owned.states.get(subject) if owned is not None else None
+            tellings = [t for t in state.tellings if t.told.digest == key] if state else []
+            if state is None or not tellings:
+                del together[partition, subject]
+                continue
+            found += [(state, t) for t in tellings if t.told.channel == channel]
+        if not together:
+            self._digests.pop(key, None)
+        return found
 
     def committed(self, partition: int, offset: int) -> None:
         """Notes the group's position: events below it will not be read again."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from warren.contracts import NotifierState, OpenIncident, Told
+from warren.contracts import Flaps, NotifierState, OpenIncident, Told
 from warren.errors import ContractViolation
 
 from warren_notifier.routing.change import Change, Subject, read_change
@@ -27,6 +27,7 @@ class SubjectState:
         self.incident: OpenIncident | None = None
         self.change: Change | None = None
         """The open incident's newest change."""
+        self.flaps: Flaps | None = None
         self.ended: list[Ended] = []
         """Deliveries that restoring the state has ended."""
         self._tellings: dict[tuple[str, str], Telling] = {}
@@ -37,6 +38,7 @@ class SubjectState:
         state = cls(partition, Subject(stored.cluster, stored.group, stored.event_type))
         state.offset = stored.offset
         state.incident = stored.incident
+        state.flaps = stored.flaps
         if stored.incident is not None:
             state.change = read_change(stored.events[stored.incident.event_id].encode())
             if state.change is None:
@@ -68,7 +70,12 @@ class SubjectState:
     @property
     def empty(self) -> bool:
         """Whether there is nothing to remember but `offset`."""
-        return self.incident is None and not self._tellings
+        return self.incident is None and not self._tellings and self.flaps is None
+
+    @property
+    def flapping(self) -> Flaps | None:
+        """What has happened since it was told as flapping; None when it is not."""
+        return self.flaps if self.flaps is not None and self.flaps.since is not None else None
 
     @property
     def tellings(self) -> list[Telling]:
@@ -159,5 +166,6 @@ class SubjectState:
             incident=incident,
             deliveries=[delivery.pending for delivery in self.deliveries],
             told=[telling.to_store() for telling in self._tellings.values()],
+            flaps=self.flaps,
             events=events,
         )

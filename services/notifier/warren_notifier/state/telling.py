@@ -11,6 +11,7 @@ from warren_notifier.routing.change import Subject
 from warren_notifier.state.delivery import Delivery
 
 NOT_OPENED = "its opening did not arrive, so nobody awaits the end"
+FLAPS = "the group flaps, and newer news replace it"
 KNOWN = "the channel knows it already"
 REPLACED = "newer news replace it"
 
@@ -48,12 +49,12 @@ class Telling:
             ended.append(Ended(old, "superseded", REPLACED))
         if pending is None:
             return ended
-        pending = pending.model_copy(update={"left_out": left_out})
+        pending = pending.model_copy(update={"left_out": pending.left_out + left_out})
         new = Delivery(self.partition, self.subject, pending, event)
         if pending.kind == "resolved" and not self.told.opened:
             return [*ended, Ended(new, "suppressed", NOT_OPENED)]
-        if old is not None:  # a receiver that asked for a pause gets it
-            at = max(old.pending.next_attempt_at, pending.next_attempt_at)
+        if old is not None:  # a receiver that asked for a pause gets it, and news wait once only
+            at = old.pending.next_attempt_at
             new.pending = pending.model_copy(update={"next_attempt_at": at})
         self.delivery = new
         self.durable.clear()
@@ -101,15 +102,34 @@ class Telling:
         """Notes whether the channel may have taken a delivery whose outcome nobody knows."""
         self.told = self.told.model_copy(update={"uncertain": uncertain})
 
-    def took(self, pending: PendingDelivery) -> None:
-        """Notes that the channel took a delivery."""
-        self.told = self.told.model_copy(update={"status": pending.status, "uncertain": False})
+    def took(self, pending: PendingDelivery, now: int, thread: str | None) -> None:
+        """Notes that the channel took a delivery, and in which thread of a digest."""
+        update: dict[str, object] = {"status": pending.status, "uncertain": False}
+        if self.told.digest is not None:
+            update |= {"told_at": now, "thread": thread}
+        self.told = self.told.model_copy(update=update)
+
+    @property
+    def is_sent_at_once(self) -> bool:
+        """Whether a first attempt follows when the delivery is written, so that it may arrive
+        though nothing else is.
+        """
+        pending = self.delivery.pending if self.delivery is not None else None
+        return (
+            pending is not None
+            and not pending.attempts
+            and not self.is_held
+            and self.told.digest is None
+            and pending.next_attempt_at <= pending.accepted_at
+        )
 
     def to_store(self) -> Told:
         """As `warren.notifier-state` has it: the first attempt may follow at once."""
-        pending = self.delivery.pending if self.delivery is not None else None
-        first = pending is not None and pending.kind != "resolved" and not pending.attempts
-        first &= not self.is_held
+        first = (
+            self.delivery is not None
+            and self.delivery.pending.kind != "resolved"
+            and self.is_sent_at_once
+        )
         replaced = None
         if self.in_flight is not None and self.in_flight is not self.delivery:
             replaced = self.in_flight.pending

@@ -1,0 +1,52 @@
+"""Several incidents in one message, and the channels that can tell them so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeGuard, runtime_checkable
+
+from warren.contracts import DigestKey
+
+from warren_notifier.channels.channel import Channel, Result
+from warren_notifier.state.delivery import Delivery
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """What one message tells: at least one news. The same news have the same `digest_id`."""
+
+    digest_id: str
+    key: DigestKey
+    news: Sequence[Delivery]
+    """In the order in which they happened, per group; of several about one the last counts."""
+    lasting: Sequence[str]
+    """Newest events of incidents that were told before, still last, and have no news."""
+    thread: str | None
+    """The message that began the thread; None: this one does."""
+
+    @property
+    def alone(self) -> Delivery | None:
+        """The only news, told as it would be without a digest."""
+        return self.news[0] if len(self.news) == 1 else None
+
+    @property
+    def thread_after(self) -> str:
+        """The thread that the next message is in."""
+        if self.thread is not None:
+            return self.thread
+        if self.alone is None:
+            return self.digest_id
+        return f"{self.alone.pending.incident_id}.{self.alone.pending.channel}"
+
+
+@runtime_checkable
+class DigestChannel(Channel, Protocol):
+    """A channel that can tell several incidents in one message."""
+
+    async def send_many(self, digest: Digest) -> Result:
+        """One attempt, likewise."""
+
+
+def tells_many(channel: Channel) -> TypeGuard[DigestChannel]:
+    return isinstance(channel, DigestChannel)

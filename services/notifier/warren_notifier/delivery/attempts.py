@@ -1,0 +1,137 @@
+"""Attempts on one channel: what must be durable before, and what they led to."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from dataclasses import dataclass
+
+import structlog
+from warren.clock import Clock
+from warren.metrics.notifier import NOTIFIER_ATTEMPT_SECONDS
+
+from warren_notifier.channels.channel import Channel, Result, Retry
+from warren_notifier.channels.digest import Digest, tells_many
+from warren_notifier.delivery.outcome_recorder import OutcomeRecorder
+from warren_notifier.delivery.retry_plan import RetryPlan, Step
+from warren_notifier.state.delivery import Delivery
+from warren_notifier.state.telling import Telling
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A delivery that may be sent now. `uncertain`: one before it may have arrived."""
+
+    delivery: Delivery
+    uncertain: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Attempted:
+    """A delivery after an attempt. `digest`, `thread`: of the message that told it with others."""
+
+    delivery: Delivery
+    step: Step
+    milliseconds: int
+    uncertain: bool
+    digest: str | None = None
+    thread: str | None = None
+
+
+class Attempts:
+    """On one channel."""
+
+    def __init__(
+        self, name: str, channel: Channel, plan: RetryPlan, recorder: OutcomeRecorder, clock: Clock
+    ) -> None:
+        self._name = name
+        self._channel = channel
+        self._plan = plan
+        self._recorder = recorder
+        self._clock = clock
+
+    async def prepare(self, telling: Telling) -> Prepared | None:
+        """What the channel is to know now; None when that has just changed.
+
+        That something may arrive is durable before it is sent: its end is then owed.
+        """
+        delivery, uncertain = telling.delivery, telling.told.uncertain
+        if delivery is None or telling.is_held:
+            return None
+        written = telling.is_sent_at_once or delivery.pending.kind == "resolved"
+        telling.suspect(True)
+        if not written and not uncertain:
+            await self._recorder.remember(delivery)
+            if telling.delivery is not delivery:
+                telling.suspect(uncertain)
+                return None
+        if delivery.pending.kind == "changed" and not uncertain:
+            self._open_if_unknown(telling, delivery)
+        telling.in_flight = delivery
+        return Prepared(delivery, uncertain)
+
+    def _open_if_unknown(self, telling: Telling, delivery: Delivery) -> None:
+        """What was decided while an opening was under way opens, if that has failed since."""
+        pending = delivery.pending
+        if telling.told.status is None and pending.status in ("WARN", "ERR"):
+            delivery.pending = pending.model_copy(update={"kind": "opened"})
+
+    async def alone(self, prepared: Prepared) -> Attempted:
+        """One delivery in a message of its own."""
+        result, milliseconds = await self._timed(self._channel.send(prepared.delivery))
+        step = self._plan.after(prepared.delivery.pending, result, self._clock.now_ms())
+        return Attempted(prepared.delivery, step, milliseconds, _uncertain(prepared, result))
+
+    async def together(self, digest: Digest, news: list[Prepared]) -> list[Attempted]:
+        """All news in one message: what it led to is the same for each."""
+        if not tells_many(self._channel):
+            raise TypeError(f"channel {self._name} cannot tell many")
+        result, milliseconds = await self._timed(self._channel.send_many(digest))
+        now = self._clock.now_ms()
+        backoff = self._plan.backoff(1 + max(one.delivery.pending.attempts for one in news))
+        message = None if digest.alone is not None else digest.digest_id
+        return [
+            Attempted(
+                one.delivery,
+                self._plan.after(one.delivery.pending, result, now, backoff),
+                milliseconds,
+                _uncertain(one, result),
+                message,
+                digest.thread_after,
+            )
+            for one in news
+        ]
+
+    async def record(self, attempted: Attempted) -> None:
+        await self._recorder.record(
+            attempted.delivery,
+            attempted.step,
+            attempted.milliseconds,
+            uncertain=attempted.uncertain,
+            digest=attempted.digest,
+            thread=attempted.thread,
+        )
+
+    async def _timed(self, sending: Awaitable[Result]) -> tuple[Result, int]:
+        started = self._clock.monotonic()
+        result = await self._judged(sending)
+        seconds = self._clock.monotonic() - started
+        NOTIFIER_ATTEMPT_SECONDS.labels(self._name).observe(seconds)
+        return result, round(seconds * 1000)
+
+    async def _judged(self, sending: Awaitable[Result]) -> Result:
+        try:
+            async with asyncio.timeout(self._channel.timeout):
+                return await sending
+        except TimeoutError:
+            return Retry(f"no answer within {self._channel.timeout:g} s", uncertain=True)
+        except Exception as error:  # reaches log, audit and dead letter
+            # A fault of ours with one delivery must not stop all the others.
+            log.exception("attempt failed unexpectedly", channel=self._name)
+            return Retry(f"{type(error).__name__}: {error}", uncertain=True)
+
+
+def _uncertain(prepared: Prepared, result: Result) -> bool:
+    return prepared.uncertain or (isinstance(result, Retry) and result.uncertain)

@@ -1,0 +1,211 @@
+"""The digests of one channel: who is told in one message, and when.
+
+Each group's queue goes on being worked off by its own task; where its next delivery is told with
+others, that task joins the digest and is handed what the message led to. When a message is due
+follows from what is stored with each telling, so that a kill neither hurries nor forgets one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from uuid import UUID, uuid5
+
+from warren.clock import Clock
+from warren.contracts import DigestKey
+
+from warren_notifier.channels.digest import Digest
+from warren_notifier.delivery.attempts import Attempted, Attempts, Prepared
+from warren_notifier.delivery.group_queues import GroupQueue
+from warren_notifier.routing.grouping import Grouping
+from warren_notifier.state.owned_state import OwnedState
+from warren_notifier.state.telling import Telling
+
+LOOK_SECONDS = 1.0  # between two looks at who waits
+_DIGESTS = UUID("5a3f0f43-8e5e-4c0a-8f0e-2f1f6c7f5b2d")  # namespace of digest ids
+
+
+@dataclass(slots=True, eq=False)
+class _Member:
+    queue: GroupQueue
+    told: asyncio.Future[list[Attempted]]
+
+    @property
+    def can_be_told(self) -> bool:
+        head = self.queue.head
+        return head.delivery is not None and head.durable.is_set() and head.needless() is None
+
+    def tellings(self, key: DigestKey, until: int) -> list[Telling]:
+        """The first one, and those behind it that are due by then."""
+        found = []
+        for telling in self.queue.tellings:
+            pending = telling.delivery.pending if telling.delivery is not None else None
+            if pending is None:
+                continue
+            if telling.told.digest != key or not telling.durable.is_set() or telling.needless():
+                break
+            if pending.next_attempt_at > until:
+                break
+            found.append(telling)
+        return found
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """Of one key: who waits, and what was last sent."""
+
+    key: DigestKey
+    members: dict[_Member, None] = field(default_factory=dict)
+    task: asyncio.Task[None] | None = None
+    sent_at: int = 0
+    thread: str | None = None
+    not_before: int = 0
+    """The receiver has failed."""
+
+
+class Digests:
+    """Of one channel; `slots` are its attempts at the same time."""
+
+    def __init__(
+        self,
+        channel: str,
+        tasks: asyncio.TaskGroup,
+        attempts: Attempts,
+        owned: OwnedState,
+        grouping: Grouping,
+        slots: asyncio.Semaphore,
+        clock: Clock,
+        sleep: Callable[[float], Awaitable[None]],
+    ) -> None:
+        self._channel = channel
+        self._tasks = tasks
+        self._attempts = attempts
+        self._owned = owned
+        self._grouping = grouping
+        self._slots = slots
+        self._clock = clock
+        self._sleep = sleep
+        self._waiting: dict[DigestKey, _Waiting] = {}
+
+    async def join(self, queue: GroupQueue) -> list[Attempted]:
+        """Waits for the message about the queue's first telling. Nothing attempted: look again."""
+        key = queue.head.told.digest
+        if key is None:
+            return []
+        self._owned.note_digest(queue.head)
+        waiting = self._waiting.get(key) or self._begin(key)
+        member = _Member(queue, asyncio.get_running_loop().create_future())
+        waiting.members[member] = None
+        if waiting.task is None:
+            waiting.task = self._tasks.create_task(self._work_off(waiting))
+        try:
+            return await member.told
+        finally:
+            waiting.members.pop(member, None)
+            if not waiting.members and waiting.task is not None:
+                waiting.task.cancel()
+                waiting.task = None
+
+    def _begin(self, key: DigestKey) -> _Waiting:
+        now = self._clock.now_ms()
+        for other, waiting in list(self._waiting.items()):
+            over = waiting.sent_at + self._grouping.interval_ms(other) <= now
+            if over and not waiting.members and waiting.task is None:
+                del self._waiting[other]
+        waiting = self._waiting[key] = _Waiting(key)
+        return waiting
+
+    async def _work_off(self, waiting: _Waiting) -> None:
+        self._recall(waiting)
+        while waiting.members:
+            for member in [m for m in waiting.members if not m.can_be_told]:
+                self._release(waiting, member, [])
+            if not waiting.members:
+                break
+            wait = self._due(waiting) - self._clock.now_ms()
+            if wait <= 0:  # partitions may have come since
+                self._recall(waiting)
+                wait = self._due(waiting) - self._clock.now_ms()
+            if wait > 0:
+                await self._sleep(min(wait / 1000, LOOK_SECONDS))
+                continue
+            async with self._slots:
+                await self._send(waiting)
+        waiting.task = None
+
+    def _release(self, waiting: _Waiting, member: _Member, attempted: list[Attempted]) -> None:
+        waiting.members.pop(member, None)
+        if not member.told.done():  # its partition may have gone
+            member.told.set_result(attempted)
+
+    def _recall(self, waiting: _Waiting) -> None:
+        """What tellings remember of the newest message: this notifier may not have sent it."""
+        told = [telling.told for _, telling in self._owned.digest(self._channel, waiting.key)]
+        newest = max(told, key=lambda one: one.told_at or 0, default=None)
+        if newest is not None and (newest.told_at or 0) > waiting.sent_at:
+            waiting.sent_at, waiting.thread = newest.told_at or 0, newest.thread
+
+    def _due(self, waiting: _Waiting) -> int:
+        after = waiting.sent_at + self._grouping.interval_ms(waiting.key) if waiting.sent_at else 0
+        ready = []
+        for member in waiting.members:
+            delivery = member.queue.head.delivery
+            if delivery is not None:
+                pending = delivery.pending
+                ready.append(max(pending.next_attempt_at, 0 if pending.attempts else after))
+        return max(waiting.not_before, min(ready))
+
+    async def _send(self, waiting: _Waiting) -> None:
+        """One message about all who wait, but for those that are put off for longer."""
+        wait = self._grouping.wait_ms("", waiting.key, "changed")
+        until = self._clock.now_ms() + wait
+        taking = {
+            member: tellings
+            for member in waiting.members
+            if (tellings := member.tellings(waiting.key, until))
+        }
+        for member in taking:
+            member.queue.busy = True
+        tellings = [telling for found in taking.values() for telling in found]
+        prepared = await asyncio.gather(*(self._attempts.prepare(t) for t in tellings))
+        ready = {t: p for t, p in zip(tellings, prepared, strict=True) if p is not None}
+        by_delivery: dict[int, Attempted] = {}
+        if ready:
+            attempted = await self._attempts.together(
+                self._digest(waiting, list(ready.values())), list(ready.values())
+            )
+            self._note(waiting, attempted)
+            by_delivery = {id(one.delivery): one for one in attempted}
+        for member, found in taking.items():
+            made = [by_delivery[id(ready[t].delivery)] for t in found if t in ready]
+            self._release(waiting, member, made)
+
+    def _digest(self, waiting: _Waiting, news: list[Prepared]) -> Digest:
+        has_news = {id(one.delivery) for one in news}
+        lasting = []
+        until = waiting.sent_at + self._grouping.interval_ms(waiting.key)
+        goes_on = self._clock.now_ms() < until
+        for state, telling in self._owned.digest(self._channel, waiting.key):
+            goes_on |= telling.told.thread is not None
+            if telling.in_flight is not None and id(telling.in_flight) in has_news:
+                continue
+            incident = state.incident.incident_id if state.incident is not None else None
+            if telling.told.opened and incident == telling.told.incident_id and state.change:
+                lasting.append(state.change.event)
+        ids = sorted(one.delivery.pending.delivery_id for one in news)
+        return Digest(
+            digest_id=str(uuid5(_DIGESTS, "|".join(ids))),
+            key=waiting.key,
+            news=[one.delivery for one in news],
+            lasting=lasting,
+            thread=waiting.thread if goes_on else None,
+        )
+
+    def _note(self, waiting: _Waiting, attempted: list[Attempted]) -> None:
+        now = self._clock.now_ms()
+        failed = [one.step.pending for one in attempted if one.step.outcome == "failed"]
+        again = [one.next_attempt_at for one in failed if one.deadline_at > now]
+        waiting.not_before = min(again, default=0)
+        if any(one.step.outcome == "delivered" for one in attempted):
+            waiting.sent_at, waiting.thread = now, attempted[0].thread

@@ -1,0 +1,297 @@
+"""Incidents that are told together: one message for a storm, one thread, nothing lost by a kill."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from notifier.builders import change, event, route
+from notifier.harness import Harness, Log, Scripted, life
+from support.waiting import until
+from warren.clock import ManualClock
+from warren.contracts import Breach, Cause, GroupStatusName, StatusChangeEvent
+from warren_notifier.channels.channel import Refused, Result, Retry
+from warren_notifier.channels.digest import Digest
+from warren_notifier.routing.grouping import Grouping
+
+ROUTES = [route(channels=("mail",))]
+WAIT, INTERVAL = 30_000, 300_000  # the defaults, milliseconds
+
+
+class Together(Scripted):
+    """Tells many in one message; `at`: when each message was tried."""
+
+    def __init__(self, clock: ManualClock, *results: Result) -> None:
+        super().__init__(*results)
+        self.digests: list[Digest] = []
+        self.at: list[int] = []
+        self._clock = clock
+
+    async def send_many(self, digest: Digest) -> Result:
+        self.digests.append(digest)
+        self.at.append(self._clock.now_ms())
+        for delivery in digest.news[:-1]:
+            self._results.insert(0, self._results[0]) if self._results else None
+            await self.send(delivery)
+        return await self.send(digest.news[-1])
+
+    def told(self) -> list[list[tuple[str, str]]]:
+        """Groups and kinds of news, by message."""
+        return [
+            sorted((one.subject.group, one.pending.kind) for one in digest.news)
+            for digest in self.digests
+        ]
+
+
+def news(group: str, status: GroupStatusName = "ERR", incident: int = 1) -> StatusChangeEvent:
+    return event(
+        status,
+        group=group,
+        event_id=f"{group}-{incident}-{status}",
+        incident_id=f"{group}-{incident}",
+    )
+
+
+def lives(log: Log, clock: ManualClock, mail: Together, *each: Sequence[StatusChangeEvent]) -> None:
+    """A life for each batch of events, until nothing is pending."""
+    offset = 0
+    for batch in each:
+
+        async def one(
+            tasks: asyncio.TaskGroup, batch: Sequence[StatusChangeEvent] = batch, at: int = offset
+        ) -> None:
+            harness = Harness(log, tasks, ROUTES, {"mail": mail}, clock=clock, queue_size=10_000)
+            await harness.assign(committed=at)
+            await harness.read(*batch, offset=at)
+            await harness.idle()
+
+        life(one)
+        offset += len(batch)
+
+
+def test_a_storm_of_300_groups_is_one_message_and_its_end_another() -> None:
+    log, clock = Log(), ManualClock(0)
+    mail = Together(clock)
+    groups = [f"g{number}" for number in range(300)]
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, ROUTES, {"mail": mail}, clock=clock, queue_size=10_000)
+        await harness.assign()
+        for start in range(0, 300, 100):
+            await harness.read(*(news(g) for g in groups[start : start + 100]), offset=start)
+        await harness.idle()
+        await harness.read(*(news(group, "OK") for group in groups), offset=300)
+        await harness.idle()
+
+    life(scenario)
+    opening, end = mail.digests
+    assert len(opening.news) == len(end.news) == 300
+    assert opening.lasting == end.lasting == []
+    assert mail.at[0] >= WAIT
+    assert mail.at[1] >= mail.at[0] + INTERVAL
+    assert opening.thread is None
+    assert end.thread == opening.digest_id
+    assert log.outcomes() == ["delivered"] * 600
+    assert {one.digest for one in log.audit()} == {opening.digest_id, end.digest_id}
+    assert log.states() == []
+
+
+def test_what_is_over_before_it_was_told_is_not_told() -> None:
+    log, clock = Log(), ManualClock(0)
+    mail = Together(clock)
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, ROUTES, {"mail": mail}, clock=clock, stopped=True)
+        await harness.assign()
+        await harness.read(news("a"))
+        await harness.read(news("a", "OK"), offset=1)
+        harness.start()
+        await harness.idle()
+
+    life(scenario)
+    assert mail.digests == []
+    assert log.outcomes() == ["superseded", "suppressed"]
+    assert log.states() == []
+
+
+def test_nor_when_the_notifier_was_killed_while_it_waited() -> None:
+    log, clock = Log(), ManualClock(0)
+    mail = Together(clock)
+
+    async def first(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, ROUTES, {"mail": mail}, clock=clock, stopped=True)
+        await harness.assign()
+        await harness.read(news("a"))
+
+    async def second(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, ROUTES, {"mail": mail}, clock=clock, stopped=True)
+        await harness.assign(committed=1)
+        await harness.read(news("a", "OK"), offset=1)
+        harness.start()
+        await harness.idle()
+
+    life(first)
+    life(second)
+    assert mail.digests == []
+    assert log.states() == []
+
+
+def test_an_opening_told_alone_can_wait_for_its_end_too() -> None:
+    log, hook, clock = Log(), Scripted(), ManualClock(0)
+    waiting = [route(channels=("hook",), group_wait=60)]
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, waiting, {"hook": hook}, clock=clock, stopped=True)
+        await harness.assign()
+        await harness.read(news("a"), news("b"))
+        await harness.read(news("a", "OK"), offset=2)
+        harness.start()
+        await until(lambda: len(hook.sent) == 1)
+        assert clock.now_ms() >= 60_000
+        await harness.idle()
+
+    life(scenario)
+    assert [(one.subject.group, one.pending.kind) for one in hook.sent] == [("b", "opened")]
+
+
+def test_a_storm_that_grows_and_ends_is_one_thread() -> None:
+    log, clock = Log(), ManualClock(0)
+    mail = Together(clock)
+    events = [news("a"), news("b"), news("a", "OK"), news("b", "OK")]
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, ROUTES, {"mail": mail}, clock=clock)
+        await harness.assign()
+        for offset, one in enumerate(events):
+            await harness.read(one, offset=offset)
+            await harness.idle()
+
+    life(scenario)
+    assert mail.told() == [
+        [("a", "opened")],
+        [("b", "opened")],
+        [("a", "resolved")],
+        [("b", "resolved")],
+    ]
+    assert [len(digest.lasting) for digest in mail.digests] == [0, 1, 1, 0]
+    assert [digest.thread for digest in mail.digests] == [None, "a-1.mail", "a-1.mail", "a-1.mail"]
+    assert all(b - a >= INTERVAL for a, b in pairwise(mail.at))
+
+
+def test_a_restart_hurries_nothing() -> None:
+    log, clock = Log(), ManualClock(0)
+    mail = Together(clock)
+    lives(log, clock, mail, [news("a")], [news("b")], [news("b", "OK")])
+    assert mail.told() == [[("a", "opened")], [("b", "opened")], [("b", "resolved")]]
+    assert all(b - a >= INTERVAL for a, b in pairwise(mail.at))
+    assert {digest.thread for digest in mail.digests[1:]} == {"a-1.mail"}
+
+
+def test_an_end_and_what_begins_after_it_are_told_in_one_message_in_order() -> None:
+    log, clock = Log(), ManualClock(0)
+    mail = Together(clock)
+    lives(log, clock, mail, [news("a")], [news("a", "OK"), news("a", incident=2)])
+    assert [one.pending.kind for one in mail.digests[-1].news] == ["resolved", "opened"]
+    assert len(mail.digests) == 2
+
+
+def test_what_failed_is_tried_again_together_and_what_came_meanwhile_with_it() -> None:
+    log, clock = Log(), ManualClock(0)
+    mail = Together(clock, Retry("451 later"))
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, ROUTES, {"mail": mail}, clock=clock)
+        await harness.assign()
+        await harness.read(news("a"), news("b"))
+        await until(lambda: len(mail.digests) == 1)
+        await harness.read(news("c"), offset=2)
+        await harness.idle()
+
+    life(scenario)
+    first, again = mail.digests
+    assert {one.pending.delivery_id for one in first.news} < {
+        one.pending.delivery_id for one in again.news
+    }
+    assert sorted(log.outcomes()) == ["delivered"] * 3 + ["failed"] * 2
+
+
+def test_a_kill_after_the_message_sends_the_same_message_again() -> None:
+    log, clock = Log(), ManualClock(0)
+    mail = Together(clock)
+
+    async def first(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, ROUTES, {"mail": mail}, clock=clock)
+        await harness.assign()
+        await harness.read(news("a"), news("b"))
+        harness.writer.closes_at = "notifications"
+        await until(lambda: bool(mail.digests))
+
+    async def second(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, ROUTES, {"mail": mail}, clock=clock)
+        await harness.assign(committed=2)
+        await harness.idle()
+
+    life(first)
+    life(second)
+    one, other = mail.digests
+    assert one.digest_id == other.digest_id
+    assert one.thread is other.thread is None
+
+
+def test_a_refusal_is_dead_lettered_for_each() -> None:
+    log, clock = Log(), ManualClock(0)
+    mail = Together(clock, Refused("550 no"))
+    lives(log, clock, mail, [news("a"), news("b")], [news("a", "OK"), news("b", "OK")])
+    assert len(mail.digests) == 1
+    assert len(log.dead_letters()) == 2
+    assert log.states() == []
+
+
+def test_a_partition_that_goes_takes_those_who_wait_with_it() -> None:
+    log, clock = Log(), ManualClock(0)
+    mail = Together(clock)
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, ROUTES, {"mail": mail}, clock=clock, stopped=True)
+        await harness.assign()
+        await harness.read(news("a"), news("b"))
+        await harness.dispatcher.revoke([0], 1)
+        assert harness.queues["mail"].idle
+        harness.start()
+        await harness.assign(committed=2)
+        await harness.idle()
+
+    life(scenario)
+    assert mail.told() == [[("a", "opened"), ("b", "opened")]]
+
+
+@pytest.mark.parametrize(
+    ("by", "value"),
+    [
+        ("cluster", "prod"),
+        ("route", "all"),
+        ("topic", "orders"),
+        ("owner", "pay"),
+        ("cause", "late"),
+    ],
+)
+def test_what_incidents_of_a_digest_have_in_common(by: Any, value: str) -> None:
+    at = route(group_by=[by])
+    breach = Breach(
+        objective="o", limit="l", status="ERR", since=0, value=1, wanted=0, sentence="", owner="pay"
+    )
+    about = change(objectives=[breach], cause=Cause(name="late", sentence=""))
+    key = Grouping([at], ["mail"]).key(about, at, "mail")
+    assert key is not None
+    assert [(label.name, label.value) for label in key.labels] == [(by, value)]
+
+
+def test_who_is_told_alone() -> None:
+    at, alone = route(), route(group_by=[])
+    grouping = Grouping([at, alone], ["mail"])
+    assert grouping.key(change(), at, "mail") is not None
+    assert grouping.key(change(), at, "hook") is None
+    assert grouping.key(change(), alone, "mail") is None

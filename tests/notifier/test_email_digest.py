@@ -1,0 +1,112 @@
+"""What a mail says about many incidents, and how their mails hang together."""
+
+from __future__ import annotations
+
+from email.message import EmailMessage
+from typing import Any
+
+from notifier.builders import MINUTE, OPENED_AT, delivery, event
+from notifier.test_email_message import NOW, SETTINGS, html, mail, text
+from warren.contracts import Cause, DigestKey, GroupStatusName, Label
+from warren_notifier.channels.digest import Digest
+from warren_notifier.channels.email_message import digest_message, templates
+from warren_notifier.state.delivery import Delivery
+
+PROD = DigestKey(route="all", labels=(Label(name="cluster", value="prod"),))
+LINK = "https://warren.example.org"
+
+
+def news(number: int, status: GroupStatusName = "ERR", kind: Any = "opened", **data: Any) -> Any:
+    name = f"g{number:04}"
+    about = event(status, group=name, incident_id=f"{name}-1", event_id=name, **data)
+    return delivery(about, kind=kind, delivery_id=f"d{number}")
+
+
+def over(number: int) -> Delivery:
+    found = news(number, "OK", "resolved", previous="ERR", at=OPENED_AT + 5 * MINUTE)
+    assert isinstance(found, Delivery)
+    return found
+
+
+def lasting(*numbers: int) -> list[str]:
+    return [news(number).event for number in numbers]
+
+
+def digest(
+    *told: Delivery, lasts: list[str] | None = None, thread: str | None = None, key: Any = PROD
+) -> EmailMessage:
+    about = Digest("digest-1", key, told, lasts or [], thread)
+    return digest_message(about, SETTINGS, templates(), LINK, NOW)
+
+
+def test_one_incident_is_told_as_it_is_alone() -> None:
+    one = delivery()
+    about = Digest("digest-1", PROD, [one], [], None)
+    told = digest_message(about, SETTINGS, templates(), LINK, NOW)
+    assert told.items() == mail(link=LINK).items()
+    assert (text(told), html(told)) == (text(mail(link=LINK)), html(mail(link=LINK)))
+
+
+def test_beside_others_that_last_it_says_so_and_is_in_their_thread() -> None:
+    told = digest(news(1), lasts=lasting(2, 3), thread="root")
+    assert told["Subject"].startswith("[ERR] g0001 on prod: ")
+    assert "Besides      2 more groups are in trouble on prod, worst ERR\n" in text(told)
+    assert told["In-Reply-To"] == told["References"] == "<root@example.org>"
+    assert told["Message-ID"] == "<d1@example.org>"
+
+
+def test_a_storm_lists_the_worst_and_counts_the_rest() -> None:
+    cause = Cause(name="one_broker", sentence="broker 3 leads all of them")
+    many = [news(n, "WARN", total_lag=n) for n in range(1000)]
+    many += [news(n, "ERR", total_lag=n, cause=cause) for n in range(1000, 2000)]
+    storm = digest(*many)
+    assert storm["Subject"] == "[ERR] 2,000 groups in trouble on prod"
+    assert storm["Message-ID"] == "<digest-1@example.org>"
+    assert storm["X-Warren-Delivery"] == "digest-1"
+    assert storm["References"] is None
+    body = text(storm)
+    assert "2,000 consumer groups on prod are in trouble: 1,000 ERR, 1,000 WARN." in body
+    assert "Lag          1,999,000 records\n" in body
+    assert "Causes       1,000 one_broker\n" in body
+    assert "  ERR  g1999: 1,999 records behind, for 12 m; broker 3 leads all of them\n" in body
+    assert body.index("g1999") < body.index("g1998")
+    assert body.count("\n  ERR ") == 20
+    assert "… and 1,980 more" in body
+    assert len(storm.as_bytes()) < 20_000
+
+
+def test_it_is_updated_as_it_grows_and_ends() -> None:
+    grown = digest(news(3), news(4), over(5), lasts=lasting(1, 2), thread="root")
+    assert grown["Subject"] == "[ERR] 4 groups in trouble on prod, 2 new, 1 over"
+    assert grown["References"] == grown["In-Reply-To"] == "<root@example.org>"
+    assert "As before    2\n" in text(grown)
+    assert "g0005: OK again after 5 m" in text(grown)
+    ended = digest(over(1), over(2), thread="root")
+    assert ended["Subject"] == "[OK] 2 groups on prod: over"
+    assert "what was told of them is over" in text(ended)
+    assert "Worst groups" not in text(ended)
+
+
+def test_of_several_news_about_a_group_the_last_counts() -> None:
+    again = event("ERR", group="g0001", incident_id="g0001-2", at=OPENED_AT + 6 * MINUTE)
+    both = digest(over(1), delivery(again, kind="opened"), thread="root")
+    assert both["Subject"] == "[ERR] 1 group in trouble on prod"
+    assert "OK again" not in text(both)
+
+
+def test_clusters_are_named_where_they_differ() -> None:
+    key = DigestKey(route="all", labels=(Label(name="owner", value=""),))
+    told = digest(news(1, cluster="a"), news(2, cluster="b"), key=key)
+    assert told["Subject"] == "[ERR] 2 groups in trouble of no known owner"
+    assert "g0001 on a: " in text(told)
+    assert "g0002 on b<" in html(told)
+
+
+def test_names_cannot_break_out_of_a_digest() -> None:
+    evil = "<b>x</b>\r\nBcc: everyone@example.org"
+    about = event(group=evil, incident_id="x", event_id="x")
+    key = DigestKey(route="all", labels=(Label(name="topic", value=evil),))
+    told = digest(delivery(about), news(1), key=key)
+    assert told["Bcc"] is None
+    assert "<b>" not in html(told)
+    assert told.as_bytes().isascii()

@@ -1,0 +1,149 @@
+"""Groups that are well and not well by turns are told once, and again when they are quiet."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from notifier.builders import MINUTE, OPENED_AT, delivery, event, route
+from notifier.harness import Harness, Log, Scripted, life
+from notifier.test_email_message import mail, text
+from warren.clock import ManualClock
+from warren.contracts import Flapping, GroupStatusName, StatusChangeEvent
+
+WINDOW = 30 * MINUTE
+ROUTES = [route(channels=("hook",), repeat_interval=60)]
+
+
+def turn(
+    incident: int, status: GroupStatusName, minute: float, number: int = 0
+) -> StatusChangeEvent:
+    return event(
+        status,
+        incident_id=f"i{incident}",
+        event_id=f"i{incident}-{number}-{status}",
+        at=OPENED_AT + round(minute * MINUTE),
+    )
+
+
+def incident(
+    number: int, minute: float, status: GroupStatusName = "ERR"
+) -> list[StatusChangeEvent]:
+    """Opened at a minute, over half a minute later."""
+    return [turn(number, status, minute), turn(number, "OK", minute + 0.5)]
+
+
+class Group:
+    """A notifier for which three incidents are flapping, restarted at will."""
+
+    def __init__(self) -> None:
+        self.log = Log()
+        self.hook = Scripted()
+        self.clock = ManualClock(OPENED_AT)
+        self._offset = 0
+
+    def lives(self, *events: StatusChangeEvent, quiet_at: float | None = None) -> None:
+        async def scenario(tasks: asyncio.TaskGroup) -> None:
+            channels = {"hook": self.hook}
+            harness = Harness(self.log, tasks, ROUTES, channels, clock=self.clock, flap_openings=3)
+            await harness.assign(committed=self._offset)
+            for one in events:
+                await harness.read(one, offset=self._offset)
+                self._offset += 1
+                await harness.idle()
+            if quiet_at is not None:
+                at = OPENED_AT + round(quiet_at * MINUTE)
+                self.clock.advance((at - self.clock.now_ms()) / 1000)
+                await harness.dispatcher.repeat()
+                await harness.idle()
+                await harness.dispatcher.forget_settled()
+
+        life(scenario)
+
+    def told(self) -> list[tuple[str, str]]:
+        return [(one.pending.incident_id, one.pending.kind) for one in self.hook.sent]
+
+
+def both(*numbers: int) -> Sequence[tuple[str, str]]:
+    return [(f"i{n}", kind) for n in numbers for kind in ("opened", "resolved")]
+
+
+def test_it_is_told_once_and_its_end_when_it_has_been_quiet() -> None:
+    group = Group()
+    group.lives(*(e for n in range(10) for e in incident(n, n)))
+    assert group.told() == [*both(0, 1), ("i2", "opened")]
+    flapping = group.hook.sent[-1].pending.flapping
+    assert flapping == Flapping(openings=3, since=OPENED_AT, quiet_ms=WINDOW)
+    group.lives(quiet_at=30)
+    assert group.told() == [*both(0, 1), ("i2", "opened")], "nine and a half minutes ago it moved"
+    group.lives(quiet_at=40)
+    assert group.told() == both(0, 1, 2)
+    assert group.hook.sent[-1].pending.event_id == "i2-0-OK"
+    assert group.hook.sent[-1].pending.left_out == 15
+    assert group.log.states() == []
+
+
+def test_what_was_withheld_is_audited() -> None:
+    group = Group()
+    group.lives(*(e for n in range(6) for e in incident(n, n)))
+    withheld = [one for one in group.log.audit() if one.outcome == "superseded"]
+    assert [one.event_id for one in withheld] == [f"i{n}-0-ERR" for n in (3, 4, 5)]
+    assert {one.detail for one in withheld} == {"the group flaps, and newer news replace it"}
+
+
+def test_one_that_stays_bad_is_told_as_it_is() -> None:
+    group = Group()
+    group.lives(*(e for n in range(5) for e in incident(n, n)), turn(9, "ERR", 6))
+    group.lives(quiet_at=37)
+    assert group.told() == [*both(0, 1, 2), ("i9", "opened")]
+    group.lives(turn(9, "OK", 38))
+    assert group.told() == both(0, 1, 2, 9)
+
+
+def test_what_gets_worse_is_told_at_once() -> None:
+    group = Group()
+    group.lives(*(e for n in range(4) for e in incident(n, n, "WARN")))
+    assert group.told() == [*both(0, 1), ("i2", "opened")]
+    group.lives(turn(8, "ERR", 5))
+    assert group.told() == [*both(0, 1, 2), ("i8", "opened")]
+    assert group.hook.sent[-1].pending.flapping is not None
+    group.lives(turn(8, "WARN", 6, 1), turn(8, "ERR", 7, 2), turn(8, "OK", 8))
+    assert group.told() == [*both(0, 1, 2), ("i8", "opened")]
+    group.lives(quiet_at=39)
+    assert group.told() == both(0, 1, 2, 8)
+
+
+def test_changes_of_the_incident_that_was_told() -> None:
+    group = Group()
+    group.lives(*(e for n in range(2) for e in incident(n, n)), turn(2, "ERR", 2))
+    group.lives(*(turn(2, "WARN" if n % 2 else "ERR", 3 + n, n) for n in range(1, 6)))
+    assert group.told() == [*both(0, 1), ("i2", "opened")]
+    group.lives(quiet_at=39)
+    assert group.told() == [*both(0, 1), ("i2", "opened"), ("i2", "changed")]
+    assert group.hook.sent[-1].pending.status == "WARN"
+
+
+def test_an_event_after_the_quiet_time_is_decided_as_any_other() -> None:
+    """Read late, after the notifier was away."""
+    group = Group()
+    group.lives(*(e for n in range(5) for e in incident(n, n)), *incident(9, 60))
+    assert group.told() == both(0, 1, 2, 9)
+
+
+def test_a_few_incidents_are_no_flapping_and_are_forgotten() -> None:
+    group = Group()
+    group.lives(*(e for n in range(4) for e in incident(n, 20 * n)))
+    assert group.told() == both(0, 1, 2, 3)
+    assert len(group.log.states()) == 1, "how often it opened of late"
+    group.lives(quiet_at=91)
+    assert group.log.states() == []
+
+
+def test_a_mail_says_that_it_flaps() -> None:
+    flapping = Flapping(openings=5, since=OPENED_AT, quiet_ms=WINDOW)
+    told = mail(flapping=flapping)
+    assert told["Subject"].startswith("[ERR] billing on prod: flapping, 5 incidents in 12 m; 1 ")
+    assert "Flapping     5 incidents in 12 m; told again when it gets worse, or has been" in text(
+        told
+    )
+    assert delivery(flapping=flapping).pending.flapping == flapping
