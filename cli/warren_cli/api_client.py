@@ -34,7 +34,12 @@ def api_address(api: ApiSettings) -> str:
 
 
 def request(
-    method: str, address: str, path: str, body: Mapping[str, Any] | None = None, **parameters: Any
+    method: str,
+    address: str,
+    path: str,
+    body: Mapping[str, Any] | None = None,
+    *,
+    parameters: Mapping[str, str | bool] | None = None,
 ) -> Any:
     """The JSON that `/api/v1/PATH` answers with. `parameters`: of the query.
 

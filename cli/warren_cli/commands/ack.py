@@ -47,7 +47,7 @@ def _open_incident(address: str, beginning: str) -> dict[str, Any]:
     cursor: dict[str, str] = {}
     found: list[dict[str, Any]] = []
     while True:
-        page = request("GET", address, "incidents", open=True, **cursor)
+        page = request("GET", address, "incidents", parameters={"open": True, **cursor})
         found += [one for one in page["incidents"] if one["id"].startswith(beginning)]
         if not page["next"]:
             break

@@ -81,8 +81,8 @@ def list_(
     api: ApiOption = None,
 ) -> None:
     """Show the silences that hold now."""
-    parameters = {} if everything else {"in_force": True}
-    answer = request("GET", _address(config, api), "silences", **parameters)
+    parameters: dict[str, str | bool] = {} if everything else {"in_force": True}
+    answer = request("GET", _address(config, api), "silences", parameters=parameters)
     if as_json:
         typer.echo(json.dumps(answer, indent=2, ensure_ascii=False))
         return

@@ -26,6 +26,7 @@ from warren_notifier.delivery.records import Records
 from warren_notifier.delivery.retry_plan import without_attempt
 from warren_notifier.routing.change import Change, Subject, read_change
 from warren_notifier.routing.decisions import Decision, Router
+from warren_notifier.routing.escalation import begun_anew, on_escalate
 from warren_notifier.routing.flapping import Damped, Damping
 from warren_notifier.silences.holds import Holds, HoldsAt
 from warren_notifier.source.backlog import Backlog
@@ -147,6 +148,23 @@ class Dispatcher:
                 self._note(state, state.change, decision, batch)
         await self._make_durable(batch)
 
+    async def escalate(self) -> None:
+        """Tells further channels of what has been bad for long, and nobody looks after."""
+        if not any(route.escalate_to for route in self._router.routes):
+            return
+        batch, now = _Batch(), self._clock.now_ms()
+        for state in self._owned.states():
+            if state.incident is None or state.change is None:
+                continue
+            if self._holds.is_looked_after(state.incident.incident_id):
+                continue
+            if any(telling.is_held for telling in state.tellings):  # its time begins afterwards
+                continue
+            decision = on_escalate(self._router, state.change, state.incident, state.told(), now)
+            if decision is not None:
+                self._note(state, state.change, decision, batch)
+        await self._make_durable(batch)
+
     async def put_off(self) -> None:
         """Puts off what is silenced now, and goes on with what is no longer."""
         batch = _Batch()
@@ -167,8 +185,11 @@ class Dispatcher:
                 telling.hold(hold.name)
                 batch.records.append(self._recorder.put_off(delivery, hold.detail))
             else:
-                telling.release(self._clock.now_ms())
+                now = self._clock.now_ms()
+                telling.release(now)
                 batch.news.append((telling, delivery))
+                if state.incident is not None and not telling.told.opened:
+                    state.incident = begun_anew(state.incident, {delivery.pending.route}, now)
             batch.states[state.partition, state.subject] = state
 
     def _read(self, record: SourceRecord, batch: _Batch) -> Change | None:

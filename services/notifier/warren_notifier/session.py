@@ -184,6 +184,7 @@ class Session:
         while True:
             await dispatcher.put_off()
             await dispatcher.repeat()
+            await dispatcher.escalate()
             await dispatcher.forget_settled()
             self._show()
             await self._sleep(TICK_SECONDS)

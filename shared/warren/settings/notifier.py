@@ -71,6 +71,14 @@ class RouteSettings(Section):
     group_interval: Seconds = Field(
         default=300, description="Least seconds between two messages about incidents told together"
     )
+    escalate_after: SecondsOrNone = Field(
+        default=0,
+        description="Seconds that an incident stays bad, and nobody acknowledges it, until "
+        "`escalate_to` are told too; 0 never",
+    )
+    escalate_to: list[Name] = Field(
+        default_factory=list, description="Names of the further channels"
+    )
     continue_matching: bool = Field(
         default=False, description="Try the following routes too; a channel gets a change once"
     )
@@ -216,10 +224,13 @@ class NotifierSettings(Section):
     @model_validator(mode="after")
     def _routes_fit_channels(self) -> Self:
         for route in self.routes:
-            unknown = [name for name in route.channels if name not in self.channels]
+            named = (*route.channels, *route.escalate_to)
+            unknown = [name for name in named if name not in self.channels]
             if unknown:
                 known = ", ".join(sorted(self.channels)) or "none"
                 raise ValueError(f"route {route.name}: no channel {unknown[0]!r} (known: {known})")
+            if bool(route.escalate_to) != bool(route.escalate_after):
+                raise ValueError(f"route {route.name}: escalate_after and escalate_to go together")
         twice = [name for name, n in Counter(route.name for route in self.routes).items() if n > 1]
         if twice:
             raise ValueError(f"two routes are named {twice[0]!r}")

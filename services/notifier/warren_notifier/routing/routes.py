@@ -21,6 +21,8 @@ class Route:
         self.repeat_interval_ms = round(settings.repeat_interval * 1000)
         self.continue_matching = settings.continue_matching
         self.mute = tuple(settings.mute)
+        self.escalate_after_ms = round(settings.escalate_after * 1000)
+        self.escalate_to = tuple(dict.fromkeys(settings.escalate_to))
         self.group_by = settings.group_by
         self.group_wait = settings.group_wait
         self.group_interval = settings.group_interval
