@@ -53,6 +53,7 @@ def test_every_noun_is_there(description: dict[str, Any]) -> None:
         "incidents",
         "incidents/{id}",
         "incidents/{id}/acknowledge",
+        "notifications",
         "problems",
         "problems/{slug}",
         "silences",

@@ -29,6 +29,7 @@ from warren_api.model.freshness import GroupFreshness
 from warren_api.model.group import GroupView, StatusSince
 from warren_api.model.lag_parts import LagParts
 from warren_api.model.membership import Membership
+from warren_api.model.notifications import Notifications
 from warren_api.model.status_history import StatusHistory
 from warren_api.model.topics import TopicIndex
 
@@ -46,13 +47,14 @@ class ReadModelSize:
 
 class ReadModel:
     """Groups by (cluster, group); `topics` by theirs; `history` of at most so many changes;
-    `silences` and acknowledgements.
+    `silences` and acknowledgements; `notifications`, likewise bounded.
     """
 
     def __init__(self, history: int = HISTORY) -> None:
         self.history = StatusHistory(history)
         self.topics = TopicIndex()
         self.silences = Silences()
+        self.notifications = Notifications(history)
         self._lock = threading.Lock()
         self._parts = LagParts()
         self._views: dict[GroupName, GroupView] = {}

@@ -33,6 +33,7 @@ from warren_api.http.raw_path import Segment
 Render = Callable[..., Response]
 Form = TypeVar("Form", bound=BaseModel)
 HOURS = {1: "1 hour", 2: "2 hours", 8: "8 hours", 24: "a day", 72: "3 days", 168: "a week"}
+ATTEMPTS_SHOWN = 100
 UNDO = "undo"  # the name of the button that takes an acknowledgement back
 
 
@@ -96,6 +97,8 @@ def add_routes(routes: APIRouter, context: ApiContext, render: Render) -> None:
             status_code=HTTPStatus.OK if found else HTTPStatus.NOT_FOUND,
             incident=found,
             acknowledgement=context.model.silences.acknowledgement(id_),
+            attempts=context.model.notifications.of_incident(id_)[:ATTEMPTS_SHOWN],
+            waiting=context.model.notifications.waiting_of(id_),
             problem=problem,
         )
 

@@ -277,6 +277,43 @@ INCIDENT: Body = {
     "acknowledgement": _ACKNOWLEDGEMENT,
     "changes": [_VERDICT],
 }
+_TOLD: Body = {
+    "cluster": "prod",
+    "group": "billing",
+    "incident_id": _INCIDENT["id"],
+    "event_id": _VERDICT["id"],
+    "delivery_id": "9c1a4f0e-52b3-5d0f-8a77-1f2e3d4c5b6a",
+    "kind": "opened",
+    "status": "ERR",
+    "route": "pager",
+    "channel": "oncall",
+}
+NOTIFICATIONS: Body = {
+    "notifications": [
+        {
+            **_TOLD,
+            "at": _STOPPED_AT + 312,
+            "attempt": 1,
+            "outcome": "delivered",
+            "detail": "204 No Content",
+            "next_attempt_at": None,
+            "duration_ms": 48,
+        }
+    ],
+    "next": None,
+    "total": 1,
+    "pending": [
+        {
+            **_TOLD,
+            "channel": "team",
+            "since": _STOPPED_AT + 250,
+            "attempts": 0,
+            "next_attempt_at": _STOPPED_AT + 250,
+            "held": "silence 3f6c2b8e91d4",
+        }
+    ],
+    "pending_total": 1,
+}
 INCIDENTS: Body = {
     "incidents": [INCIDENT],
     "next": None,
@@ -333,6 +370,7 @@ BY_MODEL: dict[str, Body] = {
     "TopicDetail": TOPIC_DETAIL,
     "Incidents": INCIDENTS,
     "IncidentView": INCIDENT,
+    "Notifications": NOTIFICATIONS,
     "Silences": {"silences": [_SILENCE]},
     "SilenceView": _SILENCE,
     "ProblemTypes": {"problems": [PROBLEM_TYPE]},

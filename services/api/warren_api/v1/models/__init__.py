@@ -10,6 +10,7 @@ from warren_api.v1.models.groups import (
     MembershipDetail,
 )
 from warren_api.v1.models.members import Member
+from warren_api.v1.models.notifications import Notifications, NotificationView, PendingView
 from warren_api.v1.models.partitions import PartitionDetail, WindowCommit, WorstPartition
 from warren_api.v1.models.silences import (
     AcknowledgementNote,
@@ -37,7 +38,10 @@ __all__ = [
     "Incidents",
     "Member",
     "MembershipDetail",
+    "NotificationView",
+    "Notifications",
     "PartitionDetail",
+    "PendingView",
     "RecordedVerdict",
     "SilenceNote",
     "SilenceView",
