@@ -4,8 +4,8 @@ Catching up, only the newest record per key is parsed, and of status changes and
 them as many as the history keeps. When the home cluster goes away the model
 stays as it is and `state` says what is wrong; reading goes on by itself when it is back.
 `warren.freshness`, `warren.groups`, `warren.topics`, `warren.clusters`, `warren.silences`,
-`warren.acknowledgements`, `warren.notifications` and `warren.notifier-state` may be missing: an older
-installation does without.
+`warren.acknowledgements`, `warren.notifications` and `warren.notifier-state` may be missing: an
+older installation does without.
 """
 
 from __future__ import annotations

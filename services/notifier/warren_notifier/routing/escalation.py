@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from warren.contracts import OpenIncident, RouteProgress, Told
 
 from warren_notifier.routing.change import Change
-from warren_notifier.routing.decisions import Decision, Router
+from warren_notifier.routing.decisions import Decision, News, Router
 from warren_notifier.routing.routes import Route, matching
 
 
@@ -18,7 +18,7 @@ def on_escalate(
 
     `change` is the incident's newest. From then on these channels are told as the route's own.
     """
-    progress, news = dict(incident.routes), []
+    progress, news = dict(incident.routes), list[News]()
     for route in matching(router.routes, change):
         done = progress.get(route.name)
         if done is None or not _is_due(route, done, now):
