@@ -24,6 +24,7 @@ class LazyCommands(TyperGroup):
         "status",
         "silence",
         "ack",
+        "notify",
         "token",
         "evaluate",
         "decode",

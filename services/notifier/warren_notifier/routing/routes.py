@@ -42,6 +42,21 @@ class Route:
             and not _any(self._groups_deny, subject.group)
         )
 
+    def mismatch(self, change: Change) -> str | None:
+        """Why `matches` says no, for people; None where it says yes."""
+        subject = change.subject
+        if change.severity < self.minimum_severity:
+            return f"minimum_severity is {self.minimum_severity.name}"
+        if self._event_types and subject.event_type not in self._event_types:
+            return f"event_types has no {subject.event_type}"
+        if self._clusters and not _any(self._clusters, subject.cluster):
+            return "clusters has no expression that matches"
+        if self._groups_allow and not _any(self._groups_allow, subject.group):
+            return "groups_allow has no expression that matches"
+        if _any(self._groups_deny, subject.group):
+            return "groups_deny has an expression that matches"
+        return None
+
 
 def matching(routes: Sequence[Route], change: Change) -> list[Route]:
     """The first route that matches, and more as long as they ask to continue."""
