@@ -19,6 +19,7 @@ from warren.contracts import (
     FreshnessEvent,
     GroupEvent,
     LagEvent,
+    NotificationTest,
     Silence,
     StatusChangeEvent,
     TopicsEvent,
@@ -206,6 +207,7 @@ class Obeying:
 
     def __init__(self, model: ReadModel) -> None:
         self._silences = model.silences
+        self.tests: list[NotificationTest] = []
 
     def silence(self, silence: Silence) -> None:
         self._silences.apply(silence.id.encode(), silence.to_bytes())
@@ -213,6 +215,9 @@ class Obeying:
     def acknowledge(self, acknowledgement: Acknowledgement) -> None:
         key = acknowledgement.incident_id.encode()
         self._silences.apply_acknowledgement(key, acknowledgement.to_bytes())
+
+    def test(self, test: NotificationTest) -> None:
+        self.tests.append(test)
 
     def withdraw(self, incident_id: str) -> None:
         self._silences.apply_acknowledgement(incident_id.encode(), None)

@@ -54,6 +54,7 @@ def test_every_noun_is_there(description: dict[str, Any]) -> None:
         "incidents/{id}",
         "incidents/{id}/acknowledge",
         "notifications",
+        "notifications/test",
         "problems",
         "problems/{slug}",
         "silences",

@@ -1,14 +1,17 @@
-"""`warren notify explain`."""
+"""`warren notify explain` and `warren notify test`."""
 
 from __future__ import annotations
 
+from itertools import count
 from pathlib import Path
 
 import pytest
-from api.served_api import Api, served
+from api.served_api import Api, Obeying, served
+from api.test_notifications import told
+from structlog.testing import capture_logs
 from typer.testing import CliRunner
 from warren.clock import SystemClock
-from warren.contracts import Silence
+from warren.contracts import NotificationTest, Silence
 from warren.errors import SettingsError
 from warren_cli.main import app
 
@@ -112,3 +115,59 @@ def test_that_somebody_has_silenced_it(config: str) -> None:
 def test_what_nobody_is_told_of(config: str, arguments: tuple[str, ...], names: str) -> None:
     with pytest.raises(SettingsError, match=names):
         explain(config, *arguments)
+
+
+class Notifier(Obeying):
+    """Tells `channels` at once: each with what came of its opening."""
+
+    def __init__(self, api: Api, channels: dict[str, str]) -> None:
+        super().__init__(api.model)
+        self._notifications = api.model.notifications
+        self._channels = channels
+
+    def test(self, test: NotificationTest) -> None:
+        super().test(test)
+        offsets = count()
+        for channel, outcome in self._channels.items():
+            ended = "delivered" if outcome == "delivered" else "suppressed"
+            for kind, what in (("opened", outcome), ("resolved", ended)):
+                one = told(
+                    channel=channel,
+                    kind=kind,
+                    outcome=what,
+                    detail="as it is",
+                    incident_id=test.incident_id,
+                    delivery_id=f"{channel}-{kind}",
+                )
+                self._notifications.take(0, next(offsets), one.to_bytes())
+
+
+@pytest.mark.parametrize(
+    ("channels", "code"),
+    [
+        ({"mail": "delivered", "oncall": "delivered"}, 0),
+        ({"mail": "delivered", "oncall": "refused"}, 1),
+        ({"mail": "delivered"}, 1),
+        ({}, 1),
+    ],
+)
+def test_what_comes_of_a_test(config: str, channels: dict[str, str], code: int) -> None:
+    api = Api()
+    notifier = Notifier(api, channels)
+    api = Api(model=api.model, asking=notifier)
+    with served(api) as address, capture_logs():
+        arguments = ["notify", "test", "--route", "people", "--by", "ada", "--wait", "2"]
+        result = CliRunner().invoke(app, [*arguments, "--config", config, "--api", address])
+    assert result.exit_code == code, result.output
+    assert [(one.route, one.by) for one in notifier.tests] == [("people", "ada")]
+    for channel, outcome in channels.items():
+        assert f"{channel}, opened: {outcome}, as it is" in result.output
+    if not channels:
+        assert "no notifier has taken it up" in result.output
+
+
+def test_a_route_that_there_is_not(config: str) -> None:
+    arguments = ["notify", "test", "--route", "nothing", "--config", config]
+    result = CliRunner().invoke(app, arguments)
+    assert isinstance(result.exception, SettingsError)
+    assert "no route nothing; there are: pager, tests, people, rest" in str(result.exception)

@@ -10,10 +10,10 @@ import pytest
 from confluent_kafka.admin import AdminClient
 from notifier.asked import acknowledgement, silence
 from notifier.builders import event
-from notifier.http_receiver import HttpReceiver
+from notifier.http_receiver import Answer, HttpReceiver
 from notifier.process import Home, config, notifier, stop, webhook
 from support.waiting import eventually
-from warren.contracts import Acknowledgement, Silence
+from warren.contracts import Acknowledgement, NotificationTest, Silence
 from warren.kafka.producer import EventProducer
 
 pytestmark = pytest.mark.integration
@@ -132,6 +132,27 @@ def test_acknowledged_incidents_are_not_repeated(home: Home, tmp_path: Path) -> 
                 lambda: ("resolved", "delivered") in outcomes(home, "billing"), message="its end"
             )
             assert stop(running) == 0, running.output()
+
+
+def test_a_route_is_tried_out_once(home: Home, tmp_path: Path) -> None:
+    def try_out(id_: str) -> None:
+        test = NotificationTest(id=id_, route="all", by="ada", at=now())
+        producer = EventProducer("home", "home", home.settings)
+        topic = f"{home.settings.topic_prefix}notification-tests"
+        producer.send(topic, id_.encode(), test.to_bytes())
+        producer.flush()
+
+    try_out("before")
+    with HttpReceiver(Answer(500)) as hooks:
+        with notifier(config(tmp_path, home, webhook("hook", hooks.port))) as running:
+            try_out("now")
+            eventually(lambda: len(hooks.requests) == 3, message="opened at the second try, ended")
+            eventually(lambda: len(home.audit()) == 3, message="audited")
+            assert stop(running) == 0, running.output()
+        assert len(hooks.requests) == 3
+    assert {one.incident_id for one in home.audit()} == {"test-now"}
+    told = [(one.kind, one.outcome) for one in home.audit()]
+    assert told == [("opened", "failed"), ("opened", "delivered"), ("resolved", "delivered")]
 
 
 def test_an_older_installation_without_the_topics_goes_on(home: Home, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from warren.contracts import (
     Incident,
     LagEvent,
     NotificationEvent,
+    NotificationTest,
     NotifierState,
     OffsetEvent,
     OpenIncident,
@@ -232,7 +233,9 @@ ACKNOWLEDGEMENT = Acknowledgement(
     why="restarting it",
     at=1_795_244_400_123,
 )
+NOTIFICATION_TEST = NotificationTest(id="7d3e", route="pager", by="ada", at=1_795_244_400_123)
 EVENTS: list[Event] = [
+    NOTIFICATION_TEST,
     SILENCE,
     ACKNOWLEDGEMENT,
     FRESHNESS_EVENT,

@@ -1,14 +1,15 @@
-"""`warren notify`: who would be told, and why."""
+"""`warren notify`: who would be told, and why; and whether they can be."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
 from warren.clock import SystemClock
-from warren.contracts import EVENT_TYPES, STATUS_CHANGED
+from warren.contracts import EVENT_TYPES, STATUS_CHANGED, GroupStatusName
 from warren.errors import SettingsError
 from warren.settings_file import load_settings
 from warren.silences import group_matcher
@@ -22,7 +23,15 @@ from warren_notifier.silences.explanation import ChannelPart, RoutePart, explain
 
 from warren_cli.api_client import ApiRefused, ApiUnavailable, api_address, request
 from warren_cli.commands.options import ApiOption, ConfigOption
+from warren_cli.commands.silence import ByOption, whoever
 from warren_cli.commands.status import StatusName
+
+LOOK_EVERY = 0.5  # seconds
+_STATUSES: dict[StatusName, GroupStatusName] = {
+    StatusName.OK: "OK",
+    StatusName.WARN: "WARN",
+    StatusName.ERR: "ERR",
+}
 
 app = typer.Typer(help="Who is told of what, by which route.", no_args_is_help=True)
 
@@ -54,23 +63,14 @@ def explain_(
     """
     if event_type not in EVENT_TYPES:
         raise SettingsError("--type", f"{visible(event_type)} is none of {', '.join(EVENT_TYPES)}")
-    if status is StatusName.UNKNOWN:
+    if status not in _STATUSES:
         raise SettingsError("--status", "nobody is told that a status is unknown")
     settings, clock = load_settings(config), SystemClock()
     routes = [Route(route) for route in settings.notifier.routes]
     channels = configured_channels(settings.notifier, clock)
     grouping = Grouping(routes, {name for name, one in channels.items() if tells_many(one)})
     subject = Subject(cluster, group, event_type)
-    change = Change(
-        "",
-        subject,
-        status.value,
-        "",
-        "",
-        topic=topic,
-        owner=owner,
-        cause=cause,  # type: ignore[arg-type]  # OK, WARN or ERR
-    )
+    change = Change("", subject, _STATUSES[status], "", "", topic=topic, owner=owner, cause=cause)
     now = clock.now_ms()
     parts = explain(routes, grouping, change, now)
     if not parts:
@@ -119,3 +119,58 @@ def _silence(address: str, cluster: str, group: str, now: int) -> str:
                 f"{visible(silence['by'])}: {visible(silence['why'])} (silence {silence['id']})"
             )
     return "not silenced"
+
+
+@app.command("test")
+def try_out(
+    route: Annotated[str, typer.Option(help="Its name, as in [[notifier.routes]]")],
+    wait: Annotated[float, typer.Option(min=0, help="Seconds to wait for what comes of it")] = 60,
+    by: ByOption = None,
+    config: ConfigOption = None,
+    api: ApiOption = None,
+) -> None:
+    """Have a notifier tell a route's channels of an incident that there is not, and of its end.
+
+    All as for a real one, whatever the route is for and whatever is silenced. Exit 1: not all has
+    arrived.
+    """
+    settings = load_settings(config)
+    known = {one.name: one.channels for one in settings.notifier.routes}
+    if known and route not in known:
+        raise SettingsError("--route", f"no route {visible(route)}; there are: {', '.join(known)}")
+    address = api or api_address(settings.api)
+    asked = request("POST", address, "notifications/test", {"route": route, "by": whoever(by)})
+    wanted = {(name, kind) for name in known.get(route, []) for kind in ("opened", "resolved")}
+    if not _report(address, asked["incident_id"], wanted, wait):
+        raise typer.Exit(1)
+
+
+def _report(address: str, incident: str, wanted: set[tuple[str, str]], wait: float) -> bool:
+    """Says what comes of a test, as it comes; whether all has arrived."""
+    shown: set[tuple[str, int]] = set()
+    arrived: set[tuple[str, str]] = set()
+    over: set[tuple[str, str]] = set()
+    until = time.monotonic() + wait
+    while True:
+        found = request("GET", address, "notifications", parameters={"incident": incident})
+        for one in reversed(found["notifications"]):
+            if (one["delivery_id"], one["attempt"]) in shown:
+                continue
+            shown.add((one["delivery_id"], one["attempt"]))
+            outcome = one["outcome"].replace("_", " ")
+            typer.echo(f"{one['channel']}, {one['kind']}: {outcome}, {visible(one['detail'])}")
+            if one["outcome"] != "failed":
+                over.add((one["channel"], one["kind"]))
+            if one["outcome"] == "delivered":
+                arrived.add((one["channel"], one["kind"]))
+        ends = {channel for channel, kind in over if kind == "resolved"}
+        told = {channel for channel, _ in over}
+        if over and wanted <= over and ends == told:
+            return arrived == over
+        if time.monotonic() > until:
+            typer.echo(
+                "no notifier has taken it up" if not shown else "that is all so far: see --wait",
+                err=True,
+            )
+            return False
+        time.sleep(LOOK_EVERY)

@@ -13,7 +13,7 @@ from uuid import uuid4
 import structlog
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 from starlette.concurrency import run_in_threadpool
-from warren.contracts import LONGEST_SILENCE_MS, Acknowledgement, Silence
+from warren.contracts import LONGEST_SILENCE_MS, Acknowledgement, NotificationTest, Silence
 from warren.contracts.silence import Expression, Person, Why
 from warren.patterns import searcher
 
@@ -54,6 +54,15 @@ class NewSilence(BaseModel):
         if not self.cluster and not self.group:
             raise ValueError('cluster or group is needed; group ".*" silences everything')
         return self
+
+
+class NewTest(BaseModel):
+    """A route is to be tried out."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    route: str = Field(min_length=1, max_length=300, description="Its name")
+    by: Person = Field(default="", description="Who wants to know; empty: whose token it is")
 
 
 class NewAcknowledgement(BaseModel):
@@ -117,6 +126,19 @@ async def acknowledge(
     found = context.model.silences.acknowledgement
     await _shown(lambda: found(incident.id) == acknowledgement)
     return acknowledgement
+
+
+async def test_route(context: ApiContext, wanted: NewTest, caller: str) -> NotificationTest:
+    """Raises KafkaError."""
+    test = NotificationTest(
+        id=uuid4().hex[:12],
+        route=wanted.route,
+        by=wanted.by or caller or NOBODY,
+        at=context.clock.now_ms(),
+    )
+    await run_in_threadpool(context.asking.test, test)
+    log.info("route to be tried out", route=test.route, by=test.by, id=test.id)
+    return test
 
 
 async def withdraw(context: ApiContext, incident_id: str) -> None:

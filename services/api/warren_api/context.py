@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from warren.clock import Clock
-from warren.contracts import Acknowledgement, Silence
+from warren.contracts import Acknowledgement, NotificationTest, Silence
 from warren.settings import Settings
 from warren.silences import InForce
 
@@ -40,6 +40,9 @@ class Asking(Protocol):
 
     def acknowledge(self, acknowledgement: Acknowledgement) -> None:
         """Somebody looks after an incident."""
+
+    def test(self, test: NotificationTest) -> None:
+        """A route is to be tried out."""
 
     def withdraw(self, incident_id: str) -> None:
         """Nobody looks after it any more."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import structlog
 from warren.clock import Clock
-from warren.contracts import NotifierState
+from warren.contracts import TEST_CLUSTER, NotificationTest, NotifierState
 from warren.errors import ContractViolation
 from warren.kafka.batched_writer import BatchedWriter, Record
 from warren.metrics import notifier as metrics
@@ -24,6 +24,7 @@ from warren_notifier.delivery.group_queues import GroupQueues
 from warren_notifier.delivery.outcome_recorder import OutcomeRecorder
 from warren_notifier.delivery.records import Records
 from warren_notifier.delivery.retry_plan import without_attempt
+from warren_notifier.routing import trial
 from warren_notifier.routing.change import Change, Subject, read_change
 from warren_notifier.routing.decisions import Decision, Router
 from warren_notifier.routing.escalation import begun_anew, on_escalate
@@ -163,6 +164,32 @@ class Dispatcher:
             decision = on_escalate(self._router, state.change, state.incident, state.told(), now)
             if decision is not None:
                 self._note(state, state.change, decision, batch)
+        await self._make_durable(batch)
+
+    async def test(self, partition: int, test: NotificationTest) -> None:
+        """Tells a route's channels of an incident that there is not, if the partition is ours."""
+        route = next((one for one in self._router.routes if one.name == test.route), None)
+        if partition not in self._owned.partitions or route is None:
+            return
+        now, batch = self._clock.now_ms(), _Batch()
+        change = trial.opening(test, now)
+        state = self._owned.state(partition, change.subject)
+        if state.incident is not None:  # of a test that is not over
+            return
+        state.offset = max(state.offset, 0)
+        decision = trial.router(self._router, route).on_change(change, 0, None, {}, now)
+        self._note(state, change, decision, batch)
+        await self._make_durable(batch)
+
+    async def end_tests(self) -> None:
+        """Tells the end of tests whose opening has come to its end on all channels."""
+        batch, now = _Batch(), self._clock.now_ms()
+        for state in self._owned.states():
+            if state.subject.cluster != TEST_CLUSTER or state.change is None or state.under_way():
+                continue
+            end = trial.closing(state.change, now)
+            decision = self._router.on_change(end, 0, state.incident, state.told(), now)
+            self._note(state, end, decision, batch)
         await self._make_durable(batch)
 
     async def put_off(self) -> None:

@@ -97,7 +97,6 @@ class Session:
         try:
             async with asyncio.TaskGroup() as tasks:
                 silences = Silences()
-                asked = SilenceTopics(self._home, silences, self._sleep)
                 queues = ChannelQueues(
                     tasks,
                     self._plan,
@@ -126,6 +125,7 @@ class Session:
                     Holds(silences, self._grouping.routes),
                     self._clock,
                 )
+                asked = SilenceTopics(self._home, silences, dispatcher.test, self._sleep)
                 helpers = [
                     tasks.create_task(self._writer.run()),
                     tasks.create_task(self._tick(dispatcher)),
@@ -185,6 +185,7 @@ class Session:
             await dispatcher.put_off()
             await dispatcher.repeat()
             await dispatcher.escalate()
+            await dispatcher.end_tests()
             await dispatcher.forget_settled()
             self._show()
             await self._sleep(TICK_SECONDS)

@@ -23,6 +23,7 @@ from warren.contracts.notification_event import (
     DeliveryOutcome,
     NotificationEvent,
 )
+from warren.contracts.notification_test import TEST_CLUSTER, NotificationTest
 from warren.contracts.notifier_state import (
     ChannelIdentity,
     DigestKey,
@@ -67,6 +68,7 @@ __all__ = [
     "REASONS",
     "RETENTION_CHANGED",
     "STATUS_CHANGED",
+    "TEST_CLUSTER",
     "Acknowledgement",
     "BadPartition",
     "Breach",
@@ -98,6 +100,7 @@ __all__ = [
     "LimitName",
     "MaxLag",
     "NotificationEvent",
+    "NotificationTest",
     "NotifierState",
     "OffsetEvent",
     "OpenIncident",

@@ -12,6 +12,7 @@ from warren.contracts.freshness_event import FreshnessEvent
 from warren.contracts.group_event import GroupEvent
 from warren.contracts.lag_event import LagEvent
 from warren.contracts.notification_event import NotificationEvent
+from warren.contracts.notification_test import NotificationTest
 from warren.contracts.notifier_state import NotifierState
 from warren.contracts.offset_event import OffsetEvent
 from warren.contracts.silence import Silence
@@ -92,6 +93,9 @@ SILENCES = Topic(
 ACKNOWLEDGEMENTS = Topic(
     Acknowledgement, "incident id", True, 400 * DAY_MS, "incidents that somebody looks after"
 )
+NOTIFICATION_TESTS = Topic(
+    NotificationTest, "test id", False, DAY_MS, "requests to try out a route of the notifiers"
+)
 FRESHNESS = Topic(
     FreshnessEvent, GROUP_KEY, True, 7 * DAY_MS, "how late each group is, and time to data loss"
 )
@@ -115,6 +119,7 @@ CATALOGUE: tuple[Topic, ...] = (
     NOTIFIER_STATE,
     SILENCES,
     ACKNOWLEDGEMENTS,
+    NOTIFICATION_TESTS,
     CLUSTERS,
     TOPICS,
     DEAD_LETTERS,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from warren.contracts import Acknowledgement, Silence
-from warren.contracts.topics import ACKNOWLEDGEMENTS, SILENCES
+from warren.contracts import Acknowledgement, NotificationTest, Silence
+from warren.contracts.topics import ACKNOWLEDGEMENTS, NOTIFICATION_TESTS, SILENCES
 from warren.settings import HomeSettings
 
 from warren_api.home.writer import HomeWriter
@@ -21,6 +21,9 @@ class AskedOnTopics:
     def acknowledge(self, acknowledgement: Acknowledgement) -> None:
         key = acknowledgement.incident_id.encode()
         self._writer.write(ACKNOWLEDGEMENTS, key, acknowledgement.to_bytes())
+
+    def test(self, test: NotificationTest) -> None:
+        self._writer.write(NOTIFICATION_TESTS, test.id.encode(), test.to_bytes())
 
     def withdraw(self, incident_id: str) -> None:
         self._writer.write(ACKNOWLEDGEMENTS, incident_id.encode(), None)

@@ -371,6 +371,7 @@ BY_MODEL: dict[str, Body] = {
     "Incidents": INCIDENTS,
     "IncidentView": INCIDENT,
     "Notifications": NOTIFICATIONS,
+    "RouteTest": {"id": "7d3e5f60a1b2", "route": "pager", "incident_id": "test-7d3e5f60a1b2"},
     "Silences": {"silences": [_SILENCE]},
     "SilenceView": _SILENCE,
     "ProblemTypes": {"problems": [PROBLEM_TYPE]},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from warren.contracts import TEST_CLUSTER
 from warren.settings.notifier import RouteSettings
 
 from warren_notifier.routing.change import Change, Severity
@@ -13,7 +14,9 @@ from warren_notifier.routing.change import Change, Severity
 class Route:
     """A route of the settings, its expressions compiled. They are searched for, not anchored."""
 
-    def __init__(self, settings: RouteSettings) -> None:
+    def __init__(self, settings: RouteSettings, *, is_test: bool = False) -> None:
+        """`is_test`: it is for tests, and nothing else is."""
+        self._is_test = is_test
         self.name = settings.name
         self.channels = tuple(dict.fromkeys(settings.channels))
         self.minimum_severity = Severity[settings.minimum_severity]
@@ -40,6 +43,7 @@ class Route:
             and (not self._clusters or _any(self._clusters, subject.cluster))
             and (not self._groups_allow or _any(self._groups_allow, subject.group))
             and not _any(self._groups_deny, subject.group)
+            and (subject.cluster == TEST_CLUSTER) == self._is_test
         )
 
     def mismatch(self, change: Change) -> str | None:
@@ -55,6 +59,8 @@ class Route:
             return "groups_allow has no expression that matches"
         if _any(self._groups_deny, subject.group):
             return "groups_deny has an expression that matches"
+        if (subject.cluster == TEST_CLUSTER) != self._is_test:
+            return f"cluster {TEST_CLUSTER} is for tests"
         return None
 
 

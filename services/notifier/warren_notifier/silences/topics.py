@@ -1,4 +1,6 @@
-"""`warren.silences` and `warren.acknowledgements`, read whole and followed."""
+"""What people ask notifiers for: `warren.silences` and `warren.acknowledgements`, read whole and
+followed, and `warren.notification-tests`, of which only what comes from now on counts.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,8 @@ from functools import partial
 
 import structlog
 from confluent_kafka import Message
-from warren.contracts.topics import ACKNOWLEDGEMENTS, SILENCES
+from warren.contracts import NotificationTest
+from warren.contracts.topics import ACKNOWLEDGEMENTS, NOTIFICATION_TESTS, SILENCES
 from warren.errors import ContractViolation, TopicMissing
 from warren.kafka.topic_reader import TopicReader
 from warren.kafka.topics import HOME
@@ -27,14 +30,25 @@ class SilenceTopics:
     """Keeps `silences` as the topics say. An older installation does without them."""
 
     def __init__(
-        self, home: HomeSettings, silences: Silences, sleep: Callable[[float], Awaitable[None]]
+        self,
+        home: HomeSettings,
+        silences: Silences,
+        on_test: Callable[[int, NotificationTest], Awaitable[None]],
+        sleep: Callable[[float], Awaitable[None]],
     ) -> None:
+        """`on_test`: is given the partition and what stands there."""
+        self._on_test = on_test
         self._home = home
         self._silences = silences
         self._sleep = sleep
         self._known = asyncio.Event()
         self._acknowledgements = ACKNOWLEDGEMENTS.full_name(home.topic_prefix)
-        self._topics = [SILENCES.full_name(home.topic_prefix), self._acknowledgements]
+        self._tests = NOTIFICATION_TESTS.full_name(home.topic_prefix)
+        self._topics = [
+            SILENCES.full_name(home.topic_prefix),
+            self._acknowledgements,
+            self._tests,
+        ]
 
     async def known(self, stop: asyncio.Event) -> None:
         """Returns when all that was there has been read: nothing is to be told before. Or when the
@@ -66,17 +80,22 @@ class SilenceTopics:
                 while True:
                     records = await loop.run_in_executor(thread, reader.poll, POLL_SECONDS)
                     for record in records:
-                        self._apply(record)
+                        await self._take(record)
                     if reader.caught_up:
                         self._known.set()
             finally:
                 thread.submit(reader.close)
 
-    def _apply(self, record: Message) -> None:
-        is_acknowledgement = record.topic() == self._acknowledgements
-        take = self._silences.apply_acknowledgement if is_acknowledgement else self._silences.apply
+    async def _take(self, record: Message) -> None:
         try:
-            take(record.key(), record.value())
+            if record.topic() == self._tests:
+                if self._known.is_set():
+                    test = NotificationTest.from_bytes(record.value())
+                    await self._on_test(record.partition() or 0, test)
+            elif record.topic() == self._acknowledgements:
+                self._silences.apply_acknowledgement(record.key(), record.value())
+            else:
+                self._silences.apply(record.key(), record.value())
         except ContractViolation as violation:
             log.error(
                 "record refused",

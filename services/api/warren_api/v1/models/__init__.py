@@ -10,7 +10,12 @@ from warren_api.v1.models.groups import (
     MembershipDetail,
 )
 from warren_api.v1.models.members import Member
-from warren_api.v1.models.notifications import Notifications, NotificationView, PendingView
+from warren_api.v1.models.notifications import (
+    Notifications,
+    NotificationView,
+    PendingView,
+    RouteTest,
+)
 from warren_api.v1.models.partitions import PartitionDetail, WindowCommit, WorstPartition
 from warren_api.v1.models.silences import (
     AcknowledgementNote,
@@ -43,6 +48,7 @@ __all__ = [
     "PartitionDetail",
     "PendingView",
     "RecordedVerdict",
+    "RouteTest",
     "SilenceNote",
     "SilenceView",
     "Silences",

@@ -62,6 +62,17 @@ class PendingView(BaseModel):
         return cls(**same, cluster=waiting.cluster, group=waiting.group, since=pending.accepted_at)
 
 
+class RouteTest(BaseModel):
+    """A test of a route that has been asked for."""
+
+    id: str
+    route: str
+    incident_id: str = Field(
+        description="What comes of it is in notifications of this incident: on each channel an "
+        "opening and its end"
+    )
+
+
 class Notifications(BaseModel):
     """Attempts, the newest first, and what waits, the oldest first."""
 

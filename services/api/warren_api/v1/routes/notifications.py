@@ -5,16 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
 from warren.contracts import DeliveryOutcome
+from warren.errors import KafkaError
 
+from warren_api.asked import NewTest, test_route
 from warren_api.context import ApiContext
+from warren_api.http.access import caller_name
 from warren_api.http.patterns import matcher
+from warren_api.http.problem import ProblemKind, documented
 from warren_api.model.notifications import newest_first
-from warren_api.v1.models import Notifications, NotificationView, PendingView
+from warren_api.v1.models import Notifications, NotificationView, PendingView, RouteTest
 from warren_api.v1.paging import Entry, Paging
-from warren_api.v1.routes.answers import LIST_PROBLEMS, ListQuery, Name, Regex, starting
+from warren_api.v1.routes.answers import (
+    LIST_PROBLEMS,
+    ListQuery,
+    Name,
+    Regex,
+    not_written,
+    starting,
+)
 
 MOST_PENDING = 1000
 
@@ -70,5 +81,22 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
             pending=[PendingView.of(one) for one in pending[:MOST_PENDING]],
             pending_total=len(pending),
         )
+
+    @routes.post(
+        "/notifications/test",
+        response_model=RouteTest,
+        responses=documented(
+            ProblemKind.INVALID_REQUEST, ProblemKind.ADMIN_NEEDED, ProblemKind.NOT_WRITTEN
+        ),
+    )
+    async def try_out(request: Request, wanted: NewTest) -> RouteTest | Response:
+        """Have a notifier tell the channels of a route of an incident that there is not, and of
+        its end: whatever the route is for, and whatever is silenced.
+        """
+        try:
+            test = await test_route(context, wanted, caller_name(request))
+        except KafkaError as error:
+            return not_written(error)
+        return RouteTest(id=test.id, route=test.route, incident_id=test.incident_id)
 
     return routes
