@@ -22,8 +22,14 @@ class Redaction:
     """Replaces all forms of some secrets; call it with a text."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
+        self._forms: list[str] = []
+        self.add(secrets)
+
+    def add(self, secrets: Iterable[str]) -> None:
+        """More of them, beside those that there are."""
         parts = {part for secret in secrets for part in _parts(secret)}
         found = {form for part in parts if len(part) >= LEAST for form in _forms(part)}
+        found.update(self._forms)
         self._forms = sorted(found, key=lambda form: (-len(form), form))
         alternatives = "|".join(_pattern(form) for form in self._forms)
         self._pattern = re.compile(alternatives) if alternatives else None

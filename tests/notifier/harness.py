@@ -23,6 +23,7 @@ from warren_notifier.channels.channel import Channel, Delivered, Result
 from warren_notifier.channels.digest import tells_many
 from warren_notifier.delivery.channel_queues import ChannelQueues
 from warren_notifier.delivery.outcome_recorder import OutcomeRecorder
+from warren_notifier.delivery.rate_limit import RateLimit
 from warren_notifier.delivery.records import Records
 from warren_notifier.delivery.retry_plan import RetryPlan
 from warren_notifier.dispatcher import Dispatcher
@@ -151,6 +152,7 @@ class Harness:
         deadline_ms: int = 3_600_000,
         stopped: bool = False,
         flap_openings: int = 0,
+        limits: Mapping[str, RateLimit] | None = None,
         redaction: Redaction | None = None,
         silences: Silences | None = None,
     ) -> None:
@@ -165,7 +167,15 @@ class Harness:
         digesting = {name for name, channel in channels.items() if tells_many(channel)}
         grouping = Grouping(routes, digesting)
         queues = ChannelQueues(
-            tasks, plan, recorder, self.owned, grouping, self.clock, self._sleep, queue_size
+            tasks,
+            plan,
+            recorder,
+            self.owned,
+            grouping,
+            self.clock,
+            self._sleep,
+            queue_size,
+            limits or {},
         )
         self.queues = {name: queues.of(name, channel) for name, channel in channels.items()}
         self._going = asyncio.Event()

@@ -10,6 +10,7 @@ from socket import gethostname
 from warren.errors import SettingsError
 from warren.log import configure
 from warren.redaction import Redaction
+from warren.settings import Settings
 from warren.settings.secrets import secret_values
 from warren.settings_file import load_settings
 
@@ -24,10 +25,14 @@ def main() -> None:
     parser.add_argument("--config", type=Path, metavar="FILE", help="warren.toml")
     arguments = parser.parse_args()
     try:
-        settings = load_settings(arguments.config).of_service("notifier", gethostname())
+
+        def load() -> Settings:
+            return load_settings(arguments.config).of_service("notifier", gethostname())
+
+        settings = load()
         redaction = Redaction(secret_values(settings))
         configure(settings.log, service="notifier", redaction=redaction)
-        run(settings)
+        run(settings, load, redaction)
     except SettingsError as error:
         print(f"warren-notifier: {error}", file=sys.stderr)
         sys.exit(2)

@@ -139,7 +139,9 @@ class Dispatcher:
         for state in self._owned.states():
             if state.flaps is not None:
                 self._calm(state, now, batch)
-            if state.flapping is not None or state.incident is None or state.change is None:
+            if state.flapping is not None or not state.repeats_by(now):
+                continue
+            if state.incident is None or state.change is None:
                 continue
             if self._holds.is_looked_after(state.incident.incident_id):
                 continue

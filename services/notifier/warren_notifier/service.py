@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import structlog
@@ -25,6 +26,9 @@ from warren.standstill import Look, Turns
 from warren.standstill_watch import Looking, StandstillWatch
 
 from warren_notifier.channels.configured import configured_channels
+from warren_notifier.channels.renewable import renewable
+from warren_notifier.channels.secrets_watch import SecretsWatch
+from warren_notifier.delivery.redis_buckets import RedisBuckets
 from warren_notifier.session import Session
 
 log = structlog.get_logger(__name__)
@@ -32,17 +36,30 @@ log = structlog.get_logger(__name__)
 TOPICS = (LAG_STATUS, NOTIFICATIONS, NOTIFIER_STATE, DEAD_LETTERS)
 CONNECT_SECONDS = 3.0
 RETRY_SECONDS = 2.0
+SECRETS_SECONDS = 5.0  # between two looks at the secrets
 LOOK_UP_THREADS = 64  # name look-ups; a hanging name server must not delay other channels
 
 
 class Service:
     """Delivers until `stop` is called."""
 
-    def __init__(self, settings: Settings, clock: Clock) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Clock,
+        load: Callable[[], Settings] | None = None,
+        redaction: Redaction | None = None,
+    ) -> None:
+        """`load` reads the settings again, for secrets that have changed."""
         self._settings = settings
         self._clock = clock
-        self._redaction = Redaction(secret_values(settings))
-        self._channels = configured_channels(settings.notifier, clock)
+        self._redaction = redaction or Redaction(secret_values(settings))
+        configured = configured_channels(settings.notifier, clock)
+        self._channels = {name: renewable(channel) for name, channel in configured.items()}
+        self._secrets = SecretsWatch(
+            settings.notifier, self._channels, load or (lambda: settings), self._redaction, clock
+        )
+        self._buckets = _buckets(settings, clock)
         self._ready = False
         self._turns = Turns()
         self._backlog = GroupBacklog(
@@ -80,6 +97,7 @@ class Service:
         )
         if not self._settings.notifier.routes:
             log.warning("no [[notifier.routes]]: nothing will be delivered")
+        watching = asyncio.create_task(self._watch_secrets())
         try:
             while not self._stop.is_set():
                 try:
@@ -90,8 +108,18 @@ class Service:
                         log_retry(error)
                     await self._pause()
         finally:
+            watching.cancel()
             for channel in self._channels.values():
                 await channel.close()
+            if self._buckets is not None:
+                await self._buckets.close()
+
+    async def _watch_secrets(self) -> None:
+        while True:
+            await asyncio.sleep(SECRETS_SECONDS)
+            found = await asyncio.to_thread(self._secrets.look)
+            if found is not None:
+                await self._secrets.take_up(found)
 
     async def _session(self) -> None:
         home, settings = self._settings.home, self._settings.notifier
@@ -112,6 +140,7 @@ class Service:
             self._note_ready,
             self._redaction,
             turns=self._turns,
+            buckets=self._buckets,
         ).run()
 
     def _note_ready(self) -> None:
@@ -145,13 +174,20 @@ def _require_equal_partitions(admin: AdminClient, home: HomeSettings) -> None:
         )
 
 
-def run(settings: Settings) -> None:
-    """Runs until SIGTERM or SIGINT. Raises SettingsError."""
-    asyncio.run(_run(settings))
+def _buckets(settings: Settings, clock: Clock) -> RedisBuckets | None:
+    """None where no channel has a limit: nothing is connected to."""
+    if not any(channel.rate for channel in settings.notifier.channels.values()):
+        return None
+    return RedisBuckets(settings.redis, settings.home.installation.cache_prefix, clock)
 
 
-async def _run(settings: Settings) -> None:
-    service = Service(settings, SystemClock())
+def run(settings: Settings, load: Callable[[], Settings], redaction: Redaction) -> None:
+    """Runs until SIGTERM or SIGINT. Raises SettingsError. `load` reads the settings again."""
+    asyncio.run(_run(settings, load, redaction))
+
+
+async def _run(settings: Settings, load: Callable[[], Settings], redaction: Redaction) -> None:
+    service = Service(settings, SystemClock(), load, redaction)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, service.stop)

@@ -34,6 +34,7 @@ from warren_notifier.delivery.channel_queues import ChannelQueues
 from warren_notifier.delivery.channel_worker import Sleep
 from warren_notifier.delivery.group_queues import GroupQueues
 from warren_notifier.delivery.outcome_recorder import OutcomeRecorder
+from warren_notifier.delivery.rate_limit import Rate, RateLimit, SharedBuckets
 from warren_notifier.delivery.records import Records
 from warren_notifier.delivery.retry_plan import RetryPlan
 from warren_notifier.dispatcher import Dispatcher
@@ -71,6 +72,7 @@ class Session:
         redaction: Redaction,
         sleep: Sleep = asyncio.sleep,
         turns: Turns | None = None,
+        buckets: SharedBuckets | None = None,
     ) -> None:
         self._turns = turns or Turns()
         self._home = home
@@ -91,6 +93,18 @@ class Session:
         routes = [Route(route) for route in settings.routes]
         digesting = {name for name, channel in channels.items() if tells_many(channel)}
         self._grouping = Grouping(routes, digesting)
+        self._limits = {
+            name: RateLimit(
+                name,
+                Rate.per_minute(channel.rate, channel.burst),
+                buckets,
+                clock,
+                sleep,
+                random.random,
+            )
+            for name, channel in settings.channels.items()
+            if channel.rate
+        }
         self._queues: dict[str, GroupQueues] = {}
 
     async def run(self) -> None:
@@ -106,6 +120,7 @@ class Session:
                     self._clock,
                     self._sleep,
                     self._settings.queue_size,
+                    self._limits,
                 )
                 self._queues = {n: queues.of(n, channel) for n, channel in self._channels.items()}
                 dispatcher = Dispatcher(

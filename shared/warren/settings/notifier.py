@@ -89,6 +89,10 @@ class ChannelSettings(Section):
 
     timeout: Seconds = Field(default=10, description="Seconds that one attempt may take")
     concurrency: int = Field(default=4, ge=1, le=64, description="Most attempts at the same time")
+    rate: Annotated[float, Field(ge=0, le=1e6)] = Field(
+        default=0, description="Messages a minute at most, of all notifiers together; 0: no limit"
+    )
+    burst: int = Field(default=10, ge=1, description="With `rate`: messages that go at once")
     ca: str = Field(
         default="", description="Certificate authorities to trust beside the usual ones, PEM"
     )
@@ -147,7 +151,7 @@ class WebhookChannelSettings(ChannelSettings):
 
 
 class EmailChannelSettings(ChannelSettings):
-    """E-mail through an SMTP server: text and HTML, one thread per incident."""
+    """E-mail through an SMTP server: text and HTML, one thread for what is told together."""
 
     type: Literal["email"] = Field(description="Kind of channel")
     host: str = Field(min_length=1, description="SMTP server")

@@ -65,7 +65,9 @@ class WebhookChannel:
 
     async def send(self, delivery: Delivery) -> Result:
         if self._gone:
-            return Refused("HTTP 410 before: not asked again until the service is restarted")
+            return Refused(
+                "HTTP 410 before: not asked again until its secret changes, or a restart"
+            )
         body = _event(delivery)
         headers = self._signed_headers(delivery.pending.delivery_id, body)
         if delivery.pending.left_out:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from warren.clock import Clock
 
@@ -13,7 +14,9 @@ from warren_notifier.delivery.channel_worker import ChannelWorker, Sleep
 from warren_notifier.delivery.digests import Digests
 from warren_notifier.delivery.group_queues import GroupQueues
 from warren_notifier.delivery.outcome_recorder import OutcomeRecorder
+from warren_notifier.delivery.rate_limit import RateLimit
 from warren_notifier.delivery.retry_plan import RetryPlan
+from warren_notifier.delivery.slots import Slots
 from warren_notifier.routing.grouping import Grouping
 from warren_notifier.state.owned_state import OwnedState
 
@@ -30,9 +33,10 @@ class ChannelQueues:
     clock: Clock
     sleep: Sleep
     queue_size: int
+    limits: Mapping[str, RateLimit] = field(default_factory=dict)
 
     def of(self, name: str, channel: Channel) -> GroupQueues:
-        slots = asyncio.Semaphore(channel.concurrency)
+        slots = Slots(channel.concurrency, self.limits.get(name))
         attempts = Attempts(name, channel, self.plan, self.recorder, self.clock)
         digests = Digests(
             name, self.tasks, attempts, self.owned, self.grouping, slots, self.clock, self.sleep

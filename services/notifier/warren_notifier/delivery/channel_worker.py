@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 
 from warren.clock import Clock
@@ -12,6 +11,7 @@ from warren_notifier.delivery.digests import Digests
 from warren_notifier.delivery.group_queues import GroupQueue
 from warren_notifier.delivery.outcome_recorder import OutcomeRecorder
 from warren_notifier.delivery.retry_plan import without_attempt
+from warren_notifier.delivery.slots import Slots
 
 Sleep = Callable[[float], Awaitable[None]]
 
@@ -24,7 +24,7 @@ class ChannelWorker:
         attempts: Attempts,
         digests: Digests,
         recorder: OutcomeRecorder,
-        slots: asyncio.Semaphore,
+        slots: Slots,
         clock: Clock,
         sleep: Sleep,
     ) -> None:
@@ -58,6 +58,8 @@ class ChannelWorker:
             await self._sleep(wait / 1000)
             return  # the clock decides again
         async with self._slots:
+            if not telling.durable.is_set() or telling.needless() is not None:
+                return  # what it is to know has changed while it waited
             queue.busy = True
             prepared = await self._attempts.prepare(telling)
             attempted = await self._attempts.alone(prepared) if prepared is not None else None

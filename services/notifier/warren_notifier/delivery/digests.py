@@ -18,6 +18,7 @@ from warren.contracts import DigestKey
 from warren_notifier.channels.digest import Digest
 from warren_notifier.delivery.attempts import Attempted, Attempts, Prepared
 from warren_notifier.delivery.group_queues import GroupQueue
+from warren_notifier.delivery.slots import Slots
 from warren_notifier.routing.grouping import Grouping
 from warren_notifier.state.owned_state import OwnedState
 from warren_notifier.state.telling import Telling
@@ -74,7 +75,7 @@ class Digests:
         attempts: Attempts,
         owned: OwnedState,
         grouping: Grouping,
-        slots: asyncio.Semaphore,
+        slots: Slots,
         clock: Clock,
         sleep: Callable[[float], Awaitable[None]],
     ) -> None:

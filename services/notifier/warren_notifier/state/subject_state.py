@@ -72,6 +72,11 @@ class SubjectState:
         """Whether there is nothing to remember but `offset`."""
         return self.incident is None and not self._tellings and self.flaps is None
 
+    def repeats_by(self, now: int) -> bool:
+        """Whether a route may have to repeat the open incident by then."""
+        routes = self.incident.routes.values() if self.incident is not None else ()
+        return any(done.repeat_at is not None and done.repeat_at <= now for done in routes)
+
     @property
     def flapping(self) -> Flaps | None:
         """What has happened since it was told as flapping; None when it is not."""

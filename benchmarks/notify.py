@@ -1,0 +1,375 @@
+"""Who is told, how often and how fast: the notifier beside receivers that fail.
+
+`chaos`: incidents open and close while notifiers are killed, the broker is restarted, Valkey is
+killed, and receivers are dead for half of the time, fail, or hang. Exit 1 when an incident whose
+opening was taken was left open, an id was given to two events, or a group was told out of order.
+`throughput`: events a second to three channels; beside a channel that hangs, in turns.
+`storm`: messages by kind of channel when all groups are bad at once; exit 1 beyond five mails.
+`memory`: RSS with open incidents. Each prints one JSON line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import random
+import signal
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from support.measuring import embedded_kafka, kafka, usage
+from support.notified_home import NotifiedHome, Notifiers, change, email, route, webhook
+from support.receivers import (
+    Webhooks,
+    fails,
+    hangs,
+    mail_receiver,
+    takes_all,
+    webhook_receivers,
+)
+from support.told import told_by_audit, told_by_requests
+from warren.contracts import StatusChangeEvent
+from warren_local.kafka import EmbeddedKafka
+from warren_local.ports import free_port
+from warren_local.valkey import EmbeddedValkey
+
+FULL = 600.0  # seconds that the defaults of grouping are meant for
+MOST_MAILS = 5
+ROUNDS = 5
+AT_ONCE = 500  # events that are published together
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    modes = parser.add_subparsers(dest="mode", required=True)
+    chaos = modes.add_parser("chaos")
+    chaos.add_argument("--incidents", type=int, default=2000)
+    chaos.add_argument("--seconds", type=float, default=FULL)
+    chaos.add_argument("--kills", type=int, default=10)
+    throughput = modes.add_parser("throughput")
+    throughput.add_argument("--events", type=int, default=10_000)
+    throughput.add_argument("--rate", type=float, default=100, help="events a second for latencies")
+    storm = modes.add_parser("storm")
+    storm.add_argument("--groups", type=int, default=2000)
+    storm.add_argument("--seconds", type=float, default=FULL)
+    storm.add_argument("--notifiers", type=int, default=1)
+    memory = modes.add_parser("memory")
+    memory.add_argument("--incidents", type=int, default=100_000)
+    for mode in (throughput, storm, memory):
+        mode.add_argument("--bootstrap", help="a running cluster; default: an embedded broker")
+    arguments = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # whatever was started ends with us
+    run = {"chaos": in_chaos, "throughput": with_load, "storm": in_storm, "memory": with_incidents}
+    result, is_good = run[arguments.mode](arguments)
+    print(json.dumps({"mode": arguments.mode, **result}))
+    sys.exit(0 if is_good else 1)
+
+
+def incidents(count: int, seconds: float, chance: random.Random) -> list[tuple[float, list[Any]]]:
+    """(second, arguments of `change`), in order: each in a group of its own, some get worse."""
+    planned: list[tuple[float, list[Any]]] = []
+    for number in range(count):
+        group, begin = f"group-{number}", chance.uniform(0, 0.7) * seconds
+        end = chance.uniform(begin + 0.02 * seconds, 0.95 * seconds)
+        planned.append((begin, [group, 1, chance.choice(["WARN", "ERR"]), 0]))
+        if chance.random() < 0.3:
+            planned.append((chance.uniform(begin, end), [group, 1, "ERR", 1]))
+        planned.append((end, [group, 1, "OK", 2]))
+    return sorted(planned, key=lambda one: one[0])
+
+
+def in_chaos(arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
+    seconds, chance = arguments.seconds, random.Random(1)
+    scale = min(seconds / FULL, 1)
+    answers = {
+        "steady": takes_all,
+        "dead": takes_all,
+        "errors": fails(0.1, chance),
+        "hanging": hangs,
+    }
+    with ExitStack() as closing:
+        broker = closing.enter_context(embedded_kafka())
+        valkey = closing.enter_context(_valkey())
+        hooks = closing.enter_context(webhook_receivers(**answers))
+        mails = closing.enter_context(mail_receiver())
+        home = NotifiedHome(broker.bootstrap, "chaos")
+        channels = [webhook(n, h.url, timeout=2) for n, h in hooks.items() if n != "steady"]
+        channels.append(webhook("steady", hooks["steady"].url, rate=60_000, burst=1000))
+        routes = route("machines", hooks)
+        waits = {"group_wait": 30 * scale, "group_interval": 300 * scale}
+        routes += route("people", ["mail"], **waits)
+        settings = f"first_retry = 0.5\nlongest_retry = {max(20 * scale, 2)}\n"
+        config = home.config(settings + routes + "".join(channels) + email("mail", mails.port))
+        config += f'\n[redis]\nurl = "{valkey.url}"\n'
+        notifiers = Notifiers(config, 2, closing)
+        planned = incidents(arguments.incidents, seconds, chance)
+        faults = _Faults(notifiers, broker, valkey, hooks["dead"], seconds, arguments.kills)
+        order = _play(home, planned, faults)
+        faults.end()
+        reached = ("steady", "dead", "errors", "mail")
+        notifiers.until(lambda: not _pending(home, reached), "all but the hanging one are told")
+        told = {n: told_by_requests(h.requests, order) for n, h in hooks.items()}
+        audit = home.audit()
+        by_mail = {**told_by_audit(audit, "mail"), "mails": len(mails.mails)}
+        by_mail["doubled_ids"] = len(mails.mails) - len({one.message_id for one in mails.mails})
+        faulty = sum(
+            one.left_open + one.ids_of_two_events + one.events_with_two_ids + one.out_of_order
+            for one in told.values()
+        )
+        return {
+            "seconds": seconds,
+            "incidents": arguments.incidents,
+            "kills": notifiers.kills,
+            "channels": {n: dataclasses.asdict(one) for n, one in told.items()},
+            "mail": by_mail,
+            "dead_letters_or_given_up": sum(a.outcome in ("given_up", "refused") for a in audit),
+        }, faulty + by_mail["left_open"] == 0
+
+
+class _Faults:
+    """What breaks, and when: told the time again and again."""
+
+    def __init__(
+        self,
+        notifiers: Notifiers,
+        broker: EmbeddedKafka,
+        valkey: EmbeddedValkey,
+        dead: Webhooks,
+        seconds: float,
+        kills: int,
+    ) -> None:
+        self._dead = dead
+        self._is_dead = False
+        self._seconds = seconds
+        self._valkey = valkey
+        planned = [(0.9 * seconds * (n + 1) / (kills + 1), notifiers.kill) for n in range(kills)]
+        planned += [(0.45 * seconds, lambda: self._restart(broker)), (0.3 * seconds, valkey.kill)]
+        planned.append((0.6 * seconds, valkey.start))
+        self._planned = sorted(planned, key=lambda one: one[0])
+
+    def at(self, second: float) -> None:
+        while self._planned and self._planned[0][0] <= second:
+            self._planned.pop(0)[1]()
+        self._let_die(int(10 * second / self._seconds) % 2 == 1)
+
+    def end(self) -> None:
+        self._let_die(False)
+
+    def _let_die(self, is_dead: bool) -> None:
+        if is_dead != self._is_dead:
+            self._is_dead = is_dead
+            (self._dead.shut if is_dead else self._dead.open)()
+
+    def _restart(self, broker: EmbeddedKafka) -> None:
+        broker.kill()
+        broker.start()
+
+
+def _play(
+    home: NotifiedHome, planned: Sequence[tuple[float, list[Any]]], faults: _Faults
+) -> dict[str, int]:
+    """Publishes what is planned in its time; the place of each event."""
+    start, waiting, order = time.monotonic(), list(planned), dict[str, int]()
+    opened: dict[str, int] = {}
+    while waiting:
+        second = time.monotonic() - start
+        faults.at(second)
+        due = [one for at, one in waiting if at <= second]
+        waiting = waiting[len(due) :]
+        events = []
+        for group, incident, status, number in due:
+            opened.setdefault(group, round(time.time() * 1000))
+            events.append(change(group, incident, status, number, opened[group]))
+            order[events[-1].id] = len(order)
+        home.publish(events)
+        time.sleep(0.2)
+    return order
+
+
+def _pending(home: NotifiedHome, channels: Sequence[str]) -> int:
+    """Deliveries to some channels that have not come to their end."""
+    return sum(one.channel in channels for state in home.states() for one in state.deliveries)
+
+
+def in_storm(arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
+    seconds, scale = arguments.seconds, arguments.seconds / FULL
+    with ExitStack() as closing:
+        bootstrap = closing.enter_context(kafka(arguments.bootstrap))
+        (hook,) = closing.enter_context(webhook_receivers(hook=takes_all)).values()
+        mails = closing.enter_context(mail_receiver())
+        home = NotifiedHome(bootstrap, f"storm-{int(time.time())}")
+        waits = {"group_wait": 30 * scale, "group_interval": 300 * scale}
+        routes = route("machines", ["hook"]) + route("people", ["mail"], **waits)
+        config = home.config(routes + webhook("hook", hook.url) + email("mail", mails.port))
+        notifiers = Notifiers(config, arguments.notifiers, closing)
+        start = time.monotonic()
+        names = [f"group-{number}" for number in range(arguments.groups)]
+        opened = round(time.time() * 1000)
+        _spread(home, [change(n, 1, "ERR", 0, opened) for n in names], 0.02 * seconds)
+        time.sleep(max(start + 0.4 * seconds - time.monotonic(), 0))
+        _spread(home, [change(n, 1, "OK", 1, opened) for n in names], 0.02 * seconds)
+        time.sleep(max(start + seconds - time.monotonic(), 0))
+        in_time = [one for one in mails.mails if one.at <= start + seconds]
+        notifiers.until(lambda: not _pending(home, ["mail", "hook"]), "all is told")
+        told = told_by_audit(home.audit(), "mail")
+        return {
+            "seconds": seconds,
+            "groups": arguments.groups,
+            "notifiers": arguments.notifiers,
+            "messages": {"email": len(in_time), "webhook": len(hook.requests)},
+            "emails_until_all_was_told": len(mails.mails),
+            "subjects": [one.subject for one in mails.mails],
+            "told_by_mail": told,
+        }, len(in_time) <= MOST_MAILS and told["left_open"] == 0
+
+
+def _spread(home: NotifiedHome, events: Sequence[StatusChangeEvent], seconds: float) -> None:
+    parts = 10
+    for part in range(parts):
+        home.publish(events[part::parts])
+        time.sleep(seconds / parts)
+
+
+def with_load(arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
+    """Two notifiers in turns, the same but for a fourth channel that hangs."""
+    with ExitStack() as closing:
+        bootstrap = closing.enter_context(kafka(arguments.bootstrap))
+        plain = _Loaded(bootstrap, "plain", closing)
+        beside = _Loaded(bootstrap, "beside", closing, hanging=True)
+        burst = plain.burst(arguments.events)
+        paced = max(int(arguments.events / ROUNDS / 4), 1)
+        alone, with_hanging = [], []
+        for _ in range(ROUNDS):
+            alone.append(plain.paced(paced, arguments.rate))
+            with_hanging.append(beside.paced(paced, arguments.rate))
+        ratios = [after.p99 / before.p99 for before, after in zip(alone, with_hanging, strict=True)]
+        return {
+            "events": arguments.events,
+            "channels": 3,
+            "events_per_s": round(arguments.events / burst, 1),
+            "requests_per_s": round(3 * arguments.events / burst, 1),
+            "rate": arguments.rate,
+            "p50_ms": round(1000 * statistics.median(one.p50 for one in alone), 1),
+            "p99_ms": round(1000 * statistics.median(one.p99 for one in alone), 1),
+            "p99_ms_beside_a_hanging_channel": round(
+                1000 * statistics.median(one.p99 for one in with_hanging), 1
+            ),
+            "p99_ratio_median_of_rounds": round(statistics.median(ratios), 2),
+            "peak_rss_mb": round(usage(plain.notifiers.running[0].pid).peak_rss_mb, 1),
+        }, True
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Latencies:
+    """Seconds from an event to its request."""
+
+    p50: float
+    p99: float
+
+
+class _Loaded:
+    """A notifier with three channels that take everything, and maybe one that hangs."""
+
+    def __init__(
+        self, bootstrap: str, name: str, closing: ExitStack, *, hanging: bool = False
+    ) -> None:
+        names = {"one": takes_all, "two": takes_all, "three": takes_all}
+        self._hooks = closing.enter_context(webhook_receivers(**names))
+        urls = {name: hook.url for name, hook in self._hooks.items()}
+        if hanging:
+            (hook,) = closing.enter_context(webhook_receivers(hanging=hangs)).values()
+            urls["hanging"] = hook.url
+        self._home = NotifiedHome(bootstrap, f"{name}-{int(time.time())}")
+        channels = "".join(webhook(name, url, timeout=5) for name, url in urls.items())
+        config = self._home.config(route("all", urls) + channels)
+        self.notifiers = Notifiers(config, 1, closing)
+        self._number = 0
+
+    def burst(self, count: int) -> float:
+        """Seconds until all events, published as fast as can be, are at all channels."""
+        events, before = self._new(count), self._arrived()
+        start = time.monotonic()
+        for at in range(0, count, AT_ONCE):
+            self._home.publish(events[at : at + AT_ONCE])
+        self.notifiers.until(lambda: self._arrived() >= before + 3 * count, "all has arrived")
+        return time.monotonic() - start
+
+    def paced(self, count: int, rate: float) -> _Latencies:
+        before = {name: len(hook.requests) for name, hook in self._hooks.items()}
+        events, start = self._new(count), time.monotonic()
+        step = max(int(rate / 10), 1)
+        for at in range(0, count, step):
+            time.sleep(max(start + at / rate - time.monotonic(), 0))
+            self._home.publish(events[at : at + step])
+        expected = sum(before.values()) + 3 * count
+        self.notifiers.until(lambda: self._arrived() >= expected, "all has arrived")
+        published = self._home.published
+        took = sorted(
+            one.at - published[StatusChangeEvent.from_bytes(one.body).id]
+            for name, hook in self._hooks.items()
+            for one in hook.requests[before[name] :]
+        )
+        return _Latencies(took[len(took) // 2], took[int(len(took) * 0.99)])
+
+    def _arrived(self) -> int:
+        return sum(len(hook.requests) for hook in self._hooks.values())
+
+    def _new(self, count: int) -> list[StatusChangeEvent]:
+        self._number += count
+        numbers = range(self._number - count, self._number)
+        return [change(f"group-{n}", 1, "ERR", 0, round(time.time() * 1000)) for n in numbers]
+
+
+def with_incidents(arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
+    with ExitStack() as closing:
+        bootstrap = closing.enter_context(kafka(arguments.bootstrap))
+        (hook,) = closing.enter_context(webhook_receivers(hook=takes_all)).values()
+        home = NotifiedHome(bootstrap, f"memory-{int(time.time())}")
+        config = home.config(route("all", ["hook"]) + webhook("hook", hook.url, concurrency=16))
+        notifiers = Notifiers(config, 1, closing)
+        (one,) = notifiers.running
+        before, start = usage(one.pid), time.monotonic()
+        opened = round(time.time() * 1000)
+        for at in range(0, arguments.incidents, 1000):
+            numbers = range(at, min(at + 1000, arguments.incidents))
+            home.publish(change(f"group-{n}", 1, "ERR", 0, opened) for n in numbers)
+            # As fast as it goes, and no faster: what waits is not what is measured.
+            notifiers.until(lambda: len(hook.requests) > at - 5000, "requests")  # noqa: B023
+        notifiers.until(
+            lambda: (
+                one.total("warren_notifier_open_incidents") >= arguments.incidents
+                and one.total("warren_notifier_pending") == 0
+            ),
+            "all are open and told",
+        )
+        took, after = time.monotonic() - start, usage(one.pid)
+        return {
+            "incidents": arguments.incidents,
+            "seconds": round(took, 1),
+            "events_per_s": round(arguments.incidents / took, 1),
+            "cpu_s": round(after.cpu_s - before.cpu_s, 1),
+            "peak_rss_mb_before": round(before.peak_rss_mb, 1),
+            "peak_rss_mb": round(after.peak_rss_mb, 1),
+            "kb_per_incident": round(
+                1024 * (after.peak_rss_mb - before.peak_rss_mb) / arguments.incidents, 2
+            ),
+        }, True
+
+
+@contextmanager
+def _valkey() -> Iterator[EmbeddedValkey]:
+    with tempfile.TemporaryDirectory(prefix="warren-bench-valkey-") as directory:
+        data = Path(directory)
+        with EmbeddedValkey(free_port(), data_dir=data, log=data / "valkey.log") as valkey:
+            yield valkey
+
+
+if __name__ == "__main__":
+    main()

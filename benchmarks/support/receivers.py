@@ -1,0 +1,144 @@
+"""Receivers of webhooks and mails that behave as they are told and note what comes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from email import message_from_bytes
+
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import SMTP, Envelope, Session
+from warren_local.ports import HOST, free_port
+
+Answer = Callable[[], int]
+"""An HTTP status; 0 for none at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """`at`: monotonic seconds. `answer` is what it was answered with."""
+
+    at: float
+    delivery_id: str
+    body: bytes
+    answer: int
+
+
+class Webhooks:
+    """One receiver of webhooks. `open` and `shut` let connections in, or not."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, answer: Answer) -> None:
+        self.port = free_port()
+        self.requests: list[Request] = []
+        self._loop = loop
+        self._answer = answer
+        self._server: asyncio.Server | None = None
+        self.open()
+
+    @property
+    def url(self) -> str:
+        return f"http://{HOST}:{self.port}/"
+
+    @property
+    def taken(self) -> list[Request]:
+        return [one for one in self.requests if one.answer < 300 and one.answer]
+
+    def open(self) -> None:
+        asyncio.run_coroutine_threadsafe(self._open(), self._loop).result(30)
+
+    def shut(self) -> None:
+        asyncio.run_coroutine_threadsafe(self._shut(), self._loop).result(30)
+
+    async def _open(self) -> None:
+        self._server = await asyncio.start_server(self._serve, HOST, self.port)
+
+    async def _shut(self) -> None:
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
+            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+            lines = (line.partition(":") for line in head[1:])
+            headers = {name.lower(): value.strip() for name, _, value in lines}
+            body = await reader.readexactly(int(headers["content-length"]))
+            answer = self._answer()
+            one = Request(time.monotonic(), headers["webhook-id"], body, answer)
+            self.requests.append(one)
+            if answer:
+                writer.write(f"HTTP/1.1 {answer} -\r\ncontent-length: 0\r\n\r\n".encode())
+                await writer.drain()
+            else:
+                await reader.read()  # until the other side gives up
+        writer.close()
+
+
+@contextmanager
+def webhook_receivers(**answers: Answer) -> Iterator[dict[str, Webhooks]]:
+    """By name; all in one thread."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    receivers = {name: Webhooks(loop, answer) for name, answer in answers.items()}
+    try:
+        yield receivers
+    finally:
+        for receiver in receivers.values():
+            receiver.shut()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+
+
+def takes_all() -> int:
+    return 204
+
+
+def hangs() -> int:
+    return 0
+
+
+def fails(share: float, chance: random.Random) -> Answer:
+    return lambda: 503 if chance.random() < share else 204
+
+
+@dataclass(frozen=True, slots=True)
+class Mail:
+    at: float
+    delivery_id: str
+    message_id: str
+    subject: str
+
+
+class Mails:
+    """A mail server that takes everything; its method names are aiosmtpd's."""
+
+    def __init__(self) -> None:
+        self.port = free_port()
+        self.mails: list[Mail] = []
+
+    async def handle_DATA(  # noqa: N802
+        self, _server: SMTP, _session: Session, envelope: Envelope
+    ) -> str:
+        content = envelope.content or b""
+        mail = message_from_bytes(content if isinstance(content, bytes) else content.encode())
+        heads = (str(mail[name]) for name in ("X-Warren-Delivery", "Message-ID", "Subject"))
+        self.mails.append(Mail(time.monotonic(), *heads))
+        return "250 OK"
+
+
+@contextmanager
+def mail_receiver() -> Iterator[Mails]:
+    mails = Mails()
+    controller = Controller(mails, hostname=HOST, port=mails.port, server_hostname="localhost")
+    controller.start()
+    try:
+        yield mails
+    finally:
+        controller.stop()

@@ -1,0 +1,67 @@
+"""What receivers were told of incidents: whether all that was opened is closed, once, in order."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from support.receivers import Request
+from warren.contracts import NotificationEvent, StatusChangeEvent
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Of one channel. `sent_again`: deliveries that were taken more than once, with the same id;
+    a notifier was killed before it had written down that they had arrived.
+    """
+
+    requests: int
+    opened: int
+    ended: int
+    left_open: int
+    ids_of_two_events: int
+    events_with_two_ids: int
+    out_of_order: int
+    sent_again: int
+
+
+def told_by_requests(requests: Sequence[Request], order: Mapping[str, int]) -> Told:
+    """`order`: the place of each event, by its id, among those of its group."""
+    taken = [one for one in requests if 200 <= one.answer < 300]
+    events = [StatusChangeEvent.from_bytes(one.body) for one in taken]
+    opened = {event.data.incident_id for event in events if event.data.status in ("WARN", "ERR")}
+    over = (event for event in events if event.data.status not in ("WARN", "ERR"))
+    ended = {event.data.incident_id for event in over}
+    events_of, ids_of = defaultdict(set), defaultdict(set)
+    for one, event in zip(taken, events, strict=True):
+        events_of[one.delivery_id].add(event.id)
+        ids_of[event.id].add(one.delivery_id)
+    return Told(
+        requests=len(requests),
+        opened=len(opened),
+        ended=len(ended),
+        left_open=len(opened - ended),
+        ids_of_two_events=sum(len(found) > 1 for found in events_of.values()),
+        events_with_two_ids=sum(len(found) > 1 for found in ids_of.values()),
+        out_of_order=_out_of_order(events, order),
+        sent_again=len(taken) - len({one.delivery_id for one in taken}),
+    )
+
+
+def _out_of_order(events: Iterable[StatusChangeEvent], order: Mapping[str, int]) -> int:
+    newest: dict[str, int] = {}
+    count = 0
+    for event in events:
+        place = order[event.id]
+        count += place < newest.get(event.data.group, place)
+        newest[event.data.group] = max(place, newest.get(event.data.group, place))
+    return count
+
+
+def told_by_audit(audit: Iterable[NotificationEvent], channel: str) -> Mapping[str, int]:
+    """Of a channel whose messages tell many: incidents, and those that were left open."""
+    delivered = [a for a in audit if a.channel == channel and a.outcome == "delivered"]
+    opened = {one.incident_id for one in delivered if one.status in ("WARN", "ERR")}
+    ended = {one.incident_id for one in delivered if one.kind == "resolved"}
+    return {"opened": len(opened), "ended": len(ended), "left_open": len(opened - ended)}
