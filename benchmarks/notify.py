@@ -14,6 +14,7 @@ import argparse
 import dataclasses
 import json
 import random
+import signal
 import statistics
 import sys
 import tempfile
@@ -64,6 +65,7 @@ def main() -> None:
     for mode in (throughput, storm, memory):
         mode.add_argument("--bootstrap", help="a running cluster; default: an embedded broker")
     arguments = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # whatever was started ends with us
     run = {"chaos": in_chaos, "throughput": with_load, "storm": in_storm, "memory": with_incidents}
     result, is_good = run[arguments.mode](arguments)
     print(json.dumps({"mode": arguments.mode, **result}))

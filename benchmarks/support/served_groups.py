@@ -17,6 +17,7 @@ from warren.contracts import FreshnessEvent, LagEvent, group_key
 from warren.settings import Settings
 from warren_api.app import create_app
 from warren_api.context import ApiContext
+from warren_api.home.asking import AskedOnTopics
 from warren_api.home.forgetting import ForgetRequests
 from warren_api.http.access import Access
 from warren_api.model.feed_state import FeedState
@@ -156,7 +157,12 @@ def _serve(load: GroupLoad, port: int) -> None:
     threading.Thread(target=_feed, args=(load, model), daemon=True).start()
     state = FeedState(ready=True, problem=None)
     context = ApiContext(
-        settings, model, lambda: state, clock, ForgetRequests(settings.home).forget
+        settings,
+        model,
+        lambda: state,
+        clock,
+        ForgetRequests(settings.home).forget,
+        AskedOnTopics(settings.home),
     )
     app = create_app(context, Access(settings.api, is_loopback=True))
     uvicorn.run(app, host="127.0.0.1", port=port, log_config=None, access_log=False)

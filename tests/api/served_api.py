@@ -15,16 +15,19 @@ import uvicorn
 from support.waiting import eventually
 from warren.clock import ManualClock
 from warren.contracts import (
+    Acknowledgement,
     FreshnessEvent,
     GroupEvent,
     LagEvent,
+    NotificationTest,
+    Silence,
     StatusChangeEvent,
     TopicsEvent,
     group_key,
 )
 from warren.settings import ApiSettings, ClusterSettings, Settings
 from warren_api.app import create_app
-from warren_api.context import ApiContext
+from warren_api.context import ApiContext, Asking
 from warren_api.home.forgetting import ForgetRequests
 from warren_api.http.access import Access
 from warren_api.model.feed_state import FeedState
@@ -199,6 +202,27 @@ def status_change(
     )
 
 
+class Obeying:
+    """What is asked for comes about at once."""
+
+    def __init__(self, model: ReadModel) -> None:
+        self._silences = model.silences
+        self.tests: list[NotificationTest] = []
+
+    def silence(self, silence: Silence) -> None:
+        self._silences.apply(silence.id.encode(), silence.to_bytes())
+
+    def acknowledge(self, acknowledgement: Acknowledgement) -> None:
+        key = acknowledgement.incident_id.encode()
+        self._silences.apply_acknowledgement(key, acknowledgement.to_bytes())
+
+    def test(self, test: NotificationTest) -> None:
+        self.tests.append(test)
+
+    def withdraw(self, incident_id: str) -> None:
+        self._silences.apply_acknowledgement(incident_id.encode(), None)
+
+
 @dataclass
 class Api:
     """The application over a model that tests fill."""
@@ -213,6 +237,7 @@ class Api:
     metrics: dict[str, Any] = field(default_factory=dict)  # metrics_… of [api]
     settings: Settings | None = None
     requests: ForgetRequests | None = None
+    asking: Asking | None = None
 
     def __post_init__(self) -> None:
         clusters = {name: ClusterSettings(bootstrap="broker:9092") for name in self.clusters}
@@ -220,7 +245,12 @@ class Api:
         self.settings = self.settings or Settings(clusters=clusters, api=api)
         requests = self.requests or ForgetRequests(self.settings.home)
         self.context = ApiContext(
-            self.settings, self.model, lambda: self.feed, self.clock, requests.forget
+            self.settings,
+            self.model,
+            lambda: self.feed,
+            self.clock,
+            requests.forget,
+            self.asking or Obeying(self.model),
         )
         access = Access(self.settings.api, is_loopback=self.is_loopback)
         self.app = create_app(self.context, access)

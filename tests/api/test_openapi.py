@@ -52,8 +52,13 @@ def test_every_noun_is_there(description: dict[str, Any]) -> None:
         "groups/{cluster}/{group}",
         "incidents",
         "incidents/{id}",
+        "incidents/{id}/acknowledge",
+        "notifications",
+        "notifications/test",
         "problems",
         "problems/{slug}",
+        "silences",
+        "silences/{id}",
         "topics",
         "topics/{cluster}/{topic}",
     ]

@@ -37,6 +37,8 @@ def test_groups_worst_first(api: Api) -> None:
         "complete": 1.0,
         "worst": {"topic": "t", "partition": 1, "status": "STALL", "lag": 7},
         "incident": INCIDENT,
+        "silence": None,
+        "acknowledgement": None,
         "evaluated_at": NOW,
         "partition_counts": {"STALL": 1, "OK": 1},
         "partition_count": 2,

@@ -48,6 +48,18 @@ def test_opening_and_closing_arrive_by_mail_and_webhook(warren: Running) -> None
     assert all(mail["text"] and mail["html"] for mail in mails("demo-"))
 
 
+def test_the_demo_shows_a_silence_and_an_acknowledgement(warren: Running) -> None:
+    def said() -> tuple[bool, bool]:
+        groups = {g["group"]: g for g in warren.get("/api/v1/groups").json()["groups"]}
+        silenced = groups.get("demo-rewound", {}).get("silence") is not None
+        return silenced, groups.get("demo-one-bad", {}).get("acknowledgement") is not None
+
+    eventually(lambda: said() == (True, True), timeout=240, message="both are there")
+    shown = warren.command("status", "--group", "demo-(rewound|one-bad)").stdout
+    assert "silenced" in shown
+    assert "acked" in shown
+
+
 def newest_batch(warren: Running) -> int:
     """Number of the archiver's newest finished batch; -1 for none."""
     commits = warren.state / "lake/checkpoints/events/commits"
@@ -91,7 +103,8 @@ def test_after_the_kills_everybody_was_told_of_everything(warren: Running) -> No
 
     def untold() -> set[str]:
         audit = [json.loads(r.value() or b"") for r in home_records(warren, NOTIFICATIONS)]
-        unneeded = ("suppressed", "superseded")  # newer news came before it was sent
+        # Newer news came before it was sent, or the demo has silenced it.
+        unneeded = ("suppressed", "superseded", "silenced")
         needless = {entry["event_id"] for entry in audit if entry["outcome"] in unneeded}
         return wanted - needless - {h["event"]["id"] for h in arrived(warren, "webhooks.jsonl")}
 

@@ -18,6 +18,7 @@ from warren.contracts import (
 )
 from warren.kafka.batched_writer import BatchedWriter, Record
 from warren.redaction import Redaction
+from warren.silences import Silences
 from warren_notifier.channels.channel import Channel, Delivered, Result
 from warren_notifier.channels.digest import tells_many
 from warren_notifier.delivery.channel_queues import ChannelQueues
@@ -29,6 +30,7 @@ from warren_notifier.dispatcher import Dispatcher
 from warren_notifier.routing.decisions import Router
 from warren_notifier.routing.grouping import Grouping
 from warren_notifier.routing.routes import Route
+from warren_notifier.silences.holds import Holds
 from warren_notifier.source.backlog import Backlog
 from warren_notifier.source.partition_start import PartitionStart
 from warren_notifier.source.record import SourceRecord
@@ -152,6 +154,7 @@ class Harness:
         flap_openings: int = 0,
         limits: Mapping[str, RateLimit] | None = None,
         redaction: Redaction | None = None,
+        silences: Silences | None = None,
     ) -> None:
         self.log = log
         self.clock = clock or ManualClock(OPENED_AT)
@@ -192,6 +195,7 @@ class Harness:
             self.writer,
             recorder,
             self.queues,
+            Holds(silences or Silences(), routes),
             self.clock,
         )
 

@@ -52,6 +52,7 @@ Largest lag  orders partition 1: 2,101 records
 Partitions   1 STOP, 11 OK
 
 Look at it   https://warren.example.org/groups/prod/billing
+Acknowledge  https://warren.example.org/incidents/incident-1
 
 Worst partitions
   STOP   orders 1: lag 2,101 (committed 1,180, log end 3,281), last commit 2026-11-21 06:59:00 UTC

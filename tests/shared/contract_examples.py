@@ -6,6 +6,7 @@ import base64
 from datetime import UTC, datetime
 
 from warren.contracts import (
+    Acknowledgement,
     ChannelIdentity,
     ClusterEvent,
     DeadLetter,
@@ -15,11 +16,13 @@ from warren.contracts import (
     Incident,
     LagEvent,
     NotificationEvent,
+    NotificationTest,
     NotifierState,
     OffsetEvent,
     OpenIncident,
     PendingDelivery,
     RouteProgress,
+    Silence,
     StatusChange,
     StatusChangeEvent,
     Told,
@@ -211,7 +214,30 @@ FRESHNESS_EVENT = FreshnessEvent(
 TOPICS_EVENT = TopicsEvent(
     cluster="prod", observed_at=1_795_244_400_123, log_ends={"orders": [7, -1], "empty": [0]}
 )
+SILENCE = Silence(
+    id="3f6c2b8e",
+    cluster="^prod$",
+    group="^billing",
+    begins_at=1_795_244_400_123,
+    ends_at=1_795_251_600_123,
+    by="ada",
+    why="moving the ledger",
+    created_at=1_795_244_400_123,
+    ended_by="grace",
+)
+ACKNOWLEDGEMENT = Acknowledgement(
+    incident_id="incident-1",
+    cluster="prod",
+    group="billing",
+    by="ada",
+    why="restarting it",
+    at=1_795_244_400_123,
+)
+NOTIFICATION_TEST = NotificationTest(id="7d3e", route="pager", by="ada", at=1_795_244_400_123)
 EVENTS: list[Event] = [
+    NOTIFICATION_TEST,
+    SILENCE,
+    ACKNOWLEDGEMENT,
     FRESHNESS_EVENT,
     NOTIFICATION,
     NOTIFIER_STATE,

@@ -13,3 +13,7 @@ ConfigOption = Annotated[
         "--config", "-c", help="Settings file; default $WARREN_CONFIG, then ./warren.toml"
     ),
 ]
+
+ApiOption = Annotated[
+    str | None, typer.Option("--api", help="Address of the API; default: [api] host and port")
+]

@@ -13,12 +13,12 @@ import typer
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
-from warren.errors import SettingsError, WarrenError
-from warren.settings import ApiSettings
+from warren.errors import SettingsError
 from warren.settings_file import load_settings
 from warren.words import visible
 
-from warren_cli.commands.options import ConfigOption
+from warren_cli.api_client import ApiUnavailable, api_address
+from warren_cli.commands.options import ApiOption, ConfigOption
 from warren_cli.display.status_table import status_table
 from warren_cli.group_feed import Groups, all_pages, http_client
 from warren_cli.terminal.output_console import output_console
@@ -29,7 +29,6 @@ EXIT_BAD = 3
 EXIT_UNKNOWN = 4
 REFUSED_FILTER = (httpx.codes.BAD_REQUEST, httpx.codes.UNPROCESSABLE_ENTITY)
 _BADNESS = {"OK": 0, "WARN": 1, "ERR": 2}
-_ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # what to dial when it listens everywhere
 
 
 class StatusName(StrEnum):
@@ -61,15 +60,9 @@ class Wanted(NamedTuple):
         return {name: value for name, value in asked.items() if value}
 
 
-class ApiUnavailable(WarrenError):
-    """The API did not answer. Operator: is `warren-api` running, and at this address?"""
-
-
 def status(
     config: ConfigOption = None,
-    api: Annotated[
-        str | None, typer.Option(help="Address of the API; default: [api] host and port")
-    ] = None,
+    api: ApiOption = None,
     cluster: Annotated[str | None, typer.Option(help="Only groups of this cluster")] = None,
     group: Annotated[
         str | None,
@@ -96,13 +89,14 @@ def status(
 
     late: age of the oldest record that a group has not consumed (> at least, some partitions are
     not known). until loss: time until retention may delete it, at least. old: measured too long
-    ago. UNKNOWN: not judged lately, or its cluster cannot be read; why says which.
+    ago. UNKNOWN: not judged lately, or its cluster cannot be read; why says which. silenced: nobody
+    is told now (`warren silence list`); acked: somebody looks after the incident.
 
     An API with tokens wants one in $WARREN_TOKEN.
 
     Exit 1: the API does not answer, or not yet. Exit 2: an option or a setting is wrong.
     """
-    address = (api or _address(load_settings(config).api)).rstrip("/")
+    address = (api or api_address(load_settings(config).api)).rstrip("/")
     wanted = Wanted(cluster, group, tuple(name.value for name in only or ()))
     if watch:
         _watch(lambda: ask(address, wanted), as_json)
@@ -154,12 +148,6 @@ def _check_cluster(name: str, known: Sequence[str]) -> None:
     if name not in known:
         there_are = ", ".join(visible(one) for one in sorted(known)) or "none yet"
         raise SettingsError("--cluster", f"no cluster {visible(name)}; there are: {there_are}")
-
-
-def _address(api: ApiSettings) -> str:
-    host = _ANYWHERE.get(api.host, api.host)
-    scheme = "https" if api.tls_certificate else "http"
-    return f"{scheme}://[{host}]:{api.port}" if ":" in host else f"{scheme}://{host}:{api.port}"
 
 
 def _render(answer: Groups) -> RenderableType:

@@ -24,6 +24,7 @@ Group = Mapping[str, Any]
 Cell = Text | Shortened
 
 _STYLES = {"OK": "green", "WARN": "yellow", "ERR": "bold red", "NOTFOUND": "dim", "UNKNOWN": "dim"}
+_SAID = {"silence": "silenced", "acknowledgement": "acked"}
 _URGENT = "bold red"
 _STALE = "yellow"
 _NONE = "-"
@@ -102,7 +103,9 @@ def _name(group: Group, with_cluster: bool) -> Shortened:
 
 def _status(group: Group) -> Text:
     """`-` of a group that is not judged: a share group, or one without a commit."""
-    return Text(group["status"] or _NONE, style=_STYLES.get(group["status"], ""))
+    status = Text().append(group["status"] or _NONE, style=_STYLES.get(group["status"], ""))
+    said = [name for field, name in _SAID.items() if group.get(field)]
+    return status.append(f" {', '.join(said)}", style="dim") if said else status
 
 
 def _lag(group: Group) -> Text:

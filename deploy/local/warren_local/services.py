@@ -7,6 +7,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from warren.settings import ApiSettings
+
 from warren_local.kafka import STOP_GRACE as KAFKA_GRACE
 from warren_local.kafka import EmbeddedKafka
 from warren_local.plan import DEMO_WEBHOOK_SECRET, Plan
@@ -49,6 +51,7 @@ def warren_services(plan: Plan, config: Path) -> list[Service]:
         command = [sys.executable, "-m", "warren_local.demo", "--config", str(config)]
         command += ["--cluster", plan.cluster]
         command += ["--after", f"http://{HOST}:{plan.settings.collector.metrics_port}/ready"]
+        command += ["--api", api_address(plan.settings.api)]
         services.append(Service("demo", command, _WORKLOAD, environ=environ))
     return services
 
@@ -63,6 +66,13 @@ def _receivers(plan: Plan, environ: Mapping[str, str]) -> list[Service]:
         Service(name, [sys.executable, "-m", *arguments], _RECEIVERS, environ=environ)
         for name, arguments in (("mailbox", mailbox), ("webhooks", receiver))
     ]
+
+
+def api_address(api: ApiSettings) -> str:
+    """Where the API is reached from this machine."""
+    host = HOST if api.host in ("0.0.0.0", "::", "") else api.host
+    scheme = "https" if api.tls_certificate else "http"
+    return f"{scheme}://{host}:{api.port}"
 
 
 def child_environ(environ: Mapping[str, str]) -> dict[str, str]:

@@ -26,11 +26,17 @@ from warren_local.kafka import EmbeddedKafka
 from warren_local.kafka_properties import KafkaOptions
 from warren_local.leftovers import stop_leftovers
 from warren_local.plan import Plan
-from warren_local.ports import HOST, free_port
+from warren_local.ports import free_port
 from warren_local.readiness import await_ready
 from warren_local.run_file import RunFile, RunState
 from warren_local.screen import Screen
-from warren_local.services import ARRIVALS, kafka_service, valkey_service, warren_services
+from warren_local.services import (
+    ARRIVALS,
+    api_address,
+    kafka_service,
+    valkey_service,
+    warren_services,
+)
 from warren_local.supervisor import Supervisor
 from warren_local.valkey import START_TIMEOUT as VALKEY_TIMEOUT
 from warren_local.valkey import EmbeddedValkey
@@ -217,10 +223,8 @@ class _Run:
 def run_state(plan: Plan) -> RunState:
     """run.json before anything runs."""
     settings = plan.settings
-    host = HOST if settings.api.host in ("0.0.0.0", "::", "") else settings.api.host
-    scheme = "https" if settings.api.tls_certificate else "http"
     return RunState(
-        api=f"{scheme}://{host}:{settings.api.port}",
+        api=api_address(settings.api),
         kafka=settings.clusters[plan.cluster].bootstrap,
         home_kafka=settings.home.bootstrap,
         redis=_address(settings.redis.url.get_secret_value()),

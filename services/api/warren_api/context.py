@@ -1,4 +1,4 @@
-"""What every route is given: settings, the read model, the feed's state, the clock, forgetting."""
+"""What every route is given: settings, read model, the feed's state, the clock, who is asked."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from warren.clock import Clock
+from warren.contracts import Acknowledgement, NotificationTest, Silence
 from warren.settings import Settings
+from warren.silences import InForce
 
 from warren_api.model.cluster import ClusterView
 from warren_api.model.doubts import Doubts, doubts, group_doubts
 from warren_api.model.feed_state import FeedState
 from warren_api.model.group import GroupView
+from warren_api.model.membership import Membership
 from warren_api.model.read_model import ReadModel
 from warren_api.model.verdict import Verdict, verdict
 
@@ -29,6 +32,39 @@ class Forget(Protocol):
         """
 
 
+class Asking(Protocol):
+    """Makes durable what people ask the notifiers for. All raise KafkaError when that failed."""
+
+    def silence(self, silence: Silence) -> None:
+        """A new silence, or what one is from now on."""
+
+    def acknowledge(self, acknowledgement: Acknowledgement) -> None:
+        """Somebody looks after an incident."""
+
+    def test(self, test: NotificationTest) -> None:
+        """A route is to be tried out."""
+
+    def withdraw(self, incident_id: str) -> None:
+        """Nobody looks after it any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """What people have said of groups, as of one moment."""
+
+    silences: InForce
+    acknowledgement: Callable[[str], Acknowledgement | None]
+    """Of an incident, by its id."""
+
+    def silence_of(self, group: GroupView | Membership) -> Silence | None:
+        return self.silences.of(group.cluster, group.group) if self.silences else None
+
+    def acknowledgement_of(self, group: GroupView | Membership) -> Acknowledgement | None:
+        """Of the group's open incident."""
+        incident = group.event.incident if isinstance(group, GroupView) else None
+        return self.acknowledgement(incident.id) if incident is not None else None
+
+
 @dataclass(frozen=True, slots=True)
 class ApiContext:
     """Shared by all requests; nothing in it is changed by one."""
@@ -38,6 +74,12 @@ class ApiContext:
     feed_state: Callable[[], FeedState]
     clock: Clock
     forget: Forget
+    asking: Asking
+
+    def notes(self) -> Notes:
+        """Silences that hold at this moment, and who looks after what."""
+        silences = self.model.silences
+        return Notes(silences.in_force(self.clock.now_ms()), silences.acknowledgement)
 
     @property
     def clusters(self) -> list[str]:

@@ -12,6 +12,7 @@ from warren.settings import Settings
 
 from warren_api.app import create_app
 from warren_api.context import ApiContext
+from warren_api.home.asking import AskedOnTopics
 from warren_api.home.forgetting import ForgetRequests
 from warren_api.http.access import Access
 from warren_api.model.feed_state import FeedState
@@ -27,6 +28,7 @@ def pages() -> dict[str, str]:
         lambda: FeedState(ready=False, problem=None),
         SystemClock(),
         ForgetRequests(settings.home).forget,
+        AskedOnTopics(settings.home),
     )
     access = Access(context.settings.api, is_loopback=True)
     return {"openapi.json": render(create_app(context, access).openapi())}

@@ -21,6 +21,7 @@ from warren.standstill_watch import StandstillWatch
 
 from warren_api.app import create_app
 from warren_api.context import ApiContext
+from warren_api.home.asking import AskedOnTopics
 from warren_api.home.feed import Feed
 from warren_api.home.forgetting import ForgetRequests
 from warren_api.http.access import Access
@@ -115,6 +116,7 @@ async def _serve(settings: Settings, access: Access, listener: socket.socket) ->
         lambda: replace(feed.state, standstill=watch.reason),
         clock,
         ForgetRequests(settings.home).forget,
+        AskedOnTopics(settings.home),
     )
     app = create_app(context, access)
     connections = Connections(most_connections(settings.api.connections), clock)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import structlog
 from warren.clock import Clock
-from warren.contracts import NotifierState
+from warren.contracts import TEST_CLUSTER, NotificationTest, NotifierState
 from warren.errors import ContractViolation
 from warren.kafka.batched_writer import BatchedWriter, Record
 from warren.metrics import notifier as metrics
@@ -24,9 +24,12 @@ from warren_notifier.delivery.group_queues import GroupQueues
 from warren_notifier.delivery.outcome_recorder import OutcomeRecorder
 from warren_notifier.delivery.records import Records
 from warren_notifier.delivery.retry_plan import without_attempt
+from warren_notifier.routing import trial
 from warren_notifier.routing.change import Change, Subject, read_change
 from warren_notifier.routing.decisions import Decision, Router
+from warren_notifier.routing.escalation import begun_anew, on_escalate
 from warren_notifier.routing.flapping import Damped, Damping
+from warren_notifier.silences.holds import Holds, HoldsAt
 from warren_notifier.source.backlog import Backlog
 from warren_notifier.source.partition_start import PartitionStart
 from warren_notifier.source.record import SourceRecord
@@ -49,6 +52,7 @@ class Dispatcher:
         writer: BatchedWriter,
         recorder: OutcomeRecorder,
         queues: Mapping[str, GroupQueues],
+        holds: Holds,
         clock: Clock,
     ) -> None:
         self._router = router
@@ -58,6 +62,7 @@ class Dispatcher:
         self._writer = writer
         self._recorder = recorder
         self._queues = queues
+        self._holds = holds
         self._clock = clock
         self._backlogs: dict[int, Backlog] = {}
 
@@ -75,6 +80,7 @@ class Dispatcher:
             if state.ended:
                 batch.states[partition, state.subject] = state
                 batch.records += [self._recorder.ended(one) for one in state.ended]
+            self._review(state, state.tellings, batch)
             self._tell_added(state, batch)
         await self._make_durable(batch)
 
@@ -137,11 +143,84 @@ class Dispatcher:
                 continue
             if state.incident is None or state.change is None:
                 continue
+            reminding = not self._holds.is_looked_after(state.incident.incident_id)
             told, under_way = state.told(), state.under_way()
-            decision = self._router.on_repeat(state.change, state.incident, told, under_way, now)
+            decision = self._router.on_repeat(
+                state.change, state.incident, told, under_way, now, reminding=reminding
+            )
             if decision is not None:
                 self._note(state, state.change, decision, batch)
         await self._make_durable(batch)
+
+    async def escalate(self) -> None:
+        """Tells further channels of what has been bad for long, and nobody looks after."""
+        if not any(route.escalate_to for route in self._router.routes):
+            return
+        batch, now = _Batch(), self._clock.now_ms()
+        for state in self._owned.states():
+            if state.incident is None or state.change is None:
+                continue
+            if self._holds.is_looked_after(state.incident.incident_id):
+                continue
+            if any(telling.is_held for telling in state.tellings):  # its time begins afterwards
+                continue
+            decision = on_escalate(self._router, state.change, state.incident, state.told(), now)
+            if decision is not None:
+                self._note(state, state.change, decision, batch)
+        await self._make_durable(batch)
+
+    async def test(self, partition: int, test: NotificationTest) -> None:
+        """Tells a route's channels of an incident that there is not, if the partition is ours."""
+        route = next((one for one in self._router.routes if one.name == test.route), None)
+        if partition not in self._owned.partitions or route is None:
+            return
+        now, batch = self._clock.now_ms(), _Batch()
+        change = trial.opening(test, now)
+        state = self._owned.state(partition, change.subject)
+        if state.incident is not None:  # of a test that is not over
+            return
+        state.offset = max(state.offset, 0)
+        decision = trial.router(self._router, route).on_change(change, 0, None, {}, now)
+        self._note(state, change, decision, batch)
+        await self._make_durable(batch)
+
+    async def end_tests(self) -> None:
+        """Tells the end of tests whose opening has come to its end on all channels."""
+        batch, now = _Batch(), self._clock.now_ms()
+        for state in self._owned.states():
+            if state.subject.cluster != TEST_CLUSTER or state.change is None or state.under_way():
+                continue
+            end = trial.closing(state.change, now)
+            decision = self._router.on_change(end, 0, state.incident, state.told(), now)
+            self._note(state, end, decision, batch)
+        await self._make_durable(batch)
+
+    async def put_off(self) -> None:
+        """Puts off what is silenced now, and goes on with what is no longer."""
+        batch = _Batch()
+        for state in self._owned.states():
+            self._review(state, state.tellings, batch)
+        await self._make_durable(batch)
+
+    def _review(self, state: SubjectState, tellings: Collection[Telling], batch: _Batch) -> None:
+        """Holds what is silenced, lets go what is not; what is being sent is left alone."""
+        for telling in tellings:
+            delivery = telling.delivery
+            if delivery is None or telling.in_flight is delivery:
+                continue
+            hold = batch.holds(self._holds, self._clock).of(telling.subject, delivery.pending)
+            if (hold is not None) == telling.is_held:
+                continue
+            if hold is not None:
+                telling.hold(hold.name)
+                batch.records.append(self._recorder.put_off(delivery, hold.detail))
+            else:
+                now = self._clock.now_ms()
+                telling.release(now)
+                batch.news.append((telling, delivery))
+                if state.incident is not None and not telling.told.opened:
+                    state.incident = begun_anew(state.incident, {delivery.pending.route}, now)
+            batch.states[state.partition, state.subject] = state
 
     def _read(self, record: SourceRecord, batch: _Batch) -> Change | None:
         try:
@@ -228,6 +307,7 @@ class Dispatcher:
         busy, ended = state.decide(change, decision)
         batch.states[state.partition, state.subject] = state
         batch.records += [self._recorder.ended(one) for one in ended]
+        self._review(state, busy, batch)
         batch.news += [(t, t.delivery) for t in busy if t.delivery is not None]
 
     async def _make_durable(self, batch: _Batch) -> None:
@@ -245,8 +325,9 @@ class Dispatcher:
         channel = self._router.channel_of(telling.told)
         queues = self._queues.get(channel) if channel is not None else None
         if queues is not None:
-            telling.durable.set()
-            queues.add(telling)
+            if not telling.is_held:
+                telling.durable.set()
+                queues.add(telling)
             return
         why = "the channel is no longer configured"
         await self._recorder.record(delivery, without_attempt(delivery.pending, "given_up", why))
@@ -259,3 +340,10 @@ class _Batch:
     records: list[Record] = field(default_factory=list)
     news: list[tuple[Telling, Delivery]] = field(default_factory=list)
     states: dict[tuple[int, Subject], SubjectState] = field(default_factory=dict)
+    _holds: HoldsAt | None = None
+
+    def holds(self, holds: Holds, clock: Clock) -> HoldsAt:
+        """What holds, the same for all of the batch."""
+        if self._holds is None:
+            self._holds = holds.at(clock.now_ms())
+        return self._holds

@@ -25,6 +25,7 @@ from warren.metrics import notifier as metrics
 from warren.redaction import Redaction
 from warren.settings import HomeSettings
 from warren.settings.notifier import NotifierSettings
+from warren.silences import Silences
 from warren.standstill import Turns
 
 from warren_notifier.channels.channel import Channel
@@ -40,6 +41,8 @@ from warren_notifier.dispatcher import Dispatcher
 from warren_notifier.routing.decisions import Router
 from warren_notifier.routing.grouping import Grouping
 from warren_notifier.routing.routes import Route
+from warren_notifier.silences.holds import Holds
+from warren_notifier.silences.topics import SilenceTopics
 from warren_notifier.source.consumer import StatusConsumer
 from warren_notifier.state.owned_state import OwnedState
 from warren_notifier.state.state_topic import StateTopic
@@ -107,6 +110,7 @@ class Session:
     async def run(self) -> None:
         try:
             async with asyncio.TaskGroup() as tasks:
+                silences = Silences()
                 queues = ChannelQueues(
                     tasks,
                     self._plan,
@@ -134,12 +138,16 @@ class Session:
                     self._writer,
                     self._recorder,
                     self._queues,
+                    Holds(silences, self._grouping.routes),
                     self._clock,
                 )
+                asked = SilenceTopics(self._home, silences, dispatcher.test, self._sleep)
                 helpers = [
                     tasks.create_task(self._writer.run()),
                     tasks.create_task(self._tick(dispatcher)),
+                    tasks.create_task(asked.follow()),
                 ]
+                await asked.known(self._stop)
                 async with self._joined(dispatcher) as consumer:
                     await self._consume(consumer, dispatcher)
                 for helper in helpers:
@@ -190,7 +198,10 @@ class Session:
 
     async def _tick(self, dispatcher: Dispatcher) -> None:
         while True:
+            await dispatcher.put_off()
             await dispatcher.repeat()
+            await dispatcher.escalate()
+            await dispatcher.end_tests()
             await dispatcher.forget_settled()
             self._show()
             await self._sleep(TICK_SECONDS)
@@ -200,8 +211,13 @@ class Session:
         oldest: dict[str, int] = {}
         count = dict.fromkeys(self._channels, 0)
         states = list(self._owned.states())
+        silenced = dict.fromkeys(self._channels, 0)
         for telling in (telling for state in states for telling in state.tellings):
             if telling.delivery is None:
+                continue
+            if telling.is_held:
+                channel = telling.told.channel
+                silenced[channel] = silenced.get(channel, 0) + 1
                 continue
             channel, due = telling.told.channel, self._due(telling)
             count[channel] = count.get(channel, 0) + 1
@@ -211,6 +227,8 @@ class Session:
             age = (now - oldest[channel]) / 1000 if channel in oldest else 0
             metrics.NOTIFIER_PENDING.labels(channel).set(number)
             metrics.NOTIFIER_OLDEST_PENDING.labels(channel).set(max(age, 0))
+        for channel, number in silenced.items():
+            metrics.NOTIFIER_SILENCED.labels(channel).set(number)
         metrics.NOTIFIER_OPEN_INCIDENTS.set(sum(state.incident is not None for state in states))
         metrics.NOTIFIER_PARTITIONS.set(len(self._owned.partitions))
 

@@ -1,5 +1,6 @@
 """Event contracts: the only definition of what is on Warren's topics (docs/ is generated)."""
 
+from warren.contracts.acknowledgement import Acknowledgement
 from warren.contracts.cause import CAUSES, Cause, CauseEvidence, CauseName
 from warren.contracts.cluster_event import ClusterEvent, ClusterStateName
 from warren.contracts.commit_convention import CommitConvention
@@ -22,6 +23,7 @@ from warren.contracts.notification_event import (
     DeliveryOutcome,
     NotificationEvent,
 )
+from warren.contracts.notification_test import TEST_CLUSTER, NotificationTest
 from warren.contracts.notifier_state import (
     ChannelIdentity,
     DigestKey,
@@ -36,6 +38,7 @@ from warren.contracts.notifier_state import (
 )
 from warren.contracts.offset_event import EarlierPositions, OffsetEvent, TopicPositions
 from warren.contracts.reason import REASONS, EndReasonName, ReasonName
+from warren.contracts.silence import LONGEST_SILENCE_MS, Silence
 from warren.contracts.status import GroupStatusName, PartitionStatusName, Status
 from warren.contracts.status_change import (
     EVENT_TYPES,
@@ -58,12 +61,15 @@ __all__ = [
     "CAUSES",
     "EVENT_TYPES",
     "FRESHNESS_CHANGED",
+    "LONGEST_SILENCE_MS",
     "LOSS_UNKNOWN",
     "MAX_OBJECTIVES",
     "MAX_PARTITIONS",
     "REASONS",
     "RETENTION_CHANGED",
     "STATUS_CHANGED",
+    "TEST_CLUSTER",
+    "Acknowledgement",
     "BadPartition",
     "Breach",
     "Cause",
@@ -94,6 +100,7 @@ __all__ = [
     "LimitName",
     "MaxLag",
     "NotificationEvent",
+    "NotificationTest",
     "NotifierState",
     "OffsetEvent",
     "OpenIncident",
@@ -102,6 +109,7 @@ __all__ = [
     "PendingDelivery",
     "ReasonName",
     "RouteProgress",
+    "Silence",
     "Status",
     "StatusChange",
     "StatusChangeEvent",

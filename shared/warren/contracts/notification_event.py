@@ -10,11 +10,13 @@ from warren.contracts.event import ClusterName, Event, Milliseconds, is_none
 from warren.contracts.status import GroupStatusName
 
 DeliveryKind = Literal["opened", "changed", "repeated", "resolved"]
-DeliveryOutcome = Literal["delivered", "failed", "refused", "given_up", "suppressed", "superseded"]
+DeliveryOutcome = Literal[
+    "delivered", "failed", "refused", "given_up", "suppressed", "superseded", "silenced"
+]
 
 
 class NotificationEvent(Event):
-    """One attempt, or the end of a delivery without one. `failed` alone is not the end."""
+    """One attempt, or what became of a delivery without one. `failed` and `silenced` are no end."""
 
     topic_name: ClassVar[str] = "notifications"
 
@@ -33,7 +35,8 @@ class NotificationEvent(Event):
     outcome: DeliveryOutcome = Field(
         description="delivered; failed: tried again at next_attempt_at; refused for good by the "
         "receiver or the egress guard; given_up at the deadline; suppressed: nobody needs it; "
-        "superseded: newer news replaced it"
+        "superseded: newer news replaced it; silenced: put off until a silence or a mute window is "
+        "over"
     )
     detail: str = Field(description="What the receiver answered, or why")
     next_attempt_at: Milliseconds | None = None

@@ -19,6 +19,15 @@ class RouteProgress(BaseModel):
     channels: list[str] = Field(default_factory=list, description="Channels that it sent to")
     repeats: int = Field(default=0, ge=0, description="How often it was sent again")
     repeat_at: Milliseconds | None = Field(default=None, description="When to send it again")
+    bad_since: Milliseconds | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description="Since when it has matched, and nobody was kept from telling; absent: it does "
+        "not match",
+    )
+    escalated: bool = Field(
+        default=False, exclude_if=lambda value: not value, description="Its further channels know"
+    )
 
 
 class OpenIncident(BaseModel):
@@ -117,6 +126,11 @@ class PendingDelivery(BaseModel):
     next_attempt_at: Milliseconds
     left_out: int = Field(
         default=0, ge=0, description="Deliveries before it that it replaced while they waited"
+    )
+    held: str | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description="Why it is put off, a silence or a mute window; absent: it is not",
     )
     flapping: Flapping | None = Field(
         default=None, exclude_if=is_none, description="It tells of a group that flaps"

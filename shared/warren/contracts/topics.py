@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from warren.contracts.acknowledgement import Acknowledgement
 from warren.contracts.cluster_event import ClusterEvent
 from warren.contracts.dead_letter import DeadLetter
 from warren.contracts.event import MOST_BYTES, Event
@@ -11,8 +12,10 @@ from warren.contracts.freshness_event import FreshnessEvent
 from warren.contracts.group_event import GroupEvent
 from warren.contracts.lag_event import LagEvent
 from warren.contracts.notification_event import NotificationEvent
+from warren.contracts.notification_test import NotificationTest
 from warren.contracts.notifier_state import NotifierState
 from warren.contracts.offset_event import OffsetEvent
+from warren.contracts.silence import Silence
 from warren.contracts.status_change import StatusChangeEvent
 from warren.contracts.topics_event import TopicsEvent
 
@@ -84,6 +87,15 @@ NOTIFIER_STATE = Topic(
     None,
     "internal to the notifiers: open incidents, pending deliveries",
 )
+SILENCES = Topic(
+    Silence, "silence id", True, 180 * DAY_MS, "about which groups nobody is told, until when"
+)
+ACKNOWLEDGEMENTS = Topic(
+    Acknowledgement, "incident id", True, 400 * DAY_MS, "incidents that somebody looks after"
+)
+NOTIFICATION_TESTS = Topic(
+    NotificationTest, "test id", False, DAY_MS, "requests to try out a route of the notifiers"
+)
 FRESHNESS = Topic(
     FreshnessEvent, GROUP_KEY, True, 7 * DAY_MS, "how late each group is, and time to data loss"
 )
@@ -105,6 +117,9 @@ CATALOGUE: tuple[Topic, ...] = (
     FRESHNESS,
     NOTIFICATIONS,
     NOTIFIER_STATE,
+    SILENCES,
+    ACKNOWLEDGEMENTS,
+    NOTIFICATION_TESTS,
     CLUSTERS,
     TOPICS,
     DEAD_LETTERS,

@@ -42,6 +42,12 @@ NOTIFIER_OLDEST_PENDING = Gauge(
     ("channel",),
     registry=NOTIFIER,
 )
+NOTIFIER_SILENCED = Gauge(
+    "warren_notifier_silenced",
+    "Deliveries of a channel that silences and mute windows put off; they are not pending",
+    ("channel",),
+    registry=NOTIFIER,
+)
 NOTIFIER_OPEN_INCIDENTS = Gauge(
     "warren_notifier_open_incidents",
     "Open incidents in the partitions of this notifier",

@@ -18,6 +18,7 @@ from warren.settings.channels import (
     WebhookChannelSettings,
 )
 from warren.settings.expressions import Expressions
+from warren.settings.mute_window import MuteWindow
 
 LabelName = Literal["cluster", "route", "topic", "owner", "cause"]
 LABELS: tuple[LabelName, ...] = get_args(LabelName)
@@ -53,6 +54,11 @@ class RouteSettings(Section):
     repeat_interval: SecondsOrNone = Field(
         default=0, description="Seconds after which an open incident is sent again; 0 never"
     )
+    mute: list[MuteWindow] = Field(
+        default_factory=list,
+        description="Times of the week at which it tells nothing; what is still so afterwards is "
+        "told then",
+    )
     group_by: list[LabelName] | None = Field(
         default=None,
         description="What incidents that are told together, in one mail, have in common: "
@@ -66,6 +72,14 @@ class RouteSettings(Section):
     )
     group_interval: Seconds = Field(
         default=300, description="Least seconds between two messages about incidents told together"
+    )
+    escalate_after: SecondsOrNone = Field(
+        default=0,
+        description="Seconds that an incident stays bad, and nobody acknowledges it, until "
+        "`escalate_to` are told too; 0 never",
+    )
+    escalate_to: list[Name] = Field(
+        default_factory=list, description="Names of the further channels"
     )
     continue_matching: bool = Field(
         default=False, description="Try the following routes too; a channel gets a change once"
@@ -128,10 +142,13 @@ class NotifierSettings(Section):
     @model_validator(mode="after")
     def _routes_fit_channels(self) -> Self:
         for route in self.routes:
-            unknown = [name for name in route.channels if name not in self.channels]
+            named = (*route.channels, *route.escalate_to)
+            unknown = [name for name in named if name not in self.channels]
             if unknown:
                 known = ", ".join(sorted(self.channels)) or "none"
                 raise ValueError(f"route {route.name}: no channel {unknown[0]!r} (known: {known})")
+            if bool(route.escalate_to) != bool(route.escalate_after):
+                raise ValueError(f"route {route.name}: escalate_after and escalate_to go together")
         twice = [name for name, n in Counter(route.name for route in self.routes).items() if n > 1]
         if twice:
             raise ValueError(f"two routes are named {twice[0]!r}")

@@ -9,6 +9,7 @@ from warren.settings import ClusterSettings, KafkaConnection, Settings
 from warren.settings.bootstrap import named_servers
 
 from warren_local.demo.gate import Gate
+from warren_local.demo.operator import Operator
 from warren_local.demo.workload import Workload
 from warren_local.plan import DEMO_CLUSTER
 
@@ -20,11 +21,25 @@ def run_demo(
     bootstrap: str | None,
     stop: threading.Event,
     gate: Gate | None = None,
+    api: str | None = None,
 ) -> None:
-    """Run the demo on the cluster of that name, or at that address, until told to stop."""
+    """Run the demo on the cluster of that name, or at that address, until told to stop.
+
+    `api`: where it also shows what people can ask for.
+    """
     name = cluster or DEMO_CLUSTER
     connection = demo_connection(settings, name, bootstrap)
-    Workload(name, f"clusters.{name}", connection, SystemClock(), stop).run(gate)
+    workload = Workload(name, f"clusters.{name}", connection, SystemClock(), stop)
+    if api is None:
+        workload.run(gate)
+        return
+    operator = threading.Thread(target=Operator(api, name).run, args=(stop,), name="operator")
+    operator.start()
+    try:
+        workload.run(gate)
+    finally:
+        stop.set()
+        operator.join()
 
 
 def demo_connection(settings: Settings, name: str, bootstrap: str | None) -> KafkaConnection:

@@ -1,10 +1,11 @@
 """Keeps the read model up to date: one thread that reads the topics it is made of.
 
-Catching up, only the newest record per key is parsed, and of status changes as many as the history
-keeps. When the home cluster goes away the model
+Catching up, only the newest record per key is parsed, and of status changes and attempts to tell of
+them as many as the history keeps. When the home cluster goes away the model
 stays as it is and `state` says what is wrong; reading goes on by itself when it is back.
-`warren.freshness`, `warren.groups`, `warren.topics` and `warren.clusters` may be missing: an older
-installation does without.
+`warren.freshness`, `warren.groups`, `warren.topics`, `warren.clusters`, `warren.silences`,
+`warren.acknowledgements`, `warren.notifications` and `warren.notifier-state` may be missing: an
+older installation does without.
 """
 
 from __future__ import annotations
@@ -20,7 +21,18 @@ from confluent_kafka import Message
 from warren.clock import Clock
 from warren.contracts.group_key import split_group_key
 from warren.contracts.status_change import STATUS_CHANGED
-from warren.contracts.topics import CLUSTERS, FRESHNESS, GROUPS, LAG, LAG_STATUS, TOPICS
+from warren.contracts.topics import (
+    ACKNOWLEDGEMENTS,
+    CLUSTERS,
+    FRESHNESS,
+    GROUPS,
+    LAG,
+    LAG_STATUS,
+    NOTIFICATIONS,
+    NOTIFIER_STATE,
+    SILENCES,
+    TOPICS,
+)
 from warren.errors import ContractViolation, KafkaError
 from warren.kafka.connection import log_retry
 from warren.kafka.topic_reader import TopicReader
@@ -71,6 +83,10 @@ class Feed:
         self._clusters_topic = CLUSTERS.full_name(home.topic_prefix)
         self._members_topic = GROUPS.full_name(home.topic_prefix)
         self._topics_topic = TOPICS.full_name(home.topic_prefix)
+        self._silences_topic = SILENCES.full_name(home.topic_prefix)
+        self._acknowledgements_topic = ACKNOWLEDGEMENTS.full_name(home.topic_prefix)
+        self._notifications_topic = NOTIFICATIONS.full_name(home.topic_prefix)
+        self._states_topic = NOTIFIER_STATE.full_name(home.topic_prefix)
         self._appliers = {
             self._lag_topic: model.apply,
             self._status_topic: model.apply_status_change,
@@ -78,6 +94,9 @@ class Feed:
             self._clusters_topic: model.apply_cluster,
             self._members_topic: model.apply_members,
             self._topics_topic: model.apply_topics,
+            self._silences_topic: model.silences.apply,
+            self._acknowledgements_topic: model.silences.apply_acknowledgement,
+            self._states_topic: model.notifications.apply_state,
         }
         self._clock = clock
         self._on_fatal = on_fatal
@@ -141,28 +160,41 @@ class Feed:
             # Without it only the topics that groups consume are known.
             self._topics_topic: cluster.can_read(self._topics_topic),
             self._clusters_topic: cluster.can_read(self._clusters_topic),
+            self._silences_topic: cluster.can_read(self._silences_topic),
+            self._acknowledgements_topic: cluster.can_read(self._acknowledgements_topic),
+            self._states_topic: cluster.can_read(self._states_topic),
+            self._notifications_topic: cluster.can_read(self._notifications_topic),
         }
-        return [name for name in self._appliers if readable.get(name, True)]
+        known = [*self._appliers, self._notifications_topic]
+        return [name for name in known if readable.get(name, True)]
 
     def catch_up(self, reader: Reader) -> None:
         """Reads to the end and makes the model what the topics say, no more and no less."""
         newest: dict[_Subject, Message] = {}
         changes = NewestChanges(self._model.history.limit)
+        told = NewestChanges(self._model.notifications.limit)
         while not reader.caught_up and not self._stop.is_set():
             self.turns.begin()
             records = reader.poll(POLL_SECONDS)
             newest |= self._newest_per_key(records)
             changes.add(self._changes(records))
+            told.add(self._told(records))
         if self._stop.is_set():
             return
+        self._model.notifications.begin_again()
         self._apply(newest.values())
         self._model.keep_only(
             judged=self._live(self._lag_topic, newest.values()),
             measured=self._live(self._freshness_topic, newest.values()),
             described=self._live(self._members_topic, newest.values()),
         )
+        self._model.silences.keep_only(
+            self._ids(self._silences_topic, newest.values()),
+            self._ids(self._acknowledgements_topic, newest.values()),
+        )
         self._model.history.begin_again(changes.newest_offsets)
         self._remember(changes.in_order())
+        self._take(told.in_order())
         self._state = replace(self._state, ready=True, problem=None)
         size = self._model.size()
         log.info("read model complete", groups=size.groups, partitions=size.partitions)
@@ -175,6 +207,7 @@ class Feed:
             records = reader.poll(POLL_SECONDS)
             self._apply(self._newest_per_key(records).values())
             self._remember(self._changes(records))
+            self._take(self._told(records))
             now = self._clock.monotonic()
             if records:
                 heard_at = now
@@ -201,6 +234,7 @@ class Feed:
         return {
             (record.topic() or "", record.key() or b"", self._is_of_objectives(record)): record
             for record in records
+            if record.topic() != self._notifications_topic
         }
 
     def _is_of_objectives(self, record: Message) -> bool:
@@ -211,6 +245,21 @@ class Feed:
     def _changes(self, records: Iterable[Message]) -> list[Message]:
         """The status changes among the records."""
         return [record for record in records if record.topic() == self._status_topic]
+
+    def _told(self, records: Iterable[Message]) -> list[Message]:
+        """The attempts to tell somebody among the records."""
+        return [record for record in records if record.topic() == self._notifications_topic]
+
+    def _take(self, told: Iterable[Message]) -> None:
+        """Adds attempts; what is none is counted and left out."""
+        for record in told:
+            self.turns.begin()
+            try:
+                at = record.partition() or 0, record.offset() or 0
+                self._model.notifications.take(*at, record.value())
+                metrics.API_EVENTS_APPLIED.labels(self._notifications_topic).inc()
+            except ContractViolation as violation:
+                self._refuse(record, violation)
 
     def _remember(self, changes: Iterable[Message]) -> None:
         """Adds status changes to the history; what is no such event is left out."""
@@ -229,14 +278,18 @@ class Feed:
                 self._appliers[topic](record.key(), record.value())
                 metrics.API_EVENTS_APPLIED.labels(topic).inc()
             except ContractViolation as violation:
-                metrics.API_EVENTS_REFUSED.labels(topic).inc()
-                log.warning(
-                    "event refused",
-                    topic=topic,
-                    partition=record.partition(),
-                    offset=record.offset(),
-                    reason=violation.reason,
-                )
+                self._refuse(record, violation)
+
+    def _refuse(self, record: Message, violation: ContractViolation) -> None:
+        topic = record.topic() or ""
+        metrics.API_EVENTS_REFUSED.labels(topic).inc()
+        log.warning(
+            "event refused",
+            topic=topic,
+            partition=record.partition(),
+            offset=record.offset(),
+            reason=violation.reason,
+        )
 
     def _live(self, topic: str, records: Iterable[Message]) -> set[GroupName]:
         """Groups whose newest record on the topic is no tombstone."""
@@ -248,6 +301,14 @@ class Feed:
                 except ContractViolation:
                     continue  # counted and logged when it was applied
         return live
+
+    def _ids(self, topic: str, records: Iterable[Message]) -> set[str]:
+        """Keys whose newest record on the topic is no tombstone."""
+        return {
+            (record.key() or b"").decode(errors="replace")
+            for record in records
+            if record.topic() == topic and record.value() is not None
+        }
 
     def _note(self, error: Exception | None) -> bool:
         """Makes a problem, or its end, visible to readers; says whether that is news."""

@@ -1,26 +1,19 @@
-"""Requests to forget a group, on the topic that the evaluators read: all that the API writes."""
+"""Requests to forget a group, on the topic that the evaluators read."""
 
 from __future__ import annotations
 
-import threading
-
 from warren.contracts import OffsetEvent, group_key
 from warren.contracts.topics import OFFSETS
-from warren.kafka.producer import EventProducer
-from warren.kafka.topics import HOME
 from warren.settings import HomeSettings
 
-DELIVERY_SECONDS = 10.0
+from warren_api.home.writer import HomeWriter
 
 
 class ForgetRequests:
-    """Connects when first needed, so that an API that may only read works too."""
+    """What is asked of the evaluators."""
 
     def __init__(self, home: HomeSettings) -> None:
-        self._home = home
-        self._topic = OFFSETS.full_name(home.topic_prefix)
-        self._producer: EventProducer | None = None
-        self._one_at_a_time = threading.Lock()
+        self._writer = HomeWriter(home)
 
     def forget(self, cluster: str, group: str, topics: list[str], until: int) -> None:
         """What these topics, or all of the group's, committed up to `until` (Unix milliseconds).
@@ -31,12 +24,8 @@ class ForgetRequests:
 
     def send(self, request: OffsetEvent) -> None:
         """Returns when the broker has it. Raises PublishFailed."""
-        with self._one_at_a_time:
-            if self._producer is None:
-                self._producer = EventProducer(HOME, HOME, self._home, DELIVERY_SECONDS)
-            key = group_key(request.cluster, request.group)
-            self._producer.send(self._topic, key, request.to_bytes())
-            self._producer.flush()
+        key = group_key(request.cluster, request.group)
+        self._writer.write(OFFSETS, key, request.to_bytes())
 
 
 def _request(cluster: str, group: str, topics: list[str], until: int) -> OffsetEvent:

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 import structlog
 from starlette.datastructures import Headers
+from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 from warren.errors import SettingsError
 from warren.settings import ApiSettings
@@ -40,6 +41,11 @@ class Caller(NamedTuple):
 
     name: str | None
     role: Role | None
+
+
+def caller_name(request: Request) -> str:
+    """Whose token changes something; empty without one."""
+    return getattr(request.state, "caller", None) or ""
 
 
 class Access:
@@ -151,6 +157,7 @@ class AccessControl:
                     method=scope["method"],
                     path=decoded_path(scope),
                 )
+                scope.setdefault("state", {})["caller"] = caller.name
             await self._app(scope, receive, send)
             return
         elif caller.name is None:

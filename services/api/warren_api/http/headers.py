@@ -30,7 +30,8 @@ class ResponseHeaders:
                 headers = MutableHeaders(scope=message)
                 headers["Content-Security-Policy"] = CONTENT_SECURITY_POLICY
                 headers["X-Content-Type-Options"] = "nosniff"
-                headers["Referrer-Policy"] = "no-referrer"
+                # Without any referrer, browsers would not say that a form is one of our own pages'.
+                headers["Referrer-Policy"] = "same-origin"
                 headers["X-Frame-Options"] = "DENY"
                 headers["Cross-Origin-Opener-Policy"] = "same-origin"
                 headers["Cross-Origin-Resource-Policy"] = "same-origin"

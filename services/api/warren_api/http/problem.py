@@ -60,6 +60,17 @@ class ProblemKind(Enum):
     INCIDENT_NOT_FOUND = _Kind(
         404, "Incident not found", "The incident never was, or is no longer remembered."
     )
+    INCIDENT_OVER = _Kind(
+        409, "Incident over", "The incident has ended: there is nothing left to look after."
+    )
+    SILENCE_NOT_FOUND = _Kind(
+        404, "Silence not found", "The silence never was, or is no longer remembered."
+    )
+    NOT_WRITTEN = _Kind(
+        503,
+        "Not written",
+        "The home cluster did not take it, so it may not have come about. Ask again.",
+    )
     TOO_MANY_STREAMS = _Kind(
         503,
         "Too many event streams",

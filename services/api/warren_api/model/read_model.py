@@ -22,12 +22,14 @@ from warren.contracts import (
     whole_key,
 )
 from warren.errors import ContractViolation
+from warren.silences import Silences
 
 from warren_api.model.cluster import ClusterView
 from warren_api.model.freshness import GroupFreshness
 from warren_api.model.group import GroupView, StatusSince
 from warren_api.model.lag_parts import LagParts
 from warren_api.model.membership import Membership
+from warren_api.model.notifications import Notifications
 from warren_api.model.status_history import StatusHistory
 from warren_api.model.topics import TopicIndex
 
@@ -44,11 +46,15 @@ class ReadModelSize:
 
 
 class ReadModel:
-    """Groups by (cluster, group); `topics` by theirs; `history` of at most so many changes."""
+    """Groups by (cluster, group); `topics` by theirs; `history` of at most so many changes;
+    `silences` and acknowledgements; `notifications`, likewise bounded.
+    """
 
     def __init__(self, history: int = HISTORY) -> None:
         self.history = StatusHistory(history)
         self.topics = TopicIndex()
+        self.silences = Silences()
+        self.notifications = Notifications(history)
         self._lock = threading.Lock()
         self._parts = LagParts()
         self._views: dict[GroupName, GroupView] = {}

@@ -18,6 +18,7 @@ from warren_api.http.raw_path import Segment
 from warren_api.model.group import GroupView
 from warren_api.model.membership import Membership
 from warren_api.model.verdict import rank
+from warren_api.pages.asking import add_routes
 from warren_api.pages.environment import environment
 from warren_api.pages.member_rows import member_rows
 
@@ -48,6 +49,7 @@ def router(context: ApiContext) -> APIRouter:
             "now": context.clock.now_ms(),
             "stale_after": context.stale_after_ms,
             "is_stale": context.is_freshness_stale,
+            "notes": context.notes(),
         }
         return HTMLResponse(templates.get_template(template).render(variables), status_code)
 
@@ -75,6 +77,7 @@ def router(context: ApiContext) -> APIRouter:
     def group(template: str, cluster: str, name: str) -> Response:
         view = context.model.group(cluster, name)
         membership = view.membership if view else context.model.unjudged(cluster, name)
+        notes = context.notes()
         rows = sorted(view.partitions, key=lambda row: row.badness, reverse=True) if view else []
         return render(
             template,
@@ -89,6 +92,8 @@ def router(context: ApiContext) -> APIRouter:
             catch_up_ms=view.catch_up_ms if view else None,
             history=context.model.history.of_group(cluster, name)[:HISTORY_SHOWN],
             group=name,
+            silence=notes.silences.of(cluster, name),
+            acknowledgement=notes.acknowledgement_of(view) if view else None,
         )
 
     @routes.get("/")
@@ -107,6 +112,7 @@ def router(context: ApiContext) -> APIRouter:
     def group_fragment(cluster: Segment, name: Segment) -> Response:
         return group("group_fragment.html", cluster, name)
 
+    add_routes(routes, context, render)
     return routes
 
 

@@ -29,6 +29,20 @@ _CAUSE: Body = {
     },
 }
 
+_SILENCE: Body = {
+    "id": "3f6c2b8e91d4",
+    "cluster": "^prod$",
+    "group": "^billing",
+    "in_force": True,
+    "begins_at": _NOW - 60_000,
+    "ends_at": _NOW + 7_140_000,
+    "by": "ada",
+    "why": "moving the ledger",
+    "created_at": _NOW - 60_000,
+    "ended_by": None,
+}
+_ACKNOWLEDGEMENT: Body = {"by": "grace", "why": "restarting it", "at": _NOW - 30_000}
+
 GROUP_SUMMARY: Body = {
     "cluster": "prod",
     "group": "billing",
@@ -43,6 +57,8 @@ GROUP_SUMMARY: Body = {
     "complete": 1.0,
     "worst": {"topic": "orders", "partition": 1, "status": "STOP", "lag": 2101},
     "incident": _INCIDENT,
+    "silence": {"id": _SILENCE["id"], **{k: _SILENCE[k] for k in ("ends_at", "by", "why")}},
+    "acknowledgement": _ACKNOWLEDGEMENT,
     "evaluated_at": _NOW,
     "partition_counts": {"STOP": 1, "OK": 1},
     "partition_count": 2,
@@ -258,7 +274,45 @@ INCIDENT: Body = {
     "closed_at": None,
     "worst": "ERR",
     "max_total_lag": 1042,
+    "acknowledgement": _ACKNOWLEDGEMENT,
     "changes": [_VERDICT],
+}
+_TOLD: Body = {
+    "cluster": "prod",
+    "group": "billing",
+    "incident_id": _INCIDENT["id"],
+    "event_id": _VERDICT["id"],
+    "delivery_id": "9c1a4f0e-52b3-5d0f-8a77-1f2e3d4c5b6a",
+    "kind": "opened",
+    "status": "ERR",
+    "route": "pager",
+    "channel": "oncall",
+}
+NOTIFICATIONS: Body = {
+    "notifications": [
+        {
+            **_TOLD,
+            "at": _STOPPED_AT + 312,
+            "attempt": 1,
+            "outcome": "delivered",
+            "detail": "204 No Content",
+            "next_attempt_at": None,
+            "duration_ms": 48,
+        }
+    ],
+    "next": None,
+    "total": 1,
+    "pending": [
+        {
+            **_TOLD,
+            "channel": "team",
+            "since": _STOPPED_AT + 250,
+            "attempts": 0,
+            "next_attempt_at": _STOPPED_AT + 250,
+            "held": "silence 3f6c2b8e91d4",
+        }
+    ],
+    "pending_total": 1,
 }
 INCIDENTS: Body = {
     "incidents": [INCIDENT],
@@ -316,6 +370,10 @@ BY_MODEL: dict[str, Body] = {
     "TopicDetail": TOPIC_DETAIL,
     "Incidents": INCIDENTS,
     "IncidentView": INCIDENT,
+    "Notifications": NOTIFICATIONS,
+    "RouteTest": {"id": "7d3e5f60a1b2", "route": "pager", "incident_id": "test-7d3e5f60a1b2"},
+    "Silences": {"silences": [_SILENCE]},
+    "SilenceView": _SILENCE,
     "ProblemTypes": {"problems": [PROBLEM_TYPE]},
     "ProblemType": PROBLEM_TYPE,
 }

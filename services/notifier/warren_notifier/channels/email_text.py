@@ -49,6 +49,8 @@ class EmailText:
     omitted: int
     meanings: list[tuple[str, str]]
     link: str
+    acknowledge: str
+    """Leads to a page that asks who looks after the incident; empty where there is nothing to."""
 
 
 def email_text(delivery: Delivery, link_base: str, now: int, besides: str = "") -> EmailText:
@@ -72,7 +74,8 @@ def email_text(delivery: Delivery, link_base: str, now: int, besides: str = "") 
         partitions=[_row(partition) for partition in bad[:SHOWN]],
         omitted=max(len(bad) - SHOWN, 0) + (change.partitions_omitted if bad else 0),
         meanings=[(status, text) for status, text in MEANING.items() if status in worst],
-        link=_link(link_base, change),
+        link=_link(link_base, "groups", change.cluster, change.group),
+        acknowledge=_link(link_base, "incidents", change.incident_id) if kind != "resolved" else "",
     )
 
 
@@ -191,7 +194,7 @@ def _figure(value: int | None) -> str:
     return "unknown" if value is None or value < 0 else grouped(value)
 
 
-def _link(base: str, change: StatusChange) -> str:
-    """The group's page; empty without a base."""
-    path = f"/groups/{quote(change.cluster, safe='')}/{quote(change.group, safe='')}"
-    return base.rstrip("/") + path if base else ""
+def _link(base: str, *path: str) -> str:
+    """A page of Warren's; empty without a base."""
+    segments = [quote(segment, safe="") for segment in path]
+    return "/".join([base.rstrip("/"), *segments]) if base else ""

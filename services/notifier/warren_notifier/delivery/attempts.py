@@ -58,7 +58,7 @@ class Attempts:
         That something may arrive is durable before it is sent: its end is then owed.
         """
         delivery, uncertain = telling.delivery, telling.told.uncertain
-        if delivery is None:
+        if delivery is None or telling.is_held:
             return None
         written = telling.is_sent_at_once or delivery.pending.kind == "resolved"
         telling.suspect(True)

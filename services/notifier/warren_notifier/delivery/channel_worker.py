@@ -38,7 +38,11 @@ class ChannelWorker:
     async def step(self, queue: GroupQueue) -> None:
         """Takes the first telling of a queue that has a delivery one attempt further."""
         telling = queue.head
-        await telling.durable.wait()
+        if not telling.is_held:
+            await telling.durable.wait()
+        if telling.is_held:  # it comes back when it is let go
+            queue.tellings.remove(telling)
+            return
         delivery, needless = telling.delivery, telling.needless()
         if delivery is None:
             return

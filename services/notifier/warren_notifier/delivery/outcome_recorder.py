@@ -46,6 +46,12 @@ class OutcomeRecorder:
         _show(one.delivery, step, failed=False)
         return self._records.audit(one.delivery, step, self._clock.now_ms(), None)
 
+    def put_off(self, delivery: Delivery, why: str) -> Record:
+        """The audit of a delivery that is put off, to be written with the state."""
+        step = without_attempt(delivery.pending, "silenced", self._fit_to_show(why))
+        _show(delivery, step, failed=False)
+        return self._records.audit(delivery, step, self._clock.now_ms(), None)
+
     async def remember(self, delivery: Delivery) -> None:
         """Writes the state of the delivery's subject as it is."""
         if self._owned.owns(delivery):

@@ -47,7 +47,7 @@ class Records:
             at=now,
             outcome=step.outcome,
             detail=step.detail,
-            next_attempt_at=None if step.final else pending.next_attempt_at,
+            next_attempt_at=pending.next_attempt_at if step.outcome == "failed" else None,
             duration_ms=duration_ms,
             digest=digest,
         )

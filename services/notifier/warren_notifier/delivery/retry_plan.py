@@ -15,7 +15,7 @@ LONGEST_OWED = 86_400  # seconds that a receiver can put off an end
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What an attempt led to. `pending` counts it; `failed` alone has a next attempt."""
+    """What an attempt led to. `pending` counts it. `failed` and `silenced` are not the end."""
 
     pending: PendingDelivery
     outcome: DeliveryOutcome
@@ -24,7 +24,7 @@ class Step:
 
     @property
     def final(self) -> bool:
-        return self.outcome != "failed"
+        return self.outcome not in ("failed", "silenced")
 
 
 @dataclass(frozen=True, slots=True)

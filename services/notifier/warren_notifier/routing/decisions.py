@@ -77,9 +77,11 @@ class Router:
             incident = OpenIncident(
                 incident_id=change.incident_id, event_id=change.event_id, offset=offset
             )
-        progress, news = dict(incident.routes), []
-        for route, channels in self._targets(change):
-            done = progress.get(route.name, RouteProgress())
+        # A route that does not match any more has nothing to escalate.
+        progress = {n: p.model_copy(update={"bad_since": None}) for n, p in incident.routes.items()}
+        news = []
+        for route, channels in self._targets(change, incident):
+            done = incident.routes.get(route.name, RouteProgress())
             for channel in channels:
                 knows = self._knows(change, route, channel, told)
                 delivery = None
@@ -87,10 +89,12 @@ class Router:
                     kind: DeliveryKind = "changed" if knows.opened else "opened"
                     delivery = self._delivery(change, offset, route.name, knows, kind, now)
                 news.append(News(knows, delivery))
-            progress[route.name] = RouteProgress(
-                channels=list(dict.fromkeys([*done.channels, *channels])),
-                repeats=done.repeats,
-                repeat_at=_next(route.repeat_interval_ms, now),
+            progress[route.name] = done.model_copy(
+                update={
+                    "channels": list(dict.fromkeys([*done.channels, *channels])),
+                    "repeat_at": _next(route.repeat_interval_ms, now),
+                    "bad_since": now if done.bad_since is None else done.bad_since,
+                }
             )
             progress |= self._resent(route, channels, progress, now)
         news += self._eased(change, offset, told, {one.told.channel for one in news}, now)
@@ -125,23 +129,36 @@ class Router:
     ) -> Decision | None:
         """Openings for routes and channels that were added while the incident is open."""
         progress, news = dict(incident.routes), []
-        for route, channels in self._targets(change):
+        for route, channels in self._targets(change, incident):
             done = progress.get(route.name, RouteProgress())
             added = [c for c in channels if c not in done.channels and c not in told]
-            at = (incident.offset, route.name)
-            for channel in added:
-                knows = self._knows(change, route, channel, told)
-                news.append(News(knows, self._delivery(change, *at, knows, "opened", now)))
-            if added:
-                progress[route.name] = RouteProgress(
-                    channels=[*done.channels, *added],
-                    repeats=done.repeats,
-                    repeat_at=done.repeat_at or _next(route.repeat_interval_ms, now),
+            offset = incident.offset
+            news += [self.opening(change, offset, route, channel, told, now) for channel in added]
+            if added or (route.escalate_to and done.bad_since is None):
+                progress[route.name] = done.model_copy(
+                    update={
+                        "channels": [*done.channels, *added],
+                        "repeat_at": done.repeat_at or _next(route.repeat_interval_ms, now),
+                        "bad_since": now if done.bad_since is None else done.bad_since,
+                    }
                 )
                 progress |= self._resent(route, added, progress, now)
-        if not news:
+        if progress == incident.routes:
             return None
         return Decision(incident.model_copy(update={"routes": progress}), tuple(news))
+
+    def opening(
+        self,
+        change: Change,
+        offset: int,
+        route: Route,
+        channel: str,
+        told: Mapping[str, Told],
+        now: int,
+    ) -> News:
+        """A channel is to know of an incident that it was not told of."""
+        knows = self._knows(change, route, channel, told)
+        return News(knows, self._delivery(change, offset, route.name, knows, "opened", now))
 
     def _closing(
         self, change: Change, offset: int, told: Mapping[str, Told], now: int
@@ -169,17 +186,22 @@ class Router:
         told: Mapping[str, Told],
         under_way: Collection[str],
         now: int,
+        *,
+        reminding: bool = True,
     ) -> Decision | None:
         """Deliveries that are due again for an incident that is still open; None when none is.
 
         `change` is the incident's newest. `under_way`: channels with a pending delivery of it;
-        there is nothing to repeat there.
+        there is nothing to repeat there. `reminding`: people are reminded; nobody is who looks
+        after it.
         """
         progress, news = dict(incident.routes), []
-        for route, channels in self._targets(change):
+        for route, channels in self._targets(change, incident):
             for key, interval, some in self._repeated(route, channels):
                 done = progress.get(key)
                 if not interval or done is None or done.repeat_at is None or done.repeat_at > now:
+                    continue
+                if key == route.name and not reminding:
                     continue
                 number = done.repeats + 1
                 update = {"repeats": number, "repeat_at": _next(interval, now)}
@@ -260,11 +282,17 @@ class Router:
         wishes = [route.send_resolved for route in self.routes if route.name == told.route]
         return all(wishes)
 
-    def _targets(self, change: Change) -> Iterator[tuple[Route, list[str]]]:
-        """Matching routes with their channels; each channel once."""
+    def _targets(
+        self, change: Change, incident: OpenIncident | None = None
+    ) -> Iterator[tuple[Route, list[str]]]:
+        """Matching routes with their channels, those too that `incident` has been escalated to;
+        each channel once.
+        """
         taken: set[str] = set()
         for route in matching(self.routes, change):
-            channels = [channel for channel in route.channels if channel not in taken]
+            done = incident.routes.get(route.name) if incident is not None else None
+            further = route.escalate_to if done is not None and done.escalated else ()
+            channels = [c for c in (*route.channels, *further) if c not in taken]
             taken.update(channels)
             yield route, channels
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from warren.contracts import TEST_CLUSTER
 from warren.settings.notifier import RouteSettings
 
 from warren_notifier.routing.change import Change, Severity
@@ -13,13 +14,18 @@ from warren_notifier.routing.change import Change, Severity
 class Route:
     """A route of the settings, its expressions compiled. They are searched for, not anchored."""
 
-    def __init__(self, settings: RouteSettings) -> None:
+    def __init__(self, settings: RouteSettings, *, is_test: bool = False) -> None:
+        """`is_test`: it is for tests, and nothing else is."""
+        self._is_test = is_test
         self.name = settings.name
         self.channels = tuple(dict.fromkeys(settings.channels))
         self.minimum_severity = Severity[settings.minimum_severity]
         self.send_resolved = settings.send_resolved
         self.repeat_interval_ms = round(settings.repeat_interval * 1000)
         self.continue_matching = settings.continue_matching
+        self.mute = tuple(settings.mute)
+        self.escalate_after_ms = round(settings.escalate_after * 1000)
+        self.escalate_to = tuple(dict.fromkeys(settings.escalate_to))
         self.group_by = settings.group_by
         self.group_wait = settings.group_wait
         self.group_interval = settings.group_interval
@@ -37,7 +43,25 @@ class Route:
             and (not self._clusters or _any(self._clusters, subject.cluster))
             and (not self._groups_allow or _any(self._groups_allow, subject.group))
             and not _any(self._groups_deny, subject.group)
+            and (subject.cluster == TEST_CLUSTER) == self._is_test
         )
+
+    def mismatch(self, change: Change) -> str | None:
+        """Why `matches` says no, for people; None where it says yes."""
+        subject = change.subject
+        if change.severity < self.minimum_severity:
+            return f"minimum_severity is {self.minimum_severity.name}"
+        if self._event_types and subject.event_type not in self._event_types:
+            return f"event_types has no {subject.event_type}"
+        if self._clusters and not _any(self._clusters, subject.cluster):
+            return "clusters has no expression that matches"
+        if self._groups_allow and not _any(self._groups_allow, subject.group):
+            return "groups_allow has no expression that matches"
+        if _any(self._groups_deny, subject.group):
+            return "groups_deny has an expression that matches"
+        if (subject.cluster == TEST_CLUSTER) != self._is_test:
+            return f"cluster {TEST_CLUSTER} is for tests"
+        return None
 
 
 def matching(routes: Sequence[Route], change: Change) -> list[Route]:

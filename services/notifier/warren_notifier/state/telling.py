@@ -72,6 +72,32 @@ class Telling:
             return Ended(delivery, "superseded", KNOWN)
         return None
 
+    @property
+    def is_held(self) -> bool:
+        """Whether its delivery is put off: it is in no queue, and nothing of it is sent."""
+        return self.delivery is not None and self.delivery.pending.held is not None
+
+    def hold(self, why: str) -> None:
+        """Puts the delivery off until `release`."""
+        if self.delivery is not None:
+            self.delivery.pending = self.delivery.pending.model_copy(update={"held": why})
+            self.durable.set()  # whoever waits looks again
+            self.durable.clear()
+
+    def release(self, now: int) -> None:
+        """The delivery is as new: `now` is when its time begins."""
+        if self.delivery is None:
+            return
+        pending = self.delivery.pending
+        self.delivery.pending = pending.model_copy(
+            update={
+                "held": None,
+                "accepted_at": now,
+                "deadline_at": now + pending.deadline_at - pending.accepted_at,
+                "next_attempt_at": max(pending.next_attempt_at, now),
+            }
+        )
+
     def suspect(self, uncertain: bool) -> None:
         """Notes whether the channel may have taken a delivery whose outcome nobody knows."""
         self.told = self.told.model_copy(update={"uncertain": uncertain})
@@ -96,6 +122,7 @@ class Telling:
         return (
             pending is not None
             and not pending.attempts
+            and not self.is_held
             and self.told.digest is None
             and pending.next_attempt_at <= pending.accepted_at
         )

@@ -10,7 +10,19 @@ from warren_api.v1.models.groups import (
     MembershipDetail,
 )
 from warren_api.v1.models.members import Member
+from warren_api.v1.models.notifications import (
+    Notifications,
+    NotificationView,
+    PendingView,
+    RouteTest,
+)
 from warren_api.v1.models.partitions import PartitionDetail, WindowCommit, WorstPartition
+from warren_api.v1.models.silences import (
+    AcknowledgementNote,
+    SilenceNote,
+    Silences,
+    SilenceView,
+)
 from warren_api.v1.models.topics import (
     TopicDetail,
     TopicGroup,
@@ -20,6 +32,7 @@ from warren_api.v1.models.topics import (
 )
 
 __all__ = [
+    "AcknowledgementNote",
     "ClusterSummary",
     "Clusters",
     "GroupDetail",
@@ -30,8 +43,15 @@ __all__ = [
     "Incidents",
     "Member",
     "MembershipDetail",
+    "NotificationView",
+    "Notifications",
     "PartitionDetail",
+    "PendingView",
     "RecordedVerdict",
+    "RouteTest",
+    "SilenceNote",
+    "SilenceView",
+    "Silences",
     "TopicDetail",
     "TopicGroup",
     "TopicPartition",

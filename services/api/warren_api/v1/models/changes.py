@@ -5,10 +5,18 @@ from __future__ import annotations
 from typing import Self
 
 from pydantic import BaseModel, Field
-from warren.contracts import Cause, EventTypeName, GroupStatusName, MaxLag, PartitionStatusName
+from warren.contracts import (
+    Acknowledgement,
+    Cause,
+    EventTypeName,
+    GroupStatusName,
+    MaxLag,
+    PartitionStatusName,
+)
 
 from warren_api.model.incidents import IncidentRecord
 from warren_api.model.status_history import RecordedChange
+from warren_api.v1.models.silences import AcknowledgementNote
 
 _TYPE = "What it is about: the status that follows from commits, or objectives"
 
@@ -63,12 +71,15 @@ class IncidentView(BaseModel):
     closed_at: int | None = Field(description="null while it is open, or when no event told it")
     worst: GroupStatusName = Field(description="Worst status that is remembered of it")
     max_total_lag: int = Field(description="Largest lag at a status change, records")
+    acknowledgement: AcknowledgementNote | None = Field(
+        description="Who looks after it; null: nobody has said so"
+    )
     changes: list[RecordedVerdict] = Field(
         description="Status changes that are remembered, oldest first"
     )
 
     @classmethod
-    def of(cls, incident: IncidentRecord) -> Self:
+    def of(cls, incident: IncidentRecord, acknowledgement: Acknowledgement | None) -> Self:
         return cls(
             id=incident.id,
             type=incident.type,
@@ -79,6 +90,7 @@ class IncidentView(BaseModel):
             closed_at=incident.closed_at,
             worst=incident.worst,
             max_total_lag=incident.max_total_lag,
+            acknowledgement=AcknowledgementNote.of(acknowledgement),
             changes=[RecordedVerdict.of(recorded) for recorded in incident.changes],
         )
 

@@ -15,6 +15,7 @@ from warren.contracts import (
     TimeToLossReason,
 )
 
+from warren_api.context import Notes
 from warren_api.model.group import GroupView
 from warren_api.model.membership import Membership, NotJudged
 from warren_api.model.topic_progress import TopicProgress
@@ -22,6 +23,7 @@ from warren_api.model.verdict import ShownStatusName, Verdict
 from warren_api.v1.models.changes import RecordedVerdict
 from warren_api.v1.models.members import Member
 from warren_api.v1.models.partitions import PartitionDetail, WorstPartition
+from warren_api.v1.models.silences import AcknowledgementNote, SilenceNote
 
 _RATE = "Records per second over about a minute; null until it was measured"
 
@@ -56,6 +58,12 @@ class GroupSummary(BaseModel):
     )
     worst: WorstPartition | None
     incident: Incident | None = Field(description="The open incident")
+    silence: SilenceNote | None = Field(
+        description="Why nobody is told of the group now; null: somebody is, as routes say"
+    )
+    acknowledgement: AcknowledgementNote | None = Field(
+        description="Who looks after the open incident; null: nobody has said so"
+    )
     evaluated_at: int | None = Field(description="null: the group is not judged")
     partition_counts: dict[PartitionStatusName, int]
     partition_count: int = Field(
@@ -95,7 +103,7 @@ class GroupSummary(BaseModel):
     )
 
     @classmethod
-    def of(cls, view: GroupView, verdict: Verdict, *, stale: bool) -> Self:
+    def of(cls, view: GroupView, verdict: Verdict, notes: Notes, *, stale: bool) -> Self:
         """`stale`: its freshness was measured too long ago."""
         event, measured = view.event, view.freshness
         members = view.membership.event if view.membership else None
@@ -113,6 +121,8 @@ class GroupSummary(BaseModel):
             complete=event.complete,
             worst=WorstPartition.of(view.worst) if view.worst else None,
             incident=event.incident,
+            silence=SilenceNote.of(notes.silence_of(view)),
+            acknowledgement=AcknowledgementNote.of(notes.acknowledgement_of(view)),
             evaluated_at=event.evaluated_at,
             partition_counts=view.partition_counts,
             partition_count=view.partition_count,
@@ -130,7 +140,7 @@ class GroupSummary(BaseModel):
         )
 
     @classmethod
-    def of_not_judged(cls, membership: Membership) -> Self:
+    def of_not_judged(cls, membership: Membership, notes: Notes) -> Self:
         event = membership.event
         return cls(
             cluster=event.cluster,
@@ -146,6 +156,8 @@ class GroupSummary(BaseModel):
             complete=None,
             worst=None,
             incident=None,
+            silence=SilenceNote.of(notes.silence_of(membership)),
+            acknowledgement=None,
             evaluated_at=None,
             partition_counts={},
             partition_count=membership.partition_count,

@@ -6,7 +6,16 @@ from fastapi import APIRouter
 
 from warren_api.context import ApiContext
 from warren_api.v1.paging import Paging
-from warren_api.v1.routes import clusters, events, groups, incidents, problems, topics
+from warren_api.v1.routes import (
+    clusters,
+    events,
+    groups,
+    incidents,
+    notifications,
+    problems,
+    silences,
+    topics,
+)
 
 
 def router(context: ApiContext) -> APIRouter:
@@ -16,6 +25,8 @@ def router(context: ApiContext) -> APIRouter:
     routes.include_router(groups.router(context, paging))
     routes.include_router(topics.router(context, paging))
     routes.include_router(incidents.router(context, paging))
+    routes.include_router(notifications.router(context, paging))
+    routes.include_router(silences.router(context))
     routes.include_router(events.router(context))
     routes.include_router(problems.router())
     return routes

@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, TypeVar
 
 from fastapi import Response
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from warren.errors import KafkaError
 
 from warren_api.context import ApiContext
 from warren_api.http.patterns import matcher
@@ -62,6 +63,10 @@ def starting(context: ApiContext) -> Response | None:
     if context.feed_state().ready:
         return None
     return problem(ProblemKind.STARTING, " ".join(context.doubts().general), {"Retry-After": "1"})
+
+
+def not_written(error: KafkaError) -> Response:
+    return problem(ProblemKind.NOT_WRITTEN, str(error), {"Retry-After": "5"})
 
 
 def unknown_cluster(cluster: str) -> Response:

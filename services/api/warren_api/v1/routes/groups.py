@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
-from warren_api.context import ApiContext, Verdicts
+from warren_api.context import ApiContext, Notes, Verdicts
 from warren_api.http.problem import ProblemKind, documented, problem
 from warren_api.http.raw_path import Segment
 from warren_api.model.group import GroupView
@@ -52,17 +52,20 @@ class GroupQuery(ListQuery):
 def router(context: ApiContext, paging: Paging) -> APIRouter:
     routes = APIRouter(tags=["groups"])
 
-    def summary(row: GroupRow, verdicts: Verdicts) -> GroupSummary:
+    def summary(row: GroupRow, verdicts: Verdicts, notes: Notes) -> GroupSummary:
         if isinstance(row, Membership):
-            return GroupSummary.of_not_judged(row)
-        return GroupSummary.of(row, verdicts(row), stale=context.is_freshness_stale(row))
+            return GroupSummary.of_not_judged(row, notes)
+        stale = context.is_freshness_stale(row)
+        return GroupSummary.of(row, verdicts(row), notes, stale=stale)
 
-    def summary_json(row: GroupRow, verdicts: Verdicts) -> str:
+    def summary_json(row: GroupRow, verdicts: Verdicts, notes: Notes) -> str:
         if isinstance(row, Membership) or not verdicts(row).is_known:  # how long changes
-            return summary(row, verdicts).model_dump_json()
+            return summary(row, verdicts, notes).model_dump_json()
+        if notes.silence_of(row) or notes.acknowledgement_of(row):
+            return summary(row, verdicts, notes).model_dump_json()
         purpose = "stale summary" if context.is_freshness_stale(row) else "summary"
         if purpose not in row.rendered:
-            row.rendered[purpose] = summary(row, verdicts).model_dump_json()
+            row.rendered[purpose] = summary(row, verdicts, notes).model_dump_json()
         return row.rendered[purpose]
 
     def detail(row: GroupRow) -> GroupDetail:
@@ -72,7 +75,7 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
         topics = context.model.topics.progress(cluster, group)
         history = context.model.history.of_group(cluster, group)
         return GroupDetail(
-            **dict(summary(row, context.verdicts())),
+            **dict(summary(row, context.verdicts(), context.notes())),
             policy=row.event.policy if isinstance(row, GroupView) else None,
             topics=[GroupTopic.of(topic, progress) for topic, progress in topics.items()],
             partitions=[PartitionDetail.of(partition) for partition in partitions],
@@ -103,7 +106,8 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
         # As Groups has it, put together from what is rendered already.
         doubts = context.doubts().of(query.cluster)
         rest = {"next": page.next, "total": page.total, "doubts": doubts}
-        listed = ",".join(summary_json(row, verdicts) for row in page.rows)
+        notes = context.notes()
+        listed = ",".join(summary_json(row, verdicts, notes) for row in page.rows)
         text = f'{{"groups":[{listed}],{json.dumps(rest, ensure_ascii=False)[1:]}'
         return Response(text, media_type="application/json")
 

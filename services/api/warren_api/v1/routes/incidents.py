@@ -4,17 +4,29 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
+from warren.errors import KafkaError
 
+from warren_api.asked import NewAcknowledgement, acknowledge, find_incident, withdraw
 from warren_api.context import ApiContext
+from warren_api.http.access import caller_name
 from warren_api.http.patterns import matcher
 from warren_api.http.problem import ProblemKind, documented, problem
 from warren_api.http.raw_path import Segment
 from warren_api.model.incidents import IncidentRecord, incidents
 from warren_api.v1.models import Incidents, IncidentView
 from warren_api.v1.paging import Entry, Paging
-from warren_api.v1.routes.answers import LIST_PROBLEMS, ListQuery, Regex, starting
+from warren_api.v1.routes.answers import LIST_PROBLEMS, ListQuery, Regex, not_written, starting
+
+CHANGES = documented(
+    ProblemKind.INVALID_REQUEST,
+    ProblemKind.ADMIN_NEEDED,
+    ProblemKind.INCIDENT_NOT_FOUND,
+    ProblemKind.INCIDENT_OVER,
+    ProblemKind.NOT_WRITTEN,
+    ProblemKind.STARTING,
+)
 
 
 class IncidentQuery(ListQuery):
@@ -33,6 +45,12 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
     def known() -> list[IncidentRecord]:
         return incidents(context.model.history.changes(), context.model.groups())
 
+    def shown(incident: IncidentRecord) -> IncidentView:
+        return IncidentView.of(incident, context.model.silences.acknowledgement(incident.id))
+
+    def not_found(id_: str) -> Response:
+        return problem(ProblemKind.INCIDENT_NOT_FOUND, f"No incident {id_} is remembered.")
+
     @routes.get("/incidents", response_model=Incidents, responses=LIST_PROBLEMS)
     def all_incidents(query: Annotated[IncidentQuery, Query()]) -> Incidents | Response:
         """Incidents, newest first: all that are open, and those that are remembered."""
@@ -48,7 +66,7 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
         ]
         page = query.page(paging, entries)
         return Incidents(
-            incidents=[IncidentView.of(each) for each in page.rows],
+            incidents=[shown(each) for each in page.rows],
             next=page.next,
             total=page.total,
             remembered_since=min((c.at for c in context.model.history.changes()), default=None),
@@ -63,9 +81,45 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
         """One incident with its status changes."""
         if not_ready := starting(context):
             return not_ready
-        for each in known():
-            if each.id == id:
-                return IncidentView.of(each)
-        return problem(ProblemKind.INCIDENT_NOT_FOUND, f"No incident {id} is remembered.")
+        incident = find_incident(context, id)
+        return not_found(id) if incident is None else shown(incident)
+
+    @routes.post("/incidents/{id}/acknowledge", response_model=IncidentView, responses=CHANGES)
+    async def look_after(
+        request: Request,
+        id: Segment,  # noqa: A002  # the path's name
+        wanted: NewAcknowledgement | None = None,
+    ) -> IncidentView | Response:
+        """Say that somebody looks after an open incident: it is not repeated or escalated any
+        more. That it is worse, and its end, is told.
+        """
+        if not_ready := starting(context):
+            return not_ready
+        incident = find_incident(context, id)
+        if incident is None:
+            return not_found(id)
+        if not incident.is_open:
+            return problem(ProblemKind.INCIDENT_OVER, f"Incident {id} has ended.")
+        try:
+            said = await acknowledge(
+                context, incident, wanted or NewAcknowledgement(), caller_name(request)
+            )
+        except KafkaError as error:
+            return not_written(error)
+        return IncidentView.of(incident, said)
+
+    @routes.delete("/incidents/{id}/acknowledge", response_model=IncidentView, responses=CHANGES)
+    async def no_longer(id: Segment) -> IncidentView | Response:  # noqa: A002  # the path's name
+        """Say that nobody looks after an incident any more."""
+        if not_ready := starting(context):
+            return not_ready
+        incident = find_incident(context, id)
+        if incident is None:
+            return not_found(id)
+        try:
+            await withdraw(context, id)
+        except KafkaError as error:
+            return not_written(error)
+        return IncidentView.of(incident, None)
 
     return routes

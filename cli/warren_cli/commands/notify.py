@@ -1,0 +1,176 @@
+"""`warren notify`: who would be told, and why; and whether they can be."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+from warren.clock import SystemClock
+from warren.contracts import EVENT_TYPES, STATUS_CHANGED, GroupStatusName
+from warren.errors import SettingsError
+from warren.settings_file import load_settings
+from warren.silences import group_matcher
+from warren.words import duration, visible
+from warren_notifier.channels.configured import configured_channels
+from warren_notifier.channels.digest import tells_many
+from warren_notifier.routing.change import Change, Subject
+from warren_notifier.routing.grouping import Grouping
+from warren_notifier.routing.routes import Route
+from warren_notifier.silences.explanation import ChannelPart, RoutePart, explain
+
+from warren_cli.api_client import ApiRefused, ApiUnavailable, api_address, request
+from warren_cli.commands.options import ApiOption, ConfigOption
+from warren_cli.commands.silence import ByOption, whoever
+from warren_cli.commands.status import StatusName
+
+LOOK_EVERY = 0.5  # seconds
+_STATUSES: dict[StatusName, GroupStatusName] = {
+    StatusName.OK: "OK",
+    StatusName.WARN: "WARN",
+    StatusName.ERR: "ERR",
+}
+
+app = typer.Typer(help="Who is told of what, by which route.", no_args_is_help=True)
+
+
+@app.callback()
+def notify() -> None:
+    """Who is told of what, by which route."""
+
+
+@app.command("explain")
+def explain_(
+    cluster: Annotated[str, typer.Option(help="The group's cluster")],
+    group: Annotated[str, typer.Option(help="Its name")],
+    status: Annotated[
+        StatusName, typer.Option(case_sensitive=False, help="That it is told to have")
+    ] = StatusName.ERR,
+    event_type: Annotated[
+        str, typer.Option("--type", help=f"{', '.join(EVENT_TYPES[:-1])} or {EVENT_TYPES[-1]}")
+    ] = STATUS_CHANGED,
+    topic: Annotated[str, typer.Option(help="Of the worst partition, for group_by")] = "",
+    owner: Annotated[str, typer.Option(help="Of the objective, for group_by")] = "",
+    cause: Annotated[str, typer.Option(help="Name of the cause, for group_by")] = "",
+    config: ConfigOption = None,
+    api: ApiOption = None,
+) -> None:
+    """Say of each route whether it takes a change, and what it does about it now.
+
+    From the settings alone; only whether somebody has silenced the group is asked of the API.
+    """
+    if event_type not in EVENT_TYPES:
+        raise SettingsError("--type", f"{visible(event_type)} is none of {', '.join(EVENT_TYPES)}")
+    if status not in _STATUSES:
+        raise SettingsError("--status", "nobody is told that a status is unknown")
+    settings, clock = load_settings(config), SystemClock()
+    routes = [Route(route) for route in settings.notifier.routes]
+    channels = configured_channels(settings.notifier, clock)
+    grouping = Grouping(routes, {name for name, one in channels.items() if tells_many(one)})
+    subject = Subject(cluster, group, event_type)
+    change = Change("", subject, _STATUSES[status], "", "", topic=topic, owner=owner, cause=cause)
+    now = clock.now_ms()
+    parts = explain(routes, grouping, change, now)
+    if not parts:
+        typer.echo("there are no routes: nobody is told of anything")
+    for part in parts:
+        for line in _lines(part, now):
+            typer.echo(line)
+    typer.echo(_silence(api or api_address(settings.api), cluster, group, now))
+
+
+def _lines(part: RoutePart, now: int) -> Iterator[str]:
+    if part.why_not is not None:
+        yield f"{part.name}: no, {part.why_not}"
+        return
+    muted = f", muted for {duration(part.muted_until - now)}" if part.muted_until else ""
+    yield f"{part.name}: yes{muted}"
+    if not part.channels:
+        yield "  its channels are told by a route above"
+    for channel in part.channels:
+        yield f"  {channel.name}: {_grouped(channel)}"
+    if part.escalate_to:
+        yield f"  after {duration(part.escalate_after_ms)}: {', '.join(part.escalate_to)}"
+
+
+def _grouped(channel: ChannelPart) -> str:
+    wait = f" after {duration(channel.wait_ms)}" if channel.wait_ms else " at once"
+    if channel.digest is None:
+        return f"alone{wait}"
+    labels = [
+        f"{label.name} {visible(label.value) or 'unknown'}" for label in channel.digest.labels
+    ]
+    return f"together with others of {', '.join(labels)}, the first{wait}"
+
+
+def _silence(address: str, cluster: str, group: str, now: int) -> str:
+    try:
+        known = request("GET", address, "silences", parameters={"in_force": True})["silences"]
+    except (ApiUnavailable, ApiRefused) as error:
+        return f"whether it is silenced is not known: {error}"
+    for silence in known:
+        if group_matcher(silence["cluster"], silence["group"])(cluster, group):
+            until = datetime.fromtimestamp(silence["ends_at"] / 1000, UTC)
+            left = duration(silence["ends_at"] - now)
+            return (
+                f"silenced for {left}, until {until:%Y-%m-%d %H:%M:%S} UTC, by "
+                f"{visible(silence['by'])}: {visible(silence['why'])} (silence {silence['id']})"
+            )
+    return "not silenced"
+
+
+@app.command("test")
+def try_out(
+    route: Annotated[str, typer.Option(help="Its name, as in [[notifier.routes]]")],
+    wait: Annotated[float, typer.Option(min=0, help="Seconds to wait for what comes of it")] = 60,
+    by: ByOption = None,
+    config: ConfigOption = None,
+    api: ApiOption = None,
+) -> None:
+    """Have a notifier tell a route's channels of an incident that there is not, and of its end.
+
+    All as for a real one, whatever the route is for and whatever is silenced. Exit 1: not all has
+    arrived.
+    """
+    settings = load_settings(config)
+    known = {one.name: one.channels for one in settings.notifier.routes}
+    if known and route not in known:
+        raise SettingsError("--route", f"no route {visible(route)}; there are: {', '.join(known)}")
+    address = api or api_address(settings.api)
+    asked = request("POST", address, "notifications/test", {"route": route, "by": whoever(by)})
+    wanted = {(name, kind) for name in known.get(route, []) for kind in ("opened", "resolved")}
+    if not _report(address, asked["incident_id"], wanted, wait):
+        raise typer.Exit(1)
+
+
+def _report(address: str, incident: str, wanted: set[tuple[str, str]], wait: float) -> bool:
+    """Says what comes of a test, as it comes; whether all has arrived."""
+    shown: set[tuple[str, int]] = set()
+    arrived: set[tuple[str, str]] = set()
+    over: set[tuple[str, str]] = set()
+    until = time.monotonic() + wait
+    while True:
+        found = request("GET", address, "notifications", parameters={"incident": incident})
+        for one in reversed(found["notifications"]):
+            if (one["delivery_id"], one["attempt"]) in shown:
+                continue
+            shown.add((one["delivery_id"], one["attempt"]))
+            outcome = one["outcome"].replace("_", " ")
+            typer.echo(f"{one['channel']}, {one['kind']}: {outcome}, {visible(one['detail'])}")
+            if one["outcome"] != "failed":
+                over.add((one["channel"], one["kind"]))
+            if one["outcome"] == "delivered":
+                arrived.add((one["channel"], one["kind"]))
+        ends = {channel for channel, kind in over if kind == "resolved"}
+        told = {channel for channel, _ in over}
+        if over and wanted <= over and ends == told:
+            return arrived == over
+        if time.monotonic() > until:
+            typer.echo(
+                "no notifier has taken it up" if not shown else "that is all so far: see --wait",
+                err=True,
+            )
+            return False
+        time.sleep(LOOK_EVERY)

@@ -1,0 +1,134 @@
+"""`warren silence`: groups about which nobody is told anything for a while."""
+
+from __future__ import annotations
+
+import getpass
+import json
+import os
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import quote
+
+import typer
+from rich.table import Table
+from rich.text import Text
+from warren.clock import SystemClock
+from warren.settings_file import load_settings
+from warren.words import duration, visible
+
+from warren_cli.api_client import api_address, request
+from warren_cli.commands.options import ApiOption, ConfigOption
+from warren_cli.terminal.output_console import output_console
+from warren_cli.terminal.time_span import seconds
+
+app = typer.Typer(
+    help="Groups about which nobody is told anything for a while. They are judged all the same.",
+    no_args_is_help=True,
+)
+
+JsonOption = Annotated[bool, typer.Option("--json", help="JSON instead of text")]
+ByOption = Annotated[
+    str | None, typer.Option(help="Who; default: whose token it is, else your user name")
+]
+
+
+def whoever(by: str | None) -> str:
+    """Empty where the token says it."""
+    return by or ("" if os.environ.get("WARREN_TOKEN") else getpass.getuser())
+
+
+@app.command()
+def add(
+    for_: Annotated[str, typer.Option("--for", help="How long: 2h, 1d12h, 90m")],
+    why: Annotated[str, typer.Option(help="What for")],
+    cluster: Annotated[
+        str, typer.Option(help="Clusters whose name matches somewhere (a regular expression, RE2)")
+    ] = "",
+    group: Annotated[
+        str, typer.Option(help="Groups, likewise; one of the two is needed, '.*' is all")
+    ] = "",
+    by: ByOption = None,
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+    api: ApiOption = None,
+) -> None:
+    """Silence groups from now on.
+
+    What begins meanwhile is told when the silence is over, if it is still so; the end of what was
+    told before is told at once.
+    """
+    body = {
+        "cluster": cluster,
+        "group": group,
+        "for_seconds": seconds(for_, "--for"),
+        "why": why,
+        "by": whoever(by),
+    }
+    silence = request("POST", _address(config, api), "silences", body)
+    if as_json:
+        typer.echo(json.dumps(silence, indent=2, ensure_ascii=False))
+        return
+    typer.echo(f"silence {silence['id']} for {duration(silence['ends_at'] - silence['begins_at'])}")
+
+
+@app.command("list")
+def list_(
+    everything: Annotated[
+        bool, typer.Option("--all", help="Also those that are over or have not begun")
+    ] = False,
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+    api: ApiOption = None,
+) -> None:
+    """Show the silences that hold now."""
+    parameters: dict[str, str | bool] = {} if everything else {"in_force": True}
+    answer = request("GET", _address(config, api), "silences", parameters=parameters)
+    if as_json:
+        typer.echo(json.dumps(answer, indent=2, ensure_ascii=False))
+        return
+    silences = answer["silences"]
+    console = output_console()
+    console.print(_table(silences) if silences else Text("no silence", style="dim"))
+
+
+@app.command()
+def end(
+    id_: Annotated[str, typer.Argument(metavar="ID", help="As `warren silence list` shows it")],
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+    api: ApiOption = None,
+) -> None:
+    """End a silence now: what is still bad is told."""
+    silence = request("DELETE", _address(config, api), f"silences/{quote(id_, safe='')}")
+    if as_json:
+        typer.echo(json.dumps(silence, indent=2, ensure_ascii=False))
+        return
+    typer.echo(f"silence {silence['id']} is over")
+
+
+def _table(silences: list[dict[str, Any]]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("silence", "cluster", "group", "ends", "by", "why"):
+        table.add_column(title)
+    for silence in silences:
+        cells = (silence["id"], silence["cluster"] or "all", silence["group"] or "all")
+        said = (_ends(silence), silence["by"], silence["why"])
+        table.add_row(*(Text(visible(cell)) for cell in (*cells, *said)))
+    return table
+
+
+def _ends(silence: dict[str, Any]) -> str:
+    now = _now()
+    if silence["ends_at"] <= now:
+        return f"{duration(now - silence['ends_at'])} ago"
+    if silence["begins_at"] > now:
+        return f"begins in {duration(silence['begins_at'] - now)}"
+    return f"in {duration(silence['ends_at'] - now)}"
+
+
+def _address(config: Path | None, api: str | None) -> str:
+    return api or api_address(load_settings(config).api)
+
+
+def _now() -> int:
+    return SystemClock().now_ms()

@@ -1,0 +1,162 @@
+"""What people ask for, carried out: silences and acknowledgements, made durable and then shown.
+
+Used by `v1` and by the pages, which differ in how they are asked and how they answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from uuid import uuid4
+
+import structlog
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from starlette.concurrency import run_in_threadpool
+from warren.contracts import LONGEST_SILENCE_MS, Acknowledgement, NotificationTest, Silence
+from warren.contracts.silence import Expression, Person, Why
+from warren.patterns import searcher
+
+from warren_api.context import ApiContext
+from warren_api.model.incidents import IncidentRecord, incidents
+
+log = structlog.get_logger(__name__)
+
+EFFECT_SECONDS = 3.0  # at most, until the answer: then the next request shows it already
+LOOK_SECONDS = 0.02
+NOBODY = "somebody"  # without a token and without a name
+LONGEST_SECONDS = LONGEST_SILENCE_MS // 1000
+
+
+class NewSilence(BaseModel):
+    """A silence that is asked for."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    cluster: Expression = Field(
+        default="",
+        description="Clusters in whose name this regular expression (RE2) matches somewhere",
+    )
+    group: Expression = Field(default="", description="Groups, likewise; one of the two is needed")
+    for_seconds: int = Field(gt=0, le=LONGEST_SECONDS, description="How long it lasts")
+    begins_at: int | None = Field(default=None, description="Unix milliseconds; null: now")
+    by: Person = Field(default="", description="Who wants it; empty: whose token it is")
+    why: Why = Field(min_length=1, description="What for")
+
+    @field_validator("cluster", "group")
+    @classmethod
+    def _expression(cls, value: str) -> str:
+        searcher(value)
+        return value
+
+    @model_validator(mode="after")
+    def _of_something(self) -> NewSilence:
+        if not self.cluster and not self.group:
+            raise ValueError('cluster or group is needed; group ".*" silences everything')
+        return self
+
+
+class NewTest(BaseModel):
+    """A route is to be tried out."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    route: str = Field(min_length=1, max_length=300, description="Its name")
+    by: Person = Field(default="", description="Who wants to know; empty: whose token it is")
+
+
+class NewAcknowledgement(BaseModel):
+    """Somebody looks after an incident."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    by: Person = Field(default="", description="Who; empty: whose token it is")
+    why: Why = Field(default="", description="What they say about it")
+
+
+async def begin_silence(context: ApiContext, wanted: NewSilence, caller: str) -> Silence:
+    """Raises KafkaError. `caller`: name of the token, or empty."""
+    now = context.clock.now_ms()
+    begins_at = now if wanted.begins_at is None else wanted.begins_at
+    silence = Silence(
+        id=uuid4().hex[:12],
+        cluster=wanted.cluster,
+        group=wanted.group,
+        begins_at=begins_at,
+        ends_at=begins_at + wanted.for_seconds * 1000,
+        by=wanted.by or caller or NOBODY,
+        why=wanted.why,
+        created_at=now,
+    )
+    await _write(context, silence)
+    return silence
+
+
+async def end_silence(context: ApiContext, silence: Silence, caller: str) -> Silence:
+    """One that is over already stays as it is. Raises KafkaError."""
+    now = context.clock.now_ms()
+    if silence.ends_at <= now:
+        return silence
+    update = {"ends_at": max(now, silence.begins_at), "ended_by": caller or NOBODY}
+    ended = silence.model_copy(update=update)
+    await _write(context, ended)
+    return ended
+
+
+async def _write(context: ApiContext, silence: Silence) -> None:
+    await run_in_threadpool(context.asking.silence, silence)
+    log.info("silence", **silence.model_dump(exclude={"v"}))
+    await _shown(lambda: context.model.silences.silence(silence.id) == silence)
+
+
+async def acknowledge(
+    context: ApiContext, incident: IncidentRecord, wanted: NewAcknowledgement, caller: str
+) -> Acknowledgement:
+    """Raises KafkaError."""
+    acknowledgement = Acknowledgement(
+        incident_id=incident.id,
+        cluster=incident.cluster,
+        group=incident.group,
+        by=wanted.by or caller or NOBODY,
+        why=wanted.why,
+        at=context.clock.now_ms(),
+    )
+    await run_in_threadpool(context.asking.acknowledge, acknowledgement)
+    log.info("incident acknowledged", **acknowledgement.model_dump(exclude={"v"}))
+    found = context.model.silences.acknowledgement
+    await _shown(lambda: found(incident.id) == acknowledgement)
+    return acknowledgement
+
+
+async def test_route(context: ApiContext, wanted: NewTest, caller: str) -> NotificationTest:
+    """Raises KafkaError."""
+    test = NotificationTest(
+        id=uuid4().hex[:12],
+        route=wanted.route,
+        by=wanted.by or caller or NOBODY,
+        at=context.clock.now_ms(),
+    )
+    await run_in_threadpool(context.asking.test, test)
+    log.info("route to be tried out", route=test.route, by=test.by, id=test.id)
+    return test
+
+
+async def withdraw(context: ApiContext, incident_id: str) -> None:
+    """Nobody looks after it any more. Raises KafkaError."""
+    await run_in_threadpool(context.asking.withdraw, incident_id)
+    log.info("acknowledgement withdrawn", incident_id=incident_id)
+    await _shown(lambda: context.model.silences.acknowledgement(incident_id) is None)
+
+
+def find_incident(context: ApiContext, id_: str) -> IncidentRecord | None:
+    """An incident that is remembered."""
+    known = incidents(context.model.history.changes(), context.model.groups())
+    return next((each for each in known if each.id == id_), None)
+
+
+async def _shown(is_so: Callable[[], bool]) -> None:
+    """Waits until this API shows it; another copy may be a moment later."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(EFFECT_SECONDS):
+            while not is_so():
+                await asyncio.sleep(LOOK_SECONDS)

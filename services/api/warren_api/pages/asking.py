@@ -1,0 +1,144 @@
+"""Pages on which people ask for something: a silence, its end, an acknowledgement.
+
+Plain forms: a GET shows one, and changes nothing however often a mail scanner follows its link; a
+POST acts, is refused when a page of another site sends it, and leads back to what it changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any, TypeVar
+from urllib.parse import parse_qsl, quote
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import RedirectResponse
+from pydantic import BaseModel, ValidationError
+from warren.errors import KafkaError
+from warren.patterns import exactly
+
+from warren_api.asked import (
+    NewAcknowledgement,
+    NewSilence,
+    acknowledge,
+    begin_silence,
+    end_silence,
+    find_incident,
+    withdraw,
+)
+from warren_api.context import ApiContext
+from warren_api.http.access import caller_name
+from warren_api.http.raw_path import Segment
+
+Render = Callable[..., Response]
+Form = TypeVar("Form", bound=BaseModel)
+HOURS = {1: "1 hour", 2: "2 hours", 8: "8 hours", 24: "a day", 72: "3 days", 168: "a week"}
+ATTEMPTS_SHOWN = 100
+UNDO = "undo"  # the name of the button that takes an acknowledgement back
+
+
+def add_routes(routes: APIRouter, context: ApiContext, render: Render) -> None:
+    def silence_form(cluster: str, group: str, **said: Any) -> Response:
+        given = {"said": {}, "problem": "", "hours": HOURS} | said
+        return render("silence_form.html", cluster=cluster, group=group, **given)
+
+    @routes.get("/groups/{cluster}/{name}/silence")
+    def silence_page(cluster: Segment, name: Segment) -> Response:
+        return silence_form(cluster, name)
+
+    @routes.post("/groups/{cluster}/{name}/silence")
+    async def begin(request: Request, cluster: Segment, name: Segment) -> Response:
+        said = await _said(request)
+        hours = said.get("hours", "")
+        wanted, problem = _read(
+            NewSilence,
+            cluster=exactly(cluster),
+            group=exactly(name),
+            for_seconds=int(hours) * 3600 if hours.isascii() and hours.isdigit() else 0,
+            why=said.get("why", ""),
+            by=said.get("by", ""),
+        )
+        try:
+            if wanted is not None:
+                await begin_silence(context, wanted, caller_name(request))
+                return _to(f"/groups/{quote(cluster, safe='')}/{quote(name, safe='')}")
+        except KafkaError as error:
+            problem = str(error)
+        return silence_form(cluster, name, said=said, problem=problem, status_code=422)
+
+    def silence(id_: str, problem: str = "") -> Response:
+        found = context.model.silences.silence(id_)
+        return render(
+            "silence.html",
+            status_code=HTTPStatus.OK if found else HTTPStatus.NOT_FOUND,
+            silence=found,
+            problem=problem,
+        )
+
+    @routes.get("/silences/{id}")
+    def one_silence(id: Segment) -> Response:  # noqa: A002  # the path's name
+        return silence(id)
+
+    @routes.post("/silences/{id}")
+    async def end(request: Request, id: Segment) -> Response:  # noqa: A002
+        found = context.model.silences.silence(id)
+        if found is None:
+            return silence(id)
+        try:
+            await end_silence(context, found, caller_name(request))
+        except KafkaError as error:
+            return silence(id, str(error))
+        return _to(f"/silences/{quote(id, safe='')}")
+
+    def incident(id_: str, problem: str = "") -> Response:
+        found = find_incident(context, id_)
+        return render(
+            "incident.html",
+            status_code=HTTPStatus.OK if found else HTTPStatus.NOT_FOUND,
+            incident=found,
+            acknowledgement=context.model.silences.acknowledgement(id_),
+            attempts=context.model.notifications.of_incident(id_)[:ATTEMPTS_SHOWN],
+            waiting=context.model.notifications.waiting_of(id_),
+            problem=problem,
+        )
+
+    @routes.get("/incidents/{id}")
+    def one_incident(id: Segment) -> Response:  # noqa: A002
+        return incident(id)
+
+    @routes.post("/incidents/{id}")
+    async def look_after(request: Request, id: Segment) -> Response:  # noqa: A002
+        found, said = find_incident(context, id), await _said(request)
+        if found is None or not found.is_open:
+            return incident(id)
+        fields = {name: said.get(name, "") for name in ("by", "why")}
+        wanted, problem = _read(NewAcknowledgement, **fields)
+        try:
+            if UNDO in said:
+                await withdraw(context, id)
+            elif wanted is None:
+                return incident(id, problem)
+            else:
+                await acknowledge(context, found, wanted, caller_name(request))
+        except KafkaError as error:
+            return incident(id, str(error))
+        return _to(f"/incidents/{quote(id, safe='')}")
+
+
+async def _said(request: Request) -> dict[str, str]:
+    """The fields of a form; of anything else none."""
+    text = (await request.body()).decode(errors="replace")
+    return dict(parse_qsl(text, keep_blank_values=True))
+
+
+def _read(form: type[Form], **fields: object) -> tuple[Form | None, str]:
+    """What was asked for, or what is wrong with it."""
+    try:
+        return form.model_validate(fields), ""
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+        return None, f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+
+
+def _to(path: str) -> Response:
+    return RedirectResponse(path, HTTPStatus.SEE_OTHER)

@@ -1,0 +1,82 @@
+"""Silences: whoever may change something may ask for one and end it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+from warren.errors import KafkaError
+
+from warren_api.asked import NewSilence, begin_silence, end_silence
+from warren_api.context import ApiContext
+from warren_api.http.access import caller_name
+from warren_api.http.problem import ProblemKind, documented, problem
+from warren_api.http.raw_path import Segment
+from warren_api.v1.models import Silences, SilenceView
+from warren_api.v1.routes.answers import not_written, starting
+
+CHANGES = (ProblemKind.ADMIN_NEEDED, ProblemKind.NOT_WRITTEN, ProblemKind.STARTING)
+
+
+class SilenceQuery(BaseModel):
+    """Which silences."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    in_force: bool | None = Field(None, description="Only those that hold now, or do not")
+
+
+def router(context: ApiContext) -> APIRouter:
+    routes = APIRouter(tags=["silences"])
+
+    @routes.get(
+        "/silences",
+        response_model=Silences,
+        responses=documented(ProblemKind.INVALID_REQUEST, ProblemKind.STARTING),
+    )
+    def silences(query: Annotated[SilenceQuery, Query()]) -> Silences | Response:
+        """Silences that hold, will hold or did, as long as they are remembered; newest first."""
+        if not_ready := starting(context):
+            return not_ready
+        now = context.clock.now_ms()
+        views = [SilenceView.of(silence, now) for silence in context.model.silences.all()]
+        return Silences(silences=[v for v in views if query.in_force in (None, v.in_force)])
+
+    @routes.post(
+        "/silences",
+        response_model=SilenceView,
+        responses=documented(ProblemKind.INVALID_REQUEST, *CHANGES),
+    )
+    async def begin(request: Request, wanted: NewSilence) -> SilenceView | Response:
+        """Silence groups: they are judged and shown, but nobody is told of what begins. What is
+        still so when the silence ends is told then; the end of what was told before is told at
+        once.
+        """
+        if not_ready := starting(context):
+            return not_ready
+        try:
+            silence = await begin_silence(context, wanted, caller_name(request))
+        except KafkaError as error:
+            return not_written(error)
+        return SilenceView.of(silence, context.clock.now_ms())
+
+    @routes.delete(
+        "/silences/{id}",
+        response_model=SilenceView,
+        responses=documented(ProblemKind.SILENCE_NOT_FOUND, *CHANGES),
+    )
+    async def end(request: Request, id: Segment) -> SilenceView | Response:  # noqa: A002  # the path's name
+        """End a silence now. One that is over already stays as it is."""
+        if not_ready := starting(context):
+            return not_ready
+        silence = context.model.silences.silence(id)
+        if silence is None:
+            return problem(ProblemKind.SILENCE_NOT_FOUND, f"No silence {id} is remembered.")
+        try:
+            ended = await end_silence(context, silence, caller_name(request))
+        except KafkaError as error:
+            return not_written(error)
+        return SilenceView.of(ended, context.clock.now_ms())
+
+    return routes

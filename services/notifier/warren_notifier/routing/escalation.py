@@ -1,0 +1,58 @@
+"""Escalation: who else is told of an incident that stays bad and that nobody looks after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from warren.contracts import OpenIncident, RouteProgress, Told
+
+from warren_notifier.routing.change import Change
+from warren_notifier.routing.decisions import Decision, News, Router
+from warren_notifier.routing.routes import Route, matching
+
+
+def on_escalate(
+    router: Router, change: Change, incident: OpenIncident, told: Mapping[str, Told], now: int
+) -> Decision | None:
+    """Openings on the further channels of routes whose time has come; None where none has.
+
+    `change` is the incident's newest. From then on these channels are told as the route's own.
+    """
+    progress, news = dict(incident.routes), list[News]()
+    for route in matching(router.routes, change):
+        done = progress.get(route.name)
+        if done is None or not _is_due(route, done, now):
+            continue
+        reached = {one.told.channel for one in news}
+        for channel in route.escalate_to:
+            if channel in told or channel in reached:  # by another route
+                continue
+            news.append(router.opening(change, incident.offset, route, channel, told, now))
+        progress[route.name] = done.model_copy(
+            update={
+                "escalated": True,
+                "channels": list(dict.fromkeys([*done.channels, *route.escalate_to])),
+            }
+        )
+    if progress == incident.routes:
+        return None
+    return Decision(incident.model_copy(update={"routes": progress}), tuple(news))
+
+
+def _is_due(route: Route, done: RouteProgress, now: int) -> bool:
+    if not route.escalate_to or done.escalated or done.bad_since is None:
+        return False
+    return done.bad_since + route.escalate_after_ms <= now
+
+
+def begun_anew(incident: OpenIncident, routes: Iterable[str], now: int) -> OpenIncident:
+    """The incident, whose time until escalation begins `now` on `routes`: they have told nobody
+    before, for what they had to tell was put off.
+    """
+    progress = {
+        name: done.model_copy(update={"bad_since": now})
+        if name in routes and done.bad_since is not None and not done.escalated
+        else done
+        for name, done in incident.routes.items()
+    }
+    return incident.model_copy(update={"routes": progress})

@@ -1,0 +1,71 @@
+"""Why a delivery is put off now. Pure but for what people have asked for since."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from warren.contracts import TEST_CLUSTER, PendingDelivery
+from warren.silences import InForce, Silences
+
+from warren_notifier.routing.change import Subject
+from warren_notifier.routing.routes import Route
+from warren_notifier.silences.mute_windows import muted_until
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """`name`: as the state remembers it. `detail`: for people."""
+
+    name: str
+    detail: str
+
+
+class Holds:
+    """Answers for `silences` and the mute windows of `routes`."""
+
+    def __init__(self, silences: Silences, routes: Sequence[Route] = ()) -> None:
+        self._silences = silences
+        self._muted = {route.name: route.mute for route in routes if route.mute}
+
+    def at(self, now: int) -> HoldsAt:
+        """What holds at `now` (Unix milliseconds)."""
+        muted = {name: muted_until(windows, now) for name, windows in self._muted.items()}
+        return HoldsAt(self._silences.in_force(now), muted)
+
+    def is_looked_after(self, incident_id: str) -> bool:
+        """Whether somebody has acknowledged an incident."""
+        return self._silences.acknowledgement(incident_id) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class HoldsAt:
+    """At one moment. `muted`: until when, by route; None where a route is not muted."""
+
+    silences: InForce
+    muted: dict[str, int | None]
+
+    def of(self, subject: Subject, pending: PendingDelivery) -> Hold | None:
+        """Why a delivery is put off; None: it is not. The end of what was told never is, nor
+        is a test.
+        """
+        if pending.kind == "resolved" or subject.cluster == TEST_CLUSTER:
+            return None
+        silence = self.silences.of(subject.cluster, subject.group) if self.silences else None
+        if silence is not None:
+            why = f": {silence.why}" if silence.why else ""
+            return Hold(
+                f"silence {silence.id}",
+                f"silence {silence.id} of {silence.by} until {_utc(silence.ends_at)}{why}",
+            )
+        until = self.muted.get(pending.route)
+        if until is not None:
+            return Hold(
+                f"mute {pending.route}", f"route {pending.route} is muted until {_utc(until)}"
+            )
+        return None
+
+
+def _utc(milliseconds: int) -> str:
+    return datetime.fromtimestamp(milliseconds / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

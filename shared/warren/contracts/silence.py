@@ -1,0 +1,48 @@
+"""`warren.silences`: groups about which nobody is to be told anything for a while, compacted."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal, Self
+
+from pydantic import Field, StringConstraints, model_validator
+
+from warren.contracts.event import Event, Milliseconds, is_none
+
+LONGEST_SILENCE_MS = 90 * 24 * 3_600_000
+Expression = Annotated[str, StringConstraints(max_length=300)]
+Person = Annotated[str, StringConstraints(max_length=100)]
+Why = Annotated[str, StringConstraints(max_length=500)]
+
+
+class Silence(Event):
+    """A silence, whole; the newest record of an id counts. One that was ended has an earlier
+    `ends_at`. What is silenced is judged all the same.
+    """
+
+    topic_name: ClassVar[str] = "silences"
+
+    v: Literal[1] = 1
+    id: str = Field(min_length=1, max_length=100, description="The record's key")
+    cluster: Expression = Field(
+        description="Clusters in whose name this regular expression (RE2) matches somewhere; "
+        "empty: all"
+    )
+    group: Expression = Field(description="Groups, likewise")
+    begins_at: Milliseconds
+    ends_at: Milliseconds = Field(description="From then on it holds no longer")
+    by: Person = Field(description="Who wants it")
+    why: Why = Field(description="What for")
+    created_at: Milliseconds
+    ended_by: Person | None = Field(
+        default=None, exclude_if=is_none, description="Who ended it early; absent: nobody did"
+    )
+
+    @model_validator(mode="after")
+    def _not_for_ever(self) -> Self:
+        if self.ends_at - self.begins_at > LONGEST_SILENCE_MS:
+            raise ValueError("a silence lasts 90 days at most")
+        return self
+
+    def holds_at(self, now: int) -> bool:
+        """`now`: Unix milliseconds."""
+        return self.begins_at <= now < self.ends_at

@@ -1,0 +1,153 @@
+"""Pages with forms: silencing, ending it, looking after an incident; without any script."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import unquote, urlencode
+
+import httpx
+import pytest
+from api.read_pages import page, text
+from api.served_api import NOW, Api
+from warren.settings import ApiSettings, ApiToken
+from warren_api.http.tokens import hash_of
+
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+HOSTILE = "<b>\u202egroup.*/🦆"
+
+
+@pytest.fixture
+def api(api: Api) -> Api:
+    api.put("billing", status="ERR", incident={"id": "i-1", "opened_at": NOW})
+    api.put("billing2", status="ERR")
+    return api
+
+
+def post(api: Api, path: str, headers: dict[str, str] | None = None, **said: str) -> httpx.Response:
+    own = {"Origin": "http://localhost", **FORM}
+    return api.request("POST", path, content=urlencode(said), headers=own | (headers or {}))
+
+
+def test_a_group_is_silenced_shown_as_such_and_told_of_again(api: Api) -> None:
+    (link,) = page(api, "/groups/demo/billing").select("a[href$='/silence']")
+    form = page(api, str(link["href"])).form
+    assert form is not None
+    for control in form.select("input, select"):
+        assert control.find_parent("label") is not None
+    answer = post(api, str(form["action"]), hours="2", why="<i>moving</i>", by="ada")
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/groups/demo/billing")
+    (silence,) = api.model.silences.all()
+    assert silence.ends_at - silence.begins_at == 7_200_000
+    assert silence.holds_at(NOW)
+    badges = [
+        [text(badge) for badge in row.select(".said")] for row in page(api, "/").select("tbody tr")
+    ]
+    assert badges == [[], ["silenced"]], "exactly this group, and it is listed as before"
+    for path in ("/groups/demo/billing", "/fragments/groups/demo/billing"):
+        shown = page(api, path)
+        assert "Silenced: nobody is told until" in text(shown)
+        assert "<i>moving</i>" in text(shown), "as text"
+    ending = page(api, f"/silences/{silence.id}").form
+    assert ending is not None
+    answer = post(api, str(ending["action"]))
+    assert answer.headers["Location"] == f"/silences/{silence.id}"
+    assert "no, it is over" in text(page(api, f"/silences/{silence.id}"))
+    assert not page(api, "/").select(".said")
+
+
+def test_an_incident_is_acknowledged_from_its_page_and_that_is_taken_back(api: Api) -> None:
+    (link,) = page(api, "/groups/demo/billing").select("a[href='/incidents/i-1']")
+    assert text(link) == "Acknowledge it"
+    for _ in range(3):
+        assert api.get("/incidents/i-1").status_code == 200
+    assert api.model.silences.acknowledgement("i-1") is None, "a GET changes nothing"
+    assert post(api, "/incidents/i-1", by="grace", why="on it").status_code == 303
+    assert "grace" in text(page(api, "/incidents/i-1"))
+    (badge,) = page(api, "/").select(".said")
+    assert (text(badge), badge["href"]) == ("acknowledged", "/incidents/i-1")
+    assert "grace looks after it: on it" in text(page(api, "/groups/demo/billing"))
+    post(api, "/incidents/i-1", undo="1")
+    assert api.model.silences.acknowledgement("i-1") is None
+
+
+def test_names_of_all_kinds_are_silenced_exactly(api: Api) -> None:
+    api.put(HOSTILE, status="ERR")
+    links = page(api, "/").select("tbody th a")
+    (path,) = [str(a["href"]) for a in links if unquote(str(a["href"])).endswith(HOSTILE)]
+    answer = post(api, f"{path}/silence", hours="1", why="x")
+    assert answer.status_code == 303
+    assert answer.headers["Location"] == path
+    assert "Silenced" in text(page(api, path))
+    in_force = api.model.silences.in_force(NOW)
+    assert in_force.of("demo", HOSTILE) is not None
+    assert in_force.of("demo", HOSTILE + "x") is None
+    assert in_force.of("demo2", HOSTILE) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "problem"),
+    [
+        ({"hours": "2", "why": ""}, "why"),
+        ({"hours": "0", "why": "x"}, "for_seconds"),
+        ({"hours": "²", "why": "x"}, "for_seconds"),
+        ({"hours": "9999999999", "why": "x"}, "for_seconds"),
+        ({"hours": "2", "why": "x" * 501}, "why"),
+        ({}, "for_seconds"),
+    ],
+)
+def test_what_is_wrong_is_said_and_what_was_written_is_kept(
+    api: Api, said: dict[str, str], problem: str
+) -> None:
+    answer = post(api, "/groups/demo/billing/silence", by="ada", **said)
+    assert answer.status_code == 422
+    assert problem in answer.text
+    assert 'value="ada"' in answer.text
+    assert not api.model.silences.all()
+
+
+@pytest.mark.parametrize("path", ["/silences/nothing", "/incidents/nothing"])
+def test_what_is_not_known(api: Api, path: str) -> None:
+    assert api.get(path).status_code == 404
+    assert post(api, path).status_code == 404
+
+
+def test_what_is_over_is_not_acknowledged(api: Api) -> None:
+    api.change("billing2", "ERR", NOW - 2_000, opened_at=NOW - 2_000)
+    api.change("billing2", "OK", NOW - 1_000, opened_at=NOW - 2_000)
+    path = f"/incidents/billing2-{NOW - 2_000}"
+    assert page(api, path).form is None
+    assert post(api, path).status_code == 200
+    assert api.model.silences.acknowledgement(path.removeprefix("/incidents/")) is None
+
+
+PATHS = ("/groups/demo/billing/silence", "/silences/x", "/incidents/i-1")
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://localhost:1"])
+def test_forms_of_other_sites_are_refused(api: Api, path: str, origin: str) -> None:
+    answer = post(api, path, {"Origin": origin}, hours="1", why="x")
+    assert answer.status_code == 403
+    assert not api.model.silences.all()
+    assert api.model.silences.acknowledgement("i-1") is None
+
+
+def test_a_browser_says_whose_form_it_is(api: Api) -> None:
+    """With `no-referrer` it would send `Origin: null`, also from our own pages."""
+    for path in PATHS:
+        assert api.get(path).headers["Referrer-Policy"] == "same-origin"
+
+
+@pytest.mark.parametrize(("token", "status"), [(None, 401), ("e" * 30, 403), ("a" * 30, 303)])
+def test_an_admin_is_needed(token: str | None, status: int) -> None:
+    tokens: list[Any] = [
+        ApiToken(name="ada", role="admin", hash=hash_of("a" * 30)),
+        ApiToken(name="eve", role="read", hash=hash_of("e" * 30)),
+    ]
+    api = Api(api=ApiSettings(tokens=tokens))
+    api.put("billing", status="ERR", incident={"id": "i-1", "opened_at": NOW})
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    for path in ("/groups/demo/billing/silence", "/incidents/i-1"):
+        assert post(api, path, headers, hours="1", why="x").status_code == status
+    if status == 303:
+        assert [one.by for one in api.model.silences.all()] == ["ada"]

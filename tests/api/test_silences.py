@@ -1,0 +1,200 @@
+"""`/api/v1/silences` and acknowledgements: asked for, shown, ended, and who may."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from api.served_api import NOW, Api, Obeying
+from warren.contracts import Acknowledgement, Silence
+from warren.errors import PublishFailed
+from warren.settings import ApiSettings, ApiToken
+from warren_api.http.tokens import hash_of
+from warren_api.model.feed_state import FeedState
+
+SILENCES = "/api/v1/silences"
+HOUR = 3_600_000
+
+
+def ask(api: Api, **fields: Any) -> dict[str, Any]:
+    body = {"group": "^billing$", "for_seconds": 7200, "why": "moving", "by": "ada"} | fields
+    answer = api.request("POST", SILENCES, json=body)
+    assert answer.status_code == 200, answer.text
+    silence: dict[str, Any] = answer.json()
+    return silence
+
+
+def group(api: Api, name: str = "billing") -> dict[str, Any]:
+    listed = {one["group"]: one for one in api.get("/api/v1/groups").json()["groups"]}
+    detail = api.get(f"/api/v1/groups/demo/{name}").json()
+    for field in ("silence", "acknowledgement", "status"):
+        assert detail[field] == listed[name][field]
+    found: dict[str, Any] = listed[name]
+    return found
+
+
+def test_a_silence_is_asked_for_listed_shown_and_ended(api: Api) -> None:
+    api.put("billing", status="ERR")
+    api.put("other", status="ERR")
+    assert group(api)["silence"] is None
+    silence = ask(api)
+    assert silence == {
+        "id": silence["id"],
+        "cluster": "",
+        "group": "^billing$",
+        "in_force": True,
+        "begins_at": NOW,
+        "ends_at": NOW + 2 * HOUR,
+        "by": "ada",
+        "why": "moving",
+        "created_at": NOW,
+        "ended_by": None,
+    }
+    assert api.get(SILENCES).json() == {"silences": [silence]}
+    shown = group(api)
+    assert shown["status"] == "ERR", "judged all the same"
+    assert shown["silence"] == {
+        "id": silence["id"],
+        "ends_at": NOW + 2 * HOUR,
+        "by": "ada",
+        "why": "moving",
+    }
+    assert group(api, "other")["silence"] is None
+    api.clock.advance(60)
+    ended = api.request("DELETE", f"{SILENCES}/{silence['id']}").json()
+    assert (ended["in_force"], ended["ends_at"], ended["ended_by"]) == (
+        False,
+        NOW + 60_000,
+        "somebody",
+    )
+    assert group(api)["silence"] is None
+    assert api.get(f"{SILENCES}?in_force=true").json() == {"silences": []}
+    assert api.get(f"{SILENCES}?in_force=false").json() == {"silences": [ended]}
+    again = api.request("DELETE", f"{SILENCES}/{silence['id']}")
+    assert again.json() == ended, "it was over already"
+
+
+def test_a_silence_is_over_by_itself_though_lists_are_kept_rendered(api: Api) -> None:
+    api.put("billing")
+    ask(api, begins_at=NOW + HOUR)
+    assert group(api)["silence"] is None
+    api.clock.advance(3600)
+    assert group(api)["silence"] is not None
+    api.clock.advance(7200)
+    assert group(api)["silence"] is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "names"),
+    [
+        ({"group": ""}, "cluster or group is needed"),
+        ({"group": "(a"}, "not a regular expression"),
+        ({"group": "(?=a)"}, "not a regular expression"),
+        ({"group": "a" * 301}, "group"),
+        ({"for_seconds": 0}, "for_seconds"),
+        ({"for_seconds": 90 * 86_400 + 1}, "for_seconds"),
+        ({"why": ""}, "why"),
+        ({"until": 3}, "until"),
+    ],
+)
+def test_what_cannot_be_is_refused(api: Api, fields: dict[str, Any], names: str) -> None:
+    body = {"group": "x", "for_seconds": 60, "why": "moving"} | fields
+    answer = api.request("POST", SILENCES, json=body)
+    assert answer.status_code == 422
+    assert names in answer.json()["detail"]
+    assert not api.model.silences.all()
+
+
+def test_unknown_ones_are_not_found(api: Api) -> None:
+    for method, path in [
+        ("DELETE", f"{SILENCES}/nothing"),
+        ("POST", "/api/v1/incidents/nothing/acknowledge"),
+        ("DELETE", "/api/v1/incidents/nothing/acknowledge"),
+    ]:
+        answer = api.request(method, path, json={})
+        assert (answer.status_code, answer.headers["content-type"]) == (
+            404,
+            "application/problem+json",
+        )
+
+
+def test_only_admins_change_anything_and_their_tokens_say_who(api: Api) -> None:
+    tokens = [
+        ApiToken(name="ada", role="admin", hash=hash_of("a" * 30)),
+        ApiToken(name="eve", role="read", hash=hash_of("e" * 30)),
+    ]
+    api = Api(api=ApiSettings(tokens=tokens))
+    body = {"group": "x", "for_seconds": 60, "why": "moving"}
+
+    def status(method: str, path: str, token: str | None) -> int:
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        return api.request(method, path, json=body, headers=headers).status_code
+
+    for method, path in [
+        ("POST", SILENCES),
+        ("DELETE", f"{SILENCES}/x"),
+        ("POST", "/api/v1/incidents/x/acknowledge"),
+        ("DELETE", "/api/v1/incidents/x/acknowledge"),
+    ]:
+        assert status(method, path, None) == 401
+        assert status(method, path, "e" * 30) == 403
+    assert status("POST", SILENCES, "a" * 30) == 200
+    (silence,) = api.model.silences.all()
+    assert silence.by == "ada"
+
+
+class Away(Obeying):
+    def silence(self, silence: Silence) -> None:
+        raise PublishFailed("home", "home", f"not acknowledged: {silence.id}")
+
+    def acknowledge(self, acknowledgement: Acknowledgement) -> None:
+        raise PublishFailed("home", "home", f"not acknowledged: {acknowledgement.incident_id}")
+
+
+def test_what_the_home_cluster_does_not_take_is_not_promised() -> None:
+    api = Api()
+    api = Api(asking=Away(api.model))
+    api.put("billing", status="ERR", incident={"id": "i-1", "opened_at": NOW})
+    body = {"group": "x", "for_seconds": 60, "why": "moving"}
+    for path in (SILENCES, "/api/v1/incidents/i-1/acknowledge"):
+        answer = api.request("POST", path, json=body if path == SILENCES else {})
+        assert answer.status_code == 503
+        assert answer.json()["type"].endswith("not-written")
+
+
+def test_nothing_is_promised_before_the_topics_are_read(api: Api) -> None:
+    api.feed = FeedState(ready=False, problem=None)
+    body = {"group": "x", "for_seconds": 60, "why": "moving"}
+    assert api.request("POST", SILENCES, json=body).status_code == 503
+    assert api.get(SILENCES).status_code == 503
+
+
+def test_an_incident_is_acknowledged_and_that_is_taken_back(api: Api) -> None:
+    api.put("billing", status="ERR", incident={"id": "i-1", "opened_at": NOW})
+    path = "/api/v1/incidents/i-1"
+    assert api.get(path).json()["acknowledgement"] is None
+    body = {"by": "grace", "why": "restarting it"}
+    answer = api.request("POST", f"{path}/acknowledge", json=body).json()
+    said = {**body, "at": NOW}
+    assert answer["acknowledgement"] == said
+    assert api.get(path).json() == answer
+    assert group(api)["acknowledgement"] == said
+    assert api.request("DELETE", f"{path}/acknowledge").json()["acknowledgement"] is None
+    assert group(api)["acknowledgement"] is None
+
+
+def test_what_is_over_is_not_acknowledged(api: Api) -> None:
+    api.put("billing")
+    api.change("billing", "ERR", NOW - 2_000, opened_at=NOW - 2_000)
+    api.change("billing", "OK", NOW - 1_000, opened_at=NOW - 2_000)
+    answer = api.request("POST", f"/api/v1/incidents/billing-{NOW - 2_000}/acknowledge")
+    assert answer.status_code == 409
+    assert answer.json()["type"].endswith("incident-over")
+
+
+def test_pages_of_other_sites_silence_nothing(api: Api) -> None:
+    body = {"group": "x", "for_seconds": 60, "why": "moving"}
+    for origin in ("https://evil.example", "null"):
+        answer = api.request("POST", SILENCES, json=body, headers={"Origin": origin})
+        assert answer.status_code == 403
+    assert not api.model.silences.all()

@@ -1,0 +1,124 @@
+"""`warren silence` and `warren ack` against the API."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from api.served_api import NOW, Api, served
+from structlog.testing import capture_logs
+from typer.testing import CliRunner, Result
+from warren.clock import SystemClock
+from warren.errors import SettingsError
+from warren.settings import ApiSettings, ApiToken
+from warren_api.http.tokens import hash_of
+from warren_cli.api_client import ApiRefused, ApiUnavailable
+from warren_cli.main import app
+from warren_cli.terminal.time_span import seconds
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Without a token of the environment, and what the API logs is not what the command says."""
+    monkeypatch.delenv("WARREN_TOKEN", raising=False)
+    with capture_logs():
+        yield
+
+
+@pytest.fixture
+def api() -> Api:
+    return Api(clock=SystemClock())  # type: ignore[arg-type]  # the command's clock is the real one
+
+
+@pytest.fixture
+def address(api: Api) -> Iterator[str]:
+    with served(api) as url:
+        yield url
+
+
+def run(*arguments: str) -> Result:
+    result = CliRunner().invoke(app, arguments, terminal_width=200)
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def test_add_list_and_end(api: Api, address: str) -> None:
+    asked = ("--group", "^billing", "--for", "1h30m", "--why", "moving", "--by", "ada")
+    added = run("silence", "add", *asked, "--api", address)
+    (silence,) = api.model.silences.all()
+    assert added.stdout == f"silence {silence.id} for 1 h 30 m\n"
+    assert (silence.cluster, silence.group, silence.by, silence.why) == (
+        "",
+        "^billing",
+        "ada",
+        "moving",
+    )
+    assert silence.ends_at - silence.begins_at == 5_400_000
+    listed = run("silence", "list", "--api", address).stdout
+    for text in (silence.id, "^billing", "in 1 h", "ada", "moving"):
+        assert text in listed
+    ended = run("silence", "end", silence.id, "--json", "--api", address)
+    assert json.loads(ended.stdout)["in_force"] is False
+    assert "no silence" in run("silence", "list", "--api", address).stdout
+    assert f"{silence.id}" in run("silence", "list", "--all", "--api", address).stdout
+
+
+def test_what_cannot_be_says_which_option(address: str) -> None:
+    why = ("--why", "moving", "--api", address)
+    with pytest.raises(SettingsError, match="--for: 'soon' is no span"):
+        run("silence", "add", "--group", "x", "--for", "soon", *why)
+    with pytest.raises(SettingsError, match="cluster or group is needed"):
+        run("silence", "add", "--for", "1h", *why)
+    with pytest.raises(ApiRefused, match="No silence nothing"):
+        run("silence", "end", "nothing", "--api", address)
+    with pytest.raises(ApiUnavailable):
+        run("silence", "list", "--api", "http://127.0.0.1:1")
+
+
+def test_a_token_is_needed_where_there_are_some(monkeypatch: pytest.MonkeyPatch) -> None:
+    tokens = [ApiToken(name="ada", role="admin", hash=hash_of("a" * 30))]
+    api = Api(api=ApiSettings(tokens=tokens))
+    asked = ("silence", "add", "--group", "x", "--for", "1h", "--why", "moving", "--api")
+    with served(api) as address:
+        with pytest.raises(ApiRefused, match="WARREN_TOKEN"):
+            run(*asked, address)
+        monkeypatch.setenv("WARREN_TOKEN", "a" * 30)
+        run(*asked, address)
+    assert [silence.by for silence in api.model.silences.all()] == ["ada"]
+
+
+def test_an_incident_is_acknowledged_by_its_beginning(api: Api, address: str) -> None:
+    for name in ("one", "two"):
+        incident = {"id": f"abc{name}", "opened_at": NOW}
+        api.put(name, status="ERR", incident=incident)
+    with pytest.raises(SettingsError, match="2 open incidents begin with abc"):
+        run("ack", "abc", "--api", address)
+    with pytest.raises(SettingsError, match="no open incident begins with x"):
+        run("ack", "x", "--api", address)
+    said = run("ack", "abco", "--by", "grace", "--why", "restarting", "--api", address)
+    assert said.stdout == "incident abcone of demo/one is acknowledged\n"
+    acknowledgement = api.model.silences.acknowledgement("abcone")
+    assert acknowledgement is not None
+    assert (acknowledgement.by, acknowledgement.why) == ("grace", "restarting")
+    run("silence", "add", "--group", "two", "--for", "1h", "--why", "moving", "--api", address)
+    shown = run("status", "--api", address).stdout
+    assert "UNKNOWN acked" in shown
+    assert "UNKNOWN silenced" in shown
+    assert "no longer" in run("ack", "abco", "--undo", "--api", address).stdout
+    assert api.model.silences.acknowledgement("abcone") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("2h", 7200), ("1d12h", 129_600), ("90m", 5400), ("1w", 604_800), ("1 h 30 m", 5400)],
+)
+def test_spans_of_time(text: str, expected: int) -> None:
+    assert seconds(text, "--for") == expected
+
+
+@pytest.mark.parametrize("text", ["", "2", "h", "-2h", "2y", "0h", "2h and more"])
+def test_what_is_no_span_of_time(text: str) -> None:
+    with pytest.raises(SettingsError, match="--for"):
+        seconds(text, "--for")

@@ -1,0 +1,207 @@
+"""Escalation: further channels are told of what stays bad, and of its end."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from notifier.asked import acknowledgement, put, silence
+from notifier.builders import MINUTE, OPENED_AT, event, route
+from notifier.harness import Harness, Log, Scripted, life
+from pydantic import ValidationError
+from support.waiting import until
+from warren.clock import ManualClock
+from warren.contracts import StatusChangeEvent
+from warren.settings.notifier import NotifierSettings
+from warren.silences import Silences
+from warren_notifier.routing.routes import Route
+
+HOOK = {"type": "webhook", "url": "https://a.example", "secret": "whsec_" + "a" * 32}
+
+
+def escalating(**fields: Any) -> Route:
+    return route(escalate_after=900, escalate_to=["boss"], **fields)
+
+
+def closing() -> StatusChangeEvent:
+    return event("OK", "ERR", event_id="event-9")
+
+
+async def at(harness: Harness, seconds: float) -> None:
+    """So long after the opening everything that is due is done."""
+    harness.clock.advance((OPENED_AT + seconds * 1000 - harness.clock.now_ms()) / 1000)
+    await harness.dispatcher.put_off()
+    await harness.dispatcher.repeat()
+    await harness.dispatcher.escalate()
+    await until(lambda: harness.queues["mail"].idle and harness.queues["boss"].idle)
+
+
+def kinds(channel: Scripted) -> list[str]:
+    return [delivery.pending.kind for delivery in channel.sent]
+
+
+def test_who_is_next_is_told_once_then_as_the_others() -> None:
+    log, mail, boss = Log(), Scripted(), Scripted()
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(
+            log, tasks, [escalating(repeat_interval=3600)], {"mail": mail, "boss": boss}
+        )
+        await harness.assign()
+        await harness.read(event("WARN"))
+        await at(harness, 899)
+        assert not boss.sent
+        await at(harness, 900)
+        await at(harness, 901)
+        await at(harness, 3600)
+        await harness.read(event("ERR", "WARN", event_id="event-2"), offset=1)
+        await at(harness, 3601)
+        await harness.read(closing(), offset=2)
+        await harness.idle()
+
+    life(scenario)
+    assert kinds(boss) == ["opened", "repeated", "changed", "resolved"]
+    assert kinds(mail) == kinds(boss)
+    assert len(set(boss.ids + mail.ids)) == 8
+
+
+def test_what_is_over_before_is_not_escalated() -> None:
+    log, mail, boss = Log(), Scripted(), Scripted()
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, [escalating()], {"mail": mail, "boss": boss})
+        await harness.assign()
+        await harness.read(event())
+        await at(harness, 800)
+        await harness.read(closing(), offset=1)
+        await at(harness, 2000)
+
+    life(scenario)
+    assert not boss.sent
+
+
+def test_what_somebody_looks_after_is_not_escalated_until_nobody_does() -> None:
+    log, mail, boss, asked = Log(), Scripted(), Scripted(), Silences()
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        channels = {"mail": mail, "boss": boss}
+        harness = Harness(log, tasks, [escalating()], channels, silences=asked)
+        await harness.assign()
+        await harness.read(event())
+        await at(harness, 10)
+        put(asked, acknowledgement())
+        await at(harness, 9000)
+        assert not boss.sent
+        asked.apply_acknowledgement(b"incident-1", None)
+        await at(harness, 9001)
+
+    life(scenario)
+    assert kinds(boss) == ["opened"]
+
+
+def test_bad_enough_for_the_route_all_the_time_is_what_counts() -> None:
+    log, mail, boss = Log(), Scripted(), Scripted()
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        channels = {"mail": mail, "boss": boss}
+        harness = Harness(log, tasks, [escalating(minimum_severity="ERR")], channels)
+        await harness.assign()
+        await harness.read(event("ERR"))
+        await at(harness, 800)
+        await harness.read(event("WARN", "ERR", event_id="event-2"), offset=1)
+        await at(harness, 1000)
+        assert not boss.sent
+        await harness.read(event("ERR", "WARN", event_id="event-3"), offset=2)
+        await at(harness, 1899)
+        assert not boss.sent
+        await at(harness, 1900)
+
+    life(scenario)
+    assert kinds(boss) == ["opened"]
+
+
+def test_time_until_then_begins_when_a_silence_is_over() -> None:
+    log, mail, boss = Log(), Scripted(), Scripted()
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        quiet = put(Silences(), silence(ends_at=OPENED_AT + 60 * MINUTE))
+        channels = {"mail": mail, "boss": boss}
+        harness = Harness(log, tasks, [escalating()], channels, silences=quiet)
+        await harness.assign()
+        await harness.read(event())
+        await at(harness, 3599)
+        await at(harness, 3600)
+        assert kinds(mail) == ["opened"]
+        await at(harness, 4499)
+        assert not boss.sent
+        await at(harness, 4500)
+
+    life(scenario)
+    assert kinds(boss) == ["opened"]
+
+
+@pytest.mark.parametrize("crash_after", [None, *range(3, 9)])
+def test_a_kill_neither_forgets_nor_doubles_it(crash_after: int | None) -> None:
+    log, mail, boss = Log(), Scripted(), Scripted()
+    clock = ManualClock(OPENED_AT)
+
+    async def first(tasks: asyncio.TaskGroup) -> None:
+        channels = {"mail": mail, "boss": boss}
+        harness = Harness(
+            log, tasks, [escalating()], channels, clock=clock, crash_after=crash_after
+        )
+        await harness.assign()
+        await harness.read(event())
+        await asyncio.wait({tasks.create_task(at(harness, 901))}, timeout=0.1)
+
+    async def second(tasks: asyncio.TaskGroup) -> None:
+        channels = {"mail": mail, "boss": boss}
+        harness = Harness(log, tasks, [escalating()], channels, clock=clock)
+        await harness.assign()
+        await at(harness, 1000)
+        await at(harness, 2000)
+        await harness.read(closing(), offset=1)
+        await harness.idle()
+
+    life(first)
+    life(second)
+    assert len(set(boss.ids)) == 2, "an opening and an end"
+    assert set(kinds(boss)) == {"opened", "resolved"}
+    assert kinds(boss)[-1] == "resolved"
+
+
+def test_who_knows_by_another_route_is_told_no_second_time() -> None:
+    log, mail, boss = Log(), Scripted(), Scripted()
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        routes = [escalating(continue_matching=True), route("rest", ("boss",))]
+        harness = Harness(log, tasks, routes, {"mail": mail, "boss": boss})
+        await harness.assign()
+        await harness.read(event())
+        await at(harness, 901)
+        await harness.read(event("WARN", "ERR", event_id="event-2"), offset=1)
+        await at(harness, 902)
+        await harness.read(closing(), offset=2)
+        await harness.idle()
+
+    life(scenario)
+    assert kinds(boss) == ["opened", "changed", "resolved"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "names"),
+    [
+        ({"escalate_to": ["boss"]}, "go together"),
+        ({"escalate_after": 60}, "go together"),
+        ({"escalate_after": 60, "escalate_to": ["nobody"]}, "no channel 'nobody'"),
+    ],
+)
+def test_what_cannot_be_is_refused(fields: dict[str, Any], names: str) -> None:
+    with pytest.raises(ValidationError, match=names):
+        NotifierSettings.model_validate(
+            {
+                "routes": [{"name": "all", "channels": ["mail"], **fields}],
+                "channels": {"mail": HOOK, "boss": HOOK},
+            }
+        )

@@ -1,0 +1,63 @@
+"""What `warren notify explain` says is what the router does."""
+
+from __future__ import annotations
+
+from itertools import product
+
+from hypothesis import given
+from hypothesis import strategies as st
+from notifier.builders import OPENED_AT, change, route
+from warren_notifier.routing.decisions import Router
+from warren_notifier.routing.grouping import Grouping
+from warren_notifier.routing.routes import Route
+from warren_notifier.silences.explanation import explain
+
+ROUTES = [
+    route("a", ("mail",), minimum_severity="ERR", continue_matching=True),
+    route("b", ("mail", "hook"), clusters=["^prod"], groups_deny=["^test"]),
+    route("c", ("hook",), groups_allow=["ing$"], continue_matching=True),
+    route("d", ("pager",), event_types=["warren.group.freshness.changed"]),
+    route("e", ("pager",), minimum_severity="OK"),
+]
+
+
+@given(
+    st.lists(st.sampled_from(ROUTES), unique=True),
+    st.sampled_from(["OK", "WARN", "ERR"]),
+    st.sampled_from(["prod", "test"]),
+    st.sampled_from(["billing", "test-it", "other"]),
+)
+def test_whom_the_router_tells_is_whom_it_names(
+    routes: list[Route], status: str, cluster: str, group: str
+) -> None:
+    of = change(status, cluster=cluster, group=group)  # type: ignore[arg-type]
+    decision = Router(routes, 1).on_change(of, 0, None, {}, OPENED_AT)
+    told = {(one.route, one.channel) for one in decision.deliveries}
+    parts = explain(routes, Grouping(routes), of, OPENED_AT)
+    named = {(part.name, channel.name) for part in parts for channel in part.channels}
+    assert named == told
+    assert [part.name for part in parts] == [one.name for one in routes]
+
+
+def test_a_route_says_why_it_does_not_match() -> None:
+    for one, status, group in product(ROUTES, ("OK", "WARN", "ERR"), ("billing", "test-it")):
+        of = change(status, group=group)  # type: ignore[arg-type]
+        assert one.matches(of) == (one.mismatch(of) is None)
+
+
+def test_how_it_is_grouped_muted_and_escalated() -> None:
+    quiet = route(
+        "quiet",
+        ("mail", "hook"),
+        mute=[{"from": "06:30", "to": "08:00", "zone": "UTC"}],
+        escalate_after=60,
+        escalate_to=["boss"],
+        group_wait=5,
+    )
+    (part,) = explain([quiet], Grouping([quiet], {"mail"}), change(), OPENED_AT)
+    mail, hook = part.channels
+    assert mail.digest is not None
+    assert [(label.name, label.value) for label in mail.digest.labels] == [("cluster", "prod")]
+    assert (mail.wait_ms, hook.digest) == (5000, None)
+    assert part.muted_until == 1_795_248_000_000
+    assert (part.escalate_after_ms, part.escalate_to) == (60_000, ("boss",))

@@ -1,0 +1,316 @@
+"""What is silenced is put off: told when the silence is over and it is still so, or never."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from notifier.asked import acknowledgement, put, silence
+from notifier.builders import MINUTE, OPENED_AT, event, route
+from notifier.harness import Hanging, Harness, Log, Scripted, life
+from support.waiting import until
+from warren.clock import ManualClock
+from warren.contracts import StatusChangeEvent
+from warren.silences import Silences
+from warren_notifier.channels.channel import Retry
+
+OVER = OPENED_AT + 60 * MINUTE
+
+
+def closing() -> StatusChangeEvent:
+    return event("OK", "ERR", event_id="event-9")
+
+
+async def let_time_pass(harness: Harness, to: int) -> None:
+    harness.clock.advance((to - harness.clock.now_ms()) / 1000)
+    await harness.dispatcher.put_off()
+
+
+def test_an_opening_is_told_when_the_silence_is_over() -> None:
+    log, mail = Log(), Scripted()
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        quiet = put(Silences(), silence())
+        harness = Harness(log, tasks, [route()], {"mail": mail}, silences=quiet)
+        await harness.assign()
+        await harness.read(event())
+        await let_time_pass(harness, OVER - 1)
+        assert not mail.sent
+        assert log.outcomes() == ["silenced"]
+        await let_time_pass(harness, OVER)
+        await harness.idle()
+
+    life(scenario)
+    assert [d.pending.kind for d in mail.sent] == ["opened"]
+    assert log.outcomes() == ["silenced", "delivered"]
+    put_off, _ = log.audit()
+    assert put_off.detail.startswith("silence quiet of ada until 2026-")
+    assert put_off.detail.endswith(": moving")
+    assert put_off.attempt == 0
+    assert put_off.next_attempt_at is None
+
+
+def test_an_incident_that_ends_meanwhile_was_never_there() -> None:
+    log, mail = Log(), Scripted()
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        quiet = put(Silences(), silence())
+        harness = Harness(log, tasks, [route()], {"mail": mail}, silences=quiet)
+        await harness.assign()
+        await harness.read(event("WARN"))
+        await harness.read(event("ERR", "WARN", event_id="event-2"), offset=1)
+        await harness.read(closing(), offset=2)
+        await let_time_pass(harness, OVER)
+        await harness.idle()
+
+    life(scenario)
+    assert not mail.sent
+    assert log.outcomes() == ["silenced", "superseded", "silenced", "superseded", "suppressed"]
+    assert log.states() == []
+
+
+@pytest.mark.parametrize("crash_after", [*range(1, 6), None])
+def test_an_incident_that_ends_meanwhile_was_never_there_after_a_kill_either(
+    crash_after: int | None,
+) -> None:
+    """Wherever the notifier is killed; what was decided is not sent at once, so cannot be out."""
+    log, mail = Log(), Scripted()
+    quiet = put(Silences(), silence())
+
+    async def first(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(
+            log, tasks, [route()], {"mail": mail}, silences=quiet, crash_after=crash_after
+        )
+        await harness.assign()
+        reading = tasks.create_task(harness.read(event(), commit=False))
+        await asyncio.wait({reading}, timeout=0.05)
+        ending = tasks.create_task(harness.read(closing(), offset=1, commit=False))
+        await asyncio.wait({ending}, timeout=0.05)
+        reading.cancel()
+        ending.cancel()
+
+    async def second(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, [route()], {"mail": mail}, silences=quiet)
+        await harness.assign()
+        await harness.read(event(), closing())
+        await let_time_pass(harness, OVER)
+        await harness.idle()
+
+    life(first)
+    life(second)
+    assert not mail.sent
+
+
+def test_the_end_of_what_was_told_before_is_told() -> None:
+    log, mail, quiet = Log(), Scripted(), Silences()
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, [route()], {"mail": mail}, silences=quiet)
+        await harness.assign()
+        await harness.read(event("WARN"))
+        await until(lambda: len(mail.taken) == 1)
+        put(quiet, silence())
+        await harness.read(event("ERR", "WARN", event_id="event-2"), offset=1)
+        await harness.read(closing(), offset=2)
+        await harness.idle()
+
+    life(scenario)
+    assert [(d.pending.kind, d.pending.status) for d in mail.sent] == [
+        ("opened", "WARN"),
+        ("resolved", "OK"),
+    ]
+    assert log.outcomes() == ["delivered", "silenced", "superseded", "delivered"]
+
+
+def test_what_eases_meanwhile_to_what_is_known_is_no_news() -> None:
+    log, mail, quiet = Log(), Scripted(), Silences()
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, [route()], {"mail": mail}, silences=quiet)
+        await harness.assign()
+        await harness.read(event("WARN"))
+        await until(lambda: len(mail.taken) == 1)
+        put(quiet, silence())
+        await harness.read(event("ERR", "WARN", event_id="event-2"), offset=1)
+        await harness.read(event("WARN", "ERR", event_id="event-3"), offset=2)
+        await let_time_pass(harness, OVER)
+        await harness.idle()
+
+    life(scenario)
+    assert len(mail.sent) == 1
+
+
+def test_a_silence_takes_effect_on_what_is_being_tried_again() -> None:
+    log, mail, quiet = Log(), Scripted(Retry("busy", retry_after=600)), Silences()
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, [route()], {"mail": mail}, silences=quiet, stopped=True)
+        await harness.assign()
+        await harness.read(event())
+        await until(lambda: len(mail.sent) == 1)
+        await until(lambda: log.states()[0].deliveries[0].attempts == 1)
+        put(quiet, silence())
+        await harness.dispatcher.put_off()
+        harness.start()
+        await until(lambda: harness.queues["mail"].idle)
+        assert len(mail.sent) == 1
+        await let_time_pass(harness, OVER)
+        await harness.idle()
+
+    life(scenario)
+    assert log.outcomes() == ["failed", "silenced", "delivered"]
+
+
+def test_an_attempt_that_is_under_way_is_left_alone() -> None:
+    log, mail, quiet = Log(), Hanging(), Silences()
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, [route()], {"mail": mail}, silences=quiet)
+        await harness.assign()
+        await harness.read(event())
+        await until(lambda: len(mail.sent) == 1)
+        put(quiet, silence())
+        await harness.dispatcher.put_off()
+        mail.let_go.set()
+        await harness.idle()
+
+    life(scenario)
+    assert log.outcomes() == ["delivered"]
+
+
+def test_what_is_put_off_holds_up_nothing_else_of_its_group() -> None:
+    """The end of what was told is behind it in the group's queue."""
+    log, mail, quiet = Log(), Scripted(), Silences()
+    muted = {"mute": [{"from": "00:00", "to": "24:00"}]}
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        routes = [
+            route("status", event_types=["warren.group.status.changed"], **muted),
+            route("rest"),
+        ]
+        harness = Harness(log, tasks, routes, {"mail": mail}, silences=quiet)
+        await harness.assign()
+        other = {"type": "warren.group.freshness.changed"}
+        late = event(event_id="late", incident_id="late").model_copy(update=other)
+        await harness.read(event(), late)
+        await until(lambda: len(mail.taken) == 1)
+
+    life(scenario)
+    assert [d.pending.incident_id for d in mail.sent] == ["late"]
+
+
+def test_thousands_that_are_put_off_take_no_place_in_the_queue() -> None:
+    log, mail = Log(), Scripted()
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        quiet = put(Silences(), silence(group="^noisy-"))
+        harness = Harness(log, tasks, [route()], {"mail": mail}, silences=quiet, queue_size=2)
+        await harness.assign()
+        noisy = [event(group=f"noisy-{n}", event_id=f"e{n}", incident_id=f"i{n}") for n in range(9)]
+        await harness.read(*noisy, event())
+        await until(lambda: len(mail.taken) == 1)
+
+    life(scenario)
+    assert [d.subject.group for d in mail.sent] == ["billing"]
+
+
+def test_the_next_notifier_goes_on_with_what_was_put_off() -> None:
+    log, mail = Log(), Scripted()
+    quiet = put(Silences(), silence())
+    clock = ManualClock(OPENED_AT)
+
+    async def first(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, [route()], {"mail": mail}, silences=quiet, clock=clock)
+        await harness.assign()
+        await harness.read(event())
+
+    async def second(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, [route()], {"mail": mail}, silences=quiet, clock=clock)
+        await harness.assign()
+        assert [d.pending.held for d in harness.pending()] == ["silence quiet"]
+        await let_time_pass(harness, OVER)
+        await harness.idle()
+
+    life(first)
+    life(second)
+    assert log.outcomes() == ["silenced", "delivered"], "said once"
+
+
+def test_a_deadline_does_not_pass_while_nothing_may_be_sent() -> None:
+    log, mail = Log(), Scripted(Retry("busy"), Retry("busy"))
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        quiet = put(Silences(), silence())
+        harness = Harness(log, tasks, [route()], {"mail": mail}, silences=quiet, deadline_ms=MINUTE)
+        await harness.assign()
+        await harness.read(event())
+        await let_time_pass(harness, OVER)
+        await harness.idle()
+
+    life(scenario)
+    assert log.outcomes() == ["silenced", "failed", "failed", "delivered"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "silenced"),
+    [
+        ({"cluster": "^prod$", "group": "^bill"}, True),
+        ({"cluster": "^pro$"}, False),
+        ({"group": "ing"}, True),
+        ({"group": "^ing"}, False),
+        ({"ends_at": OPENED_AT}, False),
+        ({"begins_at": OPENED_AT + 1}, False),
+        ({"begins_at": OPENED_AT}, True),
+    ],
+)
+def test_which_groups_are_silenced_and_when(fields: dict[str, Any], silenced: bool) -> None:
+    found = put(Silences(), silence(**fields)).in_force(OPENED_AT).of("prod", "billing")
+    assert (found is not None) == silenced
+
+
+def test_a_muted_route_tells_later_what_another_one_tells_now() -> None:
+    log, mail, pager = Log(), Scripted(), Scripted()
+    # OPENED_AT is a Saturday at 07:00 UTC.
+    quiet = {"mute": [{"from": "06:30", "to": "08:00", "zone": "UTC"}], "continue_matching": True}
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        routes = [route("team", ("mail",), **quiet), route("oncall", ("pager",))]
+        harness = Harness(log, tasks, routes, {"mail": mail, "pager": pager})
+        await harness.assign()
+        await harness.read(event())
+        await until(lambda: len(pager.taken) == 1)
+        assert not mail.sent
+        await let_time_pass(harness, OPENED_AT + 60 * MINUTE)
+        await harness.idle()
+
+    life(scenario)
+    assert len(mail.taken) == 1
+    assert log.outcomes("mail") == ["silenced", "delivered"]
+    assert log.audit()[0].detail.startswith("route team is muted until 2026-")
+
+
+def test_an_acknowledged_incident_is_not_repeated_and_its_end_is_told() -> None:
+    log, mail, asked = Log(), Scripted(), Silences()
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        again = route(repeat_interval=600)
+        harness = Harness(log, tasks, [again], {"mail": mail}, silences=asked)
+        await harness.assign()
+        await harness.read(event("WARN"))
+        await until(lambda: not harness.pending())
+        harness.clock.advance(600)
+        await harness.dispatcher.repeat()
+        await until(lambda: len(mail.taken) == 2 and not harness.pending())
+        put(asked, acknowledgement())
+        harness.clock.advance(6000)
+        await harness.dispatcher.repeat()
+        assert not harness.pending()
+        await harness.read(event("ERR", "WARN", event_id="event-2"), offset=1)
+        await until(lambda: len(mail.taken) == 3)
+        await harness.read(closing(), offset=2)
+        await harness.idle()
+
+    life(scenario)
+    kinds = [d.pending.kind for d in mail.sent]
+    assert kinds == ["opened", "repeated", "changed", "resolved"], "that it is worse is news"

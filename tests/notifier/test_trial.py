@@ -1,0 +1,101 @@
+"""Tests of a route: told as all else, ended, and nobody else is told."""
+
+from __future__ import annotations
+
+import asyncio
+
+from notifier.asked import put, silence
+from notifier.builders import OPENED_AT, event, route
+from notifier.harness import Harness, Log, Scripted, life
+from support.waiting import until
+from warren.clock import ManualClock
+from warren.contracts import NotificationTest, StatusChangeEvent
+from warren.silences import Silences
+from warren_notifier.channels.channel import Refused, Retry
+
+TEST = NotificationTest(id="7d3e", route="pager", by="ada", at=OPENED_AT)
+PAGER = route(
+    "pager",
+    ("hook", "mail"),
+    clusters=["^prod$"],
+    minimum_severity="ERR",
+    mute=[{}],
+    group_wait=600,
+    send_resolved=False,
+)
+
+
+def kinds(channel: Scripted) -> list[str]:
+    return [delivery.pending.kind for delivery in channel.sent]
+
+
+def test_an_opening_and_its_end_on_the_routes_channels_and_nowhere_else() -> None:
+    log, hook, mail, other = Log(), Scripted(), Scripted(), Scripted()
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        quiet = put(Silences(), silence())
+        channels = {"hook": hook, "mail": mail, "other": other}
+        routes = [route("rest", ("other",), continue_matching=True), PAGER]
+        harness = Harness(log, tasks, routes, channels, silences=quiet)
+        await harness.assign(committed=1)
+        await harness.dispatcher.test(1, TEST)  # of a partition that another one serves
+        await harness.dispatcher.test(0, TEST.model_copy(update={"route": "unknown"}))
+        assert not harness.pending()
+        await harness.dispatcher.test(0, TEST)
+        await harness.dispatcher.test(0, TEST.model_copy(update={"id": "twice"}))
+        await harness.dispatcher.end_tests()  # not before the opening has arrived
+        await until(lambda: not harness.pending())
+        await harness.dispatcher.end_tests()
+        await harness.idle()
+
+    life(scenario)
+    assert kinds(hook) == kinds(mail) == ["opened", "resolved"]
+    assert not other.sent
+    assert {one.incident_id for one in log.audit()} == {"test-7d3e"}
+    told = StatusChangeEvent.from_bytes(hook.sent[0].event.encode()).data
+    assert (told.cluster, told.group) == ("warren-notify-test", "test of route pager")
+    assert told.explanation == "this is a test, asked for by ada: nothing is wrong"
+    assert log.states() == []
+
+
+def test_it_is_given_up_after_a_minute_and_then_there_is_no_end() -> None:
+    log, hook, mail = Log(), Scripted(*[Retry("busy")] * 30), Scripted(Refused("unknown"))
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, [PAGER], {"hook": hook, "mail": mail})
+        await harness.assign(committed=1)
+        await harness.dispatcher.test(0, TEST)
+        await until(lambda: not harness.pending())
+        await harness.dispatcher.end_tests()
+        await harness.idle()
+
+    life(scenario)
+    assert log.outcomes("mail") == ["refused", "suppressed"]
+    assert log.outcomes("hook")[-2:] == ["given_up", "suppressed"]
+
+
+def test_the_next_notifier_tells_the_end() -> None:
+    log, hook, mail, other = Log(), Scripted(), Scripted(), Scripted()
+    clock = ManualClock(OPENED_AT)
+    channels = {"hook": hook, "mail": mail, "other": other}
+    routes = [route("rest", ("other",), continue_matching=True), PAGER]
+
+    async def first(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, routes, channels, clock=clock)
+        await harness.assign(committed=1)
+        await harness.dispatcher.test(0, TEST)
+        await until(lambda: not harness.pending())
+
+    async def second(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, routes, channels, clock=clock)
+        await harness.assign(committed=1)
+        await harness.dispatcher.repeat()
+        await harness.dispatcher.escalate()
+        await harness.dispatcher.end_tests()
+        await harness.read(event(), offset=1)
+        await until(lambda: len(other.taken) == 1)
+        await until(lambda: kinds(hook)[-1:] == ["resolved"] and kinds(mail)[-1:] == ["resolved"])
+
+    life(first)
+    life(second)
+    assert kinds(hook) == kinds(mail) == ["opened", "resolved"]
