@@ -8,23 +8,37 @@ from types import SimpleNamespace
 
 from warren.reference.__main__ import main
 
-from warren_archiver.silver.catalogue import TABLES
+from warren_archiver.gold.catalogue import TABLES as GOLD
+from warren_archiver.silver.catalogue import TABLES as SILVER
 from warren_archiver.silver.table import Kept, Table
 
-INTRODUCTION = """# Silver tables
+INTRODUCTION = """# Tables
 
-Generated from `warren_archiver.silver.catalogue`; do not edit.
+Generated from `warren_archiver.silver.catalogue` and `warren_archiver.gold.catalogue`; do not edit.
+[analytics.md](analytics.md) says how to ask them.
 
-Delta tables below `<path>/silver/`, typed, kept up with the events every
-`archiver.silver_interval`. Each row is there once, by its key, however often and late its events
-came. Times are timestamps (UTC, microseconds) within 1970 and 9999. All tables are partitioned by
-`date`, their last column.
+Delta tables, typed. Each row is there once, by its key, however often and late its events came.
+Times are timestamps (UTC, microseconds) within 1970 and 9999. All tables are partitioned by `date`,
+a UTC day.
+
+# Silver
+
+Below `<path>/silver/`, kept up with the events every `archiver.silver_interval`.
+"""
+GOLD_INTRODUCTION = """# Gold
+
+Below `<path>/gold/`, made of silver every `archiver.gold_interval`: each day of which something has
+changed there, whole. Hours and days that are not over yet are there too, as far as they are known.
 """
 
 
 def pages() -> dict[str, str]:
     """File contents by path below docs/."""
-    return {"tables.md": "\n".join([INTRODUCTION, *map(_section, TABLES)])}
+    return {
+        "tables.md": "\n".join(
+            [INTRODUCTION, *map(_section, SILVER), GOLD_INTRODUCTION, *map(_section, GOLD)]
+        )
+    }
 
 
 def _section(table: Table) -> str:
