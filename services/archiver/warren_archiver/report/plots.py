@@ -148,7 +148,15 @@ def _time(start: int, end: int, *, grid: bool) -> dict[str, Any]:
         written = "%a %d %b"
     else:
         written = "%H:%M" if end - start <= day_ms else "%d %b %H:%M"
-    axis = {"title": None, "grid": grid, "format": written, "tickCount": 8, "labelOverlap": True}
+    axis = {
+        "title": None,
+        "grid": grid,
+        "format": written,
+        "tickCount": 6,
+        "labelOverlap": "greedy",
+        "labelFlush": False,
+        "labelSeparation": 24,
+    }
     scale = {"type": "utc", "domain": [start, end], "nice": False}
     return {"type": "temporal", "scale": scale, "axis": axis}
 
