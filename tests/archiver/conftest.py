@@ -61,7 +61,12 @@ def lab(
     settings = Settings.model_validate(
         {
             "home": {"bootstrap": broker.bootstrap, "topic_prefix": f"{unique}."},
-            "archiver": {"path": str(tmp_path / "a lake"), "interval": 0.5, "silver_interval": 0},
+            "archiver": {
+                "path": str(tmp_path / "a lake"),
+                "interval": 0.5,
+                "silver_interval": 0,
+                "gold_interval": 0,
+            },
         }
     )
     admin = AdminClient({"bootstrap.servers": broker.bootstrap})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from warren.errors import SettingsError
-from warren_archiver.report.period import parse_length, parse_moment
+from warren_archiver.report.period import parse_day, parse_length, parse_moment, parse_week
 
 
 @pytest.mark.parametrize(
@@ -37,3 +37,16 @@ def test_moments_are_utc_unless_they_say_otherwise(text: str) -> None:
 def test_what_is_no_moment_is_refused() -> None:
     with pytest.raises(SettingsError, match="no time"):
         parse_moment("yesterday")
+
+
+def test_a_day_and_a_week_are_utc() -> None:
+    day, week = parse_day("2026-11-21"), parse_week("2026-W47")
+    assert (day.start_ms, day.length_ms) == (1_795_219_200_000, 86_400_000)
+    assert (week.start_ms, week.length_ms) == (day.start_ms - 5 * 86_400_000, 7 * 86_400_000)
+    assert [str(each) for each in week.days][::6] == ["2026-11-16", "2026-11-22"]
+
+
+@pytest.mark.parametrize("text", ["2026-W54", "47", "2026-11-21"])
+def test_what_is_no_week_is_refused(text: str) -> None:
+    with pytest.raises(SettingsError, match="no week"):
+        parse_week(text)

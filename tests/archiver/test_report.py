@@ -1,28 +1,54 @@
-"""The report's figures against a recount in plain Python."""
+"""The report's figures against a recount in plain Python, without Spark."""
 
 from __future__ import annotations
 
 import dataclasses
-import random
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+import duckdb
 import pytest
-from pyspark.sql import SparkSession
-from support.archive_events import NOW, Record, event_frame, key, lag_event
+from support.lake_files import write_table
+from support.report_lake import (
+    DAY,
+    END,
+    EVALUATIONS,
+    HEARTBEAT,
+    HOUR,
+    MINUTE,
+    START,
+    lag_records,
+    moment,
+    write_lake,
+)
 from support.report_recount import LagRecord, recount
 from warren.clock import ManualClock
+from warren.errors import SettingsError
+from warren.history.lake_tables import LakeTables
 from warren.settings import Settings
 from warren_archiver.errors import NothingArchived
-from warren_archiver.lake.lake import Lake
-from warren_archiver.report.group_report import CLOCK_SKEW_MS, SETTLE_MS, report
+from warren_archiver.report import export, page
+from warren_archiver.report.group_report import Report
+from warren_archiver.report.make import SETTLE_MS, report
+from warren_archiver.report.period import Period
 
-HEARTBEAT = 10
 MAX_GAP = 3 * HEARTBEAT * 1000
-MINUTE = 60_000
+AFTERWARDS = ManualClock(END + 5 * MINUTE)
+SECOND_DAY = Period(START + DAY, END)
 
 
-AFTERWARDS = ManualClock(NOW + 10 * MINUTE)
+@pytest.fixture(scope="module")
+def records() -> list[LagRecord]:
+    return lag_records()
+
+
+@pytest.fixture(scope="module")
+def lake(records: Sequence[LagRecord], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Silver is a quarter of an hour behind."""
+    path = tmp_path_factory.mktemp("lake")
+    write_lake(path, records, gold=True, silver_until=END - 15 * MINUTE)
+    return path
 
 
 def _settings(path: Path) -> Settings:
@@ -31,87 +57,162 @@ def _settings(path: Path) -> Settings:
     )
 
 
-def _archive(spark: SparkSession, path: Path, records: Sequence[Record]) -> Settings:
-    lake = Lake.at(str(path))
-    lake.ensure(spark)
-    event_frame(spark, records).coalesce(1).write.format("delta").mode("append").save(lake.events)
-    return _settings(path)
+def _made(path: Path, wanted: Period | int, **more: Any) -> Report:
+    clock = more.pop("clock", AFTERWARDS)
+    with LakeTables(str(path)) as tables:
+        return report(tables, _settings(path), wanted, clock=clock, **more)
 
 
-def _story(seed: int) -> list[Record]:
-    """Groups with pauses, duplicates, tombstones, and evaluations that arrive out of order."""
-    chance = random.Random(seed)
-    records = []
-    for number in range(12):
-        group, at = f"group|{number}", NOW - 14 * MINUTE
-        while at < NOW:
-            at += chance.choice([1_000, 5_000, 5_000, 9_999, MAX_GAP - 1, MAX_GAP + 5_000])
-            lag = chance.randrange(1000)
-            event = lag_event(
-                group, at, chance.choice(["OK", "WARN", "ERR", "NOTFOUND"]), lag, position=at
-            )
-            value = None if chance.random() < 0.05 else event.to_bytes()
-            published = at if value is None else at + chance.randrange(400)
-            copies = 2 if chance.random() < 0.1 else 1
-            records += [Record(key(group), value, timestamp_ms=published)] * copies
-    chance.shuffle(records)
-    return records
+def _counted(made: Report) -> dict[tuple[str, str], dict[str, Any]]:
+    """What the recount tells, too."""
+    rows = [dataclasses.asdict(group) for group in made.groups]
+    return {
+        (row["cluster"], row["group"]): {name: row[name] for name in _RECOUNTED} for row in rows
+    }
 
 
-def _plain(records: Sequence[Record]) -> list[LagRecord]:
-    return [LagRecord(r.key or b"", r.value, r.timestamp_ms) for r in records]
+_RECOUNTED = (
+    "cluster",
+    "group",
+    "status",
+    "held_ms",
+    "unknown_ms",
+    "evaluations",
+    "lag_p50",
+    "lag_p95",
+    "lag_max",
+)
 
 
-def test_the_figures_are_those_of_a_recount(spark: SparkSession, tmp_path: Path) -> None:
-    records = _story(seed=4)
-    settings = _archive(spark, tmp_path, records)
-    for until, length in [(NOW, 10 * MINUTE), (NOW - 3 * MINUTE - 7, 3 * MINUTE)]:
-        made = report(spark, settings, length, until, clock=AFTERWARDS)
-        expected = recount(_plain(records), until - length, until, MAX_GAP)
-        assert {(g.cluster, g.group): dataclasses.asdict(g) for g in made.groups} == expected
-        assert made.max_gap_ms == MAX_GAP
-        troubles = [(-g.held_ms["ERR"], -g.held_ms["WARN"]) for g in made.groups]
-        assert troubles == sorted(troubles)
-
-
-def test_the_period_ends_shortly_before_what_is_archived(
-    spark: SparkSession, tmp_path: Path
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [(END - 10 * MINUTE, END - 7), (END - 3 * HOUR, END), (START + 9 * HOUR, START + 10 * HOUR)],
+    ids=["bronze", "both", "silver"],
+)
+def test_a_short_period_is_a_recount(
+    lake: Path, records: Sequence[LagRecord], start: int, end: int
 ) -> None:
-    events = [lag_event("billing", NOW + s * 1000, "OK", s) for s in range(100)]
-    records = [
-        Record(key("billing"), event.to_bytes(), timestamp_ms=event.evaluated_at + 50)
-        for event in events
-    ]
-    made = report(spark, _archive(spark, tmp_path, records), MINUTE, clock=AFTERWARDS)
-    assert made.archived_until_ms == NOW + 99_050
-    assert made.period.end_ms == NOW + 99_050 - SETTLE_MS
-    (group,) = made.groups
-    assert (group.status, group.held_ms["OK"], group.unknown_ms) == ("OK", MINUTE, 0)
-    assert (group.evaluations, group.lag_max) == (60, 94)
+    made = _made(lake, Period(start, end))
+    assert _counted(made) == recount(records, start, end, MAX_GAP)
+    assert made.error == 0
+    troubles = [(-group.held_ms["ERR"], -group.held_ms["WARN"]) for group in made.groups]
+    assert troubles == sorted(troubles)
 
 
-def test_a_fast_clock_does_not_hide_an_evaluation(spark: SparkSession, tmp_path: Path) -> None:
-    """Dated half a day after it was published, so that its row is in an earlier day."""
-    ahead = CLOCK_SKEW_MS // 2
-    record = Record(key("g"), lag_event("g", NOW, "ERR", 1).to_bytes(), timestamp_ms=NOW - ahead)
-    made = report(spark, _archive(spark, tmp_path, [record]), MINUTE, NOW + 1000, clock=AFTERWARDS)
-    assert [group.held_ms["ERR"] for group in made.groups] == [1000]
+def test_a_long_period_is_a_recount_but_for_what_gold_rounds(
+    lake: Path, records: Sequence[LagRecord]
+) -> None:
+    """Whole hours are from gold, some minutes at both ends are not."""
+    start, end = START + 20 * HOUR + 7 * MINUTE, END - 7 * MINUTE
+    made = _made(lake, Period(start, end))
+    expected = recount(records, start, end, MAX_GAP)
+    found = _counted(made)
+    assert found.keys() == expected.keys()
+    for key, row in expected.items():
+        for name, value in row.items():
+            if name in ("lag_p50", "lag_p95"):
+                assert found[key][name] == pytest.approx(value, rel=made.error, abs=1)
+            else:
+                assert found[key][name] == value, (key, name)
+
+
+def test_the_default_period_ends_shortly_before_what_is_archived(
+    lake: Path, records: Sequence[LagRecord]
+) -> None:
+    newest = max(record.timestamp_ms for record in records)
+    made = _made(lake, MINUTE)
+    assert made.archived_until_ms == newest
+    assert made.period == Period(newest - SETTLE_MS - MINUTE, newest - SETTLE_MS)
 
 
 def test_a_record_of_the_future_does_not_move_the_period(
-    spark: SparkSession, tmp_path: Path
+    lake: Path, records: Sequence[LagRecord]
 ) -> None:
-    records = [
-        Record(key(group), lag_event(group, at, "OK", 1).to_bytes(), timestamp_ms=at)
-        for group, at in (("now", NOW), ("now", NOW + 10_000), ("ahead", NOW + 50 * MINUTE))
+    clock = ManualClock(END - HOUR)
+    before = max(at for record in records if (at := record.timestamp_ms) <= END - HOUR)
+    assert _made(lake, MINUTE, clock=clock).archived_until_ms == before
+
+
+def test_the_end_of_a_group_ends_its_status(tmp_path: Path) -> None:
+    gone = LagRecord(b"prod|g", None, END - 30_000)
+    records = [record for record in lag_records() if record.timestamp_ms > END - HOUR]
+    ended = [
+        LagRecord(gone.key, (records[0].value or b"").replace(b'"billing"', b'"g"'), END - 60_000),
+        gone,
     ]
-    made = report(spark, _archive(spark, tmp_path, records), MINUTE, clock=AFTERWARDS)
-    assert made.archived_until_ms == NOW + 10_000
-    assert [group.group for group in made.groups] == ["now"]
+    columns = {"topic": "VARCHAR", "key": "BLOB", "value": "BLOB", "timestamp": "TIMESTAMPTZ"}
+    rows = [
+        {
+            "topic": "warren.lag",
+            "key": record.key,
+            "value": record.value,
+            "timestamp": moment(record.timestamp_ms),
+        }
+        for record in (*records, *ended)
+    ]
+    write_table(tmp_path, "bronze/events", columns, rows)
+    found = _counted(_made(tmp_path, Period(END - HOUR, END)))
+    assert found == recount([*records, *ended], END - HOUR, END, MAX_GAP)
 
 
-def test_nothing_archived_says_what_to_do(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_closed_day_has_the_same_bytes_whenever_it_is_reported(
+    lake: Path, tmp_path: Path
+) -> None:
+    first = page.render(_made(lake, SECOND_DAY))
+    late = {"cluster": "prod", "group": "web", "at": moment(END + HOUR), "position": 1}
+    late |= {"status": "ERR", "total_lag": 5, "kafka_timestamp": moment(END + HOUR)}
+    write_table(lake, "silver/evaluations", EVALUATIONS, [late])
+    again = _made(lake, SECOND_DAY, clock=ManualClock(END + 3 * DAY))
+    assert again.is_closed
+    assert page.render(again) == first
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        export.write_csv(again, tmp_path / folder)
+    names = sorted(file.name for file in (tmp_path / "a").iterdir())
+    assert names == ["budgets.csv", "groups.csv", "incidents.csv"]
+    for name in names:
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_only_groups_that_are_asked_for_are_in_it(lake: Path) -> None:
+    made = _made(lake, SECOND_DAY, groups="^(b|ship)")
+    assert {group.group for group in made.groups} == {"billing", "shipping"}
+    assert {each.group for each in made.incidents} == {"billing", "shipping"}
+    with pytest.raises(SettingsError, match="no regular expression"):
+        _made(lake, SECOND_DAY, groups="(")
+
+
+def test_incidents_are_told_as_they_were_at_the_periods_end(lake: Path) -> None:
+    until = START + 34 * HOUR
+    made = _made(lake, Period(START + DAY, until))
+    found = {(each.group, each.closed_ms): each for each in made.incidents}
+    lasting = found["billing", None]
+    assert (lasting.worst, lasting.cause) == ("ERR", "no_members")
+    assert found["<b>fraud&co", START + 31 * HOUR].length_ms == HOUR
+    whole = _made(lake, SECOND_DAY)
+    assert sum(each.flapped for each in whole.incidents) == 2
+
+
+def test_other_figures_are_of_gold_and_of_minutes(lake: Path) -> None:
+    for period in (SECOND_DAY, Period(END - HOUR, END)):
+        groups = {group.group: group for group in _made(lake, period).groups}
+        assert groups["shipping"].late_max_ms == 1_500
+        assert groups["shipping"].consume_rate == pytest.approx(10)
+        assert groups["shipping"].late_p95_ms == pytest.approx(1_500, rel=0.01)
+        outlook = groups["search-index"].outlook
+        assert outlook is not None
+        assert str(outlook.crosses_on) == "2026-12-21"
+
+
+def test_nothing_archived_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(NothingArchived, match="warren archive run"):
-        report(spark, _settings(tmp_path / "no table"), MINUTE, clock=AFTERWARDS)
-    with pytest.raises(NothingArchived):
-        report(spark, _archive(spark, tmp_path, []), MINUTE, clock=AFTERWARDS)
+        _made(tmp_path / "no lake", MINUTE)
+
+
+def test_parquet_has_what_the_report_has(lake: Path, tmp_path: Path) -> None:
+    export.write_parquet(_made(lake, SECOND_DAY), tmp_path)
+    with duckdb.connect() as database:
+        file = {"file": str(tmp_path / "groups.parquet")}
+        rows = database.execute('SELECT "group" FROM read_parquet($file)', file).fetchall()
+    assert len(rows) == 8
+    assert rows[0] == ("search-index",)

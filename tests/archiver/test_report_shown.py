@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
+from datetime import date
 
 from bs4 import BeautifulSoup
 from rich.console import Console
 from warren_archiver.report import page, table
-from warren_archiver.report.group_report import GroupReport, Report
+from warren_archiver.report.group_report import Budget, GroupReport, Incident, Outlook, Report
 from warren_archiver.report.period import Period
+from warren_archiver.report.words import advice, summary
 
-MINUTE = 60_000
+MINUTE, DAY = 60_000, 86_400_000
+START = 1_795_244_400_000
+NASTY = "</svg><script>alert(1)</script>&billing"
 
 
 def _report() -> Report:
@@ -19,53 +24,82 @@ def _report() -> Report:
         left = 10 * MINUTE - sum(known.values())
         return GroupReport("prod", name, status, known, left, 120, 5, 1_234, 56_789)
 
-    start = 1_795_244_400_000
+    bad = group(NASTY, "ERR", OK=5 * MINUTE, ERR=4 * MINUTE)
+    lags = tuple((START + number * MINUTE, number) for number in range(10))
+    outlook = Outlook(10.0, 9.5, 0.1, date(2026, 11, 26), date(2026, 11, 24), None, 5.0, None)
+    bad = dataclasses.replace(bad, lag_over_time=lags, outlook=outlook)
+    incident = Incident(
+        "prod", NASTY, "i", START + MINUTE, None, START + MINUTE + 2_000, "ERR", "no_commit",
+        None, "<i>why</i>", 7,
+    )  # fmt: skip
     return Report(
-        Period(start, start + 10 * MINUTE),
-        start + 11 * MINUTE,
+        Period(START, START + 10 * MINUTE),
+        False,
+        START + 11 * MINUTE,
         90_000,
-        [
-            group("<b>&billing", "ERR", OK=5 * MINUTE, ERR=4 * MINUTE),
-            group("gone", None, OK=90_000, NOTFOUND=30_000),
-        ],
+        0.0,
+        [bad, group("gone", None, OK=90_000, NOTFOUND=30_000)],
+        [incident],
+        [Budget("prod", NASTY, "on-time", "max_lag", 0.99, 0.98, -1.0)],
     )
 
 
-def test_the_terminal_shows_a_row_per_group() -> None:
+def _shown() -> BeautifulSoup:
+    return BeautifulSoup(page.render(_report()), "html.parser")
+
+
+def test_the_terminal_shows_a_row_per_group_and_what_to_do() -> None:
     output = io.StringIO()
-    Console(file=output, width=100, color_system=None).print(table.render(_report()))
+    Console(file=output, width=240, color_system=None).print(table.render(_report()))
     lines = [line.split() for line in output.getvalue().splitlines()]
     assert "2026-11-21 07:00:00 UTC to 2026-11-21 07:10:00 UTC" in output.getvalue()
-    assert [
-        "prod",
-        "<b>&billing",
-        "ERR",
-        "5.0",
-        "4.0",
-        "1.0",
-        "5",
-        "1,234",
-        "56,789",
-        "120",
-    ] in lines
+    row = ["prod", NASTY, "ERR", "5.0", "4.0", "1.0", "5", "1,234", "56,789", "120"]
+    assert row in lines
     assert ["prod", "gone", "-", "1.5", "8.5", "5", "1,234", "56,789", "120"] in lines
     assert "at most 90 s" in output.getvalue()
+    assert "Still open: it has not committed any more" in output.getvalue()
 
 
 def test_the_page_stands_alone_and_escapes_names() -> None:
-    html = page.render(_report())
-    shown = BeautifulSoup(html, "html.parser")
-    assert not shown.find_all(["script", "link", "img", "b"])
-    assert "http" not in html
-    cells = [[cell.get_text(strip=True) for cell in row("td")] for row in shown("tr")[1:]]
-    assert cells[0][:3] == ["prod", "<b>&billing", "ERR"]
-    assert cells[0][4:] == ["5.0", "", "4.0", "1.0", "5", "1,234", "56,789", "120"]
-    assert cells[1][2] == "unknown"
+    shown = _shown()
+    assert not shown.find_all(["script", "link", "img", "iframe", "i"])
+    assert not [tag for tag in shown.find_all(True) if tag.get("href") or tag.get("src")]
+    assert NASTY in shown.get_text()
+    rows = [row("td") for row in shown.find_all("table")[0]("tr")[1:]]
+    assert rows[0][0].get_text() == f"{NASTY}prod"
+    assert [cell.get_text(strip=True) for cell in rows[0][4:8]] == [
+        "4 m",
+        "5",
+        "1,234",
+        "56,789",
+    ]
+    assert rows[1][1].get_text() == "unknown"
+    assert len(shown.find_all("svg")) == 2  # the timeline, and how far one was behind
 
 
 def test_the_bars_parts_are_the_shares_of_time() -> None:
-    shown = BeautifulSoup(page.render(_report()), "html.parser")
-    bars = shown.find_all(class_="bar")
+    bars = _shown().find_all(class_="bar")
     assert bars[0]["aria-label"] == "OK 50.0 %, ERR 40.0 %, unknown 10.0 %"
     widths = [part["style"] for part in bars[0]("span")]
     assert widths == ["width: 50.0%", "width: 40.0%", "width: 10.0%"]
+
+
+def test_the_same_report_is_the_same_page() -> None:
+    assert page.render(_report()) == page.render(_report())
+
+
+def test_a_summary_says_what_happened() -> None:
+    assert summary(_report())[:3] == [
+        "1 of 2 groups was OK all the time.",
+        f"{NASTY} was in ERR for 4 m.",
+        "1 incident began, told to somebody after 2 s.",
+    ]
+    well = dataclasses.replace(_report(), groups=_report().groups[1:], incidents=[])
+    assert summary(well) == ["The only group was OK all the time."]
+    assert summary(dataclasses.replace(well, groups=[])) == ["No group was judged in this period."]
+
+
+def test_an_error_budget_that_is_spent_is_to_be_looked_at() -> None:
+    (spent,) = [each for each in advice(_report()) if "objective" in each.sentence]
+    assert spent.level == "ERR"
+    assert "0% of its error budget is left, 98.00% kept of 99.00% in 30 days" in spent.sentence

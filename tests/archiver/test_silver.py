@@ -152,6 +152,19 @@ def test_a_topic_has_what_was_appended_between_two_minutes(filled: Filled) -> No
     assert [row["partitions"] for row in rows][:3] == [2, 1, 2]
 
 
+def test_how_late_a_group_was_is_told_of_each_minute(filled: Filled) -> None:
+    rows = _of(filled, catalogue.LATENESS_MINUTES, group="billing")
+    rows.sort(key=lambda row: row["minute"])
+    assert [(row["late_ms"], row["late_max_ms"]) for row in rows] == [
+        (10_000, 12_000),
+        (7_000, 9_000),
+        (4_000, 6_000),
+        (1_000, 3_000),
+    ]
+    assert {(row["unknown_partitions"], row["produce_rate"]) for row in rows} == {(1, 2.5)}
+    assert [row["lost_records"] for row in rows] == [2, 5, 8, 11]
+
+
 def test_an_incident_is_one_row(filled: Filled) -> None:
     (row,) = _of(filled, catalogue.INCIDENTS, group="billing")
     assert row["opened_at"].timestamp() * 1000 == START

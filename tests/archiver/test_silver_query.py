@@ -30,12 +30,14 @@ def _stored(spark: SparkSession, lake: Lake, table: Table) -> DataFrame:
 
 
 @pytest.mark.integration
-def test_what_is_archived_is_in_silver_once(lab: Archive) -> None:
+def test_what_is_archived_is_in_silver_once_and_gold_follows(lab: Archive) -> None:
     lab.send([*events_between(0, 10), b"not an event"])
     lab.once(silver_interval=600)
     lab.forget_last_batch("silver")
     lab.send(events_between(10, 20), partition=1)
-    lab.once(silver_interval=600)
+    lab.once(silver_interval=600, gold_interval=600)
+    (hour,) = lab.spark.read.format("delta").load(lab.lake.gold("status_hours")).collect()
+    assert (hour["evaluations"], hour["lag_max"]) == (20, 3)
     positions = _stored(lab.spark, lab.lake, POSITIONS)
     rows = positions.where("partition = 0").orderBy("at").collect()
     assert [row["position"] for row in rows] == list(range(20))

@@ -11,10 +11,14 @@ from delta.tables import DeltaTable
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from support.archive_lab import Archive, events_between
-from warren.clock import SystemClock
-from warren_archiver.lake.lake import create
+from support.silver_rows import DAY as DAY_MS
+from support.silver_rows import END, frame, silver_rows
+from warren.clock import ManualClock, SystemClock
+from warren.settings import ArchiverSettings
+from warren_archiver.lake.lake import Lake, create
 from warren_archiver.silver.catalogue import GROUP_MINUTES, NOTIFICATIONS
 from warren_archiver.silver.table import Kept, Table
+from warren_archiver.streaming import upkeep as upkeep_module
 from warren_archiver.streaming.upkeep import Upkeep
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(900)]
@@ -71,3 +75,30 @@ def _files(lab: Archive) -> list[str]:
     table = lab.lake.read(lab.spark, lab.lake.events)
     assert table is not None
     return table.inputFiles()
+
+
+def test_days_that_are_over_are_in_order_of_groups(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once; a day that has changed since then, and the day that was not over then, once more."""
+    monkeypatch.setattr(upkeep_module, "SILVER", (GROUP_MINUTES,))
+    monkeypatch.setattr(upkeep_module, "GOLD", ())
+    lake, clock = Lake.at(str(tmp_path)), ManualClock(END - DAY_MS)
+    path = lake.silver(GROUP_MINUTES.name)
+    create(spark, path, GROUP_MINUTES.schema, {}, "date")
+    rows = silver_rows()[GROUP_MINUTES.name]
+    for part in (rows[::2], rows[1::2]):
+        frame(spark, GROUP_MINUTES, part).coalesce(1).write.format("delta").mode("append").save(
+            path
+        )
+    files = len(spark.read.format("delta").load(path).inputFiles())
+    upkeep = Upkeep(spark, lake, ArchiverSettings(), clock)
+    (done,) = upkeep.run()
+    assert done == ("silver/group_minutes", files, files - 3, 3)
+    day = spark.read.format("delta").load(path).where(f"date = '{rows[0]['date']}'").collect()
+    groups = [row["group"] for row in day]
+    assert groups == sorted(groups)
+    assert len(day) == sum(row["date"] == rows[0]["date"] for row in rows)
+    assert [each.days_in_order for each in upkeep.run()] == [0]
+    clock.advance(DAY_MS / 1000)
+    assert [each.days_in_order for each in upkeep.run()] == [1]

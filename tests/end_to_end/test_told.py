@@ -134,7 +134,10 @@ def test_after_the_kills_tables_equal_their_topics_and_the_report_a_recount(
     report = json.loads(reported.stdout)
     assert report["period"] == {"start_ms": until - 180_000, "end_ms": until}
     expected = recount(records, until - 180_000, until, report["max_gap_ms"])
-    assert {(g["cluster"], g["group"]): g for g in report["groups"]} == expected
+    reports = {(group["cluster"], group["group"]): group for group in report["groups"]}
+    assert reports.keys() == expected.keys()
+    for key, counted in expected.items():
+        assert {name: reports[key][name] for name in counted} == counted
     assert {("demo", group) for group in IN_TROUBLE} <= expected.keys()
 
 

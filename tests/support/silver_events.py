@@ -6,10 +6,20 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
+from support import freshness_events
 from support.archive_events import NOW, Record, key, offset_event
+from support.freshness_events import freshness_event, late
 from warren.contracts import GroupEvent, NotificationEvent, StatusChangeEvent, TopicsEvent
 from warren.contracts.event import Event
-from warren.contracts.topics import GROUPS, LAG_STATUS, NOTIFICATIONS, OFFSETS, TOPICS, Topic
+from warren.contracts.topics import (
+    FRESHNESS,
+    GROUPS,
+    LAG_STATUS,
+    NOTIFICATIONS,
+    OFFSETS,
+    TOPICS,
+    Topic,
+)
 
 START = NOW - NOW % 60_000
 MINUTE = 60_000
@@ -24,6 +34,7 @@ def history() -> list[Record]:
         for topic, event, at in _of_group(group):
             values.append((topic, key(group), event.to_bytes(), at))
         values.append((GROUPS, key(group), None, START + 14 * MINUTE))
+        values.append((FRESHNESS, key(group), None, START + 14 * MINUTE))
     for at, event in _log_ends():
         values.append((TOPICS, b"prod", event.to_bytes(), at))
     values += values[3:40:7]  # told twice
@@ -40,6 +51,10 @@ def _of_group(group: str) -> Iterator[tuple[Topic, Event, int]]:
         position = 1_000 + step * 10 - (55 if step > 12 else 0)  # went back once
         event = offset_event(group, position).model_copy(update={"observed_at": at})
         yield OFFSETS, event, at
+    for step in range(12):
+        at = START + step * 20_000
+        rows = (late((12 - step) * 1000, produce_rate=2.5), late(None, lost_records=step))
+        yield FRESHNESS, freshness_event(at - freshness_events.NOW, *rows, group=group), at
     for step, members in enumerate((["x"], ["x", "y"], ["y"])):
         at = START + step * 5 * MINUTE
         yield GROUPS, _membership(group, at, step, members), at

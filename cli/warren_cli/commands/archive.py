@@ -65,6 +65,29 @@ def check(
         raise typer.Exit(1)
 
 
+@app.command()
+def upkeep(config: ConfigOption = None) -> None:
+    """Drop days that are no longer kept, put days that are over in order, remove unused files.
+
+    The archiver does it by itself, every hour; beside it, this is safe too.
+    """
+    settings = spark_settings(config)
+    from warren.clock import SystemClock
+    from warren_archiver.lake.lake import Lake
+    from warren_archiver.streaming.upkeep import Upkeep
+
+    with spark_session(settings, "warren-archive-upkeep") as spark:
+        lake = Lake.at(settings.archiver.path)
+        done = Upkeep(spark, lake, settings.archiver, SystemClock()).run()
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column("TABLE", overflow="fold")
+    for name in ("files before", "files", "days put in order"):
+        table.add_column(name, justify="right")
+    for each in done:
+        table.add_row(each.table, *map(grouped, each[1:]))
+    output_console().print(table)
+
+
 def _print(checks: list[TopicCheck]) -> None:
     table = Table(box=None, header_style="bold", pad_edge=False)
     table.add_column("TOPIC", overflow="fold")

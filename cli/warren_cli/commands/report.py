@@ -1,61 +1,120 @@
-"""`warren report`: how long each group had which status, and how far it was behind."""
+"""`warren report`: what groups were like in a day, a week or until now, and what to do."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from warren.clock import SystemClock
 from warren.errors import SettingsError
 
 from warren_cli.commands.options import ConfigOption
-from warren_cli.spark import spark_session, spark_settings
 from warren_cli.terminal.output_console import output_console
+
+if TYPE_CHECKING:
+    from warren_archiver.report.period import Period
+
+DEFAULT = "10m"
 
 
 def report(
     config: ConfigOption = None,
-    last: Annotated[str, typer.Option(help="Length of the period: 90s, 10m, 2h, 7d")] = "10m",
+    last: Annotated[
+        str | None,
+        typer.Option(metavar="LENGTH", help=f"Until now: 90s, 10m, 2h, 7d; default {DEFAULT}"),
+    ] = None,
+    day: Annotated[
+        str | None, typer.Option(metavar="DATE", help="That day, UTC: 2026-11-21")
+    ] = None,
+    week: Annotated[
+        str | None, typer.Option(metavar="WEEK", help="From Monday, ISO 8601: 2026-W47")
+    ] = None,
     until: Annotated[
         str | None,
         typer.Option(
-            help="End of the period: ISO 8601 or Unix ms; default: 5 s before what is archived"
+            metavar="TIME",
+            help="With --last, its end: ISO 8601 or Unix ms; default: 5 s before what is archived",
         ),
+    ] = None,
+    group: Annotated[
+        str | None, typer.Option(metavar="RE", help="Only groups that match (RE2, anywhere)")
     ] = None,
     html: Annotated[
         Path | None, typer.Option(help="Also write a self-contained page to this file")
     ] = None,
+    csv: Annotated[Path | None, typer.Option(help="Also write CSV files to this folder")] = None,
+    parquet: Annotated[
+        Path | None, typer.Option(help="Also write Parquet files to this folder")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table")] = False,
 ) -> None:
-    """Minutes per status and lag percentiles of every group, from the archived evaluations."""
-    from warren_archiver.report import page, table
-    from warren_archiver.report.group_report import report as make_report
-    from warren_archiver.report.period import parse_length, parse_moment
+    """What every group was like, and what to do, from the archive. Needs neither Spark nor Java."""
+    wanted = _wanted(last, day, week, until)
+    _make_room("--html", html, is_folder=False)
+    _make_room("--csv", csv, is_folder=True)
+    _make_room("--parquet", parquet, is_folder=True)
+    from warren.history.lake_tables import LakeTables
+    from warren.log import configure
+    from warren.settings_file import load_settings
+    from warren_archiver.lake_options import reader_options
+    from warren_archiver.report import export, page, table
+    from warren_archiver.report.make import report as make_report
 
-    length_ms = parse_length(last)
-    until_ms = None if until is None else parse_moment(until)
-    if html is not None:
-        _make_room(html)  # Spark would have worked in vain
-    settings = spark_settings(config)
-    with spark_session(settings, "warren-report") as spark:
-        made = make_report(spark, settings, length_ms, until_ms, clock=SystemClock())
+    settings = load_settings(config)
+    configure(settings.log, service="")
+    with LakeTables(settings.archiver.path, reader_options(settings.archiver)) as tables:
+        made = make_report(tables, settings, wanted, clock=SystemClock(), groups=group)
     if as_json:
-        typer.echo(json.dumps(dataclasses.asdict(made)))
+        typer.echo(json.dumps(dataclasses.asdict(made), default=str))
     else:
         output_console().print(table.render(made))
     if html is not None:
-        html.write_text(page.render(made))
+        html.write_text(page.render(made), encoding="utf-8")
         typer.echo(f"wrote {html}", err=True)
+    written = [
+        *([] if csv is None else export.write_csv(made, csv)),
+        *([] if parquet is None else export.write_parquet(made, parquet)),
+    ]
+    for file in written:
+        typer.echo(f"wrote {file}", err=True)
 
 
-def _make_room(file: Path) -> None:
-    """The folder that the file will be in; raises SettingsError."""
+def _wanted(last: str | None, day: str | None, week: str | None, until: str | None) -> Period | int:
+    """Raises SettingsError."""
+    from warren_archiver.report.period import (
+        Period,
+        parse_day,
+        parse_length,
+        parse_moment,
+        parse_week,
+    )
+
+    if sum(given is not None for given in (last, day, week)) > 1:
+        raise SettingsError("--last", "give one of --last, --day and --week")
+    if until is not None and (day is not None or week is not None):
+        raise SettingsError("--until", "a day or a week has its end")
+    if day is not None:
+        return parse_day(day)
+    if week is not None:
+        return parse_week(week)
+    length_ms = parse_length(last or DEFAULT)
+    if until is None:
+        return length_ms
+    end_ms = parse_moment(until)
+    return Period(end_ms - length_ms, end_ms)
+
+
+def _make_room(option: str, place: Path | None, *, is_folder: bool) -> None:
+    """The folder that files will be in; raises SettingsError."""
+    if place is None:
+        return
+    folder = place if is_folder else place.parent
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise SettingsError("--html", f"{file.parent}: {error.strerror}") from None
-    if file.is_dir():
-        raise SettingsError("--html", f"{file} is a folder: name a file in it")
+        raise SettingsError(option, f"{folder}: {error.strerror}") from None
+    if not is_folder and place.is_dir():
+        raise SettingsError(option, f"{place} is a folder: name a file in it")

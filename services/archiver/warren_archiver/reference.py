@@ -8,18 +8,28 @@ from types import SimpleNamespace
 
 from warren.reference.__main__ import main
 
-from warren_archiver.replay.tables import TABLES as REPLAY_TABLES
-from warren_archiver.silver.catalogue import TABLES
+from warren_archiver.gold.catalogue import TABLES as GOLD
+from warren_archiver.replay.tables import TABLES as REPLAYED
+from warren_archiver.silver.catalogue import TABLES as SILVER
 from warren_archiver.silver.table import Kept, Table
 
-INTRODUCTION = """# Silver tables
+INTRODUCTION = """# Tables
 
-Generated from `warren_archiver.silver.catalogue`; do not edit.
+Generated from `warren_archiver.silver.catalogue` and `warren_archiver.gold.catalogue`; do not edit.
+[analytics.md](analytics.md) says how to ask them.
 
-Delta tables below `<path>/silver/`, typed, kept up with the events every
-`archiver.silver_interval`. Each row is there once, by its key, however often and late its events
-came. Times are timestamps (UTC, microseconds) within 1970 and 9999. All tables are partitioned by
-`date`, their last column.
+Delta tables, typed. Each row is there once, by its key, however often and late its events came.
+Times are timestamps (UTC, microseconds) within 1970 and 9999. All tables are partitioned by `date`,
+a UTC day.
+
+# Silver
+
+Below `<path>/silver/`, kept up with the events every `archiver.silver_interval`.
+"""
+GOLD_INTRODUCTION = """# Gold
+
+Below `<path>/gold/`, made of silver every `archiver.gold_interval`: each day of which something has
+changed there, whole. Hours and days that are not over yet are there too, as far as they are known.
 """
 
 REPLAYS = """# Tables of replays
@@ -30,8 +40,8 @@ Delta tables below `<path>/replay/`: each `warren replay` adds its rows, and not
 
 def pages() -> dict[str, str]:
     """File contents by path below docs/."""
-    replays = map(_section, REPLAY_TABLES)
-    return {"tables.md": "\n".join([INTRODUCTION, *map(_section, TABLES), REPLAYS, *replays])}
+    parts = [INTRODUCTION, *map(_section, SILVER), GOLD_INTRODUCTION, *map(_section, GOLD)]
+    return {"tables.md": "\n".join([*parts, REPLAYS, *map(_section, REPLAYED)])}
 
 
 def _section(table: Table) -> str:

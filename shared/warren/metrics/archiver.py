@@ -53,6 +53,17 @@ ARCHIVER_SILVER_TIMESTAMP = Gauge(
     "When silver tables were last brought up to what was archived, Unix seconds; 0 before",
     registry=ARCHIVER,
 )
+ARCHIVER_GOLD_ROWS = Counter(
+    "warren_archiver_gold_rows",
+    "Rows added to gold tables, or replaced there, by table",
+    ("table",),
+    registry=ARCHIVER,
+)
+ARCHIVER_GOLD_TIMESTAMP = Gauge(
+    "warren_archiver_gold_timestamp_seconds",
+    "When gold tables were last brought up to silver, Unix seconds; 0 before",
+    registry=ARCHIVER,
+)
 ARCHIVER_FAILURES = Counter(
     "warren_archiver_failures",
     "How often a query failed and was started again",

@@ -30,6 +30,11 @@ class ArchiverSettings(Section):
         le=3600,  # files that it has not read yet are there for two hours
         description="Seconds between two updates of the silver tables; 0 for none",
     )
+    gold_interval: SecondsOrNone = Field(
+        default=3600,
+        description="Seconds between two updates of the gold tables, each after one of silver; "
+        "0 for none",
+    )
     batch_records: int = Field(default=200_000, ge=1, description="Most records in one batch")
     writers: int = Field(default=2, ge=1, description="Most files that a batch adds to a table")
     keep_days: int = Field(

@@ -36,7 +36,7 @@ _EVENTS_PROPERTIES = {
 @dataclass(frozen=True, slots=True)
 class Lake:
     """`root/bronze/events`, `root/bronze/gaps`, `root/bronze/topic_ids`, `root/silver/<table>`,
-    `root/checkpoints/events`, `root/checkpoints/silver`, `root/replay/<table>`.
+    `root/gold/<table>`, `root/replay/<table>`, `root/checkpoints/events` and `…/silver`.
 
     Earlier Warrens had `root/bronze/<topic>`, `root/quarantine`, `root/gaps` and
     `root/checkpoints/<topic>`: nothing here has such a name.
@@ -68,6 +68,9 @@ class Lake:
 
     def silver(self, name: str) -> str:
         return f"{self.root}/silver/{name}"
+
+    def gold(self, name: str) -> str:
+        return f"{self.root}/gold/{name}"
 
     def replay(self, name: str) -> str:
         return f"{self.root}/replay/{name}"
@@ -112,3 +115,12 @@ def create(
     if partitioned_by:
         table = table.partitionedBy(*partitioned_by)
     table.execute()
+
+
+def add_columns(spark: SparkSession, path: str, schema: StructType) -> None:
+    """Those that a table of an earlier Warren does not have yet; null in its rows."""
+    there = set(spark.read.format("delta").load(path).columns)
+    missing = [field for field in schema if field.name not in there]
+    if missing:
+        columns = ", ".join(f"`{field.name}` {field.dataType.simpleString()}" for field in missing)
+        spark.sql(f"ALTER TABLE delta.`{path}` ADD COLUMNS ({columns})")

@@ -1,42 +1,78 @@
-"""`warren report`: how long each group had which status, and how far it was behind.
-
-Computed from the archived evaluations (`warren.lag`), for a period [start, end):
+"""A report: what each group was like in a period [start, end), and what is to be done.
 
 * A status holds from its evaluation until the group's next one, at most `max_gap`, clipped to the
-  period. What is left over is `unknown`: nobody judged the group then. A tombstone ends the status.
-* Lag figures are of the evaluations in the period, each counting once: p50 and p95 are nearest-rank
-  percentiles of total_lag, so they are values that occurred.
-* An evaluation that was published twice (same group, evaluated_at and position) counts once.
+  period. What is left over is `unknown`: nobody judged the group then.
+* Lag figures are of the evaluations in the period, each counting once: percentiles by nearest rank,
+  so they are values that occurred. In a period that gold's hours are used for they are off by at
+  most `error`.
+* Rates and lateness are of the minutes in which they are known.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date
 
-from pyspark.sql import Column, DataFrame, Row, SparkSession
-from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
-from warren.clock import Clock
-from warren.contracts.topics import LAG
-from warren.settings import Settings
-
-from warren_archiver.errors import NothingArchived
-from warren_archiver.lake.contract_view import accepted
-from warren_archiver.lake.lake import Lake
 from warren_archiver.report.period import Period
 
 STATUSES = ("OK", "WARN", "ERR", "NOTFOUND")
-SETTLE_MS = 5_000
-"""The default period ends this much before the newest record, as evaluations of that time that
-another evaluator publishes a little later may not be archived yet."""
-GAP_HEARTBEATS = 3
-"""`max_gap` in heartbeats: a silent group is judged once per heartbeat; two may be late."""
-CLOCK_SKEW_MS = 86_400_000
-"""How much later than its record an evaluation may be dated, for clocks that disagree."""
+
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """As it was at the period's end. Times in Unix milliseconds."""
+
+    cluster: str
+    group: str
+    incident_id: str
+    opened_ms: int
+    closed_ms: int | None
+    """None: not over yet."""
+    told_ms: int | None
+    worst: str
+    reason: str | None
+    cause: str | None
+    explanation: str | None
+    peak_lag: int
+    flapped: bool = False
+    """Began within 15 min of the end of the group's one before."""
+
+    @property
+    def length_ms(self) -> int | None:
+        return None if self.closed_ms is None else self.closed_ms - self.opened_ms
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """Whether a group will keep up: of the table `capacity`. Rates in records a second."""
+
+    capacity: float | None
+    level: float | None
+    slope: float | None
+    crosses_on: date | None
+    earliest_on: date | None
+    latest_on: date | None
+    crosses_in_days: float | None
+    days_until_loss: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Of an objective's limit, over 30 days: of the table `error_budgets`."""
+
+    cluster: str
+    group: str
+    objective: str
+    limit: str
+    target: float
+    attainment: float
+    left: float
 
 
 @dataclass(frozen=True, slots=True)
 class GroupReport:
-    """One group. Durations in milliseconds, lags in records."""
+    """One group. Durations in milliseconds, lags in records, rates in records a second."""
 
     cluster: str
     group: str
@@ -49,6 +85,19 @@ class GroupReport:
     lag_p50: int
     lag_p95: int
     lag_max: int
+    produce_rate: float | None = None
+    consume_rate: float | None = None
+    late_p95_ms: int | None = None
+    late_max_ms: int | None = None
+    time_to_loss_ms: int | None = None
+    """The least."""
+    lost_records: int = 0
+    rebalances: int = 0
+    idle_members: int = 0
+    skew: float | None = None
+    outlook: Outlook | None = None
+    lag_over_time: Sequence[tuple[int, int]] = ()
+    """Beginning of a step, greatest lag in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,120 +105,18 @@ class Report:
     """All groups that were judged in the period, the most troubled first."""
 
     period: Period
+    is_closed: bool
+    """A day or week that is over: the same report whenever it is made."""
     archived_until_ms: int
-    """Append time of the newest archived evaluation."""
+    """Up to when there are evaluations."""
     max_gap_ms: int
+    error: float
     groups: list[GroupReport]
+    incidents: list[Incident] = field(default_factory=list)
+    budgets: list[Budget] = field(default_factory=list)
 
 
-def report(
-    spark: SparkSession,
-    settings: Settings,
-    length_ms: int,
-    until_ms: int | None = None,
-    *,
-    clock: Clock,
-) -> Report:
-    """The report on the last `length_ms` before `until_ms` (default: what is archived).
-
-    Raises NothingArchived.
-    """
-    lake = Lake.at(settings.archiver.path)
-    name = LAG.full_name(settings.home.topic_prefix)
-    table = lake.read(spark, lake.events)
-    events = None if table is None else table.where(F.col("topic") == name)
-    newest = None if events is None else _newest_ms(events, clock.now_ms())
-    if events is None or newest is None:
-        raise NothingArchived(
-            f"no evaluation has been archived in {lake.events}: run `warren archive run`"
-        )
-    end = newest - SETTLE_MS if until_ms is None else until_ms
-    period = Period(end - length_ms, end)
-    max_gap_ms = round(settings.collector.heartbeat * GAP_HEARTBEATS * 1000)
-    held = _held(_evaluations(events, period, max_gap_ms), period, max_gap_ms)
-    groups = [_group(row, period) for row in _by_group(held, period).collect()]
-    return Report(period, newest, max_gap_ms, sorted(groups, key=_trouble))
-
-
-def _newest_ms(events: DataFrame, now_ms: int) -> int | None:
-    """Append time of the newest record. One dated in the future tells nothing of that."""
-    past = events.where(F.col("timestamp") <= F.timestamp_millis(F.lit(now_ms)))
-    row = past.agg(F.unix_millis(F.max("timestamp")).alias("newest")).first()
-    return None if row is None else row["newest"]
-
-
-def _evaluations(events: DataFrame, period: Period, max_gap_ms: int) -> DataFrame:
-    """cluster, group, at, position, status, lag of what may hold in the period.
-
-    A tombstone has neither status nor lag; its time is that of its record.
-    """
-    first_ms = period.start_ms - max_gap_ms
-    day = F.to_date(F.timestamp_millis(F.lit(first_ms - CLOCK_SKEW_MS)))
-    recent = events.where(F.col("date") >= day)  # other days' files are not even opened
-    return (
-        accepted(recent, LAG)
-        .withColumn("key", F.col("kafka_key").cast("string"))
-        .select(
-            F.coalesce("cluster", F.substring_index("key", "|", 1)).alias("cluster"),
-            F.coalesce("group", F.expr("substring(key, instr(key, '|') + 1)")).alias("group"),
-            F.coalesce("evaluated_at", F.unix_millis("kafka_timestamp")).alias("at"),
-            "position",
-            "status",
-            F.col("total_lag").alias("lag"),
-        )
-        .where((F.col("at") >= first_ms) & (F.col("at") < period.end_ms))
-        .dropDuplicates(["cluster", "group", "at", "position"])
-    )
-
-
-def _held(evaluations: DataFrame, period: Period, max_gap_ms: int) -> DataFrame:
-    """With `until`, up to when each status held, `held` ms of the period, and `counted_lag`."""
-    end = F.lit(period.end_ms)
-    next_at = F.expr("lead(at) OVER (PARTITION BY cluster, `group` ORDER BY at, position)")
-    until = F.least(F.coalesce(next_at, end), F.col("at") + max_gap_ms, end)
-    start = F.greatest("at", F.lit(period.start_ms))
-    counted = F.col("at") >= period.start_ms
-    return (
-        evaluations.withColumn("until", until)
-        .withColumn("held", F.greatest(F.col("until") - start, F.lit(0)))
-        .withColumn("counted_lag", F.when(counted, F.col("lag")))
-    )
-
-
-def _by_group(held: DataFrame, period: Period) -> DataFrame:
-    def percentile(share: float) -> Column:
-        return F.expr(f"percentile_disc({share}) WITHIN GROUP (ORDER BY counted_lag)")
-
-    return (
-        held.groupBy("cluster", "group")
-        .agg(
-            *(F.sum(F.when(F.col("status") == s, F.col("held"))).alias(s) for s in STATUSES),
-            F.max_by(F.when(F.col("until") == period.end_ms, F.col("status")), "at").alias("last"),
-            F.count("counted_lag").alias("evaluations"),
-            percentile(0.5).cast("bigint").alias("p50"),
-            percentile(0.95).cast("bigint").alias("p95"),
-            F.max("counted_lag").alias("most"),
-        )
-        .where(F.col("evaluations") > 0)
-    )
-
-
-def _group(row: Row, period: Period) -> GroupReport:
-    held = {status: row[status] or 0 for status in STATUSES}
-    return GroupReport(
-        cluster=row["cluster"],
-        group=row["group"],
-        status=row["last"],
-        held_ms=held,
-        unknown_ms=period.length_ms - sum(held.values()),
-        evaluations=row["evaluations"],
-        lag_p50=row["p50"],
-        lag_p95=row["p95"],
-        lag_max=row["most"],
-    )
-
-
-def _trouble(group: GroupReport) -> tuple[int, int, int, str, str]:
+def trouble(group: GroupReport) -> tuple[int, int, int, str, str]:
     """Sort key: the longer in ERR, then in WARN, then the larger the lag, the earlier."""
     held = group.held_ms
     return -held["ERR"], -held["WARN"], -group.lag_max, group.cluster, group.group

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 
 from warren.errors import SettingsError
 
@@ -22,6 +22,15 @@ class Period:
     @property
     def length_ms(self) -> int:
         return self.end_ms - self.start_ms
+
+    @property
+    def days(self) -> list[date]:
+        """All that it reaches into, UTC."""
+        first, last = _day(self.start_ms), _day(self.end_ms - 1)
+        return [first + timedelta(days=number) for number in range((last - first).days + 1)]
+
+    def widened(self, before_ms: int, after_ms: int = 0) -> Period:
+        return Period(self.start_ms - before_ms, self.end_ms + after_ms)
 
 
 def parse_length(text: str) -> int:
@@ -44,3 +53,31 @@ def parse_moment(text: str) -> int:
             "--until", f"{text!r} is no time such as 2026-11-21T07:00:00Z, nor Unix milliseconds"
         ) from None
     return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
+
+
+def parse_day(text: str) -> Period:
+    """The UTC day `2026-11-21`; raises SettingsError."""
+    try:
+        return _period(date.fromisoformat(text), 1)
+    except ValueError:
+        raise SettingsError("--day", f"{text!r} is no day such as 2026-11-21") from None
+
+
+def parse_week(text: str) -> Period:
+    """The week `2026-W47`, from Monday (ISO 8601); raises SettingsError."""
+    try:
+        return _period(date.fromisoformat(f"{text}-1"), 7)
+    except ValueError:
+        raise SettingsError("--week", f"{text!r} is no week such as 2026-W47") from None
+
+
+def _period(first: date, days: int) -> Period:
+    start, end = (
+        round(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp() * 1000)
+        for day in (first, first + timedelta(days=days))
+    )
+    return Period(start, end)
+
+
+def _day(at: int) -> date:
+    return datetime.fromtimestamp(at / 1000, UTC).date()

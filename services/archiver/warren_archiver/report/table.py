@@ -5,12 +5,14 @@ from __future__ import annotations
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
-from warren.words import grouped, utc
+from warren.words import duration, grouped, rate, utc, visible
 
 from warren_archiver.report.group_report import GroupReport, Report
+from warren_archiver.report.words import advice, summary
 
 COLOURS = {"OK": "green", "WARN": "yellow", "ERR": "red", "NOTFOUND": "dim"}
 SHOWN = ("OK", "WARN", "ERR")
+MOST_ADVICE = 10
 
 
 def minutes(ms: int) -> str:
@@ -24,7 +26,7 @@ def other_ms(group: GroupReport) -> int:
 
 
 def render(report: Report) -> Group:
-    """A line on the period, and a table with a row per group."""
+    """A line on the period, the summary, a table with a row per group, and what to do."""
     period = report.period
     heading = Text.assemble(
         (f"{utc(period.start_ms)} to {utc(period.end_ms)}", "bold"),
@@ -33,7 +35,7 @@ def render(report: Report) -> Group:
     table = Table(box=None, header_style="bold", pad_edge=False)
     for name in ("CLUSTER", "GROUP", "STATUS"):
         table.add_column(name, overflow="fold")
-    for name in (*SHOWN, "unknown", "LAG p50", "p95", "max", "judged"):
+    for name in (*SHOWN, "unknown", "LAG p50", "p95", "max", "late", "consumed", "judged"):
         table.add_column(name, justify="right", no_wrap=True)
     for group in report.groups:
         table.add_row(*_row(group))
@@ -41,19 +43,25 @@ def render(report: Report) -> Group:
     note = (
         f"Minutes per status; each counts until the next evaluation, at most {gap}. Lag in records."
     )
-    return Group(heading, table, Text(note, style="dim"))
+    to_do = [
+        Text.assemble((each.level, COLOURS[each.level]), f" {each.group}: {each.sentence}")
+        for each in advice(report)[:MOST_ADVICE]
+    ]
+    return Group(heading, Text(" ".join(summary(report))), table, Text(note, style="dim"), *to_do)
 
 
 def _row(group: GroupReport) -> list[Text | str]:
     status = group.status or "-"
     return [
-        group.cluster,
-        group.group,
+        Text(visible(group.cluster)),
+        Text(visible(group.group)),
         Text(status, style=COLOURS.get(status, "dim")),
         *(Text(minutes(group.held_ms[s]), style=COLOURS[s]) for s in SHOWN),
         minutes(other_ms(group)),
         grouped(group.lag_p50),
         grouped(group.lag_p95),
         grouped(group.lag_max),
+        "" if group.late_max_ms is None else duration(group.late_max_ms),
+        "" if group.consume_rate is None else rate(group.consume_rate),
         str(group.evaluations),
     ]

@@ -158,6 +158,37 @@ TOPIC_MINUTES = Table(
     Kept.AS_MINUTES,
 )
 
+LATENESS_MINUTES = Table(
+    "lateness_minutes",
+    "How late a group was with a topic in a minute, as measured by the freshness service.",
+    ("cluster", "group", "topic", "minute"),
+    (
+        *_GROUP,
+        _PARTITION[0],
+        _MINUTE,
+        Field("at", TIME, "When it was measured last in that minute"),
+        Field(
+            "late_ms",
+            WHOLE,
+            "Age of the oldest record not consumed, of the latest partition, then; 0 caught up; "
+            "null unknown",
+        ),
+        Field("late_max_ms", WHOLE, "The same, the greatest of the minute"),
+        Field("unknown_partitions", WHOLE, "Partitions of which it was not known then"),
+        Field("lost_records", WHOLE, "Deleted before they were consumed, by then"),
+        Field(
+            "time_to_loss_ms",
+            WHOLE,
+            "Until retention may delete the first record that was not consumed; null when there "
+            "is none, or it is unknown",
+        ),
+        Field("produce_rate", RATIO, "Records appended a second, then; null unknown"),
+        *_COORDINATES,
+        _date("minute"),
+    ),
+    Kept.AS_MINUTES,
+)
+
 STATUS_INTERVALS = Table(
     "status_intervals",
     "A group's status from one status change to the next. An event that was published twice "
@@ -255,6 +286,7 @@ MEMBERSHIP_CHANGES = Table(
         Field("left", ArrayType(TEXT), "Ids that were there before"),
         Field("idle_members", WHOLE, "Members that are assigned nothing; null unknown"),
         Field("unowned_partitions", WHOLE, "Partitions of subscribed topics without an owner"),
+        Field("assignment_skew", RATIO, "Most / mean partitions per member; null unknown"),
         *_COORDINATES,
         _date("at"),
     ),
@@ -327,6 +359,7 @@ TABLES: tuple[Table, ...] = (
     GROUP_MINUTES,
     LOG_ENDS,
     TOPIC_MINUTES,
+    LATENESS_MINUTES,
     STATUS_INTERVALS,
     NOTIFICATIONS,
     INCIDENTS,

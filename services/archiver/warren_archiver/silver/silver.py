@@ -11,13 +11,22 @@ from datetime import date
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
-from warren.contracts.topics import GROUPS, LAG_STATUS, NOTIFICATIONS, OFFSETS, TOPICS, Topic
+from warren.contracts.topics import (
+    FRESHNESS,
+    GROUPS,
+    LAG_STATUS,
+    NOTIFICATIONS,
+    OFFSETS,
+    TOPICS,
+    Topic,
+)
 
 from warren_archiver.lake.contract_view import ContractView
-from warren_archiver.lake.lake import Lake, create
+from warren_archiver.lake.lake import Lake, add_columns, create
 from warren_archiver.silver import (
     catalogue,
     incidents,
+    lateness,
     membership_changes,
     minutes,
     notifications,
@@ -41,9 +50,11 @@ _PROPERTIES = {"delta.autoOptimize.autoCompact": "true"}
 
 
 def ensure(spark: SparkSession, lake: Lake) -> None:
-    """Creates the tables that are missing."""
+    """Creates the tables, and adds the columns, that are missing."""
     for table in catalogue.TABLES:
-        create(spark, lake.silver(table.name), table.schema, _PROPERTIES, "date")
+        path = lake.silver(table.name)
+        create(spark, path, table.schema, _PROPERTIES, "date")
+        add_columns(spark, path, table.schema)
 
 
 class Silver:
@@ -63,6 +74,7 @@ class Silver:
             if batch is not None:
                 self._take_positions(batch)
                 self._take_log_ends(batch)
+                self._take_lateness(batch)
                 self._take_incidents(batch)
                 self._take_memberships(batch)
                 if (refused := batch.refused()) is not None:
@@ -112,6 +124,16 @@ class Silver:
         stored = within(self._read(of_topics, on), touched, _CLUSTER, "minute")
         self._put(of_topics, wanted, stored)
         found.unpersist()
+
+    def _take_lateness(self, batch: Batch) -> None:
+        events = batch.accepted(FRESHNESS)
+        if events is None:
+            return
+        table, new = catalogue.LATENESS_MINUTES, lateness.rows(events).persist()
+        found = ranges(new, _GROUP, "minute")
+        stored = within(self._read(table, days(found)), found, _GROUP, "minute")
+        self._put(table, lateness.fold(stored.unionByName(new)), stored)
+        new.unpersist()
 
     def _take_incidents(self, batch: Batch) -> None:
         """Status changes and deliveries, and the incidents that they are about."""

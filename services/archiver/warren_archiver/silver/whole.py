@@ -6,12 +6,21 @@ from collections.abc import Mapping
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
-from warren.contracts.topics import GROUPS, LAG_STATUS, NOTIFICATIONS, OFFSETS, TOPICS, Topic
+from warren.contracts.topics import (
+    FRESHNESS,
+    GROUPS,
+    LAG_STATUS,
+    NOTIFICATIONS,
+    OFFSETS,
+    TOPICS,
+    Topic,
+)
 
 from warren_archiver.lake.contract_view import accepted, quarantine
 from warren_archiver.silver import (
     catalogue,
     incidents,
+    lateness,
     membership_changes,
     minutes,
     notifications,
@@ -40,6 +49,7 @@ def whole(events: DataFrame, topics: Mapping[str, Topic]) -> dict[str, DataFrame
         catalogue.GROUP_MINUTES.name: minutes.group_minutes(of_partitions),
         catalogue.LOG_ENDS.name: ends,
         catalogue.TOPIC_MINUTES.name: minutes.topic_minutes(ends),
+        catalogue.LATENESS_MINUTES.name: lateness.fold(lateness.rows(of(FRESHNESS))),
         catalogue.STATUS_INTERVALS.name: intervals,
         catalogue.NOTIFICATIONS.name: told,
         catalogue.INCIDENTS.name: incidents.incidents(intervals, told),

@@ -23,6 +23,7 @@ from warren.standstill_watch import StandstillWatch
 from warren_archiver.lake.lake import Lake
 from warren_archiver.session import open_session
 from warren_archiver.streaming.event_query import EventQuery
+from warren_archiver.streaming.gold_job import GoldJob
 from warren_archiver.streaming.silver_query import SilverQuery
 from warren_archiver.streaming.upkeep import Upkeep
 
@@ -95,6 +96,8 @@ def archive(
     query = EventQuery(spark, settings, lake, topics, clock, admin)
     has_silver = settings.archiver.silver_interval > 0
     silver = SilverQuery(spark, lake, settings, topics, clock) if has_silver else None
+    has_gold = has_silver and settings.archiver.gold_interval > 0
+    gold = GoldJob(spark, lake, settings, clock) if has_gold else None
     watch = StandstillWatch(settings.standstill, {"archive": query.look}, ARCHIVER_STALLED, clock)
     stop_probe = serve(
         settings.archiver.metrics_port,
@@ -110,16 +113,24 @@ def archive(
         upkeep = Upkeep(spark, lake, settings.archiver, clock)
         if once:
             _follow_once(query, silver, stop)
+            if gold is not None and not stop.is_set():
+                gold.run()
         else:
-            _follow(query, silver, upkeep, stop)
+            _follow(query, silver, gold, upkeep, stop)
     finally:
         watch.stop()
+        if gold is not None:
+            gold.stop()
         _stop(query, silver, clock)
         stop_probe()
 
 
 def _follow(
-    query: EventQuery, silver: SilverQuery | None, upkeep: Upkeep, stop: threading.Event
+    query: EventQuery,
+    silver: SilverQuery | None,
+    gold: GoldJob | None,
+    upkeep: Upkeep,
+    stop: threading.Event,
 ) -> None:
     if silver is not None:
         silver.start(once=False)
@@ -128,12 +139,15 @@ def _follow(
         if silver is not None:
             silver.watch()
         if not query.busy and (silver is None or (silver.settled and not silver.running)):
-            upkeep.look()  # silver has what would be removed
+            if gold is not None:
+                gold.look()
+            if gold is None or not gold.running:
+                upkeep.look()  # silver has what would be removed
         stop.wait(LOOK_EVERY)
 
 
 def _follow_once(query: EventQuery, silver: SilverQuery | None, stop: threading.Event) -> None:
-    """Silver after all is archived."""
+    """Silver after all is archived; gold comes after that."""
     for part in (query, silver):
         if part is None:
             continue

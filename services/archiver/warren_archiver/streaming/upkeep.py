@@ -1,8 +1,11 @@
-"""What keeps the number of files from growing: files that nobody needs any more are removed."""
+"""What keeps the lake small and quick to read: days that are over are dropped when it is time for
+that, and put in order before; files that nobody needs any more are removed.
+"""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
+from typing import NamedTuple
 
 import structlog
 from delta.tables import DeltaTable
@@ -14,13 +17,36 @@ from warren.clock import Clock
 from warren.settings import ArchiverSettings
 
 from warren_archiver.errors import spark_cause
-from warren_archiver.lake.lake import Lake
-from warren_archiver.silver.catalogue import TABLES
+from warren_archiver.gold.catalogue import TABLES as GOLD
+from warren_archiver.gold.catalogue import UPKEEP_PROGRESS
+from warren_archiver.gold.touched import touched
+from warren_archiver.lake.lake import Lake, create
+from warren_archiver.silver import catalogue as silver
+from warren_archiver.silver.catalogue import TABLES as SILVER
 from warren_archiver.silver.table import Kept
+from warren_archiver.silver.upsert import upsert
 
 log = structlog.get_logger(__name__)
 FIRST = 600.0  # seconds after the start
 EVERY = 3600.0
+CLUSTERED = {
+    silver.POSITIONS.name: "group",
+    silver.PARTITION_MINUTES.name: "group",
+    silver.GROUP_MINUTES.name: "group",
+    silver.LATENESS_MINUTES.name: "group",
+    silver.TOPIC_MINUTES.name: "topic",
+    silver.EVALUATIONS.name: "group",
+}
+"""By what rows of a day lie together: who asks for one of these opens a part of the day's files."""
+
+
+class Upkept(NamedTuple):
+    """What was done to a table."""
+
+    table: str
+    files_before: int
+    files: int
+    days_in_order: int
 
 
 class Upkeep:
@@ -50,20 +76,63 @@ class Upkeep:
         except (PySparkException, Py4JError) as problem:
             log.warning("upkeep failed", problem=spark_cause(problem))
 
-    def run(self) -> None:
-        """Removes rows of days that are no longer kept, then unused files."""
-        self._forget(self._lake.events, Kept.AS_EVENTS)
-        for path in (self._lake.events, self._lake.gaps, self._lake.topic_ids):
-            DeltaTable.forPath(self._spark, path).vacuum()
-        for table in TABLES:
-            path = self._lake.silver(table.name)
-            if DeltaTable.isDeltaTable(self._spark, path):
-                self._forget(path, table.kept)
-                DeltaTable.forPath(self._spark, path).vacuum()
+    def run(self) -> list[Upkept]:
+        """Removes rows of days that are no longer kept, puts days that are over in order, then
+        removes unused files. What was done to each table."""
+        lake = self._lake
+        bronze = [
+            (lake.events, Kept.AS_EVENTS),
+            (lake.gaps, Kept.ALWAYS),
+            (lake.topic_ids, Kept.ALWAYS),
+        ]
+        typed = [(lake.silver(table.name), table.kept) for table in SILVER]
+        gold = [(lake.gold(table.name), table.kept) for table in GOLD]
+        return [
+            self._keep(path, how)
+            for path, how in (*bronze, *typed, *gold)
+            if DeltaTable.isDeltaTable(self._spark, path)
+        ]
 
-    def _forget(self, path: str, kept: Kept) -> None:
-        days = self._kept_days.get(kept)
+    def _keep(self, path: str, how: Kept) -> Upkept:
+        table = DeltaTable.forPath(self._spark, path)
+        before = _files(table)
+        self._forget(table, how)
+        name = path.rsplit("/", 1)[-1]
+        ordered = self._put_in_order(path, name, CLUSTERED[name]) if name in CLUSTERED else 0
+        table.vacuum()
+        now = _files(DeltaTable.forPath(self._spark, path))
+        return Upkept(path.removeprefix(f"{self._lake.root}/"), before, now, ordered)
+
+    def _forget(self, table: DeltaTable, how: Kept) -> None:
+        days = self._kept_days.get(how)
         if days is not None:
-            today = datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC).date()
-            old = F.col("date") < F.lit(today - timedelta(days=days))
-            DeltaTable.forPath(self._spark, path).delete(old)
+            old = F.col("date") < F.lit(self._today() - timedelta(days=days))
+            table.delete(old)
+
+    def _put_in_order(self, path: str, name: str, by: str) -> int:
+        """Days that are over and have changed since the day of the last time, and that day itself;
+        how many there were. Once a day: today's change with each batch of silver."""
+        progress, today = self._lake.gold(UPKEEP_PROGRESS.name), self._today()
+        create(self._spark, progress, UPKEEP_PROGRESS.schema, {}, "date")
+        stored = self._spark.read.format("delta").load(progress)
+        noted = stored.where(F.col("source") == name).first()
+        if noted is not None and noted["date"] >= today:
+            return 0
+        found = touched(self._spark, path, None if noted is None else noted["version"])
+        days = found.days | (set() if noted is None else {noted["date"]})
+        over = sorted(day for day in days if day < today)
+        for day in over:
+            rows = DeltaTable.forPath(self._spark, path).optimize().where(f"date = '{day}'")
+            rows.executeZOrderBy(by)
+        row = [(name, found.version, today)]
+        told = self._spark.createDataFrame(row, UPKEEP_PROGRESS.schema)
+        upsert(self._spark, progress, UPKEEP_PROGRESS, told, stored)
+        return len(over)
+
+    def _today(self) -> date:
+        return datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC).date()
+
+
+def _files(table: DeltaTable) -> int:
+    found = table.detail().select("numFiles").first()
+    return 0 if found is None else int(found["numFiles"])

@@ -1,0 +1,285 @@
+"""The catalogue of gold tables: docs/tables.md is made from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql.types import ArrayType, StructField, StructType
+
+from warren_archiver.gold.units import Unit
+from warren_archiver.silver.table import DAY, RATIO, SMALL, TEXT, TIME, WHOLE, Field, Table
+
+Pair = Mapping[Unit, Table]
+"""The same by the hour and by the day."""
+
+_GROUP = (
+    Field("cluster", TEXT, "The cluster's name"),
+    Field("group", TEXT, "The consumer group"),
+)
+_SKETCH = ArrayType(StructType([StructField("bucket", SMALL), StructField("count", WHOLE)]))
+_HOW = (
+    "how often values of about each size occurred; sketches of any hours add up, and percentiles "
+    "of that are off by at most 1 % (`warren_archiver.gold.sketch`)"
+)
+
+
+def _pair(noun: str, summary: str, by: tuple[Field, ...], fields: tuple[Field, ...]) -> Pair:
+    return {
+        unit: Table(
+            f"{noun}_{unit.suffix}",
+            f"By the {unit.column}: {summary}",
+            (*(field.name for field in by), unit.column),
+            (
+                *by,
+                Field(unit.column, TIME, "Its beginning"),
+                *fields,
+                Field("date", DAY, f"UTC day of `{unit.column}`"),
+            ),
+        )
+        for unit in Unit
+    }
+
+
+STATUS = _pair(
+    "status",
+    "how long a group had which status, and how far it was behind. A status holds from its "
+    "evaluation until the next one, at most three heartbeats (`collector.heartbeat`); the rest of "
+    "the time nobody has judged.",
+    _GROUP,
+    (
+        Field("evaluations", WHOLE, "How many there were"),
+        Field("ok_ms", WHOLE, "Milliseconds OK"),
+        Field("warn_ms", WHOLE, "Milliseconds WARN"),
+        Field("err_ms", WHOLE, "Milliseconds ERR"),
+        *(
+            Field(f"lag_p{share}", WHOLE, f"{share}th percentile of total lag, exact; null unknown")
+            for share in (50, 95, 99)
+        ),
+        Field("lag_max", WHOLE, "Greatest total lag"),
+        Field("lag_sketch", _SKETCH, f"Of total lag: {_HOW}"),
+    ),
+)
+
+RATE = _pair(
+    "rate",
+    "what was produced to a group's topics and what it consumed, from the minutes in which it was "
+    "observed.",
+    _GROUP,
+    (
+        Field("minutes", WHOLE, "In which it was observed"),
+        Field("produced", WHOLE, "Records; null unknown"),
+        Field("consumed", WHOLE, "Records; null unknown"),
+        Field("rewound", WHOLE, "Records that it went back over"),
+        Field("produce_rate", RATIO, "Records a second, on average of these minutes"),
+        Field("consume_rate", RATIO, "The same, consumed"),
+        Field("produce_peak", RATIO, "Of the busiest minute, records a second"),
+        Field("consume_peak", RATIO, "The same, consumed"),
+        Field("busiest_hour_rate", RATIO, "Produced in the busiest hour, records a second"),
+        Field("behind_minutes", WHOLE, "That began with as much left as was consumed in them"),
+        Field(
+            "pace_behind",
+            RATIO,
+            "Consumed a second over five minutes in a row, behind all the time: the best; null "
+            "when it was not behind for so long",
+        ),
+        Field("lag_end", WHOLE, "At its end"),
+        Field("lag_max", WHOLE, "Greatest of its minutes' ends"),
+        Field("partitions", WHOLE, "That were observed, most"),
+    ),
+)
+
+LATENESS = _pair(
+    "lateness",
+    "how late a group was (its latest topic), as measured by the freshness service.",
+    _GROUP,
+    (
+        Field("minutes", WHOLE, "In which it was measured"),
+        Field("known_minutes", WHOLE, "In which something was known"),
+        *(
+            Field(
+                f"late_p{share}_ms",
+                WHOLE,
+                f"{share}th percentile of the minutes' lateness, exact; null unknown",
+            )
+            for share in (50, 95, 99)
+        ),
+        Field("late_max_ms", WHOLE, "Greatest lateness that was measured"),
+        Field("late_sketch", _SKETCH, f"Of the minutes' lateness, milliseconds: {_HOW}"),
+        Field("time_to_loss_ms", WHOLE, "Least time until retention may delete something; or null"),
+        Field("time_to_loss_end_ms", WHOLE, "The last one that was known"),
+        Field("lost_records", WHOLE, "Lost at most at a time, as it was told"),
+    ),
+)
+
+INCIDENT = _pair(
+    "incident",
+    "the incidents of a group that began then, whenever they ended.",
+    _GROUP,
+    (
+        Field("opened", WHOLE, "How many began"),
+        Field("errors", WHOLE, "Of these, that became ERR"),
+        Field("closed", WHOLE, "That are over"),
+        Field("short", WHOLE, "Noise: over within 5 min"),
+        Field("flapped", WHOLE, "Noise: began within 15 min of the end of the one before"),
+        Field("told", WHOLE, "That somebody was told of"),
+        Field("deliveries", WHOLE, "Messages about them that arrived"),
+        Field("detected", WHOLE, "Of which it is known when the group last kept up"),
+        Field(
+            "mttd_ms",
+            WHOLE,
+            "Mean time to detect: from the end of the last minute, of the hour before, in which "
+            "the group had nothing left or consumed what was produced, to the incident's beginning",
+        ),
+        Field("mean_time_to_tell_ms", WHOLE, "Mean time from there to the first message"),
+        Field("mttr_ms", WHOLE, "Mean time from beginning to end, of those that are over"),
+        Field("longest_ms", WHOLE, "The longest that is over"),
+        Field("peak_lag", WHOLE, "Greatest total lag that a status change gave"),
+    ),
+)
+
+ALERT = _pair(
+    "alert",
+    "what was sent to a channel, and how much of it was noise.",
+    (
+        Field("route", TEXT, "The route's name"),
+        Field("channel", TEXT, "The channel's name"),
+    ),
+    (
+        Field("deliveries", WHOLE, "Messages that arrived"),
+        Field("failures", WHOLE, "Attempts that failed"),
+        Field("undelivered", WHOLE, "Refused, or given up"),
+        Field("groups", WHOLE, "Groups that messages were about"),
+        Field("incidents", WHOLE, "Incidents that they were about"),
+        Field("short", WHOLE, "Of these, over within 5 min"),
+        Field("flapped", WHOLE, "Begun within 15 min of the end of the group's one before"),
+        Field("mean_duration_ms", WHOLE, "Mean time that a delivery took"),
+    ),
+)
+
+MEMBERSHIP = _pair(
+    "membership",
+    "rebalances and members of a group. Where its state was not told, there is no row.",
+    _GROUP,
+    (
+        Field("rebalances", WHOLE, "Generations, or group epochs, that were told"),
+        Field("joined", WHOLE, "Members that joined"),
+        Field("left", WHOLE, "Members that left"),
+        Field("members_max", WHOLE, "Most members"),
+        Field("members_min", WHOLE, "Fewest members"),
+        Field("idle_members_max", WHOLE, "Most members that were assigned nothing; null unknown"),
+        Field("unowned_partitions_max", WHOLE, "Most partitions without an owner"),
+        Field("assignment_skew_max", RATIO, "Greatest: most / mean partitions per member"),
+    ),
+)
+
+_LIMIT = (
+    *_GROUP,
+    Field("objective", TEXT, "The objective's name"),
+    Field("limit", TEXT, "max_freshness, max_lag, min_produce_rate or min_time_to_loss"),
+)
+OBJECTIVE = _pair(
+    "objective",
+    "in how many minutes a group kept a limit of an objective, by the archiver's settings. A "
+    "minute of which nothing is known counts as kept.",
+    _LIMIT,
+    (
+        Field("wanted", RATIO, "What was asked for: milliseconds, records, or records a second"),
+        Field("target", RATIO, "Share of the time that was asked for; null for none"),
+        Field("minutes", WHOLE, "In which the group was observed or measured"),
+        Field("broken", WHOLE, "In which it did not keep the limit"),
+        Field("attainment", RATIO, "Share in which it did"),
+        Field("burn_rate", RATIO, "Broken, in times of what the target allows; null without one"),
+    ),
+)
+
+ERROR_BUDGETS = Table(
+    "error_budgets",
+    "What was left, at the end of a day, of what a target allows in 30 days.",
+    (*(field.name for field in _LIMIT), "day"),
+    (
+        *_LIMIT,
+        Field("day", TIME, "Its beginning"),
+        Field("target", RATIO, "Share of the time that was asked for"),
+        Field("minutes_30d", WHOLE, "In which the group was observed, in the 30 days up to it"),
+        Field("broken_30d", WHOLE, "In which it did not keep the limit"),
+        Field("attainment_30d", RATIO, "Share in which it did"),
+        Field("allowed_minutes", RATIO, "That it might be broken in"),
+        Field("budget_left", RATIO, "Share of these that is left; negative: overspent"),
+        Field("date", DAY, "UTC day of `day`"),
+    ),
+)
+
+CAPACITY = Table(
+    "capacity",
+    "Whether a group will keep up: the best rate that it has shown while it was behind against the "
+    "trend of each day's busiest hour, from the 28 days up to it. The trend is the median of the "
+    "slopes between all pairs of days (Theil, Sen), its interval holds 90 %.",
+    ("cluster", "group", "day"),
+    (
+        *_GROUP,
+        Field("day", TIME, "Its beginning"),
+        Field("days", WHOLE, "On which it was observed; null below three: no trend yet"),
+        Field("capacity", RATIO, "Records a second, consumed for 5 min while behind; null unknown"),
+        Field("consume_peak_max", RATIO, "Consumed in its best minute, behind or not"),
+        Field("busiest_hour_rate_max", RATIO, "Produced in the busiest hour, records a second"),
+        Field("produce_peak_max", RATIO, "Produced in the busiest minute"),
+        Field("level", RATIO, "Produced in the day's busiest hour, by the trend"),
+        Field("slope", RATIO, "By how much that grows each day"),
+        Field("slope_low", RATIO, "Its interval's lower end"),
+        Field("slope_high", RATIO, "Its interval's upper end"),
+        Field(
+            "crosses_in_days",
+            RATIO,
+            "Until the trend reaches the capacity; null: not in ten years, or unknown; 0: it has",
+        ),
+        Field("earliest_in_days", RATIO, "The same with the upper end"),
+        Field("latest_in_days", RATIO, "The same with the lower end"),
+        Field("crosses_on", DAY, "The day of that"),
+        Field("earliest_on", DAY, "The earliest"),
+        Field("latest_on", DAY, "The latest; null: perhaps never"),
+        Field(
+            "days_until_loss",
+            RATIO,
+            "Until retention deletes something, if what is left shrinks on as on that day; null: "
+            "it does not shrink, or that is unknown",
+        ),
+        Field("date", DAY, "UTC day of `day`"),
+    ),
+)
+
+PROGRESS = Table(
+    "gold_progress",
+    "Internal: how far tables were taken in. Hours that ended by `until` are whole.",
+    ("source",),
+    (
+        Field("source", TEXT, "The table"),
+        Field("version", WHOLE, "Its version that was taken in"),
+        Field("until", TIME, "Up to when it had rows; null when it has no such column, or none"),
+        Field("date", DAY, "Always the same"),
+    ),
+)
+
+UPKEEP_PROGRESS = Table(
+    "upkeep_progress",
+    "Internal: how far the days of tables were put in order for readers.",
+    ("source",),
+    (
+        Field("source", TEXT, "The table"),
+        Field("version", WHOLE, "Its version up to which days that were over are in order"),
+        Field("date", DAY, "When that was"),
+    ),
+)
+
+TABLES: tuple[Table, ...] = (
+    *STATUS.values(),
+    *RATE.values(),
+    *LATENESS.values(),
+    *INCIDENT.values(),
+    *ALERT.values(),
+    *MEMBERSHIP.values(),
+    *OBJECTIVE.values(),
+    ERROR_BUDGETS,
+    CAPACITY,
+    PROGRESS,
+    UPKEEP_PROGRESS,
+)

@@ -1,0 +1,14 @@
+"""What gold tables and those who read them agree on. No Spark."""
+
+from __future__ import annotations
+
+ERROR = 0.01
+"""Of a sketch: by how much its percentiles may be off."""
+GROWTH = (1 + ERROR) / (1 - ERROR)
+"""Of its buckets."""
+SHORT_MS = 300_000
+"""What was over so soon needed nobody."""
+AGAIN_MS = 900_000
+"""What begins so soon after the one before has flapped."""
+GAP_HEARTBEATS = 3
+"""A status holds for at most so many: a silent group is judged once in each; two may be late."""

@@ -1,0 +1,169 @@
+"""The tables kept up with silver: what has changed there says which days are made anew.
+
+It may be ended at any moment and begun again: how far it came is noted last, and what comes out as
+it is stored is not written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
+
+import structlog
+from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
+from warren.clock import Clock
+from warren.settings import Settings
+
+from warren_archiver.gold.catalogue import PROGRESS, TABLES
+from warren_archiver.gold.plan import STEPS, Step
+from warren_archiver.gold.touched import Touched, touched
+from warren_archiver.lake.events import EARLIEST
+from warren_archiver.lake.lake import Lake, add_columns, create
+from warren_archiver.silver import catalogue as silver
+from warren_archiver.silver.table import Kept, Table
+from warren_archiver.silver.upsert import upsert
+
+log = structlog.get_logger(__name__)
+AT_ONCE = 7
+"""Days that are made in one step: a first time may find all that are kept."""
+_PROPERTIES = {"delta.autoOptimize.autoCompact": "true"}
+_ENDS = {
+    silver.EVALUATIONS.name: "at",
+    silver.GROUP_MINUTES.name: "minute",
+    silver.LATENESS_MINUTES.name: "minute",
+}
+"""Columns that say up to when a table has rows."""
+
+
+def ensure(spark: SparkSession, lake: Lake) -> None:
+    """Creates the tables, and adds the columns, that are missing."""
+    for table in TABLES:
+        path = lake.gold(table.name)
+        create(spark, path, table.schema, _PROPERTIES, "date")
+        add_columns(spark, path, table.schema)
+
+
+class Gold:
+    """Needs the tables of silver and of gold."""
+
+    def __init__(self, spark: SparkSession, lake: Lake, settings: Settings, clock: Clock) -> None:
+        self._spark = spark
+        self._lake = lake
+        self._settings = settings
+        self._clock = clock
+
+    def catch_up(self) -> dict[str, int]:
+        """Takes in what has changed; how many rows of each table were written."""
+        progress = self._read(PROGRESS).withColumn("until_ms", F.unix_millis("until"))
+        noted = {row["source"]: row for row in progress.collect()}
+        changed = {
+            table.name: touched(
+                self._spark,
+                self._path(table),
+                noted[table.name]["version"] if table.name in noted else None,
+            )
+            for table in _silver_sources()
+        }
+        written: dict[str, int] = {}
+        for step in STEPS:
+            wanted = self._wanted(step, changed)
+            written[step.table.name] = sum(self._make(step, part) for part in _parts(wanted))
+            changed[step.table.name] = Touched(0, frozenset(wanted))
+        self._note({table.name: changed[table.name] for table in _silver_sources()}, noted)
+        return written
+
+    def _wanted(self, step: Step, changed: dict[str, Touched]) -> list[date]:
+        """Days that may have become others, and whose sources are kept in full."""
+        days = {day for table in step.sources for day in changed[table.name].days}
+        first = max((self._first_kept(table) for table in step.sources), default=date.min)
+        if days and step.after is None:
+            days |= self._days_since(step, min(days))
+        elif step.after:
+            today = max(days, default=date.min)
+            days |= {
+                day + timedelta(days=number)
+                for day in days
+                for number in range(1, step.after + 1)
+                if day + timedelta(days=number) <= max(today, self._today()) + timedelta(days=1)
+            }
+        return sorted(day for day in days if day >= first)
+
+    def _days_since(self, step: Step, first: date) -> set[date]:
+        rows = self._read(step.sources[0]).where(F.col("date") >= F.lit(first))
+        return {row["date"] for row in rows.select("date").distinct().collect()}
+
+    def _make(self, step: Step, days: Sequence[date]) -> int:
+        frames = {table.name: self._around(table, days, step.before) for table in step.sources}
+        on = F.col("date").isin(list(days))
+        made = step.make(frames, self._settings).where(on)
+        stored = self._read(step.table).where(on)
+        return upsert(self._spark, self._path(step.table), step.table, made, stored)
+
+    def _around(self, table: Table, days: Sequence[date], before: int | None) -> DataFrame:
+        """Rows of these days and of those before each."""
+        last = max(days) + timedelta(days=1)
+        if before is None:
+            first = EARLIEST.date()
+            if table.kept is Kept.AS_MINUTES:  # an hour before an incident is asked for
+                first = min(days) - timedelta(days=1)
+            return self._read(table).where(F.col("date").between(first, last))
+        read = {day - timedelta(days=number) for day in days for number in range(before + 1)}
+        return self._read(table).where(F.col("date").isin(sorted(read)))
+
+    def _first_kept(self, table: Table) -> date:
+        archiver = self._settings.archiver
+        days = {
+            Kept.AS_EVENTS: archiver.keep_days,
+            Kept.AS_MINUTES: archiver.minutes_keep_days,
+        }.get(table.kept)
+        return date.min if days is None else self._today() - timedelta(days=days)
+
+    def _today(self) -> date:
+        return datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC).date()
+
+    def _note(self, changed: Mapping[str, Touched], noted: Mapping[str, Row]) -> None:
+        """After all else. What was not there when silver was last brought up may come yet."""
+        settled = self._clock.now_ms() - round(self._settings.archiver.silver_interval * 1000)
+        rows = []
+        for name, found in changed.items():
+            until = self._newest(name, found.days, settled)
+            if name in noted and noted[name]["until"] is not None:
+                before = noted[name]["until_ms"]
+                until = before if until is None else max(until, before)
+            moment = None if until is None else EARLIEST + timedelta(milliseconds=until)
+            rows.append((name, found.version, moment, EARLIEST.date()))
+        told = self._spark.createDataFrame(rows, PROGRESS.schema)
+        upsert(self._spark, self._path(PROGRESS), PROGRESS, told, self._read(PROGRESS))
+
+    def _newest(self, name: str, days: Collection[date], settled_ms: int) -> int | None:
+        """Of the rows of these days, Unix milliseconds."""
+        column = _ENDS.get(name)
+        if column is None or not days:
+            return None
+        rows = self._spark.read.format("delta").load(self._lake.silver(name))
+        recent = rows.where(F.col("date").isin(sorted(days)))
+        found = recent.agg(F.unix_millis(F.max(column)).alias("newest")).first()
+        newest = None if found is None else found["newest"]
+        return None if newest is None else min(newest, settled_ms)
+
+    def _read(self, table: Table) -> DataFrame:
+        return self._spark.read.format("delta").load(self._path(table))
+
+    def _path(self, table: Table) -> str:
+        is_gold = table.name in _GOLD_NAMES
+        return self._lake.gold(table.name) if is_gold else self._lake.silver(table.name)
+
+
+_GOLD_NAMES = frozenset(table.name for table in TABLES)
+
+
+def _silver_sources() -> list[Table]:
+    """Each once."""
+    sources = {table.name: table for step in STEPS for table in step.sources}
+    return [table for name, table in sources.items() if name not in _GOLD_NAMES]
+
+
+def _parts(days: Sequence[date]) -> Iterator[Sequence[date]]:
+    for first in range(0, len(days), AT_ONCE):
+        yield days[first : first + AT_ONCE]

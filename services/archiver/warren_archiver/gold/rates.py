@@ -1,0 +1,80 @@
+"""`rate_hours`, `rate_days`: what was produced and consumed, and how fast a group can go.
+
+How fast is seen only while it is behind: of five minutes in a row at whose beginnings there was at
+least as much left as was consumed in them.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
+
+from warren_archiver.gold.catalogue import RATE
+from warren_archiver.gold.units import Unit
+
+MINUTES = 5
+"""In a row: a minute alone may hold what was fetched before it."""
+_MOVES = ("produced", "consumed", "rewound")
+
+
+def rates(minutes: DataFrame, unit: Unit) -> DataFrame:
+    """Of `group_minutes`."""
+    hours = _hours(_with_paces(minutes))
+    found = hours if unit is Unit.HOUR else _days(hours)
+    seconds = F.col("minutes") * 60
+    return RATE[unit].conform(
+        found.withColumns(
+            {
+                "produce_rate": F.col("produced") / seconds,
+                "consume_rate": F.col("consumed") / seconds,
+                "date": F.to_date(unit.column),
+            }
+        )
+    )
+
+
+def _with_paces(minutes: DataFrame) -> DataFrame:
+    """`behind`: whether the minute began with as much left as was consumed in it. `pace`: records
+    a second over the five minutes that it ends, when it was so in all of them."""
+    of_group = Window.partitionBy("cluster", "group").orderBy("second")
+    before = F.when(
+        F.lag("second").over(of_group) == F.col("second") - 60, F.lag("lag").over(of_group)
+    )
+    last = of_group.rangeBetween(-60 * (MINUTES - 1), 0)
+    number = F.sum(F.when(F.col("behind"), 1)).over(last)
+    return (
+        minutes.withColumn("second", F.unix_seconds("minute"))
+        .withColumn(
+            "behind", F.coalesce((before > 0) & (before >= F.col("consumed")), F.lit(False))
+        )
+        .withColumn(
+            "pace", F.when(number == MINUTES, F.sum("consumed").over(last) / (60.0 * MINUTES))
+        )
+    )
+
+
+def _hours(minutes: DataFrame) -> DataFrame:
+    return minutes.groupBy("cluster", "group", F.date_trunc("hour", "minute").alias("hour")).agg(
+        F.count(F.lit(1)).alias("minutes"),
+        *(F.try_sum(name).alias(name) for name in _MOVES),
+        (F.max("produced") / 60).alias("produce_peak"),
+        (F.max("consumed") / 60).alias("consume_peak"),
+        (F.try_sum("produced") / (60 * F.count(F.lit(1)))).alias("busiest_hour_rate"),
+        F.count(F.when(F.col("behind"), 1)).alias("behind_minutes"),
+        F.max("pace").alias("pace_behind"),
+        F.max_by("lag", "minute").alias("lag_end"),
+        F.max("lag").alias("lag_max"),
+        F.max("partitions").alias("partitions"),
+    )
+
+
+def _days(hours: DataFrame) -> DataFrame:
+    def greatest(*names: str) -> list[Column]:
+        return [F.max(name).alias(name) for name in names]
+
+    return hours.groupBy("cluster", "group", F.date_trunc("day", "hour").alias("day")).agg(
+        *(F.try_sum(name).alias(name) for name in ("minutes", *_MOVES, "behind_minutes")),
+        *greatest("produce_peak", "consume_peak", "busiest_hour_rate", "pace_behind", "lag_max"),
+        *greatest("partitions"),
+        F.max_by("lag_end", "hour").alias("lag_end"),
+    )

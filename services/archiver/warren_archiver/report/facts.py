@@ -1,0 +1,215 @@
+"""What else is known of a period's groups: rates, lateness, members, incidents, what is to come."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from warren.history.lake_tables import LakeTables
+
+from warren_archiver.gold.conventions import AGAIN_MS, GROWTH
+from warren_archiver.report.group_report import Budget, Incident, Outlook
+from warren_archiver.report.hours import Split
+from warren_archiver.report.period import Period
+
+Key = tuple[str, str]
+"""Cluster and group."""
+_WHO = {"cluster": "VARCHAR", "group": "VARCHAR"}
+_MOVES = {"produced": "BIGINT", "consumed": "BIGINT"}
+_LATE = {"late_max_ms": "BIGINT", "time_to_loss_ms": "BIGINT", "lost_records": "BIGINT"}
+LONGEST_INCIDENT = timedelta(days=30)
+"""One that began longer before the period is not looked for."""
+
+
+def rates(tables: LakeTables, parts: Split) -> dict[Key, dict[str, Any]]:
+    """Records a second, produced and consumed, of the minutes in which groups were observed."""
+    of_hours = _WHO | {"hour": "TIMESTAMPTZ", "minutes": "BIGINT"} | _MOVES
+    tables.view("rate_hours", "gold/rate_hours", _days(parts.hours), of_hours)
+    of_minutes = _WHO | {"minute": "TIMESTAMPTZ"} | _MOVES
+    tables.view("rate_minutes", "silver/group_minutes", _rest_days(parts), of_minutes)
+    return _by_group(tables.rows(_RATES, _bounds(parts)))
+
+
+def lateness(tables: LakeTables, parts: Split) -> dict[Key, dict[str, Any]]:
+    """How late groups were, as the freshness service measured it."""
+    sketch = {"late_sketch": "STRUCT(bucket INTEGER, count BIGINT)[]"}
+    of_hours = _WHO | {"hour": "TIMESTAMPTZ"} | _LATE | sketch
+    tables.view("late_hours", "gold/lateness_hours", _days(parts.hours), of_hours)
+    of_minutes = _WHO | {"minute": "TIMESTAMPTZ", "topic": "VARCHAR", "late_ms": "BIGINT"} | _LATE
+    tables.view("late_minutes", "silver/lateness_minutes", _rest_days(parts), of_minutes)
+    return _by_group(tables.rows(_LATENESS, _bounds(parts) | {"growth": GROWTH}))
+
+
+def memberships(tables: LakeTables, period: Period) -> dict[Key, dict[str, Any]]:
+    columns = _WHO | {
+        "at": "TIMESTAMPTZ",
+        "deleted": "BOOLEAN",
+        "generation": "BIGINT",
+        "idle_members": "BIGINT",
+    }
+    tables.view("members", "silver/membership_changes", period.days, columns)
+    query = """
+      SELECT cluster, "group", count(DISTINCT generation) FILTER (generation >= 0) AS rebalances,
+        coalesce(max(idle_members), 0) AS idle_members
+      FROM members WHERE epoch_ms("at") >= $start AND epoch_ms("at") < $end AND NOT deleted
+      GROUP BY ALL"""
+    return _by_group(tables.rows(query, _within(period)))
+
+
+def incidents(tables: LakeTables, period: Period) -> list[Incident]:
+    """Those that lasted in the period, as they were at its end; in the order of their
+    beginnings."""
+    first = period.widened(round(LONGEST_INCIDENT.total_seconds() * 1000))
+    of_incident = _WHO | {
+        "incident_id": "VARCHAR",
+        "opened_at": "TIMESTAMPTZ",
+        "closed_at": "TIMESTAMPTZ",
+        "told_at": "TIMESTAMPTZ",
+    }
+    tables.view("incidents", "silver/incidents", first.days, of_incident)
+    of_change = {
+        "incident_id": "VARCHAR",
+        "from": "TIMESTAMPTZ",
+        "status": "VARCHAR",
+        "reason": "VARCHAR",
+        "cause": "VARCHAR",
+        "explanation": "VARCHAR",
+        "total_lag": "BIGINT",
+    }
+    tables.view("changes", "silver/status_intervals", first.days, of_change)
+    rows = tables.rows(_INCIDENTS, _within(period) | {"again": AGAIN_MS})
+    return [Incident(**row) for row in rows]
+
+
+def outlooks(tables: LakeTables, period: Period) -> dict[Key, Outlook]:
+    """As of the period's last day, or the newest one before that is known."""
+    names = {
+        "capacity": "DOUBLE",
+        "level": "DOUBLE",
+        "slope": "DOUBLE",
+        "crosses_on": "DATE",
+        "earliest_on": "DATE",
+        "latest_on": "DATE",
+        "crosses_in_days": "DOUBLE",
+        "days_until_loss": "DOUBLE",
+    }
+    columns = _WHO | {"day": "TIMESTAMPTZ"} | names
+    tables.view("capacity", "gold/capacity", period.widened(86_400_000).days, columns)
+    found = tables.rows(
+        'SELECT * EXCLUDE ("day") FROM capacity '
+        'QUALIFY row_number() OVER (PARTITION BY cluster, "group" ORDER BY "day" DESC) = 1'
+    )
+    return {
+        (row["cluster"], row["group"]): Outlook(**{name: row[name] for name in names})
+        for row in found
+    }
+
+
+def budgets(tables: LakeTables, period: Period) -> list[Budget]:
+    """Those of which least is left come first."""
+    columns = _WHO | {
+        "objective": "VARCHAR",
+        "limit": "VARCHAR",
+        "day": "TIMESTAMPTZ",
+        "target": "DOUBLE",
+        "attainment_30d": "DOUBLE",
+        "budget_left": "DOUBLE",
+    }
+    tables.view("budgets", "gold/error_budgets", period.widened(86_400_000).days, columns)
+    return [Budget(**row) for row in tables.rows(_BUDGETS)]
+
+
+def _days(hours: Period) -> list[Any]:
+    return hours.days if hours.length_ms else []
+
+
+def _rest_days(parts: Split) -> list[Any]:
+    return sorted({day for each in parts.rest for day in each.days})
+
+
+def _within(period: Period) -> dict[str, int]:
+    return {"start": period.start_ms, "end": period.end_ms}
+
+
+def _bounds(parts: Split) -> dict[str, Any]:
+    return {"hours_start": parts.hours.start_ms, "hours_end": parts.hours.end_ms}
+
+
+def _by_group(rows: list[dict[str, Any]]) -> dict[Key, dict[str, Any]]:
+    return {(row.pop("cluster"), row.pop("group")): row for row in rows}
+
+
+_IN_HOURS = "epoch_ms(hour) >= $hours_start AND epoch_ms(hour) < $hours_end"
+_IN_REST = "EXISTS (FROM rest WHERE epoch_ms(minute) >= start_ms AND epoch_ms(minute) < end_ms)"
+_RATES = f"""
+WITH every AS (
+  SELECT cluster, "group", minutes, produced, consumed FROM rate_hours WHERE {_IN_HOURS}
+  UNION ALL SELECT cluster, "group", 1, produced, consumed FROM rate_minutes WHERE {_IN_REST}
+)
+SELECT cluster, "group", sum(produced) / (60.0 * sum(minutes)) AS produce_rate,
+  sum(consumed) / (60.0 * sum(minutes)) AS consume_rate
+FROM every GROUP BY ALL
+"""
+_LATENESS = f"""
+WITH of_minute AS (
+  SELECT cluster, "group", minute, max(late_ms) AS late_ms, max(late_max_ms) AS late_max_ms,
+    min(time_to_loss_ms) AS time_to_loss_ms, sum(lost_records) AS lost_records
+  FROM late_minutes WHERE {_IN_REST} GROUP BY ALL
+), worst AS (
+  SELECT cluster, "group", late_max_ms, time_to_loss_ms, lost_records FROM of_minute
+  UNION ALL
+  SELECT cluster, "group", late_max_ms, time_to_loss_ms, lost_records FROM late_hours
+  WHERE {_IN_HOURS}
+), sizes AS (
+  SELECT cluster, "group", late_ms::DOUBLE AS late, count(*) AS number FROM of_minute
+  WHERE late_ms IS NOT NULL GROUP BY ALL
+  UNION ALL
+  SELECT cluster, "group", CASE WHEN entry.bucket = 0 THEN 0
+    ELSE 2 * pow($growth, entry.bucket) / ($growth + 1) END, entry.count
+  FROM (SELECT cluster, "group", unnest(late_sketch) AS entry FROM late_hours WHERE {_IN_HOURS})
+), ranked AS (
+  SELECT cluster, "group", late, sum(number) OVER in_order AS rank,
+    sum(number) OVER of_group AS total
+  FROM sizes WINDOW of_group AS (PARTITION BY cluster, "group"),
+    in_order AS (PARTITION BY cluster, "group" ORDER BY late)
+), percentiles AS (
+  SELECT cluster, "group",
+    round(min(late) FILTER (rank >= ceil(0.95 * total)))::BIGINT AS late_p95_ms
+  FROM ranked GROUP BY ALL
+)
+SELECT cluster, "group", late_p95_ms, max(late_max_ms) AS late_max_ms,
+  min(time_to_loss_ms) AS time_to_loss_ms,
+  coalesce(max(lost_records), 0)::BIGINT AS lost_records
+FROM worst LEFT JOIN percentiles USING (cluster, "group") GROUP BY ALL
+"""
+_INCIDENTS = """
+WITH known AS (
+  SELECT *, epoch_ms(opened_at) AS opened_ms,
+    CASE WHEN epoch_ms(closed_at) < $end THEN epoch_ms(closed_at) END AS closed_ms,
+    CASE WHEN epoch_ms(told_at) < $end THEN epoch_ms(told_at) END AS told_ms,
+    epoch_ms(opened_at) - epoch_ms(lag(closed_at) OVER (
+      PARTITION BY cluster, "group" ORDER BY opened_at, incident_id)) AS since
+  FROM incidents WHERE epoch_ms(opened_at) < $end
+), said AS (
+  SELECT incident_id,
+    CASE WHEN bool_or(status = 'ERR') THEN 'ERR' ELSE 'WARN' END AS worst,
+    arg_min(reason, "from") FILTER (status IN ('WARN', 'ERR')) AS reason,
+    arg_max(cause, "from") FILTER (cause IS NOT NULL) AS cause,
+    arg_max(explanation, "from") FILTER (status IN ('WARN', 'ERR')) AS explanation,
+    max(total_lag) AS peak_lag
+  FROM changes WHERE epoch_ms("from") < $end GROUP BY ALL
+)
+SELECT cluster, "group", known.incident_id, opened_ms, closed_ms, told_ms,
+  coalesce(worst, 'WARN') AS worst, reason, cause, explanation,
+  coalesce(peak_lag, 0)::BIGINT AS peak_lag, coalesce(since <= $again, false) AS flapped
+FROM known LEFT JOIN said ON known.incident_id = said.incident_id
+WHERE coalesce(closed_ms, $end) > $start ORDER BY opened_ms, known.incident_id
+"""
+_BUDGETS = """
+SELECT cluster, "group", objective, "limit", target, attainment_30d AS attainment,
+  budget_left AS left
+FROM budgets
+QUALIFY row_number() OVER (
+  PARTITION BY cluster, "group", objective, "limit" ORDER BY "day" DESC) = 1
+ORDER BY budget_left, cluster, "group", objective, "limit"
+"""

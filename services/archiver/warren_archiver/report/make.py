@@ -1,0 +1,142 @@
+"""The report on a period, read from the lake without Spark."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from typing import Any
+
+import re2
+from warren.clock import Clock
+from warren.contracts.topics import LAG
+from warren.errors import SettingsError
+from warren.history.lake_tables import LakeTables
+from warren.settings import Settings
+
+from warren_archiver.errors import NothingArchived
+from warren_archiver.gold.conventions import ERROR, GAP_HEARTBEATS
+from warren_archiver.report import facts, statuses
+from warren_archiver.report.group_report import GroupReport, Report, trouble
+from warren_archiver.report.hours import HOUR_MS, Split, split
+from warren_archiver.report.period import Period
+
+SETTLE_MS = 5_000
+"""The default period ends this much before the newest record, as evaluations of that time that
+another evaluator publishes a little later may not be archived yet."""
+MOST_STEPS = 300
+
+
+def report(
+    tables: LakeTables,
+    settings: Settings,
+    wanted: Period | int,
+    *,
+    clock: Clock,
+    groups: str | None = None,
+) -> Report:
+    """`wanted`: a period, or the length in milliseconds of the one that ends with what is archived.
+    `groups`: a regular expression (RE2) that groups match, anywhere.
+
+    Raises NothingArchived, SettingsError or LakeUnreadable.
+    """
+    matches = _matcher(groups)
+    topic = LAG.full_name(settings.home.topic_prefix)
+    newest = statuses.newest_ms(tables, topic, clock.now_ms())
+    if newest is None:
+        raise NothingArchived(
+            f"no evaluation has been archived in {settings.archiver.path}: run `warren archive run`"
+        )
+    if isinstance(wanted, Period):
+        period = wanted
+    else:
+        end = newest - SETTLE_MS
+        period = Period(end - wanted, end)
+    max_gap_ms = round(settings.collector.heartbeat * GAP_HEARTBEATS * 1000)
+    parts = split(period, _whole_until(tables))
+    statuses.prepare(tables, topic, period, parts, max_gap_ms)
+    found = _groups(tables, period, parts, matches)
+    incidents = facts.incidents(tables, period)
+    budgets = facts.budgets(tables, period)
+    return Report(
+        period,
+        parts.hours == period,
+        newest,
+        max_gap_ms,
+        ERROR if parts.hours.length_ms else 0.0,
+        sorted(found, key=trouble),
+        [each for each in incidents if matches(each.group)],
+        [each for each in budgets if matches(each.group)],
+    )
+
+
+def _matcher(expression: str | None) -> Any:
+    if expression is None:
+        return lambda _: True
+    try:
+        pattern = re2.compile(expression)
+    except (re2.error, re.error) as problem:
+        raise SettingsError(
+            "--group", f"{expression!r} is no regular expression: {problem}"
+        ) from None
+    return lambda name: pattern.search(name) is not None
+
+
+def _whole_until(tables: LakeTables) -> int | None:
+    """Hours that ended by then are whole in gold, in all of its tables."""
+    tables.view(
+        "progress", "gold/gold_progress", None, {"source": "VARCHAR", "until": "TIMESTAMPTZ"}
+    )
+    (found,) = tables.rows(
+        "SELECT epoch_ms(min(until)) AS until FROM progress WHERE until IS NOT NULL"
+    )
+    until: int | None = found["until"]
+    return until
+
+
+def _groups(tables: LakeTables, period: Period, parts: Split, matches: Any) -> list[GroupReport]:
+    rates = facts.rates(tables, parts)
+    late = facts.lateness(tables, parts)
+    members = facts.memberships(tables, period)
+    outlooks = facts.outlooks(tables, period)
+    lags: dict[facts.Key, list[tuple[int, int]]] = defaultdict(list)
+    for row in statuses.lag_over_time(tables, parts, step_ms(period, parts)):
+        lags[row["cluster"], row["group"]].append((row["at"], row["lag"]))
+    made = []
+    for row in statuses.figures(tables, parts, period):
+        key = row["cluster"], row["group"]
+        if not matches(key[1]):
+            continue
+        held = {
+            "OK": row["ok"],
+            "WARN": row["warn"],
+            "ERR": row["err"],
+            "NOTFOUND": row["notfound"],
+        }
+        held = {name: ms or 0 for name, ms in held.items()}
+        more = rates.get(key, {}) | late.get(key, {}) | members.get(key, {})
+        made.append(
+            GroupReport(
+                *key,
+                row["status"],
+                held,
+                period.length_ms - sum(held.values()),
+                row["evaluations"],
+                row["lag_p50"],
+                row["lag_p95"],
+                row["lag_max"],
+                **more,
+                outlook=outlooks.get(key),
+                lag_over_time=tuple(lags[key]),
+            )
+        )
+    return made
+
+
+def step_ms(period: Period, parts: Split) -> int:
+    """Of the plots: seconds to hours."""
+    if parts.hours.length_ms:
+        return HOUR_MS
+    for step in (10_000, 60_000, 300_000):
+        if period.length_ms <= step * MOST_STEPS:
+            return step
+    return HOUR_MS

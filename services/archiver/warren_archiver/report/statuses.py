@@ -1,0 +1,183 @@
+"""Status times and lags of a period: whole hours from gold, the rest from evaluations, of which the
+newest are in bronze alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from warren.history.lake_tables import LakeTables
+
+from warren_archiver.gold.conventions import GROWTH
+from warren_archiver.report.hours import Split
+from warren_archiver.report.period import Period
+
+CLOCK_SKEW_MS = 86_400_000
+"""How much later than its record an evaluation may be dated, for clocks that disagree."""
+BEHIND_MS = 900_000
+"""Before silver's newest evaluation bronze is read by so much: they are of several logs."""
+_EVALUATIONS = {
+    "cluster": "VARCHAR",
+    "group": "VARCHAR",
+    "at": "TIMESTAMPTZ",
+    "position": "BIGINT",
+    "status": "VARCHAR",
+    "total_lag": "BIGINT",
+    "kafka_timestamp": "TIMESTAMPTZ",
+}
+_EVENTS = {"topic": "VARCHAR", "key": "BLOB", "value": "BLOB", "timestamp": "TIMESTAMPTZ"}
+_HOURS = {
+    "cluster": "VARCHAR",
+    "group": "VARCHAR",
+    "hour": "TIMESTAMPTZ",
+    "ok_ms": "BIGINT",
+    "warn_ms": "BIGINT",
+    "err_ms": "BIGINT",
+    "evaluations": "BIGINT",
+    "lag_max": "BIGINT",
+    "lag_sketch": "STRUCT(bucket INTEGER, count BIGINT)[]",
+}
+
+
+def newest_ms(tables: LakeTables, topic: str, now_ms: int) -> int | None:
+    """Append time of the newest evaluation in the archive; one of the future tells nothing."""
+    tables.view("events", "bronze/events", None, _EVENTS)
+    (found,) = tables.rows(
+        "SELECT epoch_ms(max(timestamp)) AS newest FROM events "
+        "WHERE topic = $topic AND epoch_ms(timestamp) <= $now",
+        {"topic": topic, "now": now_ms},
+    )
+    newest: int | None = found["newest"]
+    return newest
+
+
+def prepare(tables: LakeTables, topic: str, period: Period, parts: Split, max_gap_ms: int) -> None:
+    """Makes `judged` what was judged in the rest and shortly before, each once, and at the
+    period's end: cluster, group, at and until (milliseconds), status and lag; status is null for a
+    group's end. Makes `hours` the whole ones."""
+    end = Period(period.end_ms, period.end_ms)
+    wanted = [each.widened(max_gap_ms) for each in (*parts.rest, end)]
+    days = {day for each in wanted for day in each.days}
+    tables.view("typed", "silver/evaluations", days, _EVALUATIONS)
+    _set_ranges(tables, "rest", parts.rest)
+    _set_ranges(tables, "wanted", wanted)
+    (newest,) = tables.rows("SELECT epoch_ms(max(kafka_timestamp)) AS newest FROM typed")
+    first = min(each.start_ms for each in wanted) - CLOCK_SKEW_MS
+    since = first if newest["newest"] is None else max(newest["newest"] - BEHIND_MS, first)
+    skewed = {day for each in wanted for day in each.widened(CLOCK_SKEW_MS, CLOCK_SKEW_MS).days}
+    tables.view("raw", "bronze/events", skewed, _EVENTS)
+    bounds = {"topic": topic, "since": since, "end": period.end_ms, "gap": max_gap_ms}
+    tables.rows(f"CREATE OR REPLACE TEMP TABLE judged AS {_JUDGED}", bounds)
+    days_of_hours = parts.hours.days if parts.hours.length_ms else []
+    tables.view("hours", "gold/status_hours", days_of_hours, _HOURS)
+
+
+def _set_ranges(tables: LakeTables, name: str, ranges: Iterable[Period]) -> None:
+    tables.rows(f"CREATE OR REPLACE TEMP TABLE {name} (start_ms BIGINT, end_ms BIGINT)")
+    for each in ranges:
+        values = {"start": each.start_ms, "end": each.end_ms}
+        tables.rows(f"INSERT INTO {name} VALUES ($start, $end)", values)
+
+
+def figures(tables: LakeTables, parts: Split, period: Period) -> list[dict[str, Any]]:
+    """A row for each group that was judged in the period; `prepare` came before."""
+    return tables.rows(
+        _FIGURES,
+        {
+            "hours_start": parts.hours.start_ms,
+            "hours_end": parts.hours.end_ms,
+            "end": period.end_ms,
+            "growth": GROWTH,
+        },
+    )
+
+
+def lag_over_time(tables: LakeTables, parts: Split, step_ms: int) -> list[dict[str, Any]]:
+    """Greatest lag of each step, by group; `prepare` came before. Hours of gold are one step."""
+    return tables.rows(
+        _OVER_TIME,
+        {"hours_start": parts.hours.start_ms, "hours_end": parts.hours.end_ms, "step": step_ms},
+    )
+
+
+_JUDGED = """
+WITH published AS (
+  SELECT try(decode(key)) AS k, try(decode(value)) AS j, value IS NULL AS is_end, timestamp
+  FROM raw WHERE topic = $topic AND epoch_ms(timestamp) >= $since
+), told AS (
+  SELECT coalesce(j->>'$.cluster', split_part(k, '|', 1)) AS cluster,
+    coalesce(j->>'$.group', substr(k, strpos(k, '|') + 1)) AS "group",
+    coalesce(try_cast(j->>'$.evaluated_at' AS BIGINT), epoch_ms(timestamp)) AS "at",
+    coalesce(try_cast(j->>'$.position' AS BIGINT), -2) AS position,
+    j->>'$.status' AS status, try_cast(j->>'$.total_lag' AS BIGINT) AS lag, 0 AS source
+  FROM published WHERE is_end OR CASE WHEN json_valid(j) THEN j->>'$.evaluated_at' IS NOT NULL END
+  UNION ALL
+  SELECT cluster, "group", epoch_ms("at"), position, status, total_lag, 1 FROM typed
+), once AS (
+  SELECT cluster, "group", "at", position, arg_min(status, source) AS status,
+    arg_min(lag, source) AS lag
+  FROM told
+  WHERE EXISTS (FROM wanted WHERE told."at" >= start_ms AND told."at" < end_ms AND told."at" < $end)
+  GROUP BY ALL
+)
+SELECT cluster, "group", "at", position, status, lag,
+  least(coalesce(lead("at") OVER of_group, "at" + $gap), "at" + $gap) AS until
+FROM once WINDOW of_group AS (PARTITION BY cluster, "group" ORDER BY "at", position)
+"""
+_FIGURES = """
+WITH gold AS (
+  SELECT * FROM hours WHERE epoch_ms(hour) >= $hours_start AND epoch_ms(hour) < $hours_end
+), parts AS (
+  SELECT cluster, "group", status,
+    greatest(least(until, end_ms) - greatest("at", start_ms), 0) AS held,
+    CASE WHEN "at" >= start_ms AND "at" < end_ms THEN lag END AS lag,
+    "at", until
+  FROM judged, rest WHERE "at" < end_ms AND until > start_ms - 1
+), held AS (
+  SELECT cluster, "group", sum(held) FILTER (status = 'OK') AS ok,
+    sum(held) FILTER (status = 'WARN') AS warn, sum(held) FILTER (status = 'ERR') AS err,
+    sum(held) FILTER (status = 'NOTFOUND') AS notfound, count(lag) AS evaluations,
+    max(lag) AS lag_max
+  FROM parts GROUP BY ALL
+  UNION ALL
+  SELECT cluster, "group", sum(ok_ms), sum(warn_ms), sum(err_ms), 0, sum(evaluations), max(lag_max)
+  FROM gold GROUP BY ALL
+), summed AS (
+  SELECT cluster, "group", sum(ok)::BIGINT AS ok, sum(warn)::BIGINT AS warn,
+    sum(err)::BIGINT AS err, sum(notfound)::BIGINT AS notfound,
+    sum(evaluations)::BIGINT AS evaluations, max(lag_max) AS lag_max
+  FROM held GROUP BY ALL
+), sizes AS (
+  SELECT cluster, "group", lag::DOUBLE AS lag, count(*) AS number FROM parts
+  WHERE lag IS NOT NULL GROUP BY ALL
+  UNION ALL
+  SELECT cluster, "group", CASE WHEN entry.bucket = 0 THEN 0
+    ELSE 2 * pow($growth, entry.bucket) / ($growth + 1) END, entry.count
+  FROM (SELECT cluster, "group", unnest(lag_sketch) AS entry FROM gold)
+), ranked AS (
+  SELECT cluster, "group", lag, sum(number) OVER in_order AS rank,
+    sum(number) OVER of_group AS total
+  FROM sizes WINDOW of_group AS (PARTITION BY cluster, "group"),
+    in_order AS (PARTITION BY cluster, "group" ORDER BY lag)
+), percentiles AS (
+  SELECT cluster, "group", round(min(lag) FILTER (rank >= ceil(0.5 * total)))::BIGINT AS lag_p50,
+    round(min(lag) FILTER (rank >= ceil(0.95 * total)))::BIGINT AS lag_p95
+  FROM ranked GROUP BY ALL
+), ends AS (
+  SELECT cluster, "group", arg_max(status, ("at", position)) AS status FROM judged
+  WHERE until >= $end GROUP BY ALL
+)
+SELECT summed.*, lag_p50, lag_p95, ends.status
+FROM summed LEFT JOIN percentiles USING (cluster, "group") LEFT JOIN ends USING (cluster, "group")
+WHERE evaluations > 0
+"""
+_OVER_TIME = """
+SELECT cluster, "group", "at", max(lag) AS lag FROM (
+  SELECT cluster, "group", "at" - "at" % $step AS "at", lag FROM judged, rest
+  WHERE lag IS NOT NULL AND "at" >= start_ms AND "at" < end_ms
+  UNION ALL
+  SELECT cluster, "group", epoch_ms(hour), lag_max FROM hours
+  WHERE epoch_ms(hour) >= $hours_start AND epoch_ms(hour) < $hours_end AND lag_max IS NOT NULL
+) GROUP BY ALL ORDER BY ALL
+"""

@@ -1,0 +1,1 @@
+"""What was: the archive's tables read without Spark, and the history of groups and topics."""

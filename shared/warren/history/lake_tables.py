@@ -1,0 +1,141 @@
+"""Delta tables read without a JVM: Delta's log by delta-rs, the Parquet files by DuckDB.
+
+A lake by URL (`s3://`, `abfss://`) is read by delta-rs as a whole, days and columns that are asked
+for alone, as DuckDB would need an extension for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from datetime import date
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import unquote, urlsplit
+
+import duckdb
+from deltalake import DeltaTable, QueryBuilder
+from deltalake.exceptions import DeltaError, TableNotFoundError
+
+from warren.errors import WarrenError
+
+_SPARKS_SCHEMES = {"s3a": "s3", "s3n": "s3"}
+
+
+class LakeUnreadable(WarrenError):
+    """The archive's tables cannot be read.
+
+    Operator: the text says which and why; `archiver.path` names the lake.
+    """
+
+
+class LakeTables:
+    """A lake's tables, asked in SQL. Not for several threads at once.
+
+    Times come as TIMESTAMP WITH TIME ZONE, in UTC.
+    """
+
+    def __init__(self, path: str, options: Mapping[str, str] | None = None) -> None:
+        """`options`: delta-rs's, for a lake by URL."""
+        scheme, colon, rest = path.partition("://")
+        is_url = bool(colon) and scheme != "file"
+        self._root = (
+            f"{_SPARKS_SCHEMES.get(scheme, scheme)}://{rest}" if is_url else str(_local(path))
+        )
+        self._is_url = is_url
+        self._options = dict(options or {})
+        self._tables: dict[str, DeltaTable] = {}
+        self._kinds: dict[str, str] = {}
+        self._database = duckdb.connect()
+        self._database.execute("SET TimeZone = 'UTC'")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._database.close()
+
+    def exists(self, table: str) -> bool:
+        """Whether there is such a table: `silver/group_minutes`."""
+        return self._open(table) is not None
+
+    def view(
+        self, name: str, table: str, days: Collection[date] | None, columns: Mapping[str, str]
+    ) -> None:
+        """Makes `name` the rows of a table for queries: those of some days, None: all; `columns`
+        with their types in DuckDB's words. A table that is not there has no rows.
+
+        Raises LakeUnreadable.
+        """
+        delta = self._open(table)
+        listed = sorted(days) if days is not None else None
+        quoted = ", ".join(f"'{day}'" for day in listed or ())
+        chosen = None if listed is None else f"date IN ({quoted})"
+        try:
+            files = []
+            if delta is not None and listed != []:
+                files = delta.file_uris(file_pruning_predicate=chosen)
+            wanted = ", ".join(f'"{column}"' for column in columns)
+            if not files or delta is None:
+                typed = ", ".join(f'"{column}" {kind}' for column, kind in columns.items())
+                self._replace(name, "TABLE")
+                self._database.execute(f'CREATE TABLE "{name}" ({typed})')
+            elif self._is_url:
+                where = "" if chosen is None else f" WHERE {chosen}"
+                reader = (
+                    QueryBuilder()
+                    .register("lake_table", delta)
+                    .execute(f"SELECT {wanted} FROM lake_table{where}")
+                )
+                self._replace(name, "TABLE")
+                self._database.from_arrow(reader).create(name)
+            else:
+                self._replace(name, "VIEW")
+                found = self._database.read_parquet(
+                    files, hive_partitioning=True, union_by_name=True
+                )
+                found.select(*(duckdb.ColumnExpression(column) for column in columns)).create_view(
+                    name
+                )
+        except (DeltaError, duckdb.Error) as problem:
+            raise LakeUnreadable(f"{self._root}/{table}: {problem}") from problem
+
+    def rows(self, query: str, values: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
+        """Rows of a query, by columns' names. Raises LakeUnreadable."""
+        try:
+            found = self._database.execute(query, values)
+            names = [column[0] for column in found.description or ()]
+            return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+        except duckdb.Error as problem:
+            raise LakeUnreadable(f"{self._root}: {problem}") from problem
+
+    def write(self, query: str, file: Path, kind: str) -> None:
+        """The rows of a query to a file: csv or parquet."""
+        target = str(file).replace("'", "''")
+        options = "FORMAT csv, HEADER" if kind == "csv" else "FORMAT parquet, COMPRESSION zstd"
+        self._database.execute(f"COPY ({query}) TO '{target}' ({options})")
+
+    def _replace(self, name: str, kind: str) -> None:
+        if (before := self._kinds.get(name)) is not None:
+            self._database.execute(f'DROP {before} IF EXISTS "{name}"')
+        self._kinds[name] = kind
+
+    def _open(self, table: str) -> DeltaTable | None:
+        """As it is now: what was written since it was opened is read."""
+        try:
+            if (known := self._tables.get(table)) is not None:
+                known.update_incremental()
+                return known
+            path = f"{self._root}/{table}"
+            self._tables[table] = DeltaTable(path, storage_options=self._options)
+            return self._tables[table]
+        except TableNotFoundError:
+            return None
+        except (DeltaError, OSError) as problem:
+            raise LakeUnreadable(f"{self._root}/{table}: {problem}") from problem
+
+
+def _local(path: str) -> Path:
+    return Path(unquote(urlsplit(path).path) if path.startswith("file:") else path).resolve()

@@ -1,0 +1,292 @@
+"""Gold, kept up with silver as it changes, is what it is from all of silver at once.
+
+One lake for all tests: late rows, rows that become others and a run that was killed are among what
+led to it.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from deltalake import DeltaTable
+from pyspark.errors import PySparkException
+from pyspark.sql import Row, SparkSession
+from support.silver_rows import (
+    DAY,
+    DAYS,
+    END,
+    GROUPS,
+    HEARTBEAT,
+    HOUR,
+    SOURCES,
+    START,
+    Rows,
+    at,
+    frame,
+    silver_rows,
+)
+from warren.clock import ManualClock
+from warren.settings import Settings
+from warren_archiver.gold import catalogue
+from warren_archiver.gold import gold as gold_module
+from warren_archiver.gold.conventions import ERROR
+from warren_archiver.gold.gold import Gold
+from warren_archiver.gold.plan import whole
+from warren_archiver.gold.sketch import representative
+from warren_archiver.gold.units import Unit
+from warren_archiver.lake.lake import Lake, create
+from warren_archiver.silver.catalogue import EVALUATIONS
+from warren_archiver.silver.table import Table
+from warren_archiver.silver.upsert import upsert
+
+pytestmark = pytest.mark.timeout(1800)
+STATUS_DAYS = catalogue.STATUS[Unit.DAY]
+# The same functions make hours of them, or days: one of both is enough to see.
+LEFT_OUT = [
+    catalogue.LATENESS[Unit.DAY],
+    catalogue.RATE[Unit.HOUR],
+    *(
+        pair[Unit.HOUR]
+        for pair in (catalogue.INCIDENT, catalogue.ALERT, catalogue.MEMBERSHIP, catalogue.OBJECTIVE)
+    ),
+]
+STEPS = tuple(step for step in gold_module.STEPS if step.table not in LEFT_OUT)
+TABLES = [step.table for step in STEPS]
+OBJECTIVES = [
+    {"name": "on-time", "groups": ["bill"], "max_freshness": 90, "max_lag": 1000, "target": 0.9},
+    {"name": "busy", "topics": ["^orders$"], "min_produce_rate": 20, "min_time_to_loss": 3600},
+]
+
+
+@dataclass(frozen=True)
+class Filled:
+    spark: SparkSession
+    path: Path
+    rows: Rows
+    expected: dict[str, list[Row]]
+    again: dict[str, int]
+    """Rows that were written when nothing had changed, by table."""
+
+    def stored(self, table: Table) -> list[Row]:
+        folder = str(self.path / "gold" / table.name)
+        return self.spark.read.format("delta").load(folder).collect()
+
+
+def _settings(path: Path) -> Settings:
+    return Settings.model_validate(
+        {
+            "archiver": {"path": str(path), "silver_interval": 60},
+            "collector": {"heartbeat": HEARTBEAT},
+            "objectives": OBJECTIVES,
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def filled(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Filled:
+    path = tmp_path_factory.mktemp("lake")
+    lake, settings, clock = Lake.at(str(path)), _settings(path), ManualClock(END)
+    for folder, tables in (
+        (lake.silver, SOURCES.values()),
+        (lake.gold, (*TABLES, catalogue.PROGRESS)),
+    ):
+        for table in tables:
+            create(spark, folder(table.name), table.schema, {}, "date")
+    rows, gold = silver_rows(), Gold(spark, lake, settings, clock)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gold_module, "STEPS", STEPS)
+        again = _bring_up(spark, lake, rows, gold)
+    frames = {name: frame(spark, table, rows[name]) for name, table in SOURCES.items()}
+    made = whole(frames, settings)
+    expected = {table.name: made[table.name].collect() for table in TABLES}
+    return Filled(spark, path, rows, expected, again)
+
+
+def _bring_up(spark: SparkSession, lake: Lake, rows: Rows, gold: Gold) -> dict[str, int]:
+    """In three runs, one of them killed; how many rows one more has written."""
+    chance = random.Random(3)
+    first = {name: chance.sample(found, len(found) * 2 // 3) for name, found in rows.items()}
+    for row in (row for found in first.values() for row in found if "closed_at" in row):
+        row.update(was_open=(row.pop("closed_at"), row.pop("duration_ms")))
+    for name, table in SOURCES.items():
+        new = frame(spark, table, first[name]).coalesce(1)
+        new.write.format("delta").mode("append").save(lake.silver(name))
+    gold.catch_up()
+    for row in (row for found in first.values() for row in found if "was_open" in row):
+        row["closed_at"], row["duration_ms"] = row.pop("was_open")
+    _store(spark, lake, rows)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gold_module, "STEPS", (STEPS[0], _Killed()))
+        with pytest.raises(PySparkException):
+            gold.catch_up()
+    gold.catch_up()
+    return gold.catch_up()
+
+
+class _Killed:
+    sources = (*SOURCES.values(),)
+
+    def __getattr__(self, _: str) -> Any:
+        raise PySparkException("killed")
+
+
+def _store(spark: SparkSession, lake: Lake, rows: Rows) -> None:
+    for name, table in SOURCES.items():
+        path = lake.silver(name)
+        stored = spark.read.format("delta").load(path)
+        upsert(spark, path, table, frame(spark, table, rows[name]), stored)
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
+def test_days_that_changed_give_what_all_of_silver_gives(filled: Filled, table: Table) -> None:
+    stored, expected = filled.stored(table), filled.expected[table.name]
+    assert sorted(map(repr, stored)) == sorted(map(repr, expected))
+    assert stored
+    assert len({tuple(str(row[name]) for name in table.key) for row in stored}) == len(stored)
+
+
+def test_what_has_not_changed_is_not_written_again(filled: Filled) -> None:
+    assert set(filled.again.values()) == {0}
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
+def test_other_readers_find_as_many(filled: Filled, table: Table) -> None:
+    delta = DeltaTable(str(filled.path / "gold" / table.name))
+    assert [field.name for field in delta.schema().fields] == table.names
+    with duckdb.connect() as database:
+        files = {"files": delta.file_uris()}
+        counted = database.execute("SELECT count(*) FROM read_parquet($files)", files).fetchone()
+    assert counted == (len(filled.expected[table.name]),)
+
+
+def _held(rows: Rows, group: str, begin: int, end: int) -> dict[str, int]:
+    """Recounted, as documented."""
+    known = {
+        (row["at"], row["position"]): row for row in rows["evaluations"] if row["group"] == group
+    }
+    in_order = [known[each] for each in sorted(known)]
+    held = {"OK": 0, "WARN": 0, "ERR": 0}
+    for number, row in enumerate(in_order):
+        since = round(row["at"].timestamp() * 1000)
+        until = since + 3 * HEARTBEAT * 1000
+        if number + 1 < len(in_order):
+            until = min(until, round(in_order[number + 1]["at"].timestamp() * 1000))
+        held[row["status"]] += max(min(until, end) - max(since, begin), 0)
+    return held
+
+
+@pytest.mark.parametrize("unit", list(Unit), ids=lambda unit: unit.column)
+def test_statuses_and_lags_are_those_of_a_recount(filled: Filled, unit: Unit) -> None:
+    table = catalogue.STATUS[unit]
+    for row in filled.expected[table.name]:
+        begin = round(row[unit.column].timestamp() * 1000)
+        held = _held(filled.rows, row["group"], begin, begin + unit.ms)
+        assert held == {name: row[f"{name.lower()}_ms"] for name in held}
+        lags = sorted(
+            found["total_lag"]
+            for key, found in {
+                (found["at"], found["position"]): found
+                for found in filled.rows["evaluations"]
+                if found["group"] == row["group"]
+                and begin <= found["at"].timestamp() * 1000 < begin + unit.ms
+            }.items()
+        )
+        assert row["evaluations"] == len(lags)
+        if lags:
+            assert row["lag_p50"] == lags[-(-len(lags) // 2) - 1]
+            assert row["lag_max"] == lags[-1]
+            _is_sketch_of(lags, row["lag_sketch"])
+
+
+def _is_sketch_of(values: list[int], sketch: list[Row]) -> None:
+    told = [representative(entry["bucket"]) for entry in sketch for _ in range(entry["count"])]
+    assert len(told) == len(values)
+    for value, shown in zip(values, told, strict=True):
+        assert abs(shown - value) <= ERROR * value + 1e-9
+
+
+def _rows(filled: Filled, table: Table, **where: Any) -> list[Row]:
+    found = [
+        row
+        for row in filled.expected[table.name]
+        if all(row[name] == value for name, value in where.items())
+    ]
+    return sorted(found, key=lambda row: row["date"])
+
+
+def test_incidents_are_counted_where_they_began(filled: Filled) -> None:
+    rows = _rows(filled, catalogue.INCIDENT[Unit.DAY], group="billing")
+    counts = [(row["opened"], row["closed"], row["short"], row["flapped"]) for row in rows]
+    assert counts == [(1, 1, 0, 0), (2, 2, 1, 1), (1, 0, 0, 0)]
+    assert [row["mttr_ms"] for row in rows] == [2 * HOUR, 32 * 60_000, None]
+    assert all(row["mean_time_to_tell_ms"] == 2_000 for row in rows)
+    assert all(0 <= row["mttd_ms"] <= HOUR for row in rows)
+
+
+def test_channels_are_told_of_what_was_noise(filled: Filled) -> None:
+    rows = _rows(filled, catalogue.ALERT[Unit.DAY], channel="mail")
+    assert [(row["deliveries"], row["failures"]) for row in rows] == [(2, 2), (4, 4), (2, 2)]
+    assert [(row["incidents"], row["short"], row["flapped"]) for row in rows] == [
+        (2, 0, 0),
+        (4, 2, 2),
+        (2, 0, 0),
+    ]
+
+
+def test_a_group_that_is_behind_shows_how_fast_it_can_go(filled: Filled) -> None:
+    rows = _rows(filled, catalogue.RATE[Unit.DAY], group="billing")
+    assert len(rows) == DAYS
+    assert max(row["pace_behind"] or 0 for row in rows) == 15.0
+    assert [row["produce_peak"] for row in rows] == [10.0, 11.0, 12.0, 13.0]
+
+
+def test_capacity_follows_the_trend(filled: Filled) -> None:
+    """Produced: 10, 11, 12 and 13 records a second; consumed at best 15."""
+    row = _rows(filled, catalogue.CAPACITY, group="billing")[-1]
+    assert (row["days"], row["capacity"], row["level"], row["slope"]) == (4, 15.0, 13.0, 1.0)
+    assert (row["crosses_in_days"], row["earliest_in_days"], row["latest_in_days"]) == (2, 2, 2)
+    assert row["crosses_on"] == (at(START + 3 * DAY) + timedelta(days=2)).date()
+    assert row["days_until_loss"] == pytest.approx(5, rel=0.05)
+
+
+def test_objectives_are_counted_in_minutes(filled: Filled) -> None:
+    lag = _rows(filled, catalogue.OBJECTIVE[Unit.DAY], group="billing", limit="max_lag")
+    minutes = [row for row in filled.rows["group_minutes"] if row["group"] == "billing"]
+    broken = sum(row["lag"] // 2 * 2 > 1000 for row in minutes)
+    assert sum(row["broken"] for row in lag) == broken
+    assert sum(row["minutes"] for row in lag) == len(minutes)
+    budget = _rows(filled, catalogue.ERROR_BUDGETS, group="billing", limit="max_lag")[-1]
+    assert budget["broken_30d"] == broken
+    assert budget["budget_left"] == pytest.approx(1 - broken / (len(minutes) * 0.1))
+    others = _rows(filled, catalogue.OBJECTIVE[Unit.DAY], group="a|b")
+    assert {row["limit"] for row in others} == {"min_produce_rate", "min_time_to_loss"}
+    assert all(row["burn_rate"] is None for row in others)
+    assert all(
+        row["attainment"] == (0.0 if row["limit"] == "min_produce_rate" else 1.0) for row in others
+    )
+
+
+def test_a_day_whose_events_are_over_is_kept_as_it_was(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An event that comes for such a day would be all that is left of it."""
+    step = next(step for step in gold_module.STEPS if step.table is STATUS_DAYS)
+    monkeypatch.setattr(gold_module, "STEPS", (step,))
+    lake, clock = Lake.at(str(tmp_path)), ManualClock(END)
+    for folder, table in ((lake.silver, EVALUATIONS), (lake.gold, STATUS_DAYS)):
+        create(spark, folder(table.name), table.schema, {}, "date")
+    create(spark, lake.gold(catalogue.PROGRESS.name), catalogue.PROGRESS.schema)
+    rows = frame(spark, EVALUATIONS, silver_rows()[EVALUATIONS.name]).coalesce(1)
+    path = lake.silver(EVALUATIONS.name)
+    rows.write.format("delta").mode("append").save(path)
+    gold = Gold(spark, lake, _settings(tmp_path), clock)
+    assert gold.catch_up() == {STATUS_DAYS.name: len(GROUPS) * DAYS}
+    spark.sql(f"DELETE FROM delta.`{path}` WHERE at < '{at(START + HOUR)}'")
+    clock.advance(40 * DAY / 1000)
+    assert gold.catch_up() == {STATUS_DAYS.name: 0}

@@ -1,0 +1,120 @@
+"""History from minutes' tables, read without a JVM."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.lake_files import write_table
+from support.report_lake import moment
+from warren.history.history import History, Point
+from warren.history.lake_tables import LakeTables, LakeUnreadable
+
+MINUTE, HOUR, DAY = 60_000, 3_600_000, 86_400_000
+MIDNIGHT = 1_795_219_200_000
+_WHO = {"cluster": "VARCHAR", "group": "VARCHAR", "minute": "TIMESTAMPTZ"}
+_MOVES = {"lag": "BIGINT", "produced": "BIGINT", "consumed": "BIGINT"}
+_LATE = {"topic": "VARCHAR", "late_max_ms": "BIGINT", "time_to_loss_ms": "BIGINT"}
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two hours of two groups, around midnight; partition 1 has half of partition 0's lag."""
+    path = tmp_path_factory.mktemp("lake")
+    groups, partitions, late, topics = [], [], [], []
+    for number in range(-60, 60):
+        at = {"cluster": "prod", "minute": moment(MIDNIGHT + number * MINUTE)}
+        for group, more in (("billing", 0), ("it's|other", 1_000)):
+            own = at | {"group": group}
+            moved = {"produced": 10, "consumed": 9, "lag": 60 + number + more}
+            groups.append(own | moved)
+            for topic in ("orders", "invoices"):
+                for partition in (0, 1):
+                    half = {"topic": topic, "partition": partition, "lag": 2 // (partition + 1)}
+                    partitions.append(own | half | {"produced": 3, "consumed": None})
+                told = {"late_max_ms": len(topic) * 1_000, "time_to_loss_ms": HOUR}
+                late.append(own | told | {"topic": topic})
+        topics.append(at | {"topic": "orders", "produced": 7})
+    write_table(path, "silver/group_minutes", _WHO | _MOVES, groups)
+    columns = _WHO | {"topic": "VARCHAR", "partition": "BIGINT"} | _MOVES
+    write_table(path, "silver/partition_minutes", columns, partitions)
+    write_table(path, "silver/lateness_minutes", _WHO | _LATE, late)
+    columns = {"cluster": "VARCHAR", "topic": "VARCHAR", "minute": "TIMESTAMPTZ"}
+    write_table(path, "silver/topic_minutes", columns | {"produced": "BIGINT"}, topics)
+    return path
+
+
+def test_a_group_is_told_in_steps_across_midnight(lake: Path) -> None:
+    with History(str(lake)) as history:
+        start = MIDNIGHT - 30 * MINUTE
+        points = history.group("prod", "billing", start, MIDNIGHT + 30 * MINUTE, 30 * MINUTE)
+    assert points == [
+        Point(start, 59, 59, 300, 270, 8_000, HOUR),
+        Point(MIDNIGHT, 89, 89, 300, 270, 8_000, HOUR),
+    ]
+
+
+def test_a_group_has_a_part_in_each_topic(lake: Path) -> None:
+    with History(str(lake)) as history:
+        (point,) = history.group(
+            "prod", "it's|other", MIDNIGHT, MIDNIGHT + HOUR, HOUR, topic="orders"
+        )
+    assert point == Point(MIDNIGHT, 3, 3, 360, None, 6_000, HOUR)
+
+
+def test_a_topic_needs_no_group(lake: Path) -> None:
+    with History(str(lake)) as history:
+        points = history.topic("prod", "orders", MIDNIGHT - HOUR, MIDNIGHT + HOUR, HOUR)
+        assert [(point.at, point.produced, point.lag) for point in points] == [
+            (MIDNIGHT - HOUR, 420, None),
+            (MIDNIGHT, 420, None),
+        ]
+        assert history.topic("other", "orders", MIDNIGHT, MIDNIGHT + HOUR, HOUR) == []
+
+
+def test_what_is_written_afterwards_is_told(tmp_path: Path) -> None:
+    row = {"cluster": "prod", "group": "g", "minute": moment(MIDNIGHT)}
+    with History(str(tmp_path)) as history:
+        assert history.group("prod", "g", MIDNIGHT, MIDNIGHT + DAY, DAY) == []
+        for number in (1, 2):
+            more = {"produced": number, "minute": moment(MIDNIGHT + number * MINUTE)}
+            write_table(tmp_path, "silver/group_minutes", _WHO | _MOVES, [row | more])
+            points = history.group("prod", "g", MIDNIGHT, MIDNIGHT + DAY, DAY)
+            assert [point.produced for point in points] == [[1, 3][number - 1]]
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "step"),
+    [
+        (0, HOUR, 1_000),
+        (0, HOUR, 90_000),
+        (HOUR, HOUR, MINUTE),
+        (-1, HOUR, MINUTE),
+        (0, DAY * 30, MINUTE),
+    ],
+)
+def test_a_period_or_step_that_cannot_be_is_refused(
+    lake: Path, start: int, end: int, step: int
+) -> None:
+    with History(str(lake)) as history, pytest.raises(ValueError, match=r"step|period|points"):
+        history.group("prod", "billing", start, end, step)
+
+
+def test_a_lake_by_url_is_read_whole(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By delta-rs alone, the days and columns that are asked for."""
+    columns = {"group": "VARCHAR", "lag": "BIGINT"}
+    day = moment(MIDNIGHT).date()
+    with LakeTables(str(lake)) as tables:
+        monkeypatch.setattr(tables, "_is_url", True)
+        for _ in range(2):
+            tables.view("minutes", "silver/group_minutes", [day], columns)
+            (row,) = tables.rows("SELECT count(*) AS number, max(lag) AS lag FROM minutes")
+    assert row == {"number": 120, "lag": 1_119}
+
+
+def test_a_table_that_cannot_be_read_says_which(tmp_path: Path) -> None:
+    log = tmp_path / "silver" / "group_minutes" / "_delta_log"
+    log.mkdir(parents=True)
+    (log / f"{0:020d}.json").write_text("no JSON")
+    with History(str(tmp_path)) as history, pytest.raises(LakeUnreadable, match="group_minutes"):
+        history.group("prod", "g", MIDNIGHT, MIDNIGHT + DAY, DAY)

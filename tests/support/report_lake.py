@@ -1,0 +1,260 @@
+"""A lake with two days of some groups, written without Spark: bronze, silver and gold as the report
+reads them.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from support.archive_events import lag_event
+from support.lake_files import write_table
+from support.report_recount import LagRecord
+from warren_archiver.gold.conventions import GROWTH
+
+MINUTE, HOUR, DAY = 60_000, 3_600_000, 86_400_000
+START = 1_795_219_200_000
+"""2026-11-21, midnight."""
+END = START + 2 * DAY
+STEP_MS = 2 * MINUTE
+HEARTBEAT = 60
+NAMES = ("billing", "shipping", "search-index", "<b>fraud&co", "mail", "metrics", "audit", "web")
+Row = dict[str, Any]
+
+
+def lag_records(seed: int = 5) -> list[LagRecord]:
+    """What was published: some groups are in trouble now and then."""
+    chance = random.Random(seed)
+    found = []
+    for number, name in enumerate(NAMES):
+        at = START + number * 1_000
+        while at < END:
+            status, lag = _state(number, at, chance)
+            event = lag_event(name, at, status, lag, position=at)
+            found.append(LagRecord(f"prod|{name}".encode(), event.to_bytes(), at + 40))
+            at += STEP_MS + chance.randrange(500)
+    return found
+
+
+def _state(number: int, at: int, chance: random.Random) -> tuple[str, int]:
+    hour = (at - START) // HOUR
+    noise = chance.randrange(40 * (number + 1))
+    if number == 0 and 9 <= hour % 24 < 12:
+        return "ERR", round(400_000 * math.sin((at - START) % DAY / HOUR - 9) ** 2) + noise
+    if number == 1 and hour % 24 == 15 and (at // (10 * MINUTE)) % 2:
+        return "WARN", 9_000 + noise
+    if number == 2 and hour >= 40:
+        return ("WARN" if hour < 44 else "ERR"), round((at - START - 40 * HOUR) / 300) + noise
+    if number == 3 and hour == 30:
+        return "ERR", 1_200 + noise
+    return "OK", noise
+
+
+def write_lake(path: Path, records: Sequence[LagRecord], *, gold: bool, silver_until: int) -> None:
+    """Silver has evaluations up to then; bronze has all records."""
+    _bronze(path, records)
+    rows = [_evaluation(record) for record in records if record.timestamp_ms < silver_until]
+    write_table(path, "silver/evaluations", EVALUATIONS, rows)
+    _incidents(path)
+    _minutes(path)
+    if gold:
+        _hours(path, rows)
+        _outlook(path)
+
+
+EVALUATIONS = {
+    "cluster": "VARCHAR",
+    "group": "VARCHAR",
+    "at": "TIMESTAMPTZ",
+    "position": "BIGINT",
+    "status": "VARCHAR",
+    "total_lag": "BIGINT",
+    "kafka_timestamp": "TIMESTAMPTZ",
+}
+
+
+def moment(milliseconds: int) -> datetime:
+    return datetime.fromtimestamp(milliseconds / 1000, UTC)
+
+
+def _bronze(path: Path, records: Sequence[LagRecord]) -> None:
+    columns = {"topic": "VARCHAR", "key": "BLOB", "value": "BLOB", "timestamp": "TIMESTAMPTZ"}
+    rows = [
+        {
+            "topic": "warren.lag",
+            "key": record.key,
+            "value": record.value,
+            "timestamp": moment(record.timestamp_ms),
+        }
+        for record in records
+    ]
+    junk = {"topic": "warren.lag", "key": b"prod|x", "timestamp": moment(START)}
+    rows += [junk | {"value": value} for value in (b"\xff", b"not an event", b"[1]")]
+    write_table(path, "bronze/events", columns, rows)
+
+
+def _evaluation(record: LagRecord) -> Row:
+    assert record.value is not None
+    event = json.loads(record.value)
+    return {
+        "cluster": event["cluster"],
+        "group": event["group"],
+        "at": moment(event["evaluated_at"]),
+        "position": event["position"],
+        "status": event["status"],
+        "total_lag": event["total_lag"],
+        "kafka_timestamp": moment(record.timestamp_ms),
+    }
+
+
+def _incidents(path: Path) -> None:
+    said = [
+        (0, 9, 12, "ERR", "no_commit", "no_members", "orders/3 has had no commit for 4 m 12 s"),
+        (0, 33, 36, "ERR", "no_commit", "no_members", "orders/1 has had no commit for 2 m 40 s"),
+        (2, 40, None, "ERR", "lag_growing", "too_slow", "110/s are produced, 80/s are consumed"),
+        (3, 30, 31, "ERR", "no_progress", "stuck_record", "payments/0 stays at offset 4,711"),
+    ]
+    said += [
+        (1, 15 + number / 3 + day * 24, 15 + number / 3 + day * 24 + 1 / 6, *_NOISY)
+        for day in (0, 1)
+        for number in range(3)
+    ]
+    incidents, changes = [], []
+    for number, (group, begin, end, worst, reason, cause, explanation) in enumerate(said):
+        who = {"cluster": "prod", "group": NAMES[group], "incident_id": f"i-{number:02}"}
+        opened = START + round(begin * HOUR)
+        told = {"opened_at": moment(opened), "told_at": moment(opened + 4_000)}
+        closed = None if end is None else moment(START + round(end * HOUR))
+        incidents.append(who | told | {"closed_at": closed})
+        why = {"reason": reason, "cause": cause, "explanation": explanation}
+        changes.append(who | why | {"from": moment(opened), "status": worst, "total_lag": 5_000})
+        if closed is not None:
+            changes.append(who | {"from": closed, "status": "OK", "total_lag": 3})
+    times = {"opened_at": "TIMESTAMPTZ", "closed_at": "TIMESTAMPTZ", "told_at": "TIMESTAMPTZ"}
+    ids = {"cluster": "VARCHAR", "group": "VARCHAR", "incident_id": "VARCHAR"}
+    write_table(path, "silver/incidents", ids | times, incidents)
+    text = dict.fromkeys(("status", "reason", "cause", "explanation"), "VARCHAR")
+    columns = ids | {"from": "TIMESTAMPTZ"} | text | {"total_lag": "BIGINT"}
+    write_table(path, "silver/status_intervals", columns, changes)
+
+
+_NOISY = ("WARN", "lag_not_shrinking", "flapping", "the lag of invoices/2 does not shrink")
+
+
+def _minutes(path: Path) -> None:
+    moves = {"produced": "BIGINT", "consumed": "BIGINT", "lag": "BIGINT"}
+    who = {"cluster": "VARCHAR", "group": "VARCHAR", "minute": "TIMESTAMPTZ"}
+    measured = {"late_ms": "BIGINT", "late_max_ms": "BIGINT", "time_to_loss_ms": "BIGINT"}
+    minutes, lates = [], []
+    for number, name in enumerate(NAMES):
+        for at in range(START, END, 10 * MINUTE):
+            own = {"cluster": "prod", "group": name, "minute": moment(at)}
+            minutes.append(own | {"produced": 600 + number, "consumed": 600, "lag": number})
+            late = number * 1_500
+            lost = {"topic": "orders", "lost_records": 0, "time_to_loss_ms": DAY}
+            lates.append(own | lost | {"late_ms": late, "late_max_ms": late})
+    write_table(path, "silver/group_minutes", who | moves, minutes)
+    columns = who | {"topic": "VARCHAR", "lost_records": "BIGINT"} | measured
+    write_table(path, "silver/lateness_minutes", columns, lates)
+
+
+def _hours(path: Path, rows: Sequence[Row]) -> None:
+    """As gold makes them, in plain Python."""
+    held: dict[tuple[str, int], Counter[str]] = defaultdict(Counter)
+    lags: dict[tuple[str, int], list[int]] = defaultdict(list)
+    by_group: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        by_group[row["group"]].append(row)
+    for name, found in by_group.items():
+        for number, row in enumerate(found):
+            at = _ms(row["at"])
+            longest = at + 3 * HEARTBEAT * 1000
+            until = min(
+                _ms(found[number + 1]["at"]) if number + 1 < len(found) else longest, longest
+            )
+            lags[name, at // HOUR].append(row["total_lag"])
+            for hour in range(at // HOUR, (until - 1) // HOUR + 1):
+                part = min(until, (hour + 1) * HOUR) - max(at, hour * HOUR)
+                held[name, hour][row["status"]] += part
+    hours = [
+        {
+            "cluster": "prod",
+            "group": name,
+            "hour": moment(hour * HOUR),
+            **{
+                f"{status.lower()}_ms": held[name, hour][status] for status in ("OK", "WARN", "ERR")
+            },
+            "evaluations": len(lags[name, hour]),
+            "lag_max": max(lags[name, hour], default=None),
+            "lag_sketch": sketch(lags[name, hour]),
+        }
+        for name, hour in held
+    ]
+    columns = {"cluster": "VARCHAR", "group": "VARCHAR", "hour": "TIMESTAMPTZ"}
+    counts = dict.fromkeys(("ok_ms", "warn_ms", "err_ms", "evaluations", "lag_max"), "BIGINT")
+    sketches = {"lag_sketch": "STRUCT(bucket INTEGER, count BIGINT)[]"}
+    write_table(path, "gold/status_hours", columns | counts | sketches, hours)
+    _other_hours(path)
+    until = {"source": "evaluations", "until": moment(END)}
+    progress = {"source": "VARCHAR", "until": "TIMESTAMPTZ"}
+    write_table(path, "gold/gold_progress", progress, [until])
+
+
+def _other_hours(path: Path) -> None:
+    """Ten minutes of each are known."""
+    who = {"cluster": "VARCHAR", "group": "VARCHAR", "hour": "TIMESTAMPTZ"}
+    moves = dict.fromkeys(("minutes", "produced", "consumed"), "BIGINT")
+    late = dict.fromkeys(("late_max_ms", "time_to_loss_ms", "lost_records"), "BIGINT")
+    own = [
+        {"cluster": "prod", "group": name, "hour": moment(at), "minutes": 6}
+        | {"produced": 6 * (600 + number), "consumed": 6 * 600, "late_max_ms": number * 1_500}
+        | {"time_to_loss_ms": DAY, "lost_records": 0, "late_sketch": sketch([number * 1_500] * 6)}
+        for number, name in enumerate(NAMES)
+        for at in range(START, END, HOUR)
+    ]
+    write_table(path, "gold/rate_hours", who | moves, own)
+    sketches = {"late_sketch": "STRUCT(bucket INTEGER, count BIGINT)[]"}
+    write_table(path, "gold/lateness_hours", who | late | sketches, own)
+
+
+def sketch(values: Sequence[int]) -> list[Row]:
+    buckets = Counter(
+        0 if value <= 0 else math.ceil(math.log(value) / math.log(GROWTH) - 1e-9)
+        for value in values
+    )
+    return [{"bucket": bucket, "count": count} for bucket, count in sorted(buckets.items())]
+
+
+def _outlook(path: Path) -> None:
+    names = ("capacity", "level", "slope", "crosses_in_days", "days_until_loss")
+    columns = {"cluster": "VARCHAR", "group": "VARCHAR", "day": "TIMESTAMPTZ"}
+    columns |= dict.fromkeys(names, "DOUBLE")
+    columns |= dict.fromkeys(("crosses_on", "earliest_on", "latest_on"), "DATE")
+    first = date(2026, 11, 21)
+    rows = [
+        {
+            "cluster": "prod",
+            "group": NAMES[number],
+            "day": moment(START + day * DAY),
+            "capacity": 120.0,
+            "level": 97.5 + day - number,
+            "slope": 0.75 if number == 2 else -0.1,
+            "crosses_in_days": 30.0 if number == 2 else None,
+            "crosses_on": first + timedelta(days=30) if number == 2 else None,
+            "earliest_on": first + timedelta(days=21) if number == 2 else None,
+            "days_until_loss": 3.5 if number == 2 else None,
+        }
+        for number in range(4)
+        for day in (0, 1)
+    ]
+    write_table(path, "gold/capacity", columns, rows)
+
+
+def _ms(at: datetime) -> int:
+    return round(at.timestamp() * 1000)
