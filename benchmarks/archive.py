@@ -65,7 +65,8 @@ def main() -> None:
         cold = arguments.events // 5
         load = Load(settings, arguments.group_partitions)
         size = load.fill(0, cold)
-        result = _measure(load, cold, arguments.events, silver=arguments.silver)
+        wanted = {"silver": arguments.silver, "replay": arguments.replay}
+        result = _measure(load, cold, arguments.events, **wanted)
     print(json.dumps({"benchmark": "archive", "event_bytes": size} | result))
 
 
@@ -77,6 +78,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--memory", default="1g", help="heap of Spark's JVM")
     parser.add_argument("--group-partitions", type=int, default=5, help="in each event")
     parser.add_argument("--silver", action="store_true", help="positions and evaluations too")
+    parser.add_argument("--replay", action="store_true", help="what `warren replay` does")
     parser.add_argument("--batch", type=int, default=200_000, help="most events in one batch")
     return parser.parse_args()
 
@@ -131,7 +133,7 @@ def _event(group: str, number: int, started: int, count: int) -> OffsetEvent:
     )
 
 
-def _measure(load: Load, cold: int, events: int, *, silver: bool = False) -> dict[str, Any]:
+def _measure(load: Load, cold: int, events: int, *, silver: bool, replay: bool) -> dict[str, Any]:
     settings = load.settings
     started = time.perf_counter()
     spark = open_session(settings.archiver, "warren-bench-archive")
@@ -141,6 +143,7 @@ def _measure(load: Load, cold: int, events: int, *, silver: bool = False) -> dic
     then = _archive(spark, settings)
     _verify(spark, settings, events)
     more = _measure_silver(spark, load, events) if silver else {}
+    more |= _measure_replay(spark, load, events) if replay else {}
     peak = usage(_jvm()).peak_rss_mb
     spark.stop()
     warm = events - cold
@@ -173,7 +176,6 @@ def _measure_silver(spark: SparkSession, load: Load, events: int) -> dict[str, A
     started, before = time.perf_counter(), usage_with_children(_jvm())
     judged = Evaluations(spark, lake, settings).catch_up()
     after = usage_with_children(_jvm())
-    replayed = _measure_replay(spark, load, events)
     stored = sum(file.stat().st_size for file in Path(_local(lake)).rglob("*.parquet"))
     return {
         "positions": found,
@@ -184,7 +186,6 @@ def _measure_silver(spark: SparkSession, load: Load, events: int) -> dict[str, A
         "evaluations_per_cpu_s": round(judged / (after.cpu_s - before.cpu_s)),
         "lake_bytes_per_million_positions": round(stored / found * 1_000_000),
         "peak_rss_with_python_mb": round(after.peak_rss_mb),
-        **replayed,
     }
 
 

@@ -39,13 +39,22 @@ def usage(pid: int | str = "self") -> Usage:
 
 
 def usage_with_children(pid: int) -> Usage:
-    """Of a living process and of all that it has started and that lives, as one."""
+    """Of a living process and of all that it has started, as one: CPU of those that have ended,
+    too, and memory as if all had needed the most at once."""
     parents = {int(path.name): _parent(path) for path in Path("/proc").glob("[0-9]*")}
     family = {pid}
     while more := {child for child, parent in parents.items() if parent in family} - family:
         family |= more
-    each = [usage(member) for member in family if Path(f"/proc/{member}").exists()]
-    return Usage(sum(one.cpu_s for one in each), sum(one.peak_rss_mb for one in each))
+    cpu_s, peak_rss_mb = 0.0, 0.0
+    for member in family:
+        try:
+            own = usage(member)
+            fields = Path(f"/proc/{member}/stat").read_text().rpartition(")")[2].split()
+        except (OSError, StopIteration):  # it has just ended
+            continue
+        cpu_s += own.cpu_s + (int(fields[13]) + int(fields[14])) / _TICKS
+        peak_rss_mb += own.peak_rss_mb
+    return Usage(cpu_s, peak_rss_mb)
 
 
 def _parent(process: Path) -> int:

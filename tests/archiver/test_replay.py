@@ -10,12 +10,13 @@ import pytest
 from pyspark.sql import SparkSession
 from support.archive_lab import HasBootstrap
 from support.evaluator_process import PARTITIONS, Home
+from support.freshness_events import WELL, freshness_event, late
 from support.group_lives import interleaved, lives
 from support.offset_events import NOW
 from warren.clock import ManualClock, SystemClock
-from warren.contracts import LagEvent, OffsetEvent, StatusChangeEvent
-from warren.contracts.topics import LAG_STATUS, OFFSETS
-from warren.settings import Settings
+from warren.contracts import LagEvent, OffsetEvent, StatusChangeEvent, group_key
+from warren.contracts.topics import FRESHNESS, LAG_STATUS, OFFSETS
+from warren.settings import ObjectiveSettings, Settings
 from warren_archiver.lake.lake import Lake
 from warren_archiver.replay import tables
 from warren_archiver.replay.replay import Archived, Replay
@@ -49,6 +50,9 @@ def home(broker: HasBootstrap, unique: str, tmp_path: Path) -> Home:
         worker.start().await_ready()
         sender = home.events()
         sender.send(*(_shifted(event, by) for event in events))
+        for at, row in ((by - 60_000, late(400_000)), (by, WELL)):
+            measured = freshness_event(at, row, group="group-1")
+            sender.send_raw(group_key("prod", "group-1"), measured.to_bytes(), FRESHNESS.name)
         sender.flush()
         home.await_caught_up()
         worker.terminate()
@@ -68,7 +72,7 @@ def settings(spark: SparkSession, home: Home) -> Settings:
             "archiver": {"path": str(home.directory / "lake"), "silver_interval": 0},
         }
     )
-    topics = [OFFSETS, LAG_STATUS]
+    topics = [OFFSETS, LAG_STATUS, FRESHNESS]
     archive(spark, settings, threading.Event(), once=True, clock=SystemClock(), topics=topics)
     return settings
 
@@ -88,6 +92,7 @@ def test_the_settings_of_the_time_give_what_was_published(
     _assert_verdicts(spark, home, settings)
     _assert_goes_on_amid_incidents(spark, settings, found)
     _assert_other_settings_differ(spark, settings, found)
+    _assert_objectives_are_asked(spark, settings, period)
 
 
 def _assert_verdicts(spark: SparkSession, home: Home, settings: Settings) -> None:
@@ -130,6 +135,17 @@ def _assert_goes_on_amid_incidents(spark: SparkSession, settings: Settings, whol
     assert found.replayed == found.published
     short = Archived(spark, settings, period, "group-1", 60_000).compared(settings)
     assert {pair.group[1][:7] for pair in short.pairs} == {"group-1"}
+
+
+def _assert_objectives_are_asked(spark: SparkSession, settings: Settings, period: Period) -> None:
+    asked = [
+        ObjectiveSettings.model_validate({"name": "prompt", "for": 0, "clear_after": 0, **limit})
+        for limit in ({"max_freshness": 100, "max_lag": 10**9},)
+    ]
+    (found,) = Archived(spark, settings, period, warm_up_ms=HOUR).broken(asked)
+    assert (found.group, found.limit) == ("group-1", "max_freshness")
+    assert found.until is not None
+    assert found.until - found.since == 60_000
 
 
 def _assert_other_settings_differ(spark: SparkSession, settings: Settings, whole: Replay) -> None:

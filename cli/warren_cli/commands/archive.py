@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,6 +16,7 @@ from warren_cli.spark import spark_session, spark_settings
 from warren_cli.terminal.output_console import output_console
 
 if TYPE_CHECKING:
+    from warren_archiver.check.silver_check import TableCheck
     from warren_archiver.check.topic_check import TopicCheck
 
 app = typer.Typer(help="Warren's topics as Delta tables.", no_args_is_help=True)
@@ -48,20 +50,26 @@ def check(
     ] = 90,
     as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table")] = False,
 ) -> None:
-    """Recount what is archived against the topics.
+    """Recount what is archived against the topics, and make the silver tables again.
 
-    Exit 1 when a record is missing, twice or invented, or is not archived in time.
+    Exit 1 when a record is missing, twice or invented, or is not archived in time, or when a silver
+    table is not what the archived events make of it.
     """
     settings = spark_settings(config)
     from warren_archiver.check.recount import check as check_tables
+    from warren_archiver.check.silver_check import check_silver
 
     with spark_session(settings, "warren-archive-check") as spark:
         checks = check_tables(spark, settings, wait=wait)
+        silver = check_silver(spark, settings)
     if as_json:
-        typer.echo(json.dumps([dataclasses.asdict(found) for found in checks]))
+        both: list[TopicCheck | TableCheck] = [*checks, *silver]
+        typer.echo(json.dumps([dataclasses.asdict(found) for found in both]))
     else:
         _print(checks)
-    if not all(found.equal if wait else found.correct for found in checks):
+        _print_silver(silver)
+    is_right = all(found.equal if wait else found.correct for found in checks)
+    if not (is_right and all(found.correct for found in silver)):
         raise typer.Exit(1)
 
 
@@ -88,6 +96,34 @@ def upkeep(config: ConfigOption = None) -> None:
     output_console().print(table)
 
 
+@app.command()
+def backfill(
+    day: Annotated[
+        datetime, typer.Option(formats=["%Y-%m-%d"], help="UTC day of the archived events")
+    ],
+    config: ConfigOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table")] = False,
+) -> None:
+    """Make the silver rows of a day's events again: what is missing or other is written.
+
+    Best while no archiver writes there: who comes second fails, and may try again.
+    """
+    settings = spark_settings(config)
+    from warren_archiver.check.backfill import backfill as make_again
+
+    with spark_session(settings, "warren-archive-backfill") as spark:
+        written = make_again(spark, settings, day.date())
+    if as_json:
+        typer.echo(json.dumps(written))
+        return
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column("TABLE", overflow="fold")
+    table.add_column("rows written", justify="right")
+    for name, rows in written.items():
+        table.add_row(f"silver/{name}", grouped(rows))
+    output_console().print(table)
+
+
 def _print(checks: list[TopicCheck]) -> None:
     table = Table(box=None, header_style="bold", pad_edge=False)
     table.add_column("TOPIC", overflow="fold")
@@ -104,6 +140,24 @@ def _print(checks: list[TopicCheck]) -> None:
             console.print(f"{found.topic}: {difference}", soft_wrap=True, highlight=False)
     if any(found.behind for found in checks):
         console.print("To do is not archived yet: does the archiver run? `warren archive run`")
+
+
+def _print_silver(checks: list[TableCheck]) -> None:
+    if not checks:
+        return
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column("TABLE", overflow="fold")
+    table.add_column("rows", justify="right")
+    table.add_column("")
+    for found in checks:
+        verdict = "[green]equal[/]" if found.correct else "[red]differs[/]"
+        table.add_row(f"silver/{found.table}", grouped(found.rows), verdict)
+    console = output_console()
+    console.print()
+    console.print(table)
+    for found in checks:
+        for difference in found.differences:
+            console.print(f"silver/{found.table}: {difference}", soft_wrap=True, highlight=False)
 
 
 def _verdict(found: TopicCheck) -> str:

@@ -5,15 +5,22 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from typing import Annotated
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import RenderableType
 from warren.clock import SystemClock
 from warren.errors import SettingsError
 
 from warren_cli.commands.options import ConfigOption
 from warren_cli.spark import spark_session, spark_settings
 from warren_cli.terminal.output_console import output_console
+
+if TYPE_CHECKING:
+    from warren_archiver.replay.broken import Broken
+    from warren_archiver.replay.suggestions import Suggestion
 
 
 def replay(
@@ -47,6 +54,13 @@ def replay(
             "losing an incident that lasted",
         ),
     ] = False,
+    objectives: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Instead: how often groups would have broken the [[objectives]] of this file",
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table")] = False,
 ) -> None:
     """Judge archived events again, by other settings or the same: what would have been told.
@@ -57,7 +71,7 @@ def replay(
     from warren_archiver.lake.lake import Lake
     from warren_archiver.replay import shown, tables
     from warren_archiver.replay.replay import SETTLE_MS, Archived, newest_ms
-    from warren_archiver.replay.what_if import changed
+    from warren_archiver.replay.what_if import changed, objectives_in
     from warren_archiver.report.period import Period, parse_length, parse_moment
 
     assignments = [*(set_ or []), *([] if policy is None else [f"evaluation.policy={policy}"])]
@@ -67,6 +81,7 @@ def replay(
     end_ms = None if to is None else parse_moment(to)
     settings = spark_settings(config)
     other = changed(settings, assignments)
+    asked = [] if objectives is None else objectives_in(objectives)
     clock = SystemClock()
     with spark_session(settings, "warren-replay") as spark:
         if end_ms is None:
@@ -76,12 +91,13 @@ def replay(
         if start_ms >= end_ms:
             raise SettingsError("--from", "must be before the period's end")
         archived = Archived(spark, other, Period(start_ms, end_ms), group, warm_up_ms)
+        if asked:
+            broken = archived.broken(asked)
+            _tell(broken, shown.render_broken(broken, archived.period), as_json)
+            return
         if suggest:
             found = archived.suggested()
-            if as_json:
-                typer.echo(json.dumps([dataclasses.asdict(one) for one in found]))
-            else:
-                output_console().print(shown.render_suggestions(found))
+            _tell(found, shown.render_suggestions(found), as_json)
             return
         made = archived.compared(other)
         lake = Lake.at(settings.archiver.path)
@@ -90,6 +106,13 @@ def replay(
         typer.echo(json.dumps({"run": run, "set": assignments, **shown.as_json(made)}))
     else:
         output_console().print(shown.render(made))
+
+
+def _tell(found: Sequence[Broken | Suggestion], shown: RenderableType, as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps([dataclasses.asdict(one) for one in found]))
+    else:
+        output_console().print(shown)
 
 
 def _check(group: str) -> None:

@@ -71,13 +71,6 @@ _JVM_FLAGS = (
 )
 
 
-def compile_plans(spark: SparkSession, wanted: bool) -> None:
-    """Whether this session's queries are compiled to Java, or interpreted: for a few thousand rows
-    compiling takes longer than it saves."""
-    spark.conf.set("spark.sql.codegen.wholeStage", str(wanted).lower())
-    spark.conf.set("spark.sql.codegen.factoryMode", "FALLBACK" if wanted else "NO_CODEGEN")
-
-
 def is_submitted(environ: Mapping[str, str]) -> bool:
     """Whether spark-submit started this process: it has a JVM then, and says where."""
     return "PYSPARK_GATEWAY_PORT" in environ

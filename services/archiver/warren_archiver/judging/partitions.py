@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -92,23 +92,29 @@ class _Task:
         last: dict[GroupKey, int] = {}
         while some := list(islice(each, TOGETHER)):
             sources = []
-            for partition, offset, appended, key, value in some:
-                source = Source(partition, offset, appended, _bytes(key), _bytes(value))
+            for row in some:
+                source = source_of(row)
                 group = key_of(source.key)
                 if group is None:
                     continue
-                if offset == _STATE:
+                if source.offset == _STATE:
                     before[group] = source.value or b""
                     continue
                 if group not in last:
                     known[group] = remembered(before.pop(group, None))
-                last[group] = appended
+                last[group] = source.appended
                 sources.append(source)
             told = map(self._row_of, judge_again(sources, known, rules))
             yield from (row for row in told if row is not None)
         if self._state_row is not None:
             for group, appended in last.items():
                 yield self._state_row(group, stored(known[group]), appended)
+
+
+def source_of(row: Sequence[Any]) -> Source:
+    """From partition, offset, appended (µs), key and value as Spark gives them."""
+    partition, offset, appended, key, value = row
+    return Source(partition, offset, appended, _bytes(key), _bytes(value))
 
 
 def _bytes(value: bytes | bytearray | None) -> bytes | None:

@@ -8,22 +8,30 @@ the offset events: where freshness found that only a transaction's end was left.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from pyspark.sql.types import StructField, StructType
 from warren.contracts import STATUS_CHANGED
-from warren.contracts.topics import LAG_STATUS, OFFSETS, Topic
-from warren.settings import Settings
+from warren.contracts.topics import FRESHNESS, LAG_STATUS, OFFSETS, Topic
+from warren.evaluation import RuleBook
+from warren.objectives.limits import ObjectiveBook
+from warren.settings import (
+    CollectorSettings,
+    EvaluationSettings,
+    ObjectiveSettings,
+    Settings,
+)
 
 from warren_archiver.errors import NothingArchived
 from warren_archiver.judging.groups import End, Evaluation
-from warren_archiver.judging.partitions import Values, judged
+from warren_archiver.judging.partitions import Values, judged, source_of
 from warren_archiver.lake.contract_view import accepted
 from warren_archiver.lake.lake import Lake
+from warren_archiver.replay.broken import Broken, GroupObjectives, Turn, broken
 from warren_archiver.replay.incidents import (
     Change,
     GroupKey,
@@ -149,6 +157,23 @@ class Archived:
 
         return suggestions(published, judge, self.period.end_ms)
 
+    def broken(self, objectives: Sequence[ObjectiveSettings]) -> list[Broken]:
+        """When groups would not have kept these objectives."""
+        micros = F.unix_micros("timestamp").alias("appended")
+        columns = ("partition", "offset", micros, "key", "value")
+        rows = self._rows(FRESHNESS).select(F.lit(True).alias("is_freshness"), *columns)
+        if any(one.max_lag is not None for one in objectives):
+            offsets = self._events.select(F.lit(False).alias("is_freshness"), *columns)
+            rows = rows.unionAll(offsets)
+        settings = self._settings
+        task = _Objectives(list(objectives), (settings.evaluation, settings.collector))
+        tasks = self._spark.sparkContext.defaultParallelism
+        # As the evaluator does: what was appended first is known first.
+        order = ("appended", "is_freshness", "offset")
+        in_order = rows.repartition(tasks, "key").sortWithinPartitions(*order)
+        turns = in_order.rdd.mapPartitions(task).collect()
+        return broken(turns, self.period.start_ms, self.period.end_ms)
+
     def compared(self, settings: Settings) -> Replay:
         """What was published against what these settings would have told."""
         period, published = self.period, self.published()
@@ -198,6 +223,22 @@ class Archived:
             for cluster, group, at, worst, reason in found
             if (cluster, group) not in known and worst is not None
         ]
+
+
+class _Objectives:
+    """Travels to the executors."""
+
+    def __init__(
+        self,
+        objectives: Sequence[ObjectiveSettings],
+        book: tuple[EvaluationSettings, CollectorSettings],
+    ) -> None:
+        self._objectives = objectives
+        self._book = book
+
+    def __call__(self, rows: Iterable[Row]) -> Iterator[Turn]:
+        groups = GroupObjectives(ObjectiveBook(self._objectives), RuleBook(*self._book))
+        return groups.take((row[0], source_of(row[1:])) for row in rows)
 
 
 def newest_ms(spark: SparkSession, settings: Settings, now_ms: int) -> int:

@@ -11,9 +11,11 @@ from rich.table import Table
 from rich.text import Text
 from warren.words import duration, utc
 
+from warren_archiver.replay.broken import Broken
 from warren_archiver.replay.incidents import FLAP_MS, GroupKey, Incident, Pair
 from warren_archiver.replay.replay import Replay
 from warren_archiver.replay.suggestions import NOISE, Suggestion
+from warren_archiver.report.period import Period
 
 KINDS = ("raised", "missed", "sooner", "later")
 
@@ -39,6 +41,29 @@ def render(replay: Replay) -> Group:
         f"{duration(FLAP_MS)}. Sooner by: the median of those told both ways, negative for later."
     )
     return Group(heading, table, Text(note, style="dim"))
+
+
+def render_broken(found: Sequence[Broken], period: Period) -> Group | Text:
+    """A row for each group and limit: how often, how long in all, and what was said at first."""
+    heading = Text(f"{utc(period.start_ms)} to {utc(period.end_ms)}", style="bold")
+    if not found:
+        return Text.assemble(heading, ": all of these objectives would have been kept")
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for name in ("CLUSTER", "GROUP", "OBJECTIVE", "LIMIT"):
+        table.add_column(name, overflow="fold")
+    for name in ("times", "in all"):
+        table.add_column(name, justify="right")
+    table.add_column("the first time")
+    rows: dict[tuple[str, str, str, str], list[Broken]] = {}
+    for one in found:
+        rows.setdefault((one.cluster, one.group, one.objective, one.limit), []).append(one)
+    for key, times in sorted(rows.items(), key=lambda row: (-len(row[1]), row[0])):
+        spent = sum(
+            min(one.until or period.end_ms, period.end_ms) - max(one.since, period.start_ms)
+            for one in times
+        )
+        table.add_row(*key, str(len(times)), duration(spent), times[0].sentence)
+    return Group(heading, table)
 
 
 def render_suggestions(found: Sequence[Suggestion]) -> Group | Text:

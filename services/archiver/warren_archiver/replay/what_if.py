@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 from warren.errors import SettingsError
-from warren.settings import EvaluationSettings, Settings
+from warren.settings import EvaluationSettings, ObjectiveSettings, Settings
 
 _PREFIX = "evaluation."
 
@@ -43,3 +44,19 @@ def _value(text: str) -> Any:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text
+
+
+def objectives_in(file: Path) -> list[ObjectiveSettings]:
+    """The [[objectives]] of a file like warren.toml. Raises SettingsError."""
+    try:
+        values = tomllib.loads(file.read_text()).get("objectives", [])
+        found = Settings.model_validate({"objectives": values}).objectives
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SettingsError("--objectives", f"{file}: {error}") from None
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise SettingsError(f"--objectives {file}: {where}", first["msg"]) from None
+    if not found:
+        raise SettingsError("--objectives", f"{file} has no [[objectives]]")
+    return found

@@ -25,7 +25,6 @@ from warren.settings import Settings
 
 from warren_archiver.errors import ArchiveFailed, spark_cause
 from warren_archiver.lake.lake import Lake
-from warren_archiver.session import compile_plans
 from warren_archiver.silver.catalogue import EVALUATIONS
 from warren_archiver.silver.evaluations import Evaluations
 from warren_archiver.silver.silver import Silver, ensure
@@ -34,8 +33,6 @@ from warren_archiver.streaming.restarts import Restarts
 log = structlog.get_logger(__name__)
 FIRST_PAUSE = 10.0  # seconds before a failed query is started again; doubled each time
 LONGEST_PAUSE = 600.0
-FEW = 100_000
-"""Events for which plans are not compiled."""
 BATCH_BYTES = "16m"
 """Of bronze, compressed: with 420 bytes an event, some 400,000 of them."""
 
@@ -124,7 +121,6 @@ class SilverQuery:
     def _take(self, events: DataFrame, number: int) -> None:
         """In a thread of Spark's; `events` belong to a session of the query's own."""
         started = self._clock.monotonic()
-        compile_plans(events.sparkSession, events.count() > FEW)
         written = Silver(events.sparkSession, self._lake, self._topics).take(events)
         written |= self._judge(events)
         for table, rows in written.items():

@@ -1,0 +1,66 @@
+"""`warren archive check` of silver: right as it was taken in, and every planted hole is found."""
+
+from __future__ import annotations
+
+import pytest
+from delta.tables import DeltaTable
+from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
+from support.archive_lab import Archive, events_between
+from warren_archiver.check.backfill import backfill
+from warren_archiver.check.silver_check import TableCheck, check_silver
+from warren_archiver.silver.catalogue import EVALUATIONS, GROUP_MINUTES, POSITIONS, QUARANTINE
+
+pytestmark = [pytest.mark.timeout(900), pytest.mark.integration]
+
+
+def _checked(lab: Archive) -> dict[str, TableCheck]:
+    found = check_silver(lab.spark, lab.settings)
+    return {check.table: check for check in found if check.rows or check.differences}
+
+
+def test_holes_in_silver_are_found(lab: Archive) -> None:
+    assert check_silver(lab.spark, lab.settings) == []
+    lab.send([*events_between(0, 10), b"not an event"])
+    lab.once(silver_interval=600)
+    lab.send(events_between(10, 20), partition=1)
+    lab.once()  # archived, and not yet in silver
+    right = _checked(lab)
+    assert {name: check.rows for name, check in right.items()} == {
+        POSITIONS.name: 20,
+        "partition_minutes": 2,
+        GROUP_MINUTES.name: 1,
+        EVALUATIONS.name: 10,
+        QUARANTINE.name: 1,
+    }
+    assert all(check.correct for check in right.values()), right
+
+    def path(name: str) -> str:
+        return lab.lake.silver(name)
+
+    DeltaTable.forPath(lab.spark, path(POSITIONS.name)).delete("position = 3 AND partition = 0")
+    table = DeltaTable.forPath(lab.spark, path(GROUP_MINUTES.name))
+    table.update(set={"commits": F.lit(99)})
+    evaluations = lab.spark.read.format("delta").load(path(EVALUATIONS.name)).limit(1)
+    evaluations.write.format("delta").mode("append").save(path(EVALUATIONS.name))
+    strange = lab.spark.read.format("delta").load(path(QUARANTINE.name))
+    strange = strange.withColumn("kafka_offset", F.lit(77).cast("bigint"))
+    strange.write.format("delta").mode("append").save(path(QUARANTINE.name))
+
+    wrong = {
+        name: (check.missing, check.invented, check.other)
+        for name, check in _checked(lab).items()
+        if not check.correct
+    }
+    assert wrong == {
+        POSITIONS.name: (1, 0, 0),
+        GROUP_MINUTES.name: (0, 0, 1),
+        EVALUATIONS.name: (0, 0, 1),
+        QUARANTINE.name: (0, 1, 0),
+    }
+    DeltaTable.forPath(lab.spark, path(EVALUATIONS.name)).delete("position = 5")
+    day = lab.rows()[0]["date"]
+    mended = backfill(lab.spark, lab.settings, day)
+    # Each event has two positions, and ten events were not taken in yet.
+    assert (mended[POSITIONS.name], mended[GROUP_MINUTES.name]) == (21, 1)
+    assert mended[EVALUATIONS.name] == 11
+    assert not any(backfill(lab.spark, lab.settings, day).values())
