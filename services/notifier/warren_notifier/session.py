@@ -41,6 +41,7 @@ from warren_notifier.routing.decisions import Router
 from warren_notifier.routing.grouping import Grouping
 from warren_notifier.routing.routes import Route
 from warren_notifier.source.consumer import StatusConsumer
+from warren_notifier.source.positions import Positions
 from warren_notifier.state.owned_state import OwnedState
 from warren_notifier.state.state_topic import StateTopic
 from warren_notifier.state.telling import Telling
@@ -81,6 +82,7 @@ class Session:
         self._sleep = sleep
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="source")
         self._owned = OwnedState()
+        self._positions = Positions()
         # A record that is late must not overwrite what the next owner of its partition has written.
         in_time = settings.session_timeout * 0.8
         self._writer = BatchedWriter(EventProducer(HOME, HOME, home, delivery_timeout=in_time))
@@ -154,6 +156,7 @@ class Session:
         loop = asyncio.get_running_loop()
 
         def on_revoke(partitions: Collection[int]) -> None:
+            self._positions.revoked(partitions)
             revoking = dispatcher.revoke(partitions, GRACE_SECONDS)
             asyncio.run_coroutine_threadsafe(revoking, loop).result()
             log.info("partitions left", partitions=sorted(partitions))
@@ -183,8 +186,10 @@ class Session:
                 log.info("partitions taken up", partitions=sorted(poll.assigned))
             if consumer.has_assignment:
                 self._on_ready()
-            positions = await dispatcher.accept(poll.records)
+            self._positions.take(await dispatcher.accept(poll.records))
+            positions = self._positions.due
             if await self._in_thread(consumer.commit, positions):
+                self._positions.committed(positions)
                 dispatcher.committed(positions)
 
     async def _tick(self, dispatcher: Dispatcher) -> None:
