@@ -44,6 +44,7 @@ from warren_notifier.routing.routes import Route
 from warren_notifier.silences.holds import Holds
 from warren_notifier.silences.topics import SilenceTopics
 from warren_notifier.source.consumer import StatusConsumer
+from warren_notifier.source.positions import Positions
 from warren_notifier.state.owned_state import OwnedState
 from warren_notifier.state.state_topic import StateTopic
 from warren_notifier.state.telling import Telling
@@ -84,6 +85,7 @@ class Session:
         self._sleep = sleep
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="source")
         self._owned = OwnedState()
+        self._positions = Positions()
         # A record that is late must not overwrite what the next owner of its partition has written.
         in_time = settings.session_timeout * 0.8
         self._writer = BatchedWriter(EventProducer(HOME, HOME, home, delivery_timeout=in_time))
@@ -163,6 +165,7 @@ class Session:
         loop = asyncio.get_running_loop()
 
         def on_revoke(partitions: Collection[int]) -> None:
+            self._positions.revoked(partitions)
             revoking = dispatcher.revoke(partitions, GRACE_SECONDS)
             asyncio.run_coroutine_threadsafe(revoking, loop).result()
             log.info("partitions left", partitions=sorted(partitions))
@@ -192,8 +195,10 @@ class Session:
                 log.info("partitions taken up", partitions=sorted(poll.assigned))
             if consumer.has_assignment:
                 self._on_ready()
-            positions = await dispatcher.accept(poll.records)
+            self._positions.take(await dispatcher.accept(poll.records))
+            positions = self._positions.due
             if await self._in_thread(consumer.commit, positions):
+                self._positions.committed(positions)
                 dispatcher.committed(positions)
 
     async def _tick(self, dispatcher: Dispatcher) -> None:
