@@ -38,6 +38,8 @@ _STREAMING = {
     "spark.databricks.delta.writeChecksumFile.enabled": "false",
     "spark.databricks.delta.autoCompact.minNumFiles": "20",
     "spark.databricks.delta.vacuum.logging.enabled": "false",
+    # Upkeep puts rows in order, not files alone: readers pass over parts of them.
+    "spark.databricks.io.skipping.mdc.sortWithinFiles": "true",
     # A consumer for each partition of each topic; the default is 64.
     "spark.kafka.consumer.cache.capacity": "256",
     # What pages would show that nobody has: by default plans of 1,000 queries and 100,000 tasks.

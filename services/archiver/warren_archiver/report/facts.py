@@ -165,8 +165,9 @@ WITH of_minute AS (
   WHERE late_ms IS NOT NULL GROUP BY ALL
   UNION ALL
   SELECT cluster, "group", CASE WHEN entry.bucket = 0 THEN 0
-    ELSE 2 * pow($growth, entry.bucket) / ($growth + 1) END, entry.count
+    ELSE 2 * pow($growth, entry.bucket) / ($growth + 1) END, sum(entry.count)
   FROM (SELECT cluster, "group", unnest(late_sketch) AS entry FROM late_hours WHERE {_IN_HOURS})
+  GROUP BY cluster, "group", entry.bucket
 ), ranked AS (
   SELECT cluster, "group", late, sum(number) OVER in_order AS rank,
     sum(number) OVER of_group AS total

@@ -153,8 +153,9 @@ WITH gold AS (
   WHERE lag IS NOT NULL GROUP BY ALL
   UNION ALL
   SELECT cluster, "group", CASE WHEN entry.bucket = 0 THEN 0
-    ELSE 2 * pow($growth, entry.bucket) / ($growth + 1) END, entry.count
+    ELSE 2 * pow($growth, entry.bucket) / ($growth + 1) END, sum(entry.count)
   FROM (SELECT cluster, "group", unnest(lag_sketch) AS entry FROM gold)
+  GROUP BY cluster, "group", entry.bucket
 ), ranked AS (
   SELECT cluster, "group", lag, sum(number) OVER in_order AS rank,
     sum(number) OVER of_group AS total
