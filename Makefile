@@ -15,10 +15,10 @@ WORKERS ?= 4
 # Hundreds of processes are started here: none compiles again what another one has compiled.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup run test browser check format bench docs clean
+.PHONY: help setup run test browser alertmanager check format bench docs clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(STAMP) ## Virtual environment, locked dependencies and the servers' jars (needs Python 3.11+, Java 17+)
 	@$(BIN)/python -m warren_local.jars
@@ -45,6 +45,11 @@ browser: ## Install Chromium, in which `make test` looks at the pages (Debian, U
 	@command -v chromium >/dev/null || { \
 	  command -v apt-get >/dev/null || { echo "warren: install Chromium, or name one in WARREN_TEST_BROWSER" >&2; exit 2; }; \
 	  $(SUDO) apt-get update -qq && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null; }
+
+alertmanager: ## Install Alertmanager, to which `make test` sends alerts (Debian, Ubuntu)
+	@command -v prometheus-alertmanager >/dev/null || command -v alertmanager >/dev/null || { \
+	  command -v apt-get >/dev/null || { echo "warren: install Alertmanager, or name one in WARREN_TEST_ALERTMANAGER" >&2; exit 2; }; \
+	  $(SUDO) apt-get update -qq && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends prometheus-alertmanager >/dev/null; }
 
 check: setup ## Lint, format, types, lock and generated docs
 	@$(BIN)/ruff check .

@@ -76,6 +76,11 @@ def records(count: int | None) -> str:
     return "1 record" if count == 1 else f"{grouped(count)} records"
 
 
+def shortened(text: str, limit: int) -> str:
+    """The text, or its beginning and `…` where it has more than `limit` characters (at least 1)."""
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
 def utc(milliseconds: int) -> str:
     """`2026-11-21 07:00:00 UTC`; `never` when there is no time."""
     if milliseconds < 0:

@@ -29,6 +29,7 @@ class Request:
     headers: Mapping[str, str]
     """Names in lower case."""
     body: bytes
+    method: str = "POST"
 
 
 class Hang:
@@ -78,7 +79,7 @@ class HttpReceiver(Server):
             def do_POST(self) -> None:
                 receiver._answer(self)
 
-            do_GET = do_POST  # noqa: N815  # http.server's name
+            do_GET = do_PUT = do_PATCH = do_POST  # noqa: N815  # http.server's names
 
             def log_message(self, *_: object) -> None:
                 pass
@@ -107,7 +108,7 @@ class HttpReceiver(Server):
         body = handler.rfile.read(int(handler.headers.get("Content-Length") or 0))
         headers = {name.lower(): value for name, value in handler.headers.items()}
         with self._lock:
-            request = Request(handler.path, headers, body)
+            request = Request(handler.path, headers, body, handler.command)
             self.requests.append(request)
             script = self._script.pop(0) if self._script else Answer(200)
         if self._route is not None:

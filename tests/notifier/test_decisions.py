@@ -304,6 +304,60 @@ class TestRepeats:
         assert router().on_repeat(change(), opened, {}, (), NOW + 100 * HOUR) is None
 
 
+class TestResends:
+    """Channels that forget what they do not hear of are told again, whatever the route repeats."""
+
+    ROUTE = route(channels=("mail", "alerts"), repeat_interval=600)
+    ROUTER = Router([ROUTE], HOUR, resends={"alerts": 120_000})
+
+    def told(self, incident: OpenIncident, now: int) -> Decision | None:
+        return self.ROUTER.on_repeat(change(), incident, {}, (), now)
+
+    def opened(self) -> OpenIncident:
+        incident = decided(self.ROUTER, change()).incident
+        assert incident is not None
+        return incident
+
+    def test_each_at_its_own_interval(self) -> None:
+        incident, seen = self.opened(), []
+        assert self.told(incident, NOW + 119_999) is None
+        for minute in range(1, 11):
+            decision = self.told(incident, NOW + minute * MINUTE)
+            if decision is not None:
+                assert decision.incident is not None
+                incident = decision.incident
+                seen += [(minute, d.channel, d.kind, d.repeat) for d in decision.deliveries]
+        alerts = [(2 * n, "alerts", "repeated", n) for n in range(1, 6)]
+        assert seen == [*alerts[:4], (10, "mail", "repeated", 1), alerts[4]]
+
+    def test_also_on_a_route_that_repeats_nothing(self) -> None:
+        quiet = Router([route(channels=("mail", "alerts"))], HOUR, resends={"alerts": 120_000})
+        incident = decided(quiet, change()).incident
+        assert incident is not None
+        decision = quiet.on_repeat(change(), incident, {}, (), NOW + HOUR)
+        assert decision is not None
+        assert kinds(decision.deliveries) == [("alerts", "repeated")]
+
+    def test_news_count_as_well(self) -> None:
+        later = NOW + 100_000
+        worse = decided(
+            self.ROUTER, change("WARN", event_id="e2"), self.opened(), {}, now=later
+        ).incident
+        assert worse is not None
+        assert self.told(worse, NOW + 120_000) is None
+        assert self.told(worse, later + 120_000) is not None
+
+    def test_a_channel_that_was_added_is_told_again_too(self) -> None:
+        before = decided(Router([route(channels=("mail",))], HOUR), change()).incident
+        assert before is not None
+        started = self.ROUTER.on_start(change(), before, {}, NOW)
+        assert started is not None
+        assert started.incident is not None
+        decision = self.told(started.incident, NOW + 120_000)
+        assert decision is not None
+        assert kinds(decision.deliveries) == [("alerts", "repeated")]
+
+
 HOOK, OTHER, MOVED = (
     ChannelIdentity(kind="webhook", place=place, digest=digest)
     for place, digest in (("a:443", "1"), ("b:443", "2"), ("a:443", "3"))

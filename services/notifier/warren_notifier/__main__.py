@@ -20,7 +20,7 @@ from warren_notifier.service import run
 def main() -> None:
     """Exit codes: 0 stopped by a signal, 1 failed, 2 a setting is wrong."""
     parser = argparse.ArgumentParser(
-        prog="warren-notifier", description="Deliver status changes by e-mail and webhook."
+        prog="warren-notifier", description="Deliver status changes to people and machines."
     )
     parser.add_argument("--config", type=Path, metavar="FILE", help="warren.toml")
     arguments = parser.parse_args()

@@ -131,13 +131,14 @@ class Session:
                         self._grouping,
                         self._settings.flap_openings,
                         round(self._settings.flap_window * 1000),
+                        self._settings.resend_intervals(),
                     ),
                     self._owned,
                     self._records,
                     self._writer,
                     self._recorder,
                     self._queues,
-                    Holds(silences, self._grouping.routes),
+                    Holds(silences, self._grouping.routes, self._settings.resend_intervals()),
                     self._clock,
                 )
                 asked = SilenceTopics(self._home, silences, dispatcher.test, self._sleep)

@@ -38,7 +38,10 @@ class OpenIncident(BaseModel):
     incident_id: str
     event_id: str = Field(description="The newest event")
     offset: int = Field(ge=0, description="Its offset in warren.lag-status")
-    routes: dict[str, RouteProgress] = Field(default_factory=dict)
+    routes: dict[str, RouteProgress] = Field(
+        default_factory=dict,
+        description="By route; by `<route>|<channel>` for channels that must hear of it again",
+    )
     reached: list[str] = Field(
         default_factory=list,
         description="Channels that took a delivery of this incident; for notifiers without `told`",
@@ -50,9 +53,9 @@ class ChannelIdentity(BaseModel):
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
-    kind: str = Field(description="webhook or email")
-    place: str = Field(description="Of a webhook host and port; else empty")
-    digest: str = Field(description="Of the whole URL, or of the recipients")
+    kind: str = Field(description="As `type` in its settings")
+    place: str = Field(description="Host and port of a URL; else empty")
+    digest: str = Field(description="Of the whole URL or the recipients, and what else tells it")
 
 
 class Label(BaseModel):
@@ -155,6 +158,12 @@ class Told(BaseModel):
     )
     uncertain: bool = Field(
         default=False, description="It may have taken a delivery whose outcome nobody knows"
+    )
+    receipt: str | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description="What the channel needs to speak of the incident again, such as the place of a "
+        "thread's first message",
     )
 
     digest: DigestKey | None = Field(

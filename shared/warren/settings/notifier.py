@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-import re
 from collections import Counter
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Annotated, Literal, Self, get_args
-from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, StringConstraints, field_validator, model_validator
+from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from warren.contracts.status_change import EVENT_TYPES, EventTypeName
 from warren.section import Seconds, SecondsOrNone, Section
+from warren.settings.channels import (
+    AlertmanagerChannelSettings,
+    AnyChannelSettings,
+    ChannelSettings,
+    EmailChannelSettings,
+    WebhookChannelSettings,
+)
 from warren.settings.expressions import Expressions
 from warren.settings.mute_window import MuteWindow
 
@@ -21,7 +24,6 @@ LabelName = Literal["cluster", "route", "topic", "owner", "cause"]
 LABELS: tuple[LabelName, ...] = get_args(LabelName)
 SeverityName = Literal["OK", "WARN", "ERR"]
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]+$")]
-Address = Annotated[str, StringConstraints(pattern=r"^[^\s@]+@[^\s@]+$")]
 
 
 class RouteSettings(Section):
@@ -84,96 +86,8 @@ class RouteSettings(Section):
     )
 
 
-class ChannelSettings(Section):
-    """What all channels have."""
-
-    timeout: Seconds = Field(default=10, description="Seconds that one attempt may take")
-    concurrency: int = Field(default=4, ge=1, le=64, description="Most attempts at the same time")
-    rate: Annotated[float, Field(ge=0, le=1e6)] = Field(
-        default=0, description="Messages a minute at most, of all notifiers together; 0: no limit"
-    )
-    burst: int = Field(default=10, ge=1, description="With `rate`: messages that go at once")
-    ca: str = Field(
-        default="", description="Certificate authorities to trust beside the usual ones, PEM"
-    )
-
-
-class WebhookChannelSettings(ChannelSettings):
-    """A webhook: the CloudEvent by POST, signed as Standard Webhooks describe."""
-
-    type: Literal["webhook"] = Field(description="Kind of channel")
-    url: SecretStr = Field(description="http:// or https:// URL")
-    secret: SecretStr = Field(description="Signing secret: `whsec_` and 24 to 64 bytes in base64")
-    previous_secrets: list[SecretStr] = Field(
-        default_factory=list,
-        max_length=5,
-        description="Secrets of before, which the receiver may still have: all sign each request",
-    )
-    headers: dict[str, SecretStr] = Field(
-        default_factory=dict, description="Headers to add, for example Authorization"
-    )
-
-    @field_validator("headers")
-    @classmethod
-    def _headers(cls, value: dict[str, SecretStr]) -> dict[str, SecretStr]:
-        for name, text in value.items():
-            plain = text.get_secret_value()
-            if not re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", name):  # RFC 9110, 5.6.2
-                raise ValueError(f"{name!r} is no header name")
-            if not (plain.isascii() and plain.isprintable()):
-                raise ValueError(f"the value of {name} is not printable ASCII")
-        return value
-
-    @field_validator("url")
-    @classmethod
-    def _url(cls, value: SecretStr) -> SecretStr:
-        parts = urlsplit(value.get_secret_value())
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError("an http:// or https:// URL is needed")
-        return value
-
-    @field_validator("previous_secrets")
-    @classmethod
-    def _previous_secrets(cls, value: list[SecretStr]) -> list[SecretStr]:
-        return [cls._secret(secret) for secret in value]
-
-    @field_validator("secret")
-    @classmethod
-    def _secret(cls, value: SecretStr) -> SecretStr:
-        text = value.get_secret_value().removeprefix("whsec_")
-        try:
-            size = len(base64.b64decode(text + "=" * (-len(text) % 4), validate=True))
-        except binascii.Error:
-            raise ValueError("whsec_ and base64 are needed") from None
-        if not 24 <= size <= 64:
-            raise ValueError(f"24 to 64 bytes are needed, these are {size}")
-        return value
-
-
-class EmailChannelSettings(ChannelSettings):
-    """E-mail through an SMTP server: text and HTML, one thread for what is told together."""
-
-    type: Literal["email"] = Field(description="Kind of channel")
-    host: str = Field(min_length=1, description="SMTP server")
-    port: int = Field(
-        default=0, ge=0, le=65535, description="0 for the usual one: 587, 465 for tls, 25 for none"
-    )
-    tls: Literal["starttls", "tls", "none"] = Field(
-        default="starttls", description="Encryption: upgraded, from the start, or none"
-    )
-    username: str = Field(default="", description="User name; empty for no login")
-    password: SecretStr = Field(default=SecretStr(""), description="Password")
-    sender: Address = Field(description="Address that mails come from")
-    to: list[Address] = Field(min_length=1, description="Recipients")
-
-
-AnyChannelSettings = Annotated[
-    WebhookChannelSettings | EmailChannelSettings, Field(discriminator="type")
-]
-
-
 class NotifierSettings(Section):
-    """Delivery of changes by e-mail and webhook."""
+    """Delivery of changes to people and machines."""
 
     group_id: str = Field(
         default="", description="Consumer group of the notifiers; empty: `<instance>-notifier`"
@@ -183,11 +97,11 @@ class NotifierSettings(Section):
         default_factory=dict, description="Where changes can go"
     )
     link_base: str = Field(
-        default="", description="URL of Warren's pages for people, for links in mails; empty: none"
+        default="", description="URL of Warren's pages for people, for links to groups; empty: none"
     )
     allow_networks: list[str] = Field(
         default_factory=list,
-        description="Networks (CIDR) that webhooks may reach although they are private or loopback",
+        description="Networks (CIDR) that URLs may lead to although they are private or loopback",
     )
     first_retry: Seconds = Field(
         default=2, description="Seconds until the second attempt; doubles from there, with jitter"
@@ -240,6 +154,24 @@ class NotifierSettings(Section):
             raise ValueError(f"two routes are named {twice[0]!r}")
         return self
 
+    def resend_intervals(self) -> dict[str, int]:
+        """Milliseconds after which channels must hear of an open incident again, by their names."""
+        return {
+            name: round(channel.resend_interval * 1000)
+            for name, channel in self.channels.items()
+            if isinstance(channel, AlertmanagerChannelSettings)
+        }
+
     def networks(self) -> list[IPv4Network | IPv6Network]:
         """`allow_networks`, parsed."""
         return [ip_network(text) for text in self.allow_networks]
+
+
+__all__ = [
+    "AnyChannelSettings",
+    "ChannelSettings",
+    "EmailChannelSettings",
+    "NotifierSettings",
+    "RouteSettings",
+    "WebhookChannelSettings",
+]

@@ -10,15 +10,19 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from warren.contracts import ChannelIdentity
+from warren.errors import WarrenError
 
 from warren_notifier.state.delivery import Delivery
 
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """The receiver took it."""
+    """The receiver took it. `receipt`: what the channel needs to speak of the same incident again,
+    to be had back with its next deliveries; None where it stays as it was.
+    """
 
     detail: str
+    receipt: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,18 @@ class Refused:
 
 
 Result = Delivered | Retry | Refused
+
+
+class ChannelUnusable(WarrenError):
+    """A channel's settings cannot be used.
+
+    Operator: correct `setting`, of the channel's table; the text says what is wrong.
+    """
+
+    def __init__(self, setting: str, problem: str) -> None:
+        super().__init__(f"{setting}: {problem}")
+        self.setting = setting
+        self.problem = problem
 
 
 class Channel(Protocol):

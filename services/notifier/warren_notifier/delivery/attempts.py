@@ -70,6 +70,7 @@ class Attempts:
         if delivery.pending.kind == "changed" and not uncertain:
             self._open_if_unknown(telling, delivery)
         telling.in_flight = delivery
+        delivery.receipt = telling.told.receipt
         return Prepared(delivery, uncertain)
 
     def _open_if_unknown(self, telling: Telling, delivery: Delivery) -> None:

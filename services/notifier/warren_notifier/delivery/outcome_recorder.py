@@ -92,7 +92,7 @@ class OutcomeRecorder:
         telling = state.telling(delivery)
         if telling is not None:
             if step.outcome == "delivered":
-                telling.took(step.pending, now, thread)
+                telling.took(step.pending, now, thread, step.receipt)
             _note(telling, delivery, step, uncertain)
             state.forget_done()
         settled = self._owned.forget_settled(state)

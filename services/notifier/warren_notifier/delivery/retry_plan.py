@@ -20,6 +20,7 @@ class Step:
     pending: PendingDelivery
     outcome: DeliveryOutcome
     detail: str
+    receipt: str | None = None
 
     @property
     def final(self) -> bool:
@@ -48,7 +49,7 @@ class RetryPlan:
         """
         counted = pending.model_copy(update={"attempts": pending.attempts + 1})
         if isinstance(result, Delivered):
-            return Step(counted, "delivered", result.detail)
+            return Step(counted, "delivered", result.detail, result.receipt)
         if isinstance(result, Refused):
             return Step(counted, "refused", result.detail)
         soonest = self.backoff(counted.attempts) if backoff is None else backoff

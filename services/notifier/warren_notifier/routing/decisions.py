@@ -49,7 +49,8 @@ class Decision:
 class Router:
     """Decides: the routes in force, how long a delivery may take, and the channels there are.
 
-    So many incidents within the window are flapping; 0 for never.
+    So many incidents within the window are flapping; 0 for never. `resends`: milliseconds after
+    which channels must hear of an open incident again, by name.
     """
 
     routes: Sequence[Route]
@@ -58,6 +59,7 @@ class Router:
     grouping: Grouping = field(default_factory=Grouping)
     flap_openings: int = 0
     flap_window_ms: int = 0
+    resends: Mapping[str, int] = field(default_factory=dict)
 
     def on_change(
         self,
@@ -90,10 +92,11 @@ class Router:
             progress[route.name] = done.model_copy(
                 update={
                     "channels": list(dict.fromkeys([*done.channels, *channels])),
-                    "repeat_at": _next_repeat(route, now),
+                    "repeat_at": _next(route.repeat_interval_ms, now),
                     "bad_since": now if done.bad_since is None else done.bad_since,
                 }
             )
+            progress |= self.resent(route, channels, progress, now)
         news += self._eased(change, offset, told, {one.told.channel for one in news}, now)
         changed = incident.model_copy(
             update={"event_id": change.event_id, "offset": offset, "routes": progress}
@@ -135,10 +138,11 @@ class Router:
                 progress[route.name] = done.model_copy(
                     update={
                         "channels": [*done.channels, *added],
-                        "repeat_at": done.repeat_at or _next_repeat(route, now),
+                        "repeat_at": done.repeat_at or _next(route.repeat_interval_ms, now),
                         "bad_since": now if done.bad_since is None else done.bad_since,
                     }
                 )
+                progress |= self.resent(route, added, progress, now)
         if progress == incident.routes:
             return None
         return Decision(incident.model_copy(update={"routes": progress}), tuple(news))
@@ -182,33 +186,59 @@ class Router:
         told: Mapping[str, Told],
         under_way: Collection[str],
         now: int,
+        *,
+        is_looked_after: bool = False,
     ) -> Decision | None:
         """Deliveries that are due again for an incident that is still open; None when none is.
 
         `change` is the incident's newest. `under_way`: channels with a pending delivery of it;
-        there is nothing to repeat there.
+        there is nothing to repeat there. `is_looked_after`: nobody need be reminded.
         """
         progress, news = dict(incident.routes), []
         for route, channels in self._targets(change, incident):
-            done = progress.get(route.name)
-            if not route.repeat_interval_ms or done is None or done.repeat_at is None:
-                continue
-            if done.repeat_at > now:
-                continue
-            number = done.repeats + 1
-            progress[route.name] = done.model_copy(
-                update={"repeats": number, "repeat_at": _next_repeat(route, now)}
-            )
-            for channel in channels:
-                if channel in done.channels and channel not in under_way:
-                    knows = self._knows(change, route, channel, told)
-                    at = (incident.offset, route.name, knows)
-                    news.append(
-                        News(knows, self._delivery(change, *at, "repeated", now, repeat=number))
-                    )
+            for key, interval, some in self._repeated(route, channels):
+                if is_looked_after and key == route.name:
+                    continue
+                done = progress.get(key)
+                if not interval or done is None or done.repeat_at is None or done.repeat_at > now:
+                    continue
+                number = done.repeats + 1
+                update = {"repeats": number, "repeat_at": _next(interval, now)}
+                progress[key] = done.model_copy(update=update)
+                for channel in some:
+                    if channel in done.channels and channel not in under_way:
+                        knows = self._knows(change, route, channel, told)
+                        at = (incident.offset, route.name, knows)
+                        again = self._delivery(change, *at, "repeated", now, repeat=number)
+                        news.append(News(knows, again))
         if progress == incident.routes:
             return None
         return Decision(incident.model_copy(update={"routes": progress}), tuple(news))
+
+    def _repeated(
+        self, route: Route, channels: Sequence[str]
+    ) -> Iterator[tuple[str, int, list[str]]]:
+        """A route's channels by when they are told again: (key of the progress, milliseconds,
+        channels). What forgets an incident of which it hears nothing is told as often as it needs;
+        that reminds nobody, so it goes on also where nobody wants to be reminded.
+        """
+        reminded = [channel for channel in channels if channel not in self.resends]
+        yield route.name, route.repeat_interval_ms, reminded
+        for channel in channels:
+            if channel in self.resends:
+                yield _resend_key(route, channel), self.resends[channel], [channel]
+
+    def resent(
+        self, route: Route, told: Sequence[str], progress: Mapping[str, RouteProgress], now: int
+    ) -> dict[str, RouteProgress]:
+        """The progress of channels that have just been told and must hear of it again."""
+        found = {}
+        for channel in told:
+            if channel in self.resends:
+                key, at = _resend_key(route, channel), _next(self.resends[channel], now)
+                done = progress.get(key, RouteProgress(channels=[channel]))
+                found[key] = done.model_copy(update={"repeat_at": at})
+        return found
 
     def channel_of(self, told: Told) -> str | None:
         """The channel that was told, under the name that it has now; None when it is gone.
@@ -297,5 +327,10 @@ def delivery_id(event_id: str, route: str, channel: str, repeat: int = 0) -> str
     return str(uuid5(_DELIVERIES, f"{route}|{channel}|{repeat}|{event_id}"))
 
 
-def _next_repeat(route: Route, now: int) -> int | None:
-    return now + route.repeat_interval_ms if route.repeat_interval_ms else None
+def _next(interval_ms: int, now: int) -> int | None:
+    return now + interval_ms if interval_ms else None
+
+
+def _resend_key(route: Route, channel: str) -> str:
+    """No route is named so: names have no `|`."""
+    return f"{route.name}|{channel}"

@@ -18,3 +18,5 @@ class Delivery:
     pending: PendingDelivery
     event: str
     """The event's text, as published."""
+    receipt: str | None = None
+    """What the channel said when it took an earlier delivery of the incident."""

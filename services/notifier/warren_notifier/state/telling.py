@@ -102,11 +102,15 @@ class Telling:
         """Notes whether the channel may have taken a delivery whose outcome nobody knows."""
         self.told = self.told.model_copy(update={"uncertain": uncertain})
 
-    def took(self, pending: PendingDelivery, now: int, thread: str | None) -> None:
+    def took(
+        self, pending: PendingDelivery, now: int, thread: str | None, receipt: str | None = None
+    ) -> None:
         """Notes that the channel took a delivery, and in which thread of a digest."""
         update: dict[str, object] = {"status": pending.status, "uncertain": False}
         if self.told.digest is not None:
             update |= {"told_at": now, "thread": thread}
+        if receipt is not None:
+            update["receipt"] = receipt
         self.told = self.told.model_copy(update=update)
 
     @property

@@ -1,0 +1,81 @@
+"""A webhook as Alertmanager sends it (version 4), for receivers that understand that.
+
+https://prometheus.io/docs/alerting/latest/configuration/#webhook_config. A group of alerts is an
+incident: `groupKey` stays from its opening to its end.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from warren.clock import Clock
+from warren.settings.channels import AlertmanagerWebhookChannelSettings
+
+from warren_notifier.channels.alert import Labels, alert, fingerprint, firing
+from warren_notifier.channels.channel import Delivered, Result
+from warren_notifier.channels.egress import EgressGuard
+from warren_notifier.channels.http_channel import HttpChannel, endpoint
+from warren_notifier.channels.incident_text import IncidentText
+from warren_notifier.state.delivery import Delivery
+
+NO_END = "0001-01-01T00:00:00Z"  # Go's zero time, which an alert ends at that lasts
+GROUPED_BY = ("alertname", "cluster", "consumer_group")
+
+
+class AlertmanagerWebhookChannel(HttpChannel):
+    """One receiver. `receiver` in what it is sent is the channel's name."""
+
+    def __init__(
+        self,
+        settings: AlertmanagerWebhookChannelSettings,
+        link_base: str,
+        guard: EgressGuard,
+        clock: Clock,
+    ) -> None:
+        super().__init__(settings, endpoint(settings, guard, clock), link_base, clock)
+        self.identity = self._endpoint.identity("alertmanager-webhook")
+        self._labels = settings.labels
+
+    async def send(self, delivery: Delivery) -> Result:
+        text = self._text(delivery)
+        fires, over = firing(text, delivery.receipt, self._labels)
+        alerts = [_alert(text, one, firing=False) for one in over]
+        if fires is not None:
+            alerts.insert(0, _alert(text, fires, firing=True))
+        body = {
+            **_group(alerts),
+            "groupKey": f"warren:{delivery.pending.incident_id}",
+            "receiver": delivery.pending.channel,
+            "externalURL": self._link_base,
+        }
+        result = await self._post(json.dumps(body).encode())
+        if isinstance(result, Delivered) and fires is not None:
+            return Delivered(result.detail, json.dumps(fires))
+        return result
+
+
+def _alert(text: IncidentText, of: Labels, *, firing: bool) -> dict[str, Any]:
+    one = alert(text, of, text.at)
+    return one | {
+        "status": "firing" if firing else "resolved",
+        "endsAt": NO_END if firing else one["endsAt"],
+        "generatorURL": text.link,
+        "fingerprint": fingerprint(of),
+    }
+
+
+def _group(alerts: list[dict[str, Any]]) -> dict[str, Any]:
+    """What is common to all, and whether one fires."""
+    common: Labels = dict(
+        set.intersection(*(set(one["labels"].items()) for one in alerts))  # they are few
+    )
+    return {
+        "version": "4",
+        "truncatedAlerts": 0,
+        "status": alerts[0]["status"],  # the one that fires is first
+        "groupLabels": {name: common[name] for name in GROUPED_BY},
+        "commonLabels": common,
+        "commonAnnotations": alerts[0]["annotations"],
+        "alerts": alerts,
+    }

@@ -1,0 +1,188 @@
+"""Everything else: the services that the library Apprise knows, by their URLs there.
+
+https://github.com/caronc/apprise. It blocks, so each attempt has a thread; one that does not come
+back in time is left alone, and counts until it does. It connects by itself, so the egress guard
+does not hold here: the URL says where to. It does not tell whether another attempt makes sense, so
+what it could not deliver is tried again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import html
+import logging
+import re
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from warren.clock import Clock
+from warren.contracts import ChannelIdentity
+from warren.redaction import Redaction
+from warren.settings.channels import AppriseChannelSettings
+from warren.words import shortened
+
+from warren_notifier.channels.channel import ChannelUnusable, Delivered, Result, Retry
+from warren_notifier.channels.incident_text import IncidentText, fitting, incident_text
+from warren_notifier.state.delivery import Delivery
+
+if TYPE_CHECKING:
+    from apprise import NotifyBase
+
+KINDS = {"ERR": "failure", "WARN": "warning", "OK": "success", "NOTFOUND": "info"}
+TITLE, BODY = 250, 4_000  # characters where a service takes more
+SECRET = 6  # characters; shorter parts of a URL are words
+LEAST = 3  # abandoned attempts that a channel may have beside those that are under way
+# What calls everybody in one chat or another, in the middle of a name.
+_CALL = re.compile(r"@(?=everyone|here|channel|all|room)|<(?=[!@#&])", re.IGNORECASE)
+_MARKS = re.compile(r"[\\`*_\[\]<>~|#]")
+_PARTS = re.compile(r"[/:@?&=]+")
+_WORD_JOINER = "\u2060"  # no width, and no call any more
+
+
+class AppriseChannel:
+    """One URL. Raises ChannelUnusable where Apprise is missing, or does not know it."""
+
+    def __init__(self, settings: AppriseChannelSettings, link_base: str, clock: Clock) -> None:
+        self.timeout = settings.timeout
+        self.concurrency = settings.concurrency
+        self._link_base = link_base
+        self._clock = clock
+        url = settings.url.get_secret_value()
+        self._service = _service(url)
+        digest = hashlib.sha256(url.encode()).hexdigest()
+        self.identity = ChannelIdentity(
+            kind="apprise", place=url.partition("://")[0], digest=digest
+        )
+        # Apprise's URLs may have a token anywhere, also where others have a host.
+        self._redact = Redaction(part for part in _PARTS.split(url) if len(part) >= SECRET)
+        self._threads: set[threading.Thread] = set()
+
+    async def send(self, delivery: Delivery) -> Result:
+        self._threads = {thread for thread in self._threads if thread.is_alive()}
+        if len(self._threads) >= self.concurrency + LEAST:
+            return Retry(f"{len(self._threads)} attempts hang")
+        text = incident_text(delivery, self._link_base, self._clock.now_ms())
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[Result] = loop.create_future()
+
+        def settle(result: Result) -> None:
+            if not done.done():
+                done.set_result(result)
+
+        def attempt() -> None:
+            result = _attempt(self._service, text)
+            with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
+                loop.call_soon_threadsafe(settle, result)
+
+        thread = threading.Thread(target=attempt, name="apprise", daemon=True)
+        self._threads.add(thread)
+        thread.start()
+        result = await done  # the worker's deadline ends the wait
+        return replace(result, detail=self._redact(result.detail))
+
+    async def close(self) -> None:
+        """Nothing is kept open; threads that hang end with the process."""
+
+
+def _service(url: str) -> NotifyBase:
+    try:
+        import apprise  # an extra, which few need
+    except ModuleNotFoundError:
+        raise ChannelUnusable(
+            "type", "the library Apprise is missing: install warren-notifier[apprise]"
+        ) from None
+    asset = apprise.AppriseAsset(app_id="Warren", app_desc="Warren", async_mode=False)
+    service = apprise.Apprise.instantiate(url, asset=asset)
+    if service is None:
+        raise ChannelUnusable("url", "Apprise knows no such URL")
+    return service
+
+
+def _attempt(service: NotifyBase, text: IncidentText) -> Result:
+    said = _Said()
+    with said.listening():
+        try:
+            taken = _notify(service, text)
+        except Exception as error:  # noqa: BLE001  # of a hundred services' making
+            return Retry(f"{type(error).__name__}: {error}", uncertain=True)
+    return Delivered("taken") if taken else Retry(said.text or "not taken")
+
+
+def _notify(service: NotifyBase, text: IncidentText) -> bool:
+    """Calls the service itself: Apprise's own calls share threads, where one that hangs would hold
+    up other channels.
+    """
+    from apprise import NotifyType
+
+    shown = _format(service)
+    escape, titles = _ESCAPES.get(shown, str), service.title_maxlen
+    title = shortened(_uncalled(text.title), min(titles, TITLE) if titles > 0 else TITLE)
+    # Where there are no titles, Apprise puts them before the body, with a line's end between.
+    title = title if titles > 0 else escape(title)
+    whole, room = _uncalled(_body(text)), service.body_maxlen - len(title.encode()) - 2
+    body = fitting(lambda longest: escape(shortened(whole, longest)).encode(), room, BODY)
+    return service.notify(
+        body=body.decode(),
+        title=title,
+        notify_type=NotifyType(KINDS.get(text.change.status, "info")),
+        body_format=shown,
+    )
+
+
+def _format(service: NotifyBase) -> str:
+    """`text` where the service shows that; else what it shows."""
+    from apprise import NotifyFormat
+
+    names = [NotifyFormat(one).value for one in service.notify_format]
+    return "text" if "text" in names else names[0]
+
+
+def _body(text: IncidentText) -> str:
+    lines = [text.headline, *(f"{name}: {value}" for name, value in text.facts), text.link]
+    return "\n".join(line for line in lines if line)
+
+
+def _uncalled(text: str) -> str:
+    return _CALL.sub(lambda call: call[0] + _WORD_JOINER, text)
+
+
+def _html(text: str) -> str:
+    return html.escape(text).replace("\n", "<br>\n")
+
+
+def _markdown(text: str) -> str:
+    return _MARKS.sub(r"\\\g<0>", text)
+
+
+# By Apprise's name for what a service shows; plain text is shown as it is.
+_ESCAPES = {"html": _html, "markdown": _markdown}
+
+
+class _Said(logging.Handler):
+    """What Apprise logs of this thread's attempt."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self._thread = threading.get_ident()
+        self._lines: list[str] = []
+
+    @property
+    def text(self) -> str:
+        return "; ".join(self._lines)
+
+    @contextlib.contextmanager
+    def listening(self) -> Iterator[None]:
+        logger = logging.getLogger("apprise")
+        logger.addHandler(self)
+        try:
+            yield
+        finally:
+            logger.removeHandler(self)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.thread == self._thread:
+            self._lines.append(record.getMessage())

@@ -1,0 +1,57 @@
+"""What channels have in common that tell people or machines of an incident through one URL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from warren.clock import Clock
+from warren.settings.channels import ChannelSettings, HttpChannelSettings
+
+from warren_notifier.channels.channel import Delivered, Result
+from warren_notifier.channels.egress import EgressGuard
+from warren_notifier.channels.http_endpoint import Answered, HttpEndpoint
+from warren_notifier.channels.incident_text import IncidentText, incident_text
+from warren_notifier.state.delivery import Delivery
+
+JSON = {"content-type": "application/json; charset=utf-8"}
+
+
+class HttpChannel:
+    """A subclass makes the requests.
+
+    Raises httpx.InvalidURL for a URL that httpx cannot read.
+    """
+
+    def __init__(
+        self, settings: ChannelSettings, endpoint: HttpEndpoint, link_base: str, clock: Clock
+    ) -> None:
+        self.timeout = settings.timeout
+        self.concurrency = settings.concurrency
+        self._endpoint = endpoint
+        self._link_base = link_base
+        self._clock = clock
+
+    def _text(self, delivery: Delivery) -> IncidentText:
+        return incident_text(delivery, self._link_base, self._clock.now_ms())
+
+    async def _post(
+        self,
+        body: bytes,
+        headers: Mapping[str, str] = JSON,
+        *,
+        path: str = "",
+        method: str = "POST",
+    ) -> Result:
+        """One request; a good answer is all that there is to know."""
+        answer = await self._endpoint.request(body, headers, path=path, method=method)
+        return Delivered(f"HTTP {answer.code}") if isinstance(answer, Answered) else answer
+
+    async def close(self) -> None:
+        await self._endpoint.close()
+
+
+def endpoint(settings: HttpChannelSettings, guard: EgressGuard, clock: Clock) -> HttpEndpoint:
+    """The one that the settings name, with their headers."""
+    return HttpEndpoint(
+        settings.url.get_secret_value(), settings, guard, clock, settings.plain_headers()
+    )

@@ -1,0 +1,173 @@
+"""A URL that a channel asks: guarded, never redirected, answers judged alike for all channels."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+
+import httpx
+from warren.clock import Clock
+from warren.contracts import ChannelIdentity
+from warren.settings.channels import ChannelSettings
+
+from warren_notifier.channels.channel import Refused, Retry
+from warren_notifier.channels.egress import EgressGuard, EgressRefused, GuardedTransport
+
+RETRIED = {408, 425, 429}  # and all 5xx
+GATEWAYS = {502, 504}  # what stands behind the one that answers may have taken it
+SAID_BYTES = 8_192  # of the answer's body: a whole URL that is sent back is recognised
+SAID_SECONDS = 1.0
+LONGEST_WAIT = 366 * 86_400  # seconds; nobody means to be asked again after that
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An answer that says yes (2xx). `body`: as much of it as was asked for."""
+
+    code: int
+    body: bytes = b""
+
+
+class HttpEndpoint:
+    """Redirects are never followed: they could lead anywhere. One that says it is gone (410) is
+    believed.
+
+    Raises httpx.InvalidURL for a URL that httpx cannot read.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        settings: ChannelSettings,
+        guard: EgressGuard,
+        clock: Clock,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        """`headers` go with each request."""
+        self._url = httpx.URL(url)
+        self._clock = clock
+        self._gone = False
+        self._headers = {"user-agent": "Warren", "accept-encoding": "identity", **(headers or {})}
+        context = httpx.create_ssl_context()
+        if settings.ca:
+            context.load_verify_locations(cadata=settings.ca)
+        inner = httpx.AsyncHTTPTransport(
+            verify=context,
+            trust_env=False,
+            # A connection of its own per attempt: checked, and never one that has gone stale.
+            limits=httpx.Limits(max_keepalive_connections=0),
+        )
+        self._client = httpx.AsyncClient(
+            transport=GuardedTransport(guard, inner),
+            timeout=settings.timeout,
+            follow_redirects=False,
+            trust_env=False,
+        )
+
+    def identity(self, kind: str, *details: str) -> ChannelIdentity:
+        """Of a channel that this URL and `details` make up."""
+        url = self._url
+        port = url.port or (443 if url.scheme == "https" else 80)
+        text = "\n".join((str(url), *details))
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        return ChannelIdentity(kind=kind, place=f"{url.host}:{port}", digest=digest)
+
+    async def request(
+        self,
+        content: bytes,
+        headers: Mapping[str, str],
+        *,
+        method: str = "POST",
+        path: str = "",
+        read: int = 0,
+    ) -> Answered | Retry | Refused:
+        """`path` is added to the URL. `read`: bytes of a good answer's body that are wanted."""
+        if self._gone:
+            return Refused(
+                "HTTP 410 before: not asked again until its secret changes, or a restart"
+            )
+        request = self._client.build_request(
+            method,
+            f"{self._url}{path}" if path else self._url,
+            content=content,
+            headers={**self._headers, **headers},
+        )
+        try:
+            response = await self._client.send(request, stream=True)
+        except EgressRefused as refused:
+            return Refused(str(refused))
+        except httpx.TransportError as error:
+            return _failed(error)
+        try:
+            if response.is_success:
+                body = await _beginning(response, read) if read else b""
+                return Answered(response.status_code, body)
+            return await self._judge(response)
+        except httpx.TransportError as error:  # the body did not come: the receiver has taken it
+            return _failed(error)
+        finally:
+            await response.aclose()
+
+    async def _judge(self, response: httpx.Response) -> Retry | Refused:
+        code = response.status_code
+        if response.is_redirect:
+            return Refused(f"HTTP {code}: redirects are not followed")
+        self._gone = code == httpx.codes.GONE
+        detail = f"HTTP {code}{await _said(response)}"
+        if code in RETRIED or response.is_server_error:
+            asked = self._retry_after(response.headers.get("retry-after"))
+            return Retry(detail, asked, uncertain=code in GATEWAYS)
+        return Refused(detail)
+
+    def _retry_after(self, header: str | None) -> float | None:
+        """Seconds to wait: the header has seconds or a date (RFC 9110, 10.2.3).
+
+        None where it has neither, or more than anybody can mean.
+        """
+        text = (header or "").strip()
+        if text.isascii() and text.isdigit():
+            seconds = float(text) if len(text) < 20 else LONGEST_WAIT + 1
+        else:
+            try:
+                at = parsedate_to_datetime(text)
+                at = at if at.tzinfo else at.replace(tzinfo=UTC)
+                seconds = max(at.timestamp() - self._clock.now_ms() / 1000, 0.0)
+            except (ValueError, OverflowError):
+                return None
+        return seconds if seconds <= LONGEST_WAIT else None
+
+    async def close(self) -> None:
+        await self._client.aclose()
+
+
+def _failed(error: httpx.TransportError) -> Retry:
+    name = type(error).__name__
+    sent = not isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout))
+    return Retry(f"{name}: {error}" if str(error) else name, uncertain=sent)
+
+
+async def _beginning(response: httpx.Response, size: int) -> bytes:
+    body = b""
+    async for chunk in response.aiter_raw(SAID_BYTES):
+        body += chunk
+        if len(body) >= size:
+            break
+    return body[:size]
+
+
+async def _said(response: httpx.Response) -> str:
+    """The beginning of the answer's body; empty when it does not come."""
+    body = b""
+    with suppress(httpx.HTTPError, TimeoutError):
+        async with asyncio.timeout(SAID_SECONDS):
+            async for chunk in response.aiter_raw(SAID_BYTES):
+                body += chunk
+                if len(body) >= SAID_BYTES:
+                    break
+    text = " ".join(body[:SAID_BYTES].decode("utf-8", "replace").split())
+    return f": {text}" if text else ""

@@ -1,0 +1,112 @@
+"""What templates of webhooks can use: Burrow's fields under Burrow's names, and Warren's. Pure.
+
+https://github.com/linkedin/Burrow/wiki/Templates. Not known here and so not there: a partition's
+`Start` (the oldest commit of Burrow's window). `Partitions` are the bad ones.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from warren.contracts import BadPartition, MaxLag, PendingDelivery
+
+from warren_notifier.channels.alert import rfc3339
+from warren_notifier.channels.incident_text import IncidentText
+
+# Burrow's names in JSON, which `jsonencoder` writes.
+_JSON_NAMES = {
+    "ClientID": "client_id",
+    "CurrentLag": "current_lag",
+    "TotalLag": "totallag",
+    "TotalPartitions": "partition_count",
+}
+
+Fields = dict[str, Any]
+
+
+def template_fields(
+    text: IncidentText, event: str, pending: PendingDelivery, extras: Mapping[str, str]
+) -> Fields:
+    """`event`: as published."""
+    return _burrow(text, pending, extras) | _warren(text, event, pending)
+
+
+def jsonencoder(value: object) -> str:
+    """JSON with the names that it has in Burrow."""
+    return json.dumps(_renamed(value))
+
+
+def _burrow(text: IncidentText, pending: PendingDelivery, extras: Mapping[str, str]) -> Fields:
+    change = text.change
+    return {
+        "Cluster": change.cluster,
+        "Group": change.group,
+        "ID": pending.incident_id,
+        "Start": rfc3339(change.opened_at),
+        "Extras": dict(extras),
+        "Result": {
+            "Cluster": change.cluster,
+            "Group": change.group,
+            "Status": change.status,
+            "Complete": 1.0,
+            "Partitions": [_partition(bad) for bad in change.partitions],
+            "TotalPartitions": sum(change.partition_counts.values()),
+            "Maxlag": _max_lag(change.max_lag),
+            "TotalLag": change.total_lag,
+        },
+    }
+
+
+def _warren(text: IncidentText, event: str, pending: PendingDelivery) -> Fields:
+    change = text.change
+    cause = change.cause if change.cause is not None and change.cause.is_known else None
+    return {
+        "kind": pending.kind,
+        "status": change.status,
+        "title": text.title,
+        "headline": text.headline,
+        "facts": [{"name": name, "value": value} for name, value in text.facts],
+        "cause": cause.sentence if cause is not None else "",
+        "action": (cause.action if cause is not None else "") or "",
+        "lateness_ms": text.lateness_ms,
+        "time_to_loss_ms": text.time_to_loss_ms,
+        "owner": text.owner,
+        "runbook": text.runbook,
+        "link": text.link,
+        "delivery_id": pending.delivery_id,
+        "incident_id": pending.incident_id,
+        "route": pending.route,
+        "channel": pending.channel,
+        "repeat": pending.repeat,
+        "left_out": pending.left_out,
+        "event": json.loads(event),
+    }
+
+
+def _partition(bad: BadPartition) -> Fields:
+    return {
+        "Topic": bad.topic,
+        "Partition": bad.partition,
+        "Owner": "",
+        "ClientID": "",
+        "Status": bad.status,
+        "End": {"Offset": bad.committed, "Timestamp": bad.committed_at, "Lag": bad.lag},
+        "CurrentLag": bad.lag,
+        "Complete": 1.0,
+    }
+
+
+def _max_lag(worst: MaxLag | None) -> Fields | None:
+    if worst is None:
+        return None
+    return {"Topic": worst.topic, "Partition": worst.partition, "CurrentLag": worst.lag}
+
+
+def _renamed(value: object) -> object:
+    if isinstance(value, dict):
+        return {_JSON_NAMES.get(k, k.lower()): _renamed(inner) for k, inner in value.items()}
+    if isinstance(value, list):
+        return [_renamed(inner) for inner in value]
+    return value

@@ -1,0 +1,15 @@
+"""Names of groups that attack whoever shows them."""
+
+from __future__ import annotations
+
+HOSTILE = {
+    "mention": "<!channel> <@U123> <!here|x>",
+    "link": "[pay](https://evil.example) <https://evil.example|pay>",
+    "markup": "*b* _i_ ~s~ `c` ```x``` > q # h :boom: @everyone",
+    "html": "<script>alert(1)</script><img src=x onerror=alert(1)>&amp;",
+    "json": '","text":"owned","x":"\\',
+    "template": "{{ 7 * 7 }} ${7*7} {% raw %}",
+    "control": "a\r\nb\u2028c\u202ed\x00e\x1b[31m",
+    "long": "n" * 1_000,
+    "wide": "\U0001f600" * 1_000,
+}

@@ -1,0 +1,158 @@
+"""Alerts as Alertmanager takes and sends them; the real one is in test_real_alertmanager.py."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from notifier.builders import MINUTE, OPENED_AT, delivery, event
+from notifier.http_receiver import Answer, HttpReceiver
+from notifier.test_slack import BASE, CLOCK, send
+from notifier.test_webhook import LOOPBACK
+from pydantic import SecretStr
+from warren.contracts import Breach, Cause
+from warren.settings.channels import (
+    AlertmanagerChannelSettings,
+    AlertmanagerWebhookChannelSettings,
+)
+from warren_notifier.channels.alert import fingerprint
+from warren_notifier.channels.alertmanager import AlertmanagerChannel
+from warren_notifier.channels.alertmanager_webhook import AlertmanagerWebhookChannel
+from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
+from warren_notifier.state.delivery import Delivery
+
+LABELS = {
+    "alertname": "WarrenGroupStatus",
+    "cluster": "prod",
+    "consumer_group": "billing",
+    "severity": "critical",
+}
+WARNING = LABELS | {"severity": "warning"}
+
+
+def alertmanager(url: str, **fields: Any) -> AlertmanagerChannel:
+    settings = AlertmanagerChannelSettings(type="alertmanager", url=SecretStr(url), **fields)
+    return AlertmanagerChannel(settings, BASE, LOOPBACK, CLOCK)
+
+
+def webhook(url: str, **fields: Any) -> AlertmanagerWebhookChannel:
+    settings = AlertmanagerWebhookChannelSettings(
+        type="alertmanager-webhook", url=SecretStr(url), **fields
+    )
+    return AlertmanagerWebhookChannel(settings, BASE, LOOPBACK, CLOCK)
+
+
+def breach(limit: str, value: float, **fields: Any) -> Breach:
+    return Breach(
+        objective="billing",
+        limit=limit,
+        status="ERR",
+        since=OPENED_AT,
+        value=value,
+        wanted=1,
+        sentence="It is late.",
+        **fields,
+    )
+
+
+def taken(what: Delivery, **fields: Any) -> tuple[Delivered, list[dict[str, Any]]]:
+    with HttpReceiver() as receiver:
+        base = receiver.url.removesuffix("/hook")
+        (result,) = send(alertmanager(f"{base}/am/", **fields), what)
+    (request,) = receiver.requests
+    assert request.path == "/am/api/v2/alerts"
+    assert isinstance(result, Delivered)
+    return result, json.loads(request.body)
+
+
+def told(what: Delivery) -> tuple[Delivered, dict[str, Any]]:
+    with HttpReceiver() as receiver:
+        (result,) = send(webhook(receiver.url), what)
+    assert isinstance(result, Delivered)
+    return result, json.loads(receiver.requests[0].body)
+
+
+def with_receipt(what: Delivery, labels: dict[str, str] | str) -> Delivery:
+    what.receipt = labels if isinstance(labels, str) else json.dumps(labels)
+    return what
+
+
+def test_an_alert_has_all_that_is_known() -> None:
+    cause = Cause(name="no_members", sentence="Nobody is in the group.", action="Start it.")
+    breaches = [
+        breach("max_freshness", 90_000, owner="payments", runbook="https://run.example/book"),
+        breach("min_time_to_loss", 1_500),
+    ]
+    what = event(cause=cause, objectives=breaches)
+    result, (alert,) = taken(delivery(what), labels={"env": "live"}, resend_interval=60)
+    assert alert["labels"] == LABELS | {"env": "live", "owner": "payments"}
+    assert result.receipt == json.dumps(alert["labels"])
+    assert alert["generatorURL"] == f"{BASE}/groups/prod/billing"
+    notes = alert["annotations"]
+    assert notes["cause"] == "Nobody is in the group."
+    assert notes["action"] == "Start it."
+    assert notes["runbook_url"] == "https://run.example/book"
+    assert (notes["lateness_seconds"], notes["time_to_loss_seconds"]) == ("90", "1.5")
+    assert alert["startsAt"] == "2026-11-21T07:00:00.123Z"
+    assert alert["endsAt"] == "2026-11-21T07:05:00.123Z"  # a minute later, and four intervals
+
+
+def test_with_another_severity_it_is_another_alert() -> None:
+    worse = event("ERR", "WARN", event_id="event-2", at=OPENED_AT + MINUTE)
+    _, alerts = taken(with_receipt(delivery(worse, kind="changed"), WARNING))
+    ends = {alert["labels"]["severity"]: alert["endsAt"] for alert in alerts}
+    assert ends == {
+        "warning": "2026-11-21T07:01:00.123Z",
+        "critical": "2026-11-21T07:09:00.123Z",
+    }
+
+
+def test_the_end_is_that_of_what_fired() -> None:
+    over = event("OK", "ERR", event_id="event-2", at=OPENED_AT + MINUTE)
+    owned = LABELS | {"owner": "payments"}
+    _, (alert,) = taken(with_receipt(delivery(over, kind="resolved"), owned))
+    assert alert["labels"] == owned
+    assert alert["endsAt"] == "2026-11-21T07:01:00.123Z"
+
+
+@pytest.mark.parametrize("receipt", ["", "C123/1.5", "[1]"])
+def test_where_it_is_not_known_what_fired_all_that_may_end(receipt: str) -> None:
+    over = event("OK", "ERR", at=OPENED_AT + MINUTE)
+    _, alerts = taken(with_receipt(delivery(over, kind="resolved"), receipt))
+    assert [alert["labels"] for alert in alerts] == [WARNING, LABELS]
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (Answer(400, body=b"bad label"), Refused("HTTP 400: bad label")),
+        (Answer(503, {"Retry-After": "9"}), Retry("HTTP 503", 9.0)),
+    ],
+)
+def test_answers(answer: Answer, expected: Result) -> None:
+    for channel in (alertmanager, webhook):
+        with HttpReceiver(answer) as receiver:
+            assert send(channel(receiver.url), delivery()) == [expected]
+
+
+def test_the_webhook_is_one_group_of_alerts_for_an_incident() -> None:
+    opened, group = told(delivery())
+    assert (group["version"], group["status"], group["receiver"]) == ("4", "firing", "mail")
+    assert group["commonLabels"] == LABELS
+    worse = event("WARN", "ERR", event_id="event-2", at=OPENED_AT + MINUTE)
+    assert opened.receipt is not None
+    _, changed = told(with_receipt(delivery(worse, kind="changed"), opened.receipt))
+    assert changed["groupKey"] == group["groupKey"]
+    assert [one["status"] for one in changed["alerts"]] == ["firing", "resolved"]
+    assert changed["status"] == "firing"
+    assert "severity" not in changed["commonLabels"]
+    over = event("OK", "WARN", event_id="event-3", at=OPENED_AT + MINUTE)
+    _, ended = told(with_receipt(delivery(over, kind="resolved"), WARNING))
+    assert (ended["status"], ended["commonLabels"]) == ("resolved", WARNING)
+
+
+def test_fingerprints_are_those_of_prometheus() -> None:
+    """Of no labels it is the offset of FNV-1a; the rest a real Alertmanager tells."""
+    assert fingerprint({}) == "cbf29ce484222325"
+    assert fingerprint({"a": "1", "b": "2"}) == fingerprint({"b": "2", "a": "1"})

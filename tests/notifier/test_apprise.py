@@ -1,0 +1,119 @@
+"""Channels through Apprise, which posts to a real server."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from typing import Any
+
+import pytest
+from notifier.builders import MINUTE, OPENED_AT, delivery, event, route
+from notifier.harness import Harness, Log, life
+from notifier.hostile_names import HOSTILE
+from notifier.http_receiver import Answer, Hang, HttpReceiver
+from notifier.test_slack import BASE, CLOCK, send
+from pydantic import SecretStr
+from warren.settings.channels import AppriseChannelSettings
+from warren_notifier.channels.apprise import LEAST, AppriseChannel
+from warren_notifier.channels.channel import ChannelUnusable, Delivered, Retry
+from warren_notifier.state.delivery import Delivery
+
+
+def channel(url: str, **fields: Any) -> AppriseChannel:
+    settings = AppriseChannelSettings(type="apprise", url=SecretStr(url), **fields)
+    return AppriseChannel(settings, BASE, CLOCK)
+
+
+def json_url(receiver: HttpReceiver, query: str = "") -> str:
+    return f"json://127.0.0.1:{receiver.port}/hook{query}"
+
+
+def posted(what: Delivery, query: str = "") -> dict[str, Any]:
+    with HttpReceiver() as receiver:
+        assert send(channel(json_url(receiver, query)), what) == [Delivered("taken")]
+    found: dict[str, Any] = json.loads(receiver.requests[0].body)
+    return found
+
+
+def test_it_says_what_a_mail_says() -> None:
+    found = posted(delivery())
+    assert found["title"].startswith("[ERR] billing on prod")
+    assert found["type"] == "failure"
+    assert "Consumer group billing on cluster prod is ERR." in found["message"]
+    assert f"{BASE}/groups/prod/billing" in found["message"]
+    over = event("OK", "ERR", event_id="e2", at=OPENED_AT + MINUTE)
+    assert posted(delivery(over, kind="resolved"))["type"] == "success"
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_names_are_short_and_call_nobody(name: str) -> None:
+    found = posted(delivery(event(group=HOSTILE[name])))
+    for text in (found["title"], found["message"]):
+        assert not any(call in text for call in ("<!channel>", "<@U123>", "@everyone"))
+    assert len(found["title"]) <= 250
+    if name == "long":
+        assert found["title"].endswith("…")
+
+
+def test_where_html_is_shown_names_are_text() -> None:
+    found = posted(delivery(event(group=HOSTILE["html"])), "?format=html")
+    assert "<script" not in found["message"]
+    assert "&lt;script&gt;" in found["message"]
+
+
+def test_where_markdown_is_shown_too() -> None:
+    found = posted(delivery(event(group="[a](https://evil.example) *b*")), "?format=markdown")
+    assert r"\[a\]" in found["message"]
+    assert r"\*b\*" in found["message"]
+
+
+def test_what_is_not_taken_is_tried_again_and_says_why() -> None:
+    with HttpReceiver(Answer(403)) as receiver:
+        (result,) = send(channel(json_url(receiver)), delivery())
+    assert isinstance(result, Retry)
+    assert "403" in result.detail
+
+
+def test_tokens_in_urls_are_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Apprise has them where others have a host."""
+    telegram = channel("tgram://123456789:AbCdEfGhIjKlMnOpQrStUvWxYz0123456/98765432/")
+
+    def fails(**_: object) -> bool:
+        raise OSError("no route to bot123456789:AbCdEfGhIjKlMnOpQrStUvWxYz0123456")
+
+    monkeypatch.setattr(telegram._service, "notify", fails)
+    (result,) = send(telegram, delivery())
+    assert isinstance(result, Retry)
+    assert "no route" in result.detail
+    assert "123456789" not in result.detail
+    assert "AbCdEf" not in result.detail
+
+
+def test_an_attempt_has_a_deadline_and_hanging_ones_are_counted() -> None:
+    log = Log()
+    with HttpReceiver(*[Hang()] * (2 + LEAST)) as receiver:
+        hanging = channel(json_url(receiver, "?rto=600"), timeout=0.2, concurrency=2)
+
+        async def scenario(tasks: asyncio.TaskGroup) -> None:
+            harness = Harness(log, tasks, [route(channels=("any",))], {"any": hanging})
+            await harness.assign()
+            await harness.read(event())
+            while len(log.audit()) < 2 + LEAST + 1:
+                await asyncio.sleep(0.01)
+
+        life(scenario)
+    assert log.audit()[0].detail == "no answer within 0.2 s"
+    assert log.audit()[2 + LEAST].detail == f"{2 + LEAST} attempts hang"
+
+
+@pytest.mark.parametrize("url", ["nothing://x", "https//x", ""])
+def test_urls_that_apprise_does_not_know(url: str) -> None:
+    with pytest.raises(ChannelUnusable, match="Apprise knows no such URL"):
+        channel(url)
+
+
+def test_the_extra_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "apprise", None)
+    with pytest.raises(ChannelUnusable, match=r"warren-notifier\[apprise\]"):
+        channel("ntfys://topic")

@@ -1,0 +1,135 @@
+"""PagerDuty against a receiver that checks what its documentation demands."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Any
+
+import pytest
+from notifier.builders import MINUTE, OPENED_AT, bad_partition, delivery, event
+from notifier.hostile_names import HOSTILE
+from notifier.http_receiver import Answer, HttpReceiver, Request
+from notifier.test_slack import BASE, CLOCK, send
+from notifier.test_webhook import LOOPBACK
+from pydantic import SecretStr, ValidationError
+from warren.contracts import Cause
+from warren.settings.channels import PagerDutyChannelSettings
+from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
+from warren_notifier.channels.pagerduty import PagerDutyChannel
+from warren_notifier.state.delivery import Delivery
+
+KEY = "0123456789abcdef0123456789ABCDEF"
+
+
+def channel(url: str, key: str = KEY, **fields: Any) -> PagerDutyChannel:
+    settings = PagerDutyChannelSettings(
+        type="pagerduty", routing_key=SecretStr(key), url=url, **fields
+    )
+    return PagerDutyChannel(settings, BASE, LOOPBACK, CLOCK)
+
+
+def enqueue(request: Request) -> Answer:
+    """POST /v2/enqueue: https://developer.pagerduty.com/docs/events-api-v2/trigger-events/."""
+    found, wrong = json.loads(request.body), []
+    if len(request.body) > 512 * 1000:
+        wrong.append("size")
+    if len(found["routing_key"]) != 32:
+        wrong.append("Length of 'routing_key' is incorrect (should be 32 characters)")
+    if found["event_action"] not in ("trigger", "acknowledge", "resolve"):
+        wrong.append("event_action")
+    if not 1 <= len(found["dedup_key"]) <= 255:
+        wrong.append("dedup_key")
+    if found["event_action"] == "trigger":
+        payload = found["payload"]
+        datetime.fromisoformat(payload["timestamp"])
+        if not 1 <= len(payload["summary"]) <= 1024:
+            wrong.append("summary")
+        if not payload["source"]:
+            wrong.append("source")
+        if payload["severity"] not in ("critical", "error", "warning", "info"):
+            wrong.append("severity")
+        wrong += [f"link {one}" for one in found["links"] if not one["href"].startswith("http")]
+    if wrong:
+        return Answer(400, body=json.dumps({"status": "invalid event", "errors": wrong}).encode())
+    return Answer(202, body=b'{"status": "success"}')
+
+
+def sent(what: Delivery, **fields: Any) -> dict[str, Any]:
+    with HttpReceiver(decide=enqueue) as receiver:
+        assert send(channel(receiver.url, **fields), what) == [Delivered("HTTP 202")]
+    (request,) = receiver.requests
+    found: dict[str, Any] = json.loads(request.body)
+    return found
+
+
+def test_an_opening_triggers_an_alert_with_all_that_is_known() -> None:
+    cause = Cause(name="no_members", sentence="Nobody is in the group.", action="Start it.")
+    found = sent(delivery(event(cause=cause)))
+    assert found["event_action"] == "trigger"
+    assert found["dedup_key"] == "incident-1"
+    assert found["client_url"] == f"{BASE}/groups/prod/billing"
+    payload = found["payload"]
+    assert payload["severity"] == "critical"
+    assert (payload["source"], payload["component"]) == ("prod", "billing")
+    assert payload["class"] == "no_members"
+    assert payload["custom_details"]["Cause"] == "Nobody is in the group."
+    assert payload["custom_details"]["What to do"] == "Start it."
+    assert payload["custom_details"]["Worst partitions"][0]["lag"] == 2101
+
+
+def test_a_change_goes_to_the_same_alert_with_its_severity() -> None:
+    found = sent(delivery(event("WARN", "ERR"), kind="changed"))
+    assert (found["event_action"], found["dedup_key"]) == ("trigger", "incident-1")
+    assert found["payload"]["severity"] == "warning"
+    told = sent(delivery(event("WARN", "ERR"), kind="changed"), severities={"WARN": "info"})
+    assert told["payload"]["severity"] == "info"
+
+
+@pytest.mark.parametrize("kind", ["resolved", "changed"])
+def test_the_end_resolves_it(kind: Any) -> None:
+    over = event("OK", "ERR", event_id="event-2", at=OPENED_AT + MINUTE)
+    assert sent(delivery(over, kind=kind)) == {
+        "routing_key": KEY,
+        "event_action": "resolve",
+        "dedup_key": "incident-1",
+    }
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_names_stay_within_limits(name: str) -> None:
+    found = sent(delivery(event(group=HOSTILE[name])))
+    assert found["payload"]["summary"].startswith("[ERR] ")
+
+
+def test_long_incident_ids_have_short_keys_that_stay() -> None:
+    long = event(incident_id="i" * 300)
+    over = event("OK", "ERR", incident_id="i" * 300)
+    assert sent(delivery(long))["dedup_key"] == sent(delivery(over, kind="resolved"))["dedup_key"]
+
+
+def test_the_largest_event_fits() -> None:
+    name = "\U0001f600" * 20_000
+    bad = [bad_partition(n).model_copy(update={"topic": name}) for n in range(10)]
+    cause = Cause(name="too_slow", sentence=name, action=name)
+    found = sent(delivery(event(group=name, partitions=bad, cause=cause)))
+    assert found["payload"]["custom_details"]["Cause"].endswith("…")
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (Answer(429), Retry("HTTP 429", 120.0)),
+        (Answer(429, {"Retry-After": "7"}), Retry("HTTP 429", 7.0)),
+        (Answer(500), Retry("HTTP 500")),
+        (Answer(400, body=b"invalid event"), Refused("HTTP 400: invalid event")),
+    ],
+)
+def test_answers(answer: Answer, expected: Result) -> None:
+    with HttpReceiver(answer) as receiver:
+        assert send(channel(receiver.url), delivery()) == [expected]
+
+
+def test_a_key_that_is_none_is_refused_when_settings_are_read() -> None:
+    with pytest.raises(ValidationError, match="32 letters and digits"):
+        channel("https://events.example.org", key="short")

@@ -1,0 +1,127 @@
+"""Teams against a receiver that checks what Microsoft's documentation demands."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from notifier.builders import MINUTE, OPENED_AT, delivery, event
+from notifier.hostile_names import HOSTILE
+from notifier.http_receiver import Answer, HttpReceiver, Request
+from notifier.test_alertmanager import breach
+from notifier.test_slack import BASE, CLOCK, send
+from notifier.test_webhook import LOOPBACK
+from pydantic import SecretStr
+from warren.contracts import Cause
+from warren.settings.channels import TeamsChannelSettings
+from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
+from warren_notifier.channels.teams import TeamsChannel
+from warren_notifier.state.delivery import Delivery
+
+# https://adaptivecards.io/explorer: what our cards are made of, with what each must and may have.
+ELEMENTS = {
+    "Container": ({"items"}, {"style", "bleed"}),
+    "RichTextBlock": ({"inlines"}, {"spacing"}),
+    "TextRun": ({"text"}, {"weight", "size", "isSubtle"}),
+    "Action.OpenUrl": ({"url"}, {"title"}),
+}
+
+
+def channel(url: str) -> TeamsChannel:
+    settings = TeamsChannelSettings(type="teams", url=SecretStr(url))
+    return TeamsChannel(settings, BASE, LOOPBACK, CLOCK)
+
+
+def workflow(request: Request) -> Answer:
+    if request.headers["content-type"] != "application/json; charset=utf-8":
+        return Answer(400, body=b"charset")
+    if len(request.body) > 28 * 1000:
+        return Answer(413, body=b"RequestEntityTooLarge")
+    message = json.loads(request.body)
+    (attachment,) = message["attachments"]
+    card = attachment["content"]
+    right = (
+        message["type"] == "message"
+        and attachment["contentType"] == "application/vnd.microsoft.card.adaptive"
+        and (card["type"], card["version"]) == ("AdaptiveCard", "1.4")
+    )
+    wrong = [] if right else ["envelope"]
+    for element in (*card["body"], *card["actions"]):
+        wrong += _violations(element)
+    return Answer(400, body=repr(wrong).encode()) if wrong else Answer(202)
+
+
+def _violations(element: dict[str, Any]) -> Iterator[str]:
+    required, optional = ELEMENTS[element["type"]]
+    fields = element.keys() - {"type"}
+    if not required <= fields or fields - required - optional:
+        yield f"{element['type']} {sorted(fields)}"
+    if element["type"] == "TextRun" and not element["text"]:
+        yield "a text run is empty"
+    if element["type"] == "Action.OpenUrl" and not element["url"].startswith("http"):
+        yield f"url {element['url']}"
+    for inner in (*element.get("items", ()), *element.get("inlines", ())):
+        yield from _violations(inner)
+
+
+def posted(what: Delivery) -> dict[str, Any]:
+    with HttpReceiver(decide=workflow) as receiver:
+        assert send(channel(receiver.url), what) == [Delivered("HTTP 202")]
+    card: dict[str, Any] = json.loads(receiver.requests[0].body)["attachments"][0]["content"]
+    return card
+
+
+def shown(card: dict[str, Any]) -> str:
+    blocks = [*card["body"][0]["items"], *card["body"][1:]]
+    return "\n".join("".join(run["text"] for run in block["inlines"]) for block in blocks)
+
+
+def test_a_card_says_what_is_wrong_and_what_to_do() -> None:
+    cause = Cause(name="no_members", sentence="Nobody is in the group.", action="Start it.")
+    late = breach("max_freshness", 90_000, owner="payments", runbook="https://run.example/book")
+    card = posted(delivery(event(cause=cause, objectives=[late])))
+    text = shown(card)
+    assert text.startswith("[ERR] billing on prod: It is late.")
+    for line in ("Cause: Nobody is in the group.", "Owner: payments", "Late by: 1 m 30 s"):
+        assert line in text
+    assert card["body"][0]["style"] == "attention"
+    assert [action["url"] for action in card["actions"]] == [
+        f"{BASE}/groups/prod/billing",
+        "https://run.example/book",
+    ]
+
+
+def test_the_end_is_good() -> None:
+    over = event("OK", "ERR", event_id="event-2", at=OPENED_AT + MINUTE)
+    card = posted(delivery(over, kind="resolved"))
+    assert card["body"][0]["style"] == "good"
+    assert "is OK again." in shown(card)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_no_name_becomes_markup_or_breaks_a_limit(name: str) -> None:
+    cause = Cause(name="too_slow", sentence=HOSTILE[name] * 9, action=HOSTILE[name] * 9)
+    card = posted(delivery(event(group=HOSTILE[name], cause=cause)))
+    if name == "wide":
+        assert "…" in shown(card)
+
+
+@pytest.mark.parametrize("runbook", ["javascript:alert(1)", "ask Ann", "https://a b", "http://["])
+def test_a_runbook_that_is_no_link_is_text(runbook: str) -> None:
+    card = posted(delivery(event(objectives=[breach("max_lag", 1, runbook=runbook)])))
+    assert len(card["actions"]) == 1
+    assert f"What to do: {runbook}" in shown(card)
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (Answer(429, {"Retry-After": "5"}), Retry("HTTP 429", 5.0)),
+        (Answer(404, body=b"WorkflowNotFound"), Refused("HTTP 404: WorkflowNotFound")),
+    ],
+)
+def test_answers(answer: Answer, expected: Result) -> None:
+    with HttpReceiver(answer) as receiver:
+        assert send(channel(receiver.url), delivery()) == [expected]

@@ -1,0 +1,175 @@
+"""Webhooks that templates write, against a real server."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import parse_qs
+
+import pytest
+from notifier.builders import MINUTE, OPENED_AT, delivery, event
+from notifier.hostile_names import HOSTILE
+from notifier.http_receiver import Answer, HttpReceiver, Request
+from notifier.test_slack import BASE, CLOCK, send
+from notifier.test_webhook import LOOPBACK
+from pydantic import SecretStr
+from warren.contracts import Cause
+from warren.settings.channels import TemplateChannelSettings
+from warren_notifier.channels.channel import ChannelUnusable, Delivered, Refused, Retry
+from warren_notifier.channels.template_webhook import TemplateChannel
+from warren_notifier.state.delivery import Delivery
+
+# Burrow's own default-http-post.tmpl says these, with its names, in Go's language.
+BURROW = """
+{
+  "api_key": "{{ Extras.api_key }}", "incident_key": "{{ ID }}", "start": "{{ Start }}",
+  "client": "{{ Extras.app }}", "group": "{{ Group }}", "cluster": "{{ Cluster }}",
+  "status": "{{ Result.Status }}", "complete": {{ Result.Complete }},
+  "lag": {{ Result.TotalLag }}, "count": {{ Result.TotalPartitions }},
+  "partitions": {{ jsonencoder(Result.Partitions) }}, "worst": {{ Result.Maxlag | jsonencoder }}
+}
+"""
+
+
+def channel(url: str, body: str, **fields: Any) -> TemplateChannel:
+    for name in ("close_url",):
+        if name in fields:
+            fields[name] = SecretStr(fields[name])
+    settings = TemplateChannelSettings(type="template", url=SecretStr(url), body=body, **fields)
+    return TemplateChannel(settings, BASE, LOOPBACK, CLOCK)
+
+
+def sent(body: str, what: Delivery | None = None, **fields: Any) -> Request:
+    with HttpReceiver() as receiver:
+        (result,) = send(channel(receiver.url, body, **fields), what or delivery())
+    assert result == Delivered("HTTP 200")
+    (request,) = receiver.requests
+    return request
+
+
+def over() -> Delivery:
+    return delivery(event("OK", "ERR", event_id="e2", at=OPENED_AT + MINUTE), kind="resolved")
+
+
+def test_burrows_fields_are_there() -> None:
+    extras = {"api_key": SecretStr("k"), "app": SecretStr("Warren")}
+    request = sent(BURROW, extras=extras)
+    assert request.headers["content-type"] == "application/json"
+    assert request.headers["webhook-id"] == "delivery-1"
+    assert json.loads(request.body) == {
+        "api_key": "k",
+        "incident_key": "incident-1",
+        "start": "2026-11-21T07:00:00.123Z",
+        "client": "Warren",
+        "group": "billing",
+        "cluster": "prod",
+        "status": "ERR",
+        "complete": 1.0,
+        "lag": 2140,
+        "count": 12,
+        "partitions": [
+            {
+                "topic": "orders",
+                "partition": 1,
+                "owner": "",
+                "client_id": "",
+                "status": "STOP",
+                "end": {"offset": 1180, "timestamp": OPENED_AT - MINUTE, "lag": 2101},
+                "current_lag": 2101,
+                "complete": 1.0,
+            }
+        ],
+        "worst": {"topic": "orders", "partition": 1, "current_lag": 2101},
+    }
+
+
+def test_warrens_fields_are_there() -> None:
+    body = """{"a": "{{ title }}", "b": "{{ cause }}", "c": "{{ action }}", "d": "{{ link }}",
+      "e": {{ event | tojson }}, "f": {{ facts | tojson }}, "g": {{ lateness_ms }},
+      "h": "{{ kind }}{{ route }}{{ channel }}{{ delivery_id }}{{ repeat }}{{ left_out }}"}"""
+    cause = Cause(name="no_members", sentence="Nobody is there.", action="Start it.")
+    published = event(cause=cause)
+    found = json.loads(sent(body, delivery(published)).body)
+    assert found["a"].startswith("[ERR] billing on prod")
+    assert (found["b"], found["c"]) == ("Nobody is there.", "Start it.")
+    assert found["d"] == f"{BASE}/groups/prod/billing"
+    assert found["e"] == json.loads(published.to_bytes())
+    assert {"name": "Lag", "value": "2,140 records"} in found["f"]
+    assert found["g"] is None
+    assert found["h"] == "openedallmaildelivery-100"
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_no_name_ends_its_string(name: str) -> None:
+    found = json.loads(sent('{"text": "{{ Group }}!"}', delivery(event(group=HOSTILE[name]))).body)
+    assert found == {"text": HOSTILE[name] + "!"}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_nor_its_field_of_a_form(name: str) -> None:
+    request = sent(
+        "group={{ Group }}&status={{ status }}",
+        delivery(event(group=HOSTILE[name])),
+        escape="form",
+        content_type="application/x-www-form-urlencoded",
+    )
+    assert request.headers["content-type"] == "application/x-www-form-urlencoded"
+    assert parse_qs(request.body.decode()) == {"group": [HOSTILE[name]], "status": ["ERR"]}
+
+
+def test_plain_text_is_as_it_is() -> None:
+    request = sent("{{ Group }} is {{ status }}", delivery(event(group="a<b")), escape="none")
+    assert request.body == b"a<b is ERR"
+
+
+def test_the_end_may_be_another_request() -> None:
+    with HttpReceiver() as opened, HttpReceiver() as closed:
+        hook = channel(
+            opened.url,
+            "{}",
+            method="PUT",
+            close_url=closed.url.replace("/hook", "/end"),
+            close_method="PATCH",
+            close_body='{"over": "{{ Group }}"}',
+            headers={"Authorization": SecretStr("Basic x")},
+        )
+        send(hook, delivery(), over())
+    (first,), (last,) = opened.requests, closed.requests
+    assert (first.path, first.body) == ("/hook", b"{}")
+    assert (last.path, json.loads(last.body)) == ("/end", {"over": "billing"})
+    assert (first.method, last.method) == ("PUT", "PATCH")
+    assert last.headers["authorization"] == "Basic x"
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ("{{ Group", "line 1: unexpected end"),
+        ('{"a": "{{ Grup }}"}', "'Grup' is undefined"),
+        ('{"a": {{ Group }}}', "makes no JSON"),
+        ('{"a": "{{ Group.__class__.__mro__ }}"}', "unsafe"),
+        ('{"a": "{{ Result.Partitions.append(1) }}"}', "unsafe|not safely callable"),
+        ('{"a": {{ 1 / 0 }}}', "ZeroDivisionError"),
+        ('{"a": "{{ range(10000000) }}"}', "OverflowError|Range too big"),
+        ('{"a": "{{ "x" * 2000000 }}"}', "more than 1048576"),
+        ("{% include '/etc/passwd' %}", "no loader"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_at_the_start(body: str, why: str) -> None:
+    with pytest.raises(ChannelUnusable, match=why):
+        channel("https://hooks.example.org", body)
+
+
+def test_what_fails_later_is_refused_then() -> None:
+    body = '{"lag": {{ 100 / Result.TotalLag }}}'
+    with HttpReceiver() as receiver:
+        (result,) = send(channel(receiver.url, body), delivery(event(total_lag=0)))
+    assert isinstance(result, Refused)
+    assert "ZeroDivisionError" in result.detail
+    assert receiver.requests == []
+
+
+def test_answers_are_judged_as_those_of_other_webhooks() -> None:
+    with HttpReceiver(Answer(503), Answer(301), Answer(204)) as receiver:
+        results = send(channel(receiver.url, "{}"), delivery(), delivery(), delivery())
+    assert [type(result) for result in results] == [Retry, Refused, Delivered]
