@@ -332,7 +332,9 @@ class TestResends:
 
     def test_though_somebody_looks_after_it_and_nobody_is_reminded(self) -> None:
         later = NOW + HOUR
-        decision = self.ROUTER.on_repeat(change(), self.opened(), {}, (), later, reminding=False)
+        decision = self.ROUTER.on_repeat(
+            change(), self.opened(), {}, (), later, is_looked_after=True
+        )
         assert decision is not None
         assert kinds(decision.deliveries) == [("alerts", "repeated")]
 

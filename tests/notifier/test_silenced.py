@@ -7,13 +7,15 @@ from typing import Any
 
 import pytest
 from notifier.asked import acknowledgement, put, silence
-from notifier.builders import MINUTE, OPENED_AT, event, route
+from notifier.builders import MINUTE, OPENED_AT, change, event, pending_delivery, route
 from notifier.harness import Hanging, Harness, Log, Scripted, life
 from support.waiting import until
 from warren.clock import ManualClock
-from warren.contracts import StatusChangeEvent
+from warren.contracts import StatusChangeEvent, Told
 from warren.silences import Silences
 from warren_notifier.channels.channel import Retry
+from warren_notifier.routing.decisions import Router
+from warren_notifier.silences.holds import Holds
 
 OVER = OPENED_AT + 60 * MINUTE
 
@@ -314,3 +316,27 @@ def test_an_acknowledged_incident_is_not_repeated_and_its_end_is_told() -> None:
     life(scenario)
     kinds = [d.pending.kind for d in mail.sent]
     assert kinds == ["opened", "repeated", "changed", "resolved"], "that it is worse is news"
+
+
+def test_what_hears_of_an_incident_again_lest_it_takes_it_for_over_goes_on_hearing() -> None:
+    """As an Alertmanager does: silence or not, and whether somebody looks after it or not."""
+    again = {"kind": "repeated", "channel": "alerts"}
+    holds = Holds(put(Silences(), silence()), [], {"alerts"}).at(OPENED_AT)
+    subject = change().subject
+    assert holds.of(subject, pending_delivery(**again)) is None
+    assert holds.of(subject, pending_delivery(kind="repeated")) is not None
+    assert holds.of(subject, pending_delivery(channel="alerts")) is not None
+    router = Router(
+        [route(channels=("mail", "alerts"), repeat_interval=60)], 1, resends={"alerts": 120_000}
+    )
+    told = {
+        name: Told(incident_id="incident-1", channel=name, route="all", status="ERR")
+        for name in ("mail", "alerts")
+    }
+    incident = router.on_change(change(), 0, None, {}, OPENED_AT).incident
+    assert incident is not None
+    later = router.on_repeat(
+        change(), incident, told, (), OPENED_AT + 120_000, is_looked_after=True
+    )
+    assert later is not None
+    assert [one.channel for one in later.deliveries] == ["alerts"]

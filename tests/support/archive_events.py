@@ -104,7 +104,7 @@ def sample(annotation: Any, *, full: bool) -> Any:
             for name, field in annotation.model_fields.items()
             if full or field.is_required()
         }
-    if origin is list:
+    if origin in (list, tuple):
         return [sample(arguments[0], full=full)] * 2
     if origin is dict:
         return {sample(arguments[0], full=full): sample(arguments[1], full=full)}

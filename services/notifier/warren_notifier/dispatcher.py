@@ -143,11 +143,9 @@ class Dispatcher:
                 continue
             if state.incident is None or state.change is None:
                 continue
-            reminding = not self._holds.is_looked_after(state.incident.incident_id)
-            told, under_way = state.told(), state.under_way()
-            decision = self._router.on_repeat(
-                state.change, state.incident, told, under_way, now, reminding=reminding
-            )
+            known = (state.change, state.incident, state.told(), state.under_way(), now)
+            quiet = self._holds.is_looked_after(state.incident.incident_id)
+            decision = self._router.on_repeat(*known, is_looked_after=quiet)
             if decision is not None:
                 self._note(state, state.change, decision, batch)
         await self._make_durable(batch)

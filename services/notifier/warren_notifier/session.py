@@ -140,7 +140,7 @@ class Session:
                     self._writer,
                     self._recorder,
                     self._queues,
-                    Holds(silences, self._grouping.routes),
+                    Holds(silences, self._grouping.routes, self._settings.resend_intervals()),
                     self._clock,
                 )
                 asked = SilenceTopics(self._home, silences, dispatcher.test, self._sleep)

@@ -69,7 +69,7 @@ def _required(annotation: Any, where: str) -> DataType:
         return _SCALARS[annotation]
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return struct_of(annotation)
-    if origin is list:
+    if origin is list or (origin is tuple and arguments[1:] == (...,)):
         return ArrayType(*_column(arguments[0], where))
     if origin is dict and isinstance(_required(arguments[0], where), StringType):
         return MapType(StringType(), *_column(arguments[1], where))

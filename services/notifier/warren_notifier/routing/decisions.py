@@ -96,7 +96,7 @@ class Router:
                     "bad_since": now if done.bad_since is None else done.bad_since,
                 }
             )
-            progress |= self._resent(route, channels, progress, now)
+            progress |= self.resent(route, channels, progress, now)
         news += self._eased(change, offset, told, {one.told.channel for one in news}, now)
         changed = incident.model_copy(
             update={"event_id": change.event_id, "offset": offset, "routes": progress}
@@ -142,7 +142,7 @@ class Router:
                         "bad_since": now if done.bad_since is None else done.bad_since,
                     }
                 )
-                progress |= self._resent(route, added, progress, now)
+                progress |= self.resent(route, added, progress, now)
         if progress == incident.routes:
             return None
         return Decision(incident.model_copy(update={"routes": progress}), tuple(news))
@@ -187,21 +187,20 @@ class Router:
         under_way: Collection[str],
         now: int,
         *,
-        reminding: bool = True,
+        is_looked_after: bool = False,
     ) -> Decision | None:
         """Deliveries that are due again for an incident that is still open; None when none is.
 
         `change` is the incident's newest. `under_way`: channels with a pending delivery of it;
-        there is nothing to repeat there. `reminding`: people are reminded; nobody is who looks
-        after it.
+        there is nothing to repeat there. `is_looked_after`: nobody need be reminded.
         """
         progress, news = dict(incident.routes), []
         for route, channels in self._targets(change, incident):
             for key, interval, some in self._repeated(route, channels):
+                if is_looked_after and key == route.name:
+                    continue
                 done = progress.get(key)
                 if not interval or done is None or done.repeat_at is None or done.repeat_at > now:
-                    continue
-                if key == route.name and not reminding:
                     continue
                 number = done.repeats + 1
                 update = {"repeats": number, "repeat_at": _next(interval, now)}
@@ -229,7 +228,7 @@ class Router:
             if channel in self.resends:
                 yield _resend_key(route, channel), self.resends[channel], [channel]
 
-    def _resent(
+    def resent(
         self, route: Route, told: Sequence[str], progress: Mapping[str, RouteProgress], now: int
     ) -> dict[str, RouteProgress]:
         """The progress of channels that have just been told and must hear of it again."""

@@ -28,6 +28,8 @@ def on_escalate(
             if channel in told or channel in reached:  # by another route
                 continue
             news.append(router.opening(change, incident.offset, route, channel, told, now))
+        telling = [one.told.channel for one in news if one.told.route == route.name]
+        progress |= router.resent(route, telling, progress, now)
         progress[route.name] = done.model_copy(
             update={
                 "escalated": True,

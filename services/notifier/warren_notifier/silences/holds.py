@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -25,14 +25,18 @@ class Hold:
 class Holds:
     """Answers for `silences` and the mute windows of `routes`."""
 
-    def __init__(self, silences: Silences, routes: Sequence[Route] = ()) -> None:
+    def __init__(
+        self, silences: Silences, routes: Sequence[Route] = (), resends: Collection[str] = ()
+    ) -> None:
+        """`resends`: channels that take an incident for over of which they hear nothing."""
+        self._resends = frozenset(resends)
         self._silences = silences
         self._muted = {route.name: route.mute for route in routes if route.mute}
 
     def at(self, now: int) -> HoldsAt:
         """What holds at `now` (Unix milliseconds)."""
         muted = {name: muted_until(windows, now) for name, windows in self._muted.items()}
-        return HoldsAt(self._silences.in_force(now), muted)
+        return HoldsAt(self._silences.in_force(now), muted, self._resends)
 
     def is_looked_after(self, incident_id: str) -> bool:
         """Whether somebody has acknowledged an incident."""
@@ -45,6 +49,7 @@ class HoldsAt:
 
     silences: InForce
     muted: dict[str, int | None]
+    resends: frozenset[str] = frozenset()
 
     def of(self, subject: Subject, pending: PendingDelivery) -> Hold | None:
         """Why a delivery is put off; None: it is not. The end of what was told never is, nor
@@ -52,6 +57,8 @@ class HoldsAt:
         """
         if pending.kind == "resolved" or subject.cluster == TEST_CLUSTER:
             return None
+        if pending.kind == "repeated" and pending.channel in self.resends:
+            return None  # it would say that the incident is over
         silence = self.silences.of(subject.cluster, subject.group) if self.silences else None
         if silence is not None:
             why = f": {silence.why}" if silence.why else ""
