@@ -330,14 +330,6 @@ class TestResends:
         alerts = [(2 * n, "alerts", "repeated", n) for n in range(1, 6)]
         assert seen == [*alerts[:4], (10, "mail", "repeated", 1), alerts[4]]
 
-    def test_though_somebody_looks_after_it_and_nobody_is_reminded(self) -> None:
-        later = NOW + HOUR
-        decision = self.ROUTER.on_repeat(
-            change(), self.opened(), {}, (), later, is_looked_after=True
-        )
-        assert decision is not None
-        assert kinds(decision.deliveries) == [("alerts", "repeated")]
-
     def test_also_on_a_route_that_repeats_nothing(self) -> None:
         quiet = Router([route(channels=("mail", "alerts"))], HOUR, resends={"alerts": 120_000})
         incident = decided(quiet, change()).incident

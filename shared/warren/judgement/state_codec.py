@@ -122,6 +122,10 @@ class Positions(NamedTuple):
     latest: Int64  # [Latest, partition]
     commits: Commits
 
+    @classmethod
+    def of(cls, state: GroupState) -> Positions:
+        return cls(state.applied.observed_at, state.layout, state.latest, state.commits)
+
 
 def positions_in(value: bytes) -> Positions | None:
     """Without reading the windows; None for a group that is gone. Raises CorruptState."""

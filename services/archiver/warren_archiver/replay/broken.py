@@ -10,6 +10,7 @@ from warren.contracts import FreshnessEvent
 from warren.errors import ContractViolation
 from warren.evaluation import RuleBook
 from warren.judgement.state import GroupState
+from warren.judgement.state_codec import Positions
 from warren.objectives.group_record import GroupRecord, after_event
 from warren.objectives.lag import GroupLag, group_lag
 from warren.objectives.limits import Limit, ObjectiveBook
@@ -94,7 +95,7 @@ class GroupObjectives:
 
     def _lag(self, key: GroupKey, now: int) -> GroupLag | None:
         state = self._known.get(key)
-        return group_lag(state, now) if isinstance(state, GroupState) else None
+        return group_lag(Positions.of(state), now) if isinstance(state, GroupState) else None
 
 
 def broken(turns: Iterable[Turn], start_ms: int, end_ms: int) -> list[Broken]:
