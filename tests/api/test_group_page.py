@@ -139,3 +139,28 @@ def test_time_to_catch_up_is_told_when_it_will(filled: Api) -> None:
     soup = page(filled, "/groups/demo/fine")
     assert text(fact(soup, "Caught up in")) == "Caught up in 10 s if rates stay as they are"
     assert "Caught up in" not in page(filled, "/groups/demo/billing").get_text()
+
+
+def test_objectives_that_are_not_kept(filled: Api) -> None:
+    """A group may be OK by its commits, and late all the same."""
+    breach = {
+        "objective": "on-time",
+        "limit": "max_freshness",
+        "status": "WARN",
+        "since": NOW - 120_000,
+        "value": 700_000,
+        "wanted": 300_000,
+        "sentence": "orders/1 is 11 m late at least, 5 m are allowed",
+        "owner": "<b>payments</b>",
+        "runbook": "https://runbooks.example.org/late",
+    }
+    kind = {"type": "warren.group.freshness.changed", "incident_id": "late-1"}
+    filled.change("billing", "WARN", NOW - 60_000, **kind, objectives=[breach])
+    soup = page(filled, "/groups/demo/billing")
+    (shown,) = [text(p) for p in soup.select("p.why") if "Objective" in p.get_text()]
+    assert "orders/1 is 11 m late at least, 5 m are allowed, since 2 m" in shown
+    assert "owner <b>payments</b>" in shown
+    assert "https://runbooks.example.org/late" in shown
+    assert soup.find("a", href="/incidents/late-1")
+    filled.change("billing", "OK", NOW, previous="WARN", **kind, objectives=[])
+    assert "Objective" not in page(filled, "/groups/demo/billing").get_text()

@@ -18,6 +18,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Row, SparkSession
 from support.archive_events import event_frame
 from support.silver_events import SILENCE, START, history
+from warren.contracts import FRESHNESS_CHANGED, STATUS_CHANGED
 from warren.contracts.topics import CATALOGUE
 from warren_archiver.lake.lake import Lake
 from warren_archiver.silver import catalogue
@@ -179,6 +180,22 @@ def test_statuses_hold_until_the_next_one(filled: Filled) -> None:
     rows.sort(key=lambda row: row["from"])
     assert [row["status"] for row in rows] == ["WARN", "ERR", "OK"]
     assert [row["until"] for row in rows] == [rows[1]["from"], rows[2]["from"], None]
+
+
+def test_statuses_of_other_types_do_not_end_one(filled: Filled) -> None:
+    rows = _of(filled, catalogue.STATUS_INTERVALS, group="settlement")
+    minutes = {
+        (row["type"], row["status"]): [
+            at and (at.timestamp() * 1000 - START) / 60_000 for at in (row["from"], row["until"])
+        ]
+        for row in rows
+    }
+    assert minutes == {
+        (FRESHNESS_CHANGED, "WARN"): [1, 4],
+        (STATUS_CHANGED, "ERR"): [2, 3],
+        (STATUS_CHANGED, "OK"): [3, None],
+        (FRESHNESS_CHANGED, "OK"): [4, None],
+    }
 
 
 def test_members_that_joined_and_left_are_told(filled: Filled) -> None:

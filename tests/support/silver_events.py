@@ -9,7 +9,14 @@ from typing import Any
 from support import freshness_events
 from support.archive_events import NOW, Record, key, offset_event
 from support.freshness_events import freshness_event, late
-from warren.contracts import GroupEvent, NotificationEvent, StatusChangeEvent, TopicsEvent
+from warren.contracts import (
+    FRESHNESS_CHANGED,
+    STATUS_CHANGED,
+    GroupEvent,
+    NotificationEvent,
+    StatusChangeEvent,
+    TopicsEvent,
+)
 from warren.contracts.event import Event
 from warren.contracts.topics import (
     FRESHNESS,
@@ -35,6 +42,8 @@ def history() -> list[Record]:
             values.append((topic, key(group), event.to_bytes(), at))
         values.append((GROUPS, key(group), None, START + 14 * MINUTE))
         values.append((FRESHNESS, key(group), None, START + 14 * MINUTE))
+    for at, change in _late_and_stopped("settlement"):
+        values.append((LAG_STATUS, key("settlement"), change.to_bytes(), at))
     for at, event in _log_ends():
         values.append((TOPICS, b"prod", event.to_bytes(), at))
     values += values[3:40:7]  # told twice
@@ -62,6 +71,22 @@ def _of_group(group: str) -> Iterator[tuple[Topic, Event, int]]:
         at = START + step * 3 * MINUTE
         yield LAG_STATUS, status_change(group, at, status, previous, f"incident-{group}"), at
         yield NOTIFICATIONS, delivery(group, at + 500, status, step, f"incident-{group}"), at
+
+
+def _late_and_stopped(group: str) -> Iterator[tuple[int, StatusChangeEvent]]:
+    """Late from the first to the fourth minute, stopped from the second to the third."""
+    for minute, (kind, status, previous) in enumerate(
+        [
+            (FRESHNESS_CHANGED, "WARN", "OK"),
+            (STATUS_CHANGED, "ERR", "OK"),
+            (STATUS_CHANGED, "OK", "ERR"),
+            (FRESHNESS_CHANGED, "OK", "WARN"),
+        ],
+        1,
+    ):
+        at = START + minute * MINUTE
+        change = status_change(group, at, status, previous, f"{kind}-{group}")
+        yield at, change.model_copy(update={"type": kind})
 
 
 def _membership(group: str, at: int, generation: int, members: list[str]) -> GroupEvent:

@@ -16,6 +16,7 @@ from fastapi.responses import HTMLResponse
 from warren_api.context import ApiContext, Verdicts
 from warren_api.http.raw_path import Segment
 from warren_api.model.group import GroupView
+from warren_api.model.incidents import incidents
 from warren_api.model.membership import Membership
 from warren_api.model.verdict import rank
 from warren_api.pages.asking import add_routes
@@ -78,6 +79,7 @@ def router(context: ApiContext) -> APIRouter:
         view = context.model.group(cluster, name)
         membership = view.membership if view else context.model.unjudged(cluster, name)
         notes = context.notes()
+        past = context.model.history.of_group(cluster, name)
         rows = sorted(view.partitions, key=lambda row: row.badness, reverse=True) if view else []
         return render(
             template,
@@ -90,7 +92,8 @@ def router(context: ApiContext) -> APIRouter:
             membership=membership,
             members=member_rows(membership, rows)[:MEMBERS_SHOWN] if membership else [],
             catch_up_ms=view.catch_up_ms if view else None,
-            history=context.model.history.of_group(cluster, name)[:HISTORY_SHOWN],
+            history=past[:HISTORY_SHOWN],
+            broken=[each for each in incidents(past, [view]) if each.is_breach] if view else [],
             group=name,
             silence=notes.silences.of(cluster, name),
             acknowledgement=notes.acknowledgement_of(view) if view else None,

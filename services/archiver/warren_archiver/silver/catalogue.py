@@ -191,12 +191,13 @@ LATENESS_MINUTES = Table(
 
 STATUS_INTERVALS = Table(
     "status_intervals",
-    "A group's status from one status change to the next. An event that was published twice "
-    "counts once.",
+    "A group's status from one status change to the next of the same type. An event that was "
+    "published twice counts once.",
     ("cluster", "group", "event_id"),
     (
         *_GROUP,
         Field("event_id", TEXT, "The CloudEvent's id"),
+        Field("type", TEXT, "Its type: by commits, by an objective of freshness, or of retention"),
         Field("from", TIME, "When the status began"),
         Field("until", TIME, "When the next one did; null while it lasts"),
         Field("status", TEXT, "OK, WARN, ERR, or NOTFOUND when the group ended"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
+from warren.contracts import STATUS_CHANGED
 
 from warren_archiver.lake.events import bounded
 from warren_archiver.silver.catalogue import STATUS_INTERVALS
@@ -42,6 +43,8 @@ def rows(events: DataFrame) -> DataFrame:
 def fold(intervals: DataFrame) -> DataFrame:
     """Each event once, as it was published first, until the next one."""
     first = Window.partitionBy(*STATUS_INTERVALS.key).orderBy(*RECORD_ORDER)
-    in_order = Window.partitionBy("cluster", "group").orderBy("from", *RECORD_ORDER)
-    once = intervals.withColumn("_number", F.row_number().over(first)).where("_number = 1")
+    # What earlier archivers wrote has no type: they knew one.
+    typed = intervals.fillna(STATUS_CHANGED, "type")
+    in_order = Window.partitionBy("cluster", "group", "type").orderBy("from", *RECORD_ORDER)
+    once = typed.withColumn("_number", F.row_number().over(first)).where("_number = 1")
     return STATUS_INTERVALS.conform(once.withColumn("until", F.lead("from").over(in_order)))
