@@ -44,8 +44,13 @@ settings.load_profile("warren")
 
 # They share a running Warren, or Spark: each folder in one worker, from the beginning.
 HEAVY = ("end_to_end", "archiver", "containers")
-# Much of the archiver's time, most of it in processes of its own.
-APART = ("tests/archiver/test_process.py", "tests/archiver/test_cluster.py")
+# Much of the archiver's time: processes of its own, or a Spark that is busy for long.
+APART = {
+    "tests/archiver/test_process.py": "archiver: processes",
+    "tests/archiver/test_cluster.py": "archiver: processes",
+    "tests/archiver/test_gold.py": "archiver: gold",
+    "tests/archiver/test_analytics_page.py": "archiver: gold",
+}
 # These wait for servers most: begun early, no worker is left alone with one of their files.
 SLOW = ("evaluator", "notifier", "collector", "freshness")
 
@@ -58,7 +63,7 @@ class ByFile(LoadScopeScheduling):  # type: ignore[misc]  # xdist's schedulers a
         file = nodeid.partition("::")[0]
         folder = file.split("/")[1]
         if file in APART:
-            return APART[0]
+            return APART[file]
         return folder if folder in HEAVY else file
 
 

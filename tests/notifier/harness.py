@@ -155,6 +155,7 @@ class Harness:
         limits: Mapping[str, RateLimit] | None = None,
         redaction: Redaction | None = None,
         silences: Silences | None = None,
+        resends: Mapping[str, int] | None = None,
     ) -> None:
         self.log = log
         self.clock = clock or ManualClock(OPENED_AT)
@@ -189,6 +190,7 @@ class Harness:
                 grouping,
                 flap_openings,
                 1_800_000,
+                resends or {},
             ),
             self.owned,
             records,

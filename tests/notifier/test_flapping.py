@@ -36,7 +36,9 @@ def incident(
 class Group:
     """A notifier for which three incidents are flapping, restarted at will."""
 
-    def __init__(self) -> None:
+    def __init__(self, resends: int = 0) -> None:
+        """`resends`: milliseconds after which the channel must hear of an incident again."""
+        self._resends = {"hook": resends} if resends else {}
         self.log = Log()
         self.hook = Scripted()
         self.clock = ManualClock(OPENED_AT)
@@ -45,7 +47,15 @@ class Group:
     def lives(self, *events: StatusChangeEvent, quiet_at: float | None = None) -> None:
         async def scenario(tasks: asyncio.TaskGroup) -> None:
             channels = {"hook": self.hook}
-            harness = Harness(self.log, tasks, ROUTES, channels, clock=self.clock, flap_openings=3)
+            harness = Harness(
+                self.log,
+                tasks,
+                ROUTES,
+                channels,
+                clock=self.clock,
+                flap_openings=3,
+                resends=self._resends,
+            )
             await harness.assign(committed=self._offset)
             for one in events:
                 await harness.read(one, offset=self._offset)
@@ -81,6 +91,16 @@ def test_it_is_told_once_and_its_end_when_it_has_been_quiet() -> None:
     assert group.hook.sent[-1].pending.event_id == "i2-0-OK"
     assert group.hook.sent[-1].pending.left_out == 15
     assert group.log.states() == []
+
+
+def test_a_channel_that_must_hear_of_it_again_does() -> None:
+    """It would take the incident for over."""
+    group = Group(resends=2 * MINUTE)
+    group.lives(*(e for n in range(10) for e in incident(n, n)), quiet_at=20)
+    assert group.told() == [*both(0, 1), ("i2", "opened"), ("i2", "repeated")]
+    assert group.hook.sent[-1].pending.status == "ERR"
+    group.lives(quiet_at=40)
+    assert group.told() == [*both(0, 1), ("i2", "opened"), ("i2", "repeated"), ("i2", "resolved")]
 
 
 def test_what_was_withheld_is_audited() -> None:

@@ -139,12 +139,14 @@ class Dispatcher:
         for state in self._owned.states():
             if state.flaps is not None:
                 self._calm(state, now, batch)
-            if state.flapping is not None or not state.repeats_by(now):
+            if not state.repeats_by(now):
                 continue
             if state.incident is None or state.change is None:
                 continue
             known = (state.change, state.incident, state.told(), state.under_way(), now)
-            quiet = self._holds.is_looked_after(state.incident.incident_id)
+            # Nobody is reminded of what flaps; what must hear of an incident again still does.
+            quiet = state.flapping is not None
+            quiet |= self._holds.is_looked_after(state.incident.incident_id)
             decision = self._router.on_repeat(*known, is_looked_after=quiet)
             if decision is not None:
                 self._note(state, state.change, decision, batch)
