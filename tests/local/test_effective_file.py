@@ -19,6 +19,17 @@ SETTINGS = Settings.model_validate(
             "b": {"bootstrap": "p:2", "groups_allow": ["^x", "y\\d+$"]},
         },
         "collector": {"interval": 0.25, "metrics_port": 9},
+        "objectives": [{"name": "on-time", "max_freshness": 60, "for": 20, "clear_after": 5}],
+        "notifier": {
+            "routes": [
+                {
+                    "name": "people",
+                    "channels": ["mail"],
+                    "mute": [{"days": ["sat"], "from": "22:00", "to": "06:00"}],
+                }
+            ],
+            "channels": {"mail": {"type": "email", "host": "m", "sender": "w@x", "to": ["a@x"]}},
+        },
     }
 )
 

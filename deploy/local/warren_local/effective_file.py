@@ -25,7 +25,7 @@ def write_effective(settings: Settings, state_dir: Path) -> Path:
     draft.unlink(missing_ok=True)
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(_HEADER + to_toml(settings.model_dump(exclude_unset=True)))
+        file.write(_HEADER + to_toml(settings.model_dump(exclude_unset=True, by_alias=True)))
     draft.replace(path)
     return path
 

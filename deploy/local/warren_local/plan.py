@@ -180,7 +180,9 @@ def _with_ports(given: Settings, options: Options) -> Settings:
 def _monitoring(settings: Settings, name: str, bootstrap: str) -> Settings:
     """A cluster of that name keeps its other settings (security, filters): only the address."""
     table = (
-        settings.clusters[name].model_dump(exclude_unset=True) if name in settings.clusters else {}
+        settings.clusters[name].model_dump(exclude_unset=True, by_alias=True)
+        if name in settings.clusters
+        else {}
     )
     cluster = ClusterSettings(**{**table, "bootstrap": bootstrap})
     return settings.model_copy(update={"clusters": {**settings.clusters, name: cluster}})
@@ -258,5 +260,5 @@ def _demo_notifications(settings: Settings, ports: DemoPorts) -> dict[str, objec
 def _replaced(settings: Settings, section: str, **values: object) -> Settings:
     """The settings with some values of a section replaced, validated again."""
     old = getattr(settings, section)
-    table = {**old.model_dump(exclude_unset=True), **values}
+    table = {**old.model_dump(exclude_unset=True, by_alias=True), **values}
     return settings.model_copy(update={section: type(old)(**table)})

@@ -212,7 +212,9 @@ class _Run:
         """Those of the plan; the archiver is told where its jars are."""
         settings = self._plan.settings
         jars = ensure_spark_jars(settings, Console(stderr=True), stop=self._stop)
-        archiver = settings.archiver.model_dump(exclude_unset=True) | {"jars_dir": str(jars)}
+        archiver = settings.archiver.model_dump(exclude_unset=True, by_alias=True) | {
+            "jars_dir": str(jars)
+        }
         return settings.model_copy(update={"archiver": ArchiverSettings(**archiver)})
 
     def _note_pids(self, pids: dict[str, list[int]]) -> None:

@@ -6,6 +6,9 @@ from warren.contracts.cause import Cause, CauseEvidence, CauseName
 from warren.judgement.facts import Facts
 from warren.words import grouped
 
+BOOTSTRAP = '--bootstrap-server "$BOOTSTRAP"'
+"""Where the cluster is, the reader knows: commands are ready to run once that is set."""
+
 
 def cause(name: CauseName, sentence: str, action: str | None = None, **evidence: object) -> Cause:
     return Cause(

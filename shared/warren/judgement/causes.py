@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from warren.contracts.cause import Cause
 from warren.contracts.status import Status
 from warren.evaluation import UNKNOWN, Began, Column
-from warren.judgement.cause_words import cause, listed
+from warren.judgement.cause_words import BOOTSTRAP, cause, listed
 from warren.judgement.facts import Facts
 from warren.judgement.log_causes import (
     beyond_log_end,
@@ -55,7 +55,7 @@ def _stuck_record(facts: Facts) -> Cause | None:
         f"{facts.name(row)} has stood at offset {grouped(offset)} for "
         f"{duration(facts.now_ms - since)} while commits go on: there is a record that the group "
         "cannot get past",
-        "look at it: kafka-console-consumer --topic "
+        f"look at it: kafka-console-consumer {BOOTSTRAP} --topic "
         f"{shlex.quote(topic)} --partition {partition} --offset {offset} --max-messages 1",
         topic=topic,
         partition=partition,
@@ -71,8 +71,8 @@ def _replaying(facts: Facts) -> Cause | None:
     row = rows[0]
     before, at = facts.onset.marks[[Began.REWOUND_FROM, Began.REWOUND_AT], row].tolist()
     offsets = facts.windows.column(Column.OFFSET)[row, -2:]
-    if before == UNKNOWN or offsets[0] == offsets[1]:
-        return None  # it went back, and does not read
+    if before == UNKNOWN or offsets[1] <= offsets[0]:
+        return None  # it went back, and does not read yet
     topic, partition = facts.layout.name(row)
     again = before - int(offsets[1])
     return cause(

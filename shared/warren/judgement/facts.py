@@ -41,6 +41,7 @@ class Knowledge:
 class Facts:
     """Of a group that is not OK. Arrays are of all its partitions."""
 
+    group: str
     now_ms: int
     layout: Layout
     status: Statuses

@@ -193,7 +193,18 @@ def _judged(
     cause = None
     if onset is not None:
         logs = logs_told(event, state.layout) if updated.logs is None else updated.logs
-        cause = _cause(state, onset, logs, evidence, partitions, group, why, group_rules, knowledge)
+        cause = _cause(
+            event.group,
+            state,
+            onset,
+            logs,
+            evidence,
+            partitions,
+            group,
+            why,
+            group_rules,
+            knowledge,
+        )
     change = None
     if group.status is not updated.status:
         began = updated.opened_at if since is None else since
@@ -208,6 +219,7 @@ def _judged(
 
 
 def _cause(
+    group_name: str,
     state: GroupState,
     onset: Onset,
     logs: Int64,
@@ -219,6 +231,7 @@ def _cause(
     knowledge: Knowledge,
 ) -> Cause:
     facts = Facts(
+        group=group_name,
         now_ms=state.applied.observed_at,
         layout=state.layout,
         status=partitions.status,

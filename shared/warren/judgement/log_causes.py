@@ -9,7 +9,7 @@ import numpy as np
 from warren.contracts.cause import Cause
 from warren.contracts.status import Status
 from warren.evaluation import UNKNOWN, Column
-from warren.judgement.cause_words import cause, has, listed
+from warren.judgement.cause_words import BOOTSTRAP, cause, has, listed
 from warren.judgement.facts import Facts
 from warren.judgement.log_columns import LogColumn
 from warren.judgement.state import Latest
@@ -33,8 +33,10 @@ def beyond_log_end(facts: Facts) -> Cause | None:
         "beyond_log_end",
         f"{listed(facts, rows)} {has(rows)} a committed offset that the log does not have: "
         f"{grouped(offset)}, and it ends at {grouped(log_end)}",
-        "was the topic made anew, or a log cut short? Then set the offset: kafka-consumer-groups "
-        f"--reset-offsets --topic {shlex.quote(topic)}:{partition} --to-earliest, or --to-latest",
+        "was the topic made anew, or a log cut short? Then end its consumers and set the offset, "
+        f"--to-earliest or --to-latest: kafka-consumer-groups {BOOTSTRAP} "
+        f"--group={shlex.quote(facts.group)} --topic {shlex.quote(topic)}:{partition} "
+        "--reset-offsets --to-earliest --execute",
         topic=topic,
         partition=partition,
         offset=offset,
@@ -96,7 +98,7 @@ def _before_last_stable(facts: Facts, rows: list[int]) -> Cause | None:
 
 def _to_abort(topic: str, partition: int, first_offset: int) -> str:
     return (
-        "find its producer, or end it: kafka-transactions abort --topic "
+        f"find its producer, or end it: kafka-transactions {BOOTSTRAP} abort --topic "
         f"{shlex.quote(topic)} --partition {partition} --start-offset {first_offset}"
     )
 

@@ -6,6 +6,7 @@ from warren.contracts.cause import Cause
 from warren.contracts.status import Status
 from warren.judgement.cause_words import cause, has, listed
 from warren.judgement.facts import Facts
+from warren.judgement.membership import MOST_REBALANCES
 from warren.words import duration
 
 # Membership and commits are observed apart: so long one may be behind the other.
@@ -40,14 +41,15 @@ def rebalance_loop(facts: Facts) -> Cause | None:
     times = (
         []
         if group is None
-        else [at for at in group.rebalanced_at if facts.now_ms - at <= REBALANCES_MS]
+        else [at for at in group.rebalanced_at if 0 <= facts.now_ms - at <= REBALANCES_MS]
     )
     if group is None or len(times) < REBALANCES or facts.now_ms - times[-1] > LAST_REBALANCE_MS:
         return None
     return cause(
         "rebalance_loop",
-        f"{len(times)} rebalances within {duration(REBALANCES_MS)}, the last one "
-        f"{duration(facts.now_ms - times[-1])} ago: nothing is consumed meanwhile",
+        f"{len(times)}{' or more' if len(times) >= MOST_REBALANCES else ''} rebalances within "
+        f"{duration(REBALANCES_MS)}, the last one {duration(facts.now_ms - times[-1])} ago: "
+        "nothing is consumed while one goes on",
         "look for members that end and start again, or that poll more rarely than "
         "max.poll.interval.ms",
         times=len(times),
@@ -58,11 +60,12 @@ def rebalance_loop(facts: Facts) -> Cause | None:
 
 def unowned_partitions(facts: Facts) -> Cause | None:
     group, rows = facts.membership, facts.standing()
-    if group is None or not group.members or not group.without_owner or not rows:
+    if group is None or not group.members or not group.managed or not group.owners or not rows:
         return None
     if "Rebalance" in group.state or facts.with_status(Status.STALL):
         return None
-    if not group.without_owner.issuperset(facts.names(rows)):
+    # Nobody need be subscribed to a topic any more: then nobody misses its partitions.
+    if not group.owners.keys().isdisjoint(facts.names(rows)):
         return None
     topic, partition = facts.layout.name(rows[0])
     return cause(

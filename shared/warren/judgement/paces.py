@@ -8,21 +8,21 @@ import numpy as np
 
 from warren.contracts.cause import Cause, CauseEvidence
 from warren.contracts.status import Status
-from warren.evaluation import UNKNOWN, Column, Windows
+from warren.evaluation import UNKNOWN, Int64
 from warren.judgement.facts import Facts
 from warren.words import duration, grouped, rate, records, utc
 
 # Rates that differ by less are the same, as far as a window can tell.
 SAME = 1.1
 BURST = 2.0
-LONGEST_BURST_MS = 60_000
 BEFORE = 2  # stretches between log ends that tell what was usual
+MOST_ENDS = 3 * BEFORE  # as many must be remembered: else the oldest are not of before
 LATE_S = 30  # of production: with less behind, it is no trouble of pace
 
 
 class Pace(NamedTuple):
-    """Records per second, of the partitions that fall behind. `before`: what was produced before
-    their windows; negative where nobody knows.
+    """Records per second, of the partitions that fall behind. `before`: what was produced as far
+    ago as is remembered; negative where nobody knows.
     """
 
     consumed: float
@@ -54,7 +54,7 @@ def _pace(facts: Facts) -> Pace | None:
     return Pace(
         float(consumed.sum()),
         float(produced.sum()),
-        _produced_before(facts, windows),
+        _produced_before(facts, windows.log_ends),
         int(np.maximum(facts.lag[rows], 0).sum()),
         len(rows),
     )
@@ -71,16 +71,14 @@ def _measured_pace(facts: Facts) -> Pace | None:
     return Pace(late.consume_rate, late.produce_rate, -1.0, lag, len(facts.bad))
 
 
-def _produced_before(facts: Facts, windows: Windows) -> float:
-    """From the oldest log ends that are remembered, where the windows are younger than those."""
-    span = facts.now_ms - int(windows.oldest(Column.OBSERVED_AT).min())
-    apart, ends = facts.log_ends_apart_ms, windows.log_ends
-    if span > LONGEST_BURST_MS or ends.shape[1] <= BEFORE + span // apart + 1:
+def _produced_before(facts: Facts, log_ends: Int64) -> float:
+    """From the oldest log ends that are remembered: what was usual until a minute and a half ago,
+    by default.
+    """
+    if log_ends.shape[1] < MOST_ENDS or (log_ends[:, 0] == UNKNOWN).any():
         return -1.0
-    first, last = ends[:, 0], ends[:, BEFORE]
-    if (first == UNKNOWN).any():
-        return -1.0
-    return float(((last - first) * 1000.0 / (BEFORE * apart)).sum())
+    moved = log_ends[:, BEFORE] - log_ends[:, 0]
+    return float((moved * 1000.0 / (BEFORE * facts.log_ends_apart_ms)).sum())
 
 
 def _burst(facts: Facts, pace: Pace) -> Cause | None:

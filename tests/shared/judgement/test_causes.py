@@ -21,7 +21,7 @@ from warren.contracts import (
 )
 from warren.evaluation import GroupRules, Rules
 from warren.judgement.facts import Knowledge
-from warren.judgement.judge import Duplicate, Ended, Nothing, Taken, judge
+from warren.judgement.judge import Duplicate, Ended, Judged, Nothing, Taken, judge
 from warren.judgement.lateness import lateness_of
 from warren.judgement.membership import (
     CorruptMembership,
@@ -320,6 +320,40 @@ def test_what_was_read_is_read_again() -> None:
     cause = told(looks(reset()), group_event(0, [0]))
     assert cause.name == "replaying"
     assert "went back from offset 600 15 s ago" in cause.sentence
+
+
+def test_offsets_that_were_reset_are_no_replay_while_nobody_reads() -> None:
+    def reset() -> Iterator[At]:
+        for look in range(WELL + 3):
+            yield at(look, 50 * look if look <= WELL else 10, 50 * look, commits=look <= WELL + 1)
+
+    assert told(looks(reset())).name == "unknown"
+
+
+def test_partitions_that_nobody_misses_have_no_owner() -> None:
+    """Nobody is subscribed to their topic any more."""
+    group = group_event(WELL, [0])
+    cause = told(looks(well(), silent()), group_event(0, [0, 1]), group)
+    assert (cause.name, cause.evidence.partition) == ("unowned_partitions", 1)
+
+
+def test_rebalances_that_are_still_to_come_do_not_count() -> None:
+    """Members are observed apart from commits: what is known of them may be newer."""
+    group = group_event(0, [0, 1])
+    later = [group_event(n, [0, 1], rebalances=n - 35) for n in range(36, 41)]
+    known: Membership | None = None
+    for event in (group, *later):
+        known = membership_after(event, known)
+    assert known is not None
+    assert len(known.rebalanced_at) == 5
+    events = list(looks(silent(38), silent(38)))
+    state = None
+    for event in events:
+        outcome = judge(event, state, RULES, knowledge=Knowledge(lambda: known))
+        assert isinstance(outcome, Judged)
+        state, lag = outcome.state, outcome.lag
+    assert lag.cause is not None
+    assert lag.cause.name == "unknown"
 
 
 def test_a_membership_comes_back_from_its_bytes_as_it_was() -> None:
