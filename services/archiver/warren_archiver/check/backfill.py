@@ -6,7 +6,7 @@ from datetime import date
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # no py.typed
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from warren.contracts.topics import CATALOGUE
 from warren.settings import Settings
@@ -38,10 +38,18 @@ def backfill(spark: SparkSession, settings: Settings, day: date) -> dict[str, in
         if whole_since(spark, lake, table) is not None:
             return written
         if (judged := judged_from_nothing(table, settings)) is not None:
-            path = lake.silver(EVALUATIONS.name)
-            stored = spark.read.format("delta").load(path).where(F.col("date") == day)
-            of_day = judged.where(F.col("date") == day)
-            written[EVALUATIONS.name] = upsert(spark, path, EVALUATIONS, of_day, stored)
+            written[EVALUATIONS.name] = _put(spark, lake, judged, day)
         return written
     except (PySparkException, Py4JError) as problem:
         raise ArchiveFailed(spark_cause(problem)) from problem
+
+
+def _put(spark: SparkSession, lake: Lake, judged: DataFrame, day: date) -> int:
+    """Evaluations of events that were appended on the day: their own days may be others."""
+    of_day = judged.where(F.to_date("kafka_timestamp") == day).persist()
+    days = [row["date"] for row in of_day.select("date").distinct().collect()]
+    path = lake.silver(EVALUATIONS.name)
+    stored = spark.read.format("delta").load(path).where(F.col("date").isin(days))
+    written = upsert(spark, path, EVALUATIONS, of_day, stored)
+    of_day.unpersist()
+    return written
