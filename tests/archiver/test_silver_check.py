@@ -22,7 +22,7 @@ def test_holes_in_silver_are_found(lab: Archive) -> None:
     assert check_silver(lab.spark, lab.settings) == []
     lab.send([*events_between(0, 10), b"not an event"])
     lab.once(silver_interval=600)
-    lab.send(events_between(10, 20), partition=1)
+    lab.send(events_between(10, 20))
     lab.once()  # archived, and not yet in silver
     right = _checked(lab)
     assert {name: check.rows for name, check in right.items()} == {
