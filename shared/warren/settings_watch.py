@@ -72,7 +72,7 @@ class SettingsWatch:
             return None
         self._read = seen
         try:
-            found = self._found()
+            found = load_settings(self._path)
             self._live.check(found, self._in_force)
         except SettingsError as error:
             self.is_refused = True
@@ -84,12 +84,6 @@ class SettingsWatch:
             return None
         self.is_refused = False
         return self._taken(found)
-
-    def _found(self) -> Settings:
-        """Raises SettingsError. A file is empty while an editor writes it, or as a disk is full."""
-        if self.file.exists() and not self._read.size:
-            raise SettingsError(str(self.file), "it is empty; where that is meant, write a comment")
-        return load_settings(self._path)
 
     def _taken(self, found: Settings) -> Settings | None:
         taken = self._live.take(found, self._in_force)
