@@ -71,8 +71,9 @@ def _replaying(facts: Facts) -> Cause | None:
     row = rows[0]
     before, at = facts.onset.marks[[Began.REWOUND_FROM, Began.REWOUND_AT], row].tolist()
     offsets = facts.windows.column(Column.OFFSET)[row, -2:]
-    if before == UNKNOWN or offsets[1] <= offsets[0]:
-        return None  # it went back, and does not read yet
+    is_reset = facts.windows.newest(Column.COMMITTED_AT)[row] <= at
+    if before == UNKNOWN or is_reset or offsets[0] == offsets[1]:
+        return None  # it went back, and does not read
     topic, partition = facts.layout.name(row)
     again = before - int(offsets[1])
     return cause(

@@ -322,6 +322,14 @@ def test_what_was_read_is_read_again() -> None:
     assert "went back from offset 600 15 s ago" in cause.sentence
 
 
+def test_who_reads_backwards_reads_again() -> None:
+    def backwards() -> Iterator[At]:
+        for look in range(WELL + 6):
+            yield at(look, 50 * look if look <= WELL else 600 - look, 50 * look)
+
+    assert told(looks(backwards())).name == "replaying"
+
+
 def test_offsets_that_were_reset_are_no_replay_while_nobody_reads() -> None:
     def reset() -> Iterator[At]:
         for look in range(WELL + 3):
