@@ -41,6 +41,7 @@ from warren.objectives.limits import ObjectiveBook
 from warren.settings import ObjectiveSettings, PolicyName
 from warren_evaluator.batch import BatchEvaluator
 from warren_evaluator.latenesses import Latenesses
+from warren_evaluator.memory import search_seldom
 from warren_evaluator.records import Publication, SourceRecord
 
 START_MS = 1_795_244_400_000
@@ -54,6 +55,7 @@ BATCH = 100  # events, as `evaluator.batch`
 
 def main() -> None:
     arguments = _arguments()
+    search_seldom()  # as a worker does
     partitions, groups = arguments.partitions, arguments.groups
     policies = {}
     for policy in [arguments.policy] if arguments.policy else POLICIES:

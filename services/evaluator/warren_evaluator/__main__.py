@@ -27,6 +27,7 @@ from warren_evaluator.faust_corrections.kafka_trouble import KafkaTrouble
 from warren_evaluator.faust_corrections.worker import Worker
 from warren_evaluator.home.changelog import app_id
 from warren_evaluator.home.preparation import await_home
+from warren_evaluator.memory import search_seldom
 from warren_evaluator.objectives_watch import ObjectivesWatch
 from warren_evaluator.progress import WORK, WorkerProgress
 from warren_evaluator.status_metrics import count_groups
@@ -83,6 +84,7 @@ def _run(read: Settings, config: Path | None) -> None:
         watch.start()
         objectives = ObjectivesWatch(config, read, evaluator.latenesses)
         objectives.start()
+        search_seldom()
         log.info("starting", app_id=app_id(settings), partitions=partitions)
         _work(evaluator, stop)
     finally:

@@ -14,7 +14,7 @@ MISSING = -1
 class Layout:
     """Rows for the partitions of several topics; topics and partitions are sorted. Immutable."""
 
-    __slots__ = ("_starts", "topics")
+    __slots__ = ("_rows", "_starts", "topics")
 
     def __init__(self, topics: Mapping[str, Sequence[int]]) -> None:
         self.topics: dict[str, tuple[int, ...]] = {
@@ -25,9 +25,10 @@ class Layout:
         for topic, partitions in self.topics.items():
             self._starts[topic] = start
             start += len(partitions)
+        self._rows = start
 
     def __len__(self) -> int:
-        return sum(map(len, self.topics.values()))
+        return self._rows
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Layout) and self.topics == other.topics

@@ -77,9 +77,8 @@ def encode(state: GroupState | GroupGone) -> bytes:
     parts = [_PREFIX.pack(VERSION, _KIND_GROUP), head, group, layout]
     parts.append(windows.filled.astype("<u2").tobytes())
     parts.append(state.latest.astype("<i8").tobytes())
-    for column in windows.columns:
-        parts += _encode_column(column)
-    parts += _encode_column(windows.log_ends)
+    parts += _encode_columns(windows.columns)
+    parts += _encode_columns(windows.log_ends[np.newaxis])
     parts += _encode_track(state.track)
     parts += _encode_times(windows.log_ends_at)
     onset = None if state.onset is None else state.onset.marks.astype("<i8")
@@ -205,10 +204,9 @@ def _decode_group(
         raise CorruptState(f"{filled.max()} commits in {intervals} slots")
     latest = reader.numbers("<i8", (len(Latest), partitions))
     columns = np.empty((len(Column), partitions, intervals), np.int64)
-    for column in columns:
-        reader.column(into=column)
+    reader.columns(into=columns)
     log_ends = np.empty((partitions, intervals), np.int64)
-    reader.column(into=log_ends)
+    reader.columns(into=log_ends[np.newaxis])
     track = reader.track(partitions) if version > 1 else None
     log_ends_at = np.full(partitions, observed_at, np.int64)
     if version > 2:
@@ -231,14 +229,18 @@ def _decode_group(
     )
 
 
-def _encode_column(column: Int64) -> list[bytes]:
-    newest = column[:, -1:]
+def _encode_columns(columns: Int64) -> list[bytes]:
+    """[column, partition, slot], all at once: one of NumPy's calls costs as much as a column."""
     # May wrap around 2^64 for values far apart, but wraps back when it is undone.
-    distances = newest - column[:, :-1]
+    distances = columns[:, :, -1:] - columns[:, :, :-1]
     narrow = distances.astype("<i4")
-    fits = bool((narrow == distances).all())
-    body = narrow if fits else distances.astype("<i8")
-    return [bytes([4 if fits else 8]), newest.astype("<i8").tobytes(), body.tobytes()]
+    fits = (narrow == distances).reshape(len(columns), -1).all(axis=1).tolist()
+    parts = []
+    for number, is_narrow in enumerate(fits):
+        newest = columns[number, :, -1].astype("<i8")
+        body = narrow[number] if is_narrow else distances[number].astype("<i8")
+        parts += [bytes([4 if is_narrow else 8]), newest.tobytes(), body.tobytes()]
+    return parts
 
 
 def _encode_times(times: Int64) -> list[bytes]:
@@ -284,15 +286,26 @@ class _Reader:
         self.take(math.prod(shape) * dtype.itemsize)
         return np.ndarray(shape, dtype, self._value, at)
 
-    def column(self, into: Int64) -> None:
-        width = self.take(1)[0]
-        if width not in (4, 8):
-            raise CorruptState(f"distances of {width} bytes")
-        partitions, intervals = into.shape
-        newest = self.numbers("<i8", (partitions, 1))
-        into[:, -1:] = newest
-        distances = self.numbers(f"<i{width}", (partitions, intervals - 1))
-        np.subtract(newest, distances, out=into[:, :-1])
+    def columns(self, into: Int64) -> None:
+        """[column, partition, slot]. Neighbours of the same width, often all, are read at once."""
+        count, partitions, intervals = into.shape
+        done = 0
+        while done < count:
+            start, width = self._at, self.take(1)[0]
+            if width not in (4, 8):
+                raise CorruptState(f"distances of {width} bytes")
+            row = (intervals - 1) * width
+            size = 1 + partitions * (8 + row)
+            widths = bytes(self._value[start : start + (count - done) * size : size])
+            alike = len(widths) - len(widths.lstrip(widths[:1]))
+            self.take(alike * size - 1)
+            some, value, at = slice(done, done + alike), self._value, start + 1
+            newest = np.ndarray((alike, partitions, 1), "<i8", value, at, (size, 8, 8))
+            shape, at = (alike, partitions, intervals - 1), at + 8 * partitions
+            distances = np.ndarray(shape, f"<i{width}", value, at, (size, row, width))
+            into[some, :, -1:] = newest
+            np.subtract(newest, distances, out=into[some, :, :-1])
+            done += alike
 
     def times(self, into: Int64) -> None:
         is_each = self.take(1)[0]

@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from pydantic_core import to_json
+
 from warren.contracts import (
     EventTypeName,
     FreshnessEvent,
@@ -81,7 +83,7 @@ def after_event(
     return GroupRecord(
         event.measured_at,
         offset,
-        json.dumps(fields_of(lateness_of(event)), separators=(",", ":")).encode(),
+        to_json(fields_of(lateness_of(event))),
         verdict.objectives,
         _texts(verdict.changes),
     )
