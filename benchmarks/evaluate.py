@@ -4,7 +4,9 @@
 one thread takes offset events in bytes, reads and writes the table's values, judges and renders
 what is published; no Kafka. `worker_bad` is the same with every partition not OK, each explained,
 and a cause. `all` and `all_bad`: with a freshness event for every second offset event, as by
-default, and two objectives beside the one that is always there. Prints one JSON line.
+default, and two objectives beside the one that is always there. With `--workers`: so many processes
+at once do `all`, each with groups of its own; `together` is what they judge, by the CPU time of
+each, `ratio` that beside one alone before and after. Prints one JSON line.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import multiprocessing
 import time
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -57,9 +60,9 @@ def main() -> None:
     arguments = _arguments()
     search_seldom()  # as a worker does
     partitions, groups = arguments.partitions, arguments.groups
-    policies = {}
+    policies: dict[str, dict[str, float]] = {}
     for policy in [arguments.policy] if arguments.policy else POLICIES:
-        rates = {
+        rates: dict[str, float] = {
             "kernel": _rate(partial(_kernel, policy, partitions), arguments.seconds),
             "kernel_10k": _rate(partial(_kernel, policy, 10_000), arguments.seconds),
         }
@@ -74,6 +77,8 @@ def main() -> None:
                 worker.step()
             rates[name] = _worker_rate(worker, arguments.seconds)
         policies[policy] = rates | {"state_bytes_per_partition": worker.state_bytes()}
+    if arguments.workers > 1:
+        policies["workers"] = _side_by_side(arguments)
     result = {
         "benchmark": "evaluate",
         "partitions_per_group": partitions,
@@ -88,6 +93,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--groups", type=int, default=100)
     parser.add_argument("--partitions", type=int, default=100, help="of each group")
     parser.add_argument("--policy", choices=list(POLICIES), help="only this one")
+    parser.add_argument("--workers", type=int, default=1, help="side by side, and one alone")
     parser.add_argument("--seconds", type=float, default=3, help="for each figure, at least")
     return parser.parse_args()
 
@@ -98,6 +104,25 @@ def _rate(work: Callable[[], int], seconds: float) -> int:
     while (elapsed := time.thread_time() - started) < seconds:
         judged += work()
     return round(judged / elapsed)
+
+
+def _side_by_side(arguments: argparse.Namespace) -> dict[str, float]:
+    work = partial(_all_rate, arguments.policy or "burrow", arguments)
+    with multiprocessing.get_context("spawn").Pool(arguments.workers) as pool:
+
+        def rate(workers: int) -> int:
+            return sum(pool.map(work, range(workers), chunksize=1))
+
+        before, together, after = rate(1), rate(arguments.workers), rate(1)
+    return {"together": together, "ratio": round(2 * together / (before + after), 2)}
+
+
+def _all_rate(policy: PolicyName, arguments: argparse.Namespace, _number: int) -> int:
+    search_seldom()
+    worker = Worker(policy, arguments.groups, arguments.partitions, bad=False, measured=True)
+    for _ in range(12):
+        worker.step()
+    return _worker_rate(worker, arguments.seconds)
 
 
 def _worker_rate(worker: Worker, seconds: float) -> int:

@@ -89,7 +89,7 @@ class SettingsWatch:
         taken = self._live.take(found, self._in_force)
         before, after = self._live.values(self._in_force), self._live.values(taken)
         # Other services take up other settings.
-        by_all = with_objectives_of(found, with_filters_of(found, self._in_force))
+        by_all = with_all_of(found, self._in_force)
         if waiting := sorted(_changed(by_all, found)):
             log.warning("these settings are taken up at the next start", settings=waiting)
         if before == after:
@@ -131,12 +131,20 @@ def with_objectives_of(found: Settings, in_force: Settings) -> Settings:
     return in_force.model_copy(update={"objectives": found.objectives})
 
 
+def with_all_of(found: Settings, in_force: Settings) -> Settings:
+    """With whatever some service takes up."""
+    return with_objectives_of(found, with_filters_of(found, in_force))
+
+
 def _objectives(settings: Settings) -> dict[str, object]:
     return {f"objectives.{each.name}": each for each in settings.objectives}
 
 
 FILTER_LISTS = Live("filters", with_filters_of, _filters, _require_clusters)
 OBJECTIVES = Live("objectives", with_objectives_of, _objectives)
+ALL = Live(
+    "settings", with_all_of, lambda each: {**_filters(each), **_objectives(each)}, _require_clusters
+)
 
 
 def _changed(taken: Settings, found: Settings) -> set[str]:

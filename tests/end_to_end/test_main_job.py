@@ -192,6 +192,25 @@ def test_filters_in_the_users_file_are_taken_up(warren: Running) -> None:
     eventually(lambda: "demo-idle" in warren.statuses(), message="it is shown again")
 
 
+def test_objectives_in_the_users_file_are_taken_up(warren: Running, subscriber: Subscriber) -> None:
+    def told() -> list[tuple[str, str | None]]:
+        return [
+            (event["data"]["status"], event["data"]["reason"])
+            for event in subscriber.read()
+            if (event["type"], event["subject"])
+            == ("warren.group.freshness.changed", "demo-stopped")
+        ]
+
+    file = user_file(warren.state)
+    file.write_text(
+        "[[objectives]]\nname = 'near'\ngroups = ['^demo-stopped$']\nmax_lag = 1\nfor = 0\n"
+    )
+    eventually(lambda: told() == [("ERR", "max_lag")], timeout=120, message="it is not kept")
+    file.write_text("")
+    closed = [("ERR", "max_lag"), ("OK", None)]
+    eventually(lambda: told() == closed, timeout=120, message="nobody asks any more")
+
+
 def test_a_recovering_group_opens_and_closes_one_incident(subscriber: Subscriber) -> None:
     def closed() -> list[dict[str, Any]]:
         events = [e for e in subscriber.read() if e["subject"] == "demo-recovering"]

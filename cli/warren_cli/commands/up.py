@@ -10,7 +10,7 @@ from warren.errors import SettingsError
 from warren.log import configure
 from warren.settings import LogSettings
 from warren.settings_file import load_settings
-from warren.settings_watch import SettingsWatch
+from warren.settings_watch import ALL, SettingsWatch
 from warren_local.errors import StartRefused
 from warren_local.plan import DemoPorts, Options, make_plan
 from warren_local.ports import free_port
@@ -83,7 +83,7 @@ def up(
         configure(LogSettings(level="warning", format="console"), service="up")
         with own_foreground():
             screen = TableScreen(console) if table else PlainScreen(console)
-            run(plan, screen, stop, watch=SettingsWatch(config, settings))
+            run(plan, screen, stop, watch=SettingsWatch(config, settings, ALL))
     except (StartRefused, SettingsError) as refusal:
         print(f"warren: {refusal}", file=sys.stderr)
         raise typer.Exit(2) from None

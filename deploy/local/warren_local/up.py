@@ -12,7 +12,7 @@ from warren.errors import KafkaError
 from warren.kafka.connection import await_connection
 from warren.kafka.topics import ensure_topics
 from warren.settings import ArchiverSettings, Settings
-from warren.settings_watch import SettingsWatch, with_filters_of
+from warren.settings_watch import SettingsWatch, with_all_of
 
 from warren_local.arrivals import ArrivalsFollower
 from warren_local.effective_file import FILE_NAME, write_effective
@@ -57,7 +57,7 @@ def run(
 ) -> None:
     """Run until `stop` is set; everything that was started has ended when this returns.
 
-    `watch` tells of other filters in the user's file: the services' file follows.
+    `watch` tells of other filters and objectives in the user's file: the services' file follows.
 
     Raises StartRefused before anything is started, ServerFailed when a server does not come up.
     """
@@ -118,7 +118,7 @@ class _Run:
                 self._start_services()
                 while not self._stop.wait(LOOK_EVERY):
                     self._supervisor.watch()
-                    self._follow_filters()
+                    self._follow_settings()
                     self._tell_arrivals()
         finally:
             try:
@@ -192,15 +192,16 @@ class _Run:
         self._screen.say(f"logs: {self._logs}")
         self._screen.follow(self._state.api)
 
-    def _follow_filters(self) -> None:
+    def _follow_settings(self) -> None:
         now = self._clock.monotonic()
         if self._watch is None or now - self._looked_at < LOOK_AT_SETTINGS_EVERY:
             return
         self._looked_at = now
         if (changed := self._watch.look()) is not None:
-            self._settings = with_filters_of(changed, self._settings)
+            before, self._settings = self._settings, with_all_of(changed, self._settings)
             write_effective(self._settings, self._plan.state_dir)
-            self._screen.say("filters changed")
+            are_objectives = before.objectives != self._settings.objectives
+            self._screen.say("objectives changed" if are_objectives else "filters changed")
 
     def _tell_arrivals(self) -> None:
         """Mails and webhooks of the demo, as they arrive."""
