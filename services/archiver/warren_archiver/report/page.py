@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
+from warren.report_files import group_anchor
 from warren.words import duration, grouped, rate, utc, visible
 
 from warren_archiver.report import plots
@@ -41,6 +42,7 @@ def render(report: Report) -> str:
         utc=utc,
         duration=duration,
         other_ms=other_ms,
+        group_anchor=group_anchor,
         total={name: sum(group.held_ms[name] for group in report.groups) for name in SHOWN},
         shares=lambda group: _shares(group, length),
         outlooks=[group for group in report.groups if _has_outlook(group)],
