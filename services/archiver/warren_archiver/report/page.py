@@ -45,6 +45,7 @@ def render(report: Report) -> str:
         group_anchor=group_anchor,
         total={name: sum(group.held_ms[name] for group in report.groups) for name in SHOWN},
         shares=lambda group: _shares(group, length),
+        has_minutes=any(_has_minutes(group) for group in report.groups),
         outlooks=[group for group in report.groups if _has_outlook(group)],
     )
 
@@ -62,6 +63,10 @@ def _longest(report: Report) -> list[object]:
         key=lambda each: (-((each.closed_ms or end) - each.opened_ms), each.incident_id),
     )
     return list(in_order[:MOST_INCIDENTS])
+
+
+def _has_minutes(group: GroupReport) -> bool:
+    return group.late_max_ms is not None or group.consume_rate is not None
 
 
 def _has_outlook(group: GroupReport) -> bool:
