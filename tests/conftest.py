@@ -44,12 +44,16 @@ settings.load_profile("warren")
 
 # They share a running Warren, or Spark: each folder in one worker, from the beginning.
 HEAVY = ("end_to_end", "archiver", "containers")
-# Much of the archiver's time: processes of its own, or a Spark that is busy for long.
+# Half of all processor time is the archiver's: three workers share it, of which each has a Spark of
+# its own. That needs for the first queries several times what it needs for later ones.
 APART = {
     "tests/archiver/test_process.py": "archiver: processes",
     "tests/archiver/test_cluster.py": "archiver: processes",
-    "tests/archiver/test_gold.py": "archiver: gold",
-    "tests/archiver/test_analytics_page.py": "archiver: gold",
+    "tests/archiver/test_silver.py": "archiver: tables",
+    "tests/archiver/test_gold.py": "archiver: tables",
+    "tests/archiver/test_analytics_page.py": "archiver: tables",
+    "tests/archiver/test_evaluations.py": "archiver: tables",
+    "tests/archiver/test_upkeep.py": "archiver: tables",
 }
 # These wait for servers most: begun early, no worker is left alone with one of their files.
 SLOW = ("evaluator", "notifier", "collector", "freshness")

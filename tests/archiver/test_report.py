@@ -9,6 +9,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from support.archive_events import lag_event
 from support.lake_files import write_table
 from support.report_lake import (
     DAY,
@@ -23,7 +24,9 @@ from support.report_lake import (
     write_lake,
 )
 from support.report_recount import LagRecord, recount
+from support.silver_events import delivery, status_change
 from warren.clock import ManualClock
+from warren.contracts.topics import LAG_STATUS, NOTIFICATIONS
 from warren.errors import SettingsError
 from warren.history.lake_tables import LakeTables
 from warren.settings import Settings
@@ -191,6 +194,50 @@ def test_incidents_are_told_as_they_were_at_the_periods_end(lake: Path) -> None:
     assert found["<b>fraud&co", START + 31 * HOUR].length_ms == HOUR
     whole = _made(lake, SECOND_DAY)
     assert sum(each.flapped for each in whole.incidents) == 2
+
+
+def test_incidents_that_silver_does_not_have_yet_are_told(tmp_path: Path) -> None:
+    """One is in bronze alone, of another silver knows the beginning only."""
+    noon = START + 12 * HOUR
+    fresh = [
+        (NOTIFICATIONS, delivery("billing", noon + 9_000, "ERR", 1, "a")),
+        (LAG_STATUS, status_change("billing", noon + 5_000, "ERR", "OK", "a", opened_at=noon)),
+        (LAG_STATUS, status_change("billing", noon + HOUR, "OK", "ERR", "a", opened_at=noon)),
+        (LAG_STATUS, status_change("mail", noon + MINUTE, "OK", "WARN", "b", opened_at=noon)),
+    ]
+    columns = {"topic": "VARCHAR", "key": "BLOB", "value": "BLOB", "timestamp": "TIMESTAMPTZ"}
+    rows: list[dict[str, Any]] = [
+        {
+            "topic": topic.full_name("warren."),
+            "value": event.to_bytes(),
+            "timestamp": moment(noon + HOUR),
+        }
+        for topic, event in (*fresh, *fresh[1:2])
+    ]
+    rows.append(rows[0] | {"value": b"no event"})
+    evaluation = lag_event("billing", noon + 2 * HOUR, "OK", 1)
+    rows.append(
+        {
+            "topic": "warren.lag",
+            "key": b"prod|billing",
+            "value": evaluation.to_bytes(),
+            "timestamp": moment(noon + 2 * HOUR),
+        }
+    )
+    write_table(tmp_path, "bronze/events", columns, rows)
+    of_b = {"cluster": "prod", "group": "mail", "incident_id": "b", "opened_at": moment(noon)}
+    of_b |= {"closed_at": None, "told_at": moment(noon + 1_000)}
+    times = {"opened_at": "TIMESTAMPTZ", "closed_at": "TIMESTAMPTZ", "told_at": "TIMESTAMPTZ"}
+    ids = {"cluster": "VARCHAR", "group": "VARCHAR", "incident_id": "VARCHAR"}
+    write_table(tmp_path, "silver/incidents", times | ids, [of_b])
+    made = _made(tmp_path, Period(noon, noon + 3 * HOUR)).incidents
+    assert [(each.group, each.opened_ms, each.closed_ms, each.told_ms) for each in made] == [
+        ("billing", noon, noon + HOUR, noon + 9_000),
+        ("mail", noon, noon + MINUTE, noon + 1_000),
+    ]
+    assert (made[0].worst, made[0].reason, made[0].flapped) == ("ERR", "no_commit", False)
+    (lasting, _) = _made(tmp_path, Period(noon, noon + 30_000)).incidents
+    assert (lasting.group, lasting.closed_ms) == ("billing", None)
 
 
 def test_other_figures_are_of_gold_and_of_minutes(lake: Path) -> None:

@@ -122,7 +122,8 @@ def test_members_are_the_owners(lab: Lab, zookeeper: EmbeddedZookeeper, tree: Ka
         changed = events.state(group)
         assert changed is not None
         assert changed.members[1].assignment == {topic: [1, 2]}
-        assert (changed.idle_members, changed.rebalances) == (0, 1)
+        assert changed.idle_members == 0
+        assert changed.rebalances in (1, 2)  # both changes at once, or one after the other
         tree.delete(f"/consumers/{group}", recursive=True)
         events.until(lambda: events.groups[group][-1] is None, "a tombstone")
 

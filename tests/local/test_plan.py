@@ -159,3 +159,17 @@ def test_the_run_file_has_endpoints_that_can_be_dialled_and_no_password() -> Non
         "127.0.0.1:9092",
         "demo",
     )
+
+
+def test_reports_are_where_there_is_an_archive(tmp_path: Path) -> None:
+    local = {"state_dir": str(tmp_path)}
+    assert plan(local=local).settings.api.reports_dir == str(tmp_path / "reports")
+    elsewhere = {"reports_dir": "elsewhere"}
+    assert plan(local=local, api=elsewhere).settings.api.reports_dir == "elsewhere"
+    assert plan(Options(without=("archiver",)), api=elsewhere).settings.api.reports_dir == ""
+    assert plan(local=local | {"reports_interval": 0}).settings.api.reports_dir == ""
+
+
+def test_what_the_others_need_is_not_left_out() -> None:
+    with pytest.raises(SettingsError, match="'collector' is none of freshness, notifier, archiver"):
+        plan(Options(without=("archiver", "collector")))

@@ -123,3 +123,9 @@ def test_the_demo_runs_only_where_it_belongs(tmp_path: Path) -> None:
     assert names(plan(tmp_path)) == ["mailbox", "webhooks", *services, "demo"]
     assert names(plan(tmp_path, demo=False)) == services
     assert names(plan(tmp_path, bootstrap="kafka:1")) == services
+
+
+def test_some_services_may_be_left_out(tmp_path: Path) -> None:
+    made = plan(tmp_path, without=("archiver", "notifier"))
+    names = [service.name for service in warren_services(made, tmp_path / "warren.toml")]
+    assert names == ["collector", "evaluator", "freshness", "api", "demo"]

@@ -13,6 +13,7 @@ import pytest
 from aiokafka.errors import SaslAuthenticationFailed
 from support.starting_broker import starting_broker
 from warren.kafka.aiokafka_options import ClientCredentialsToken
+from warren_local.ports import free_port
 
 CONNECT = """
 import sys
@@ -84,4 +85,10 @@ def test_a_token_endpoint_without_a_token_is_a_refusal(
     monkeypatch.setattr(Page, "kind", kind)
     provider = ClientCredentialsToken(endpoint, "warren", "secret", None)
     with pytest.raises(SaslAuthenticationFailed, match=kind):
+        asyncio.run(provider.token())
+
+
+def test_a_token_endpoint_that_does_not_answer_is_a_refusal() -> None:
+    provider = ClientCredentialsToken(f"http://127.0.0.1:{free_port()}/", "warren", "secret", None)
+    with pytest.raises(SaslAuthenticationFailed, match="token endpoint"):
         asyncio.run(provider.token())

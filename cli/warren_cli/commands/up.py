@@ -12,7 +12,7 @@ from warren.settings import LogSettings
 from warren.settings_file import load_settings
 from warren.settings_watch import ALL, SettingsWatch
 from warren_local.errors import StartRefused
-from warren_local.plan import DemoPorts, Options, make_plan
+from warren_local.plan import OPTIONAL, DemoPorts, Options, make_plan
 from warren_local.ports import free_port
 from warren_local.up import run
 
@@ -54,6 +54,13 @@ def up(
     demo: Annotated[
         bool, typer.Option("--demo/--no-demo", help="Run the demo workload on the embedded broker")
     ] = True,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SERVICE",
+            help=f"Do not start it: {', '.join(OPTIONAL)}; the archiver takes the most memory",
+        ),
+    ] = None,
     plain: Annotated[
         bool, typer.Option("--plain", help="Lines instead of a table, as without a terminal")
     ] = False,
@@ -72,6 +79,7 @@ def up(
         state_dir=state_dir,
         instance=instance,
         demo=demo,
+        without=tuple(without or ()),
     )
     stop = stop_on_signals()
     console = LastingConsole()

@@ -30,6 +30,9 @@ from warren_local.ports import HOST, Port
 DEMO_CLUSTER = "demo"
 DEMO_WEBHOOK_SECRET = "whsec_d2FycmVuLWRlbW8tc2VjcmV0LW9ubHktZm9yLWxvb3BiYWNr"
 DEFAULT_CLUSTER = "default"
+SERVICES = ("collector", "evaluator", "freshness", "notifier", "api", "archiver")
+OPTIONAL = ("freshness", "notifier", "archiver")
+"""Services that the others do without."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,7 @@ class Options:
     state_dir: str | None = None
     instance: str | None = None
     demo: bool = True
+    without: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,8 @@ class Plan:
     demo_ports: DemoPorts
     draws_name: bool
     """Whether `settings` want for a name of this Warren's own: see `called`."""
+    without: frozenset[str] = frozenset()
+    """Services that are not wanted."""
 
     @property
     def state_dir(self) -> Path:
@@ -114,6 +120,9 @@ def make_plan(given: Settings, options: Options, *, demo_ports: DemoPorts) -> Pl
     ):
         if servers:
             named_servers(option, servers)
+    for service in options.without:
+        if service not in OPTIONAL:
+            raise SettingsError("--without", f"{service!r} is none of {', '.join(OPTIONAL)}")
     settings = _with_ports(given, options)
     if settings.api.port == 0:
         raise SettingsError("api.port", "`warren up` needs a number, 0 would be a random one")
@@ -145,6 +154,7 @@ def make_plan(given: Settings, options: Options, *, demo_ports: DemoPorts) -> Pl
         demo=demo,
         demo_ports=demo_ports,
         draws_name=not (home_is_named or embedded_home or _is_called(settings)),
+        without=frozenset(options.without),
     )
 
 
@@ -174,6 +184,10 @@ def _with_ports(given: Settings, options: Options) -> Settings:
         settings = _replaced(settings, "archiver", path=str(Path(state, "lake")))
     if "java_options" not in given.archiver.model_fields_set:
         settings = _replaced(settings, "archiver", java_options=SMALL_BATCHES)
+    if "archiver" in options.without or not settings.local.reports_interval:
+        settings = _replaced(settings, "api", reports_dir="")
+    elif "reports_dir" not in given.api.model_fields_set:
+        settings = _replaced(settings, "api", reports_dir=str(Path(state, "reports")))
     return settings
 
 

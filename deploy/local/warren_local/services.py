@@ -11,7 +11,7 @@ from warren.settings import ApiSettings
 
 from warren_local.kafka import STOP_GRACE as KAFKA_GRACE
 from warren_local.kafka import EmbeddedKafka
-from warren_local.plan import DEMO_WEBHOOK_SECRET, Plan
+from warren_local.plan import DEMO_WEBHOOK_SECRET, SERVICES, Plan
 from warren_local.ports import HOST
 from warren_local.supervisor import Service
 from warren_local.valkey import STOP_GRACE as VALKEY_GRACE
@@ -19,7 +19,6 @@ from warren_local.valkey import EmbeddedValkey
 
 # Stages: what others need stops last.
 _SERVERS, _RECEIVERS, _WARREN, _WORKLOAD = range(4)
-NAMES = ("collector", "evaluator", "freshness", "notifier", "api", "archiver")
 SERVICE_GRACE = 10.0  # seconds
 SPARK_GRACE = 30.0  # a batch that has begun is finished
 ARRIVALS = MAILS, WEBHOOKS = "mails.jsonl", "webhooks.jsonl"
@@ -44,10 +43,12 @@ def warren_services(plan: Plan, config: Path) -> list[Service]:
             grace=SPARK_GRACE if name == "archiver" else SERVICE_GRACE,
             environ=environ,
         )
-        for name in NAMES
+        for name in SERVICES
+        if name not in plan.without
     ]
     if plan.demo:
-        services = [*_receivers(plan, environ), *services]
+        if "notifier" not in plan.without:
+            services = [*_receivers(plan, environ), *services]
         command = [sys.executable, "-m", "warren_local.demo", "--config", str(config)]
         command += ["--cluster", plan.cluster]
         command += ["--after", f"http://{HOST}:{plan.settings.collector.metrics_port}/ready"]

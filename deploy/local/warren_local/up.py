@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import threading
+from pathlib import Path
 
 from rich.console import Console
 from warren.clock import Clock, SystemClock
@@ -28,6 +29,7 @@ from warren_local.leftovers import stop_leftovers
 from warren_local.plan import Plan
 from warren_local.ports import free_port
 from warren_local.readiness import await_ready
+from warren_local.reports import Reports
 from warren_local.run_file import RunFile, RunState
 from warren_local.screen import Screen
 from warren_local.services import (
@@ -45,7 +47,7 @@ CONNECT_TIMEOUT = 5.0  # seconds for one attempt; it is also how long Ctrl-C may
 LOOK_EVERY = 0.1  # seconds between two looks at the processes
 LOOK_AT_SETTINGS_EVERY = 1.0
 # Of a demo before this one: its broker was another, so offsets and tables mean nothing now.
-_DEMO_STATE = ("evaluator", "lake")
+_DEMO_STATE = ("evaluator", "lake", "reports")
 
 
 def run(
@@ -103,6 +105,7 @@ class _Run:
         self._run_file = RunFile(plan.state_dir)
         self._state = run_state(plan)
         self._arrivals = [ArrivalsFollower(plan.state_dir / name) for name in ARRIVALS]
+        self._reports: Reports | None = None
         self._supervisor = Supervisor(
             logs=self._logs, clock=clock, report=screen.say, on_pids=self._note_pids
         )
@@ -120,11 +123,15 @@ class _Run:
                     self._supervisor.watch()
                     self._follow_settings()
                     self._tell_arrivals()
+                    if self._reports is not None:
+                        self._reports.look()
         finally:
             try:
                 self._screen.close()
                 self._screen.say("stopping")
             finally:  # whatever became of the screen
+                if self._reports is not None:
+                    self._reports.stop()
                 self._supervisor.stop()
                 self._run_file.remove()
             self._screen.say("stopped")
@@ -189,6 +196,15 @@ class _Run:
         config = write_effective(self._settings, self._plan.state_dir)
         for service in warren_services(self._plan, config):
             self._supervisor.start(service)
+        if self._settings.api.reports_dir:
+            self._reports = Reports(
+                config,
+                Path(self._settings.api.reports_dir),
+                log=self._logs / "reports.log",
+                clock=self._clock,
+                interval=self._settings.local.reports_interval,
+                say=self._screen.say,
+            )
         self._screen.say(f"logs: {self._logs}")
         self._screen.follow(self._state.api)
 
@@ -212,6 +228,8 @@ class _Run:
     def _settings_with_jars(self) -> Settings:
         """Those of the plan; the archiver is told where its jars are."""
         settings = self._plan.settings
+        if "archiver" in self._plan.without:
+            return settings
         jars = ensure_spark_jars(settings, Console(stderr=True), stop=self._stop)
         archiver = settings.archiver.model_dump(exclude_unset=True, by_alias=True) | {
             "jars_dir": str(jars)

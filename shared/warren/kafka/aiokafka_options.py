@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 import base64
 import ssl
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import httpx
 from aiokafka.abc import AbstractTokenProvider
 from aiokafka.errors import SaslAuthenticationFailed
 
 from warren.errors import SettingsError
 from warren.kafka.login_properties import LOGIN_PROPERTIES, needed, sasl_mechanism, unsupported
 from warren.settings import KafkaConnection
+
+if TYPE_CHECKING:
+    import httpx
 
 
 class ClientCredentialsToken(AbstractTokenProvider):  # type: ignore[misc]  # untyped base
@@ -29,11 +31,16 @@ class ClientCredentialsToken(AbstractTokenProvider):  # type: ignore[misc]  # un
     async def token(self) -> str:
         """A fresh access token; asked for at each (re-)authentication.
 
-        Raises httpx.HTTPError, SaslAuthenticationFailed.
+        Raises SaslAuthenticationFailed.
         """
+        import httpx  # a quarter of a second at the start of services that do not need it
+
         async with self._lock, httpx.AsyncClient(timeout=10) as client:
-            response = await client.post(self._url, data=self._form, headers=self._headers)
-            response.raise_for_status()
+            try:
+                response = await client.post(self._url, data=self._form, headers=self._headers)
+                response.raise_for_status()
+            except httpx.HTTPError as error:
+                raise SaslAuthenticationFailed(f"the token endpoint: {error}") from error
             return _access_token(response)
 
 

@@ -11,7 +11,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-import httpx
 from aiokafka.conn import AIOKafkaConnection, collect_hosts, create_conn
 from aiokafka.errors import (
     IllegalSaslStateError,
@@ -32,7 +31,6 @@ _REFUSED = (
     SaslAuthenticationFailed,
     UnsupportedSaslMechanismError,
     IllegalSaslStateError,
-    httpx.HTTPError,  # the token endpoint of OAUTHBEARER
 )
 _Address = tuple[str, int]
 

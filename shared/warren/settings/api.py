@@ -81,6 +81,12 @@ class ApiSettings(Section):
         description="Whose names series of groups have in /metrics; each costs series of its own",
     )
 
+    reports_dir: str = Field(
+        default="",
+        description="Directory of the reports that pages link; empty for none. `warren up` writes "
+        "them from the archive, and sets this",
+    )
+
     @field_validator("cors_origins")
     @classmethod
     def _origins(cls, origins: list[str]) -> list[str]:

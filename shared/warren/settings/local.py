@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from warren.section import Section
+from warren.section import SecondsOrNone, Section
 
 
 class LocalSettings(Section):
@@ -14,6 +14,11 @@ class LocalSettings(Section):
     kafka_port: int = Field(default=9092, ge=1, le=65535, description="Embedded broker's port")
     redis_port: int = Field(default=6379, ge=1, le=65535, description="Embedded Valkey's port")
     kafka_heap: str = Field(default="512m", description="Embedded broker's heap (-Xmx)")
+    reports_interval: SecondsOrNone = Field(
+        default=300,
+        description="Seconds between two times that `warren up` writes the reports that its pages "
+        "link; 0 for none",
+    )
     jars_dir: str = Field(
         default="", description="Directory that already holds the jars; empty to download them"
     )

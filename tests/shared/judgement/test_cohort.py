@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import pytest
 from support.offset_events import NOW, At, offset_event
 from warren.contracts import OffsetEvent, Status
 from warren.evaluation import GroupRules, Rules
 from warren.judgement.cohort import Brief, Entry, is_ordinary, judge_together, tell_together
-from warren.judgement.judge import Ended, Judged, Taken, judge
+from warren.judgement.judge import Ended, Judged, Outcome, Taken, judge
 from warren.judgement.state import GroupGone, GroupState
 from warren.judgement.state_codec import encode
 from warren.settings import PolicyName
@@ -81,8 +81,8 @@ class Life:
         return At(committed, self._committed_at[place], log_end=shown, commits=commits)
 
 
-def _one(event: OffsetEvent, state: Known, rules: GroupRules) -> tuple[Brief | None, Known]:
-    outcome = judge(event, state, rules, source_offset=7)
+def _brief(outcome: Outcome, state: Known) -> tuple[Brief | None, Known]:
+    """`state`: of before."""
     if isinstance(outcome, Judged):
         previous = state.status if isinstance(state, GroupState) else Status.OK
         return Brief.of(outcome, previous), outcome.state
@@ -106,47 +106,60 @@ def _said(brief: Brief | None) -> object:
     ],
     ids=["burrow", "wiki", "progress", "short"],
 )
-def test_groups_are_judged_together_as_each_is_alone(rules: Rules) -> None:
-    of_group = GroupRules(rules)
+def test_groups_are_judged_and_told_of_together_as_each_is_alone(rules: Rules) -> None:
+    of_group, seen = GroupRules(rules), _Seen()
     lives = {f"g-{n}": list(Life(f"g-{n}", n).events()) for n in range(GROUPS)}
     known: dict[str, Known] = dict.fromkeys(lives)
-    statuses, reasons, together = set(), set(), 0
     for number in range(max(map(len, lives.values()))):
         due = {group: events[number] for group, events in lives.items() if number < len(events)}
-        alone = {group: _one(event, known[group], of_group) for group, event in due.items()}
+        alone = {g: judge(event, known[g], of_group, source_offset=7) for g, event in due.items()}
         entries = {group: Entry(event, known[group], 7) for group, event in due.items()}
-        chosen = [group for group, entry in entries.items() if is_ordinary(entry, of_group)]
-        briefs = judge_together([entries[group] for group in chosen], rules)
-        for group, brief in zip(chosen, briefs, strict=True):
-            wanted, state = alone[group]
+        ordinary = {g: entry for g, entry in entries.items() if is_ordinary(entry, of_group)}
+        seen.judged(judge_together(list(ordinary.values()), rules), ordinary, alone)
+        well = {group: entry for group, entry in ordinary.items() if _is_ok(entry.state)}
+        seen.told(tell_together(list(well.values()), of_group.group), well, alone)
+        for group, outcome in alone.items():
+            if isinstance(outcome, Judged | Ended | Taken):
+                known[group] = outcome.state
+    assert seen.together > STEPS * GROUPS / 2
+    assert seen.well > 100
+    assert seen.statuses == {Status.OK, Status.WARN, Status.ERR} or rules.policy == "wiki"
+    assert len(seen.reasons) > 3
+
+
+class _Seen:
+    """What came of groups together, each compared with what came of it alone."""
+
+    def __init__(self) -> None:
+        self.together = self.well = 0
+        self.statuses: set[Status] = set()
+        self.reasons: set[str | None] = set()
+
+    def judged(
+        self,
+        briefs: Iterable[Brief | None],
+        entries: Mapping[str, Entry],
+        alone: Mapping[str, Outcome],
+    ) -> None:
+        for (group, entry), brief in zip(entries.items(), briefs, strict=True):
+            wanted, state = _brief(alone[group], entry.state)
             if brief is None:
                 assert isinstance(state, GroupGone)  # it has expired
                 continue
-            together += 1
-            assert _said(brief) == _said(wanted), (group, number)
+            assert _said(brief) == _said(wanted), group
             assert state is not None
-            assert encode(brief.state) == encode(state), (group, number)
-            statuses.add(brief.status)
-            reasons.add(brief.reason)
-        known |= {group: state for group, (_, state) in alone.items()}
-    assert together > STEPS * GROUPS / 2
-    assert statuses == {Status.OK, Status.WARN, Status.ERR} or rules.policy == "wiki"
-    assert len(reasons) > 3
+            assert encode(brief.state) == encode(state), group
+            self.together += 1
+            self.statuses.add(brief.status)
+            self.reasons.add(brief.reason)
 
-
-@pytest.mark.parametrize("policy", ["burrow", "wiki", "progress"])
-def test_groups_that_are_well_are_told_of_together_as_each_is_alone(policy: PolicyName) -> None:
-    of_group = GroupRules(Rules(policy=policy))
-    lives = {f"g-{n}": list(Life(f"g-{n}", n).events()) for n in range(GROUPS)}
-    known: dict[str, Known] = dict.fromkeys(lives)
-    together = 0
-    for number in range(max(map(len, lives.values()))):
-        due = {group: events[number] for group, events in lives.items() if number < len(events)}
-        alone = {g: judge(e, known[g], of_group, source_offset=7) for g, e in due.items()}
-        entries = {group: Entry(event, known[group], 7) for group, event in due.items()}
-        chosen = [g for g, e in entries.items() if is_ordinary(e, of_group) and _is_ok(e.state)]
-        told = tell_together([entries[group] for group in chosen], of_group.group)
-        for group, outcome in zip(chosen, told, strict=True):
+    def told(
+        self,
+        outcomes: Iterable[Judged | None],
+        entries: Mapping[str, Entry],
+        alone: Mapping[str, Outcome],
+    ) -> None:
+        for group, outcome in zip(entries, outcomes, strict=True):
             wanted = alone[group]
             if outcome is None:
                 assert not isinstance(wanted, Judged) or wanted.state.status is not Status.OK
@@ -155,11 +168,7 @@ def test_groups_that_are_well_are_told_of_together_as_each_is_alone(policy: Poli
             assert outcome.lag.to_bytes() == wanted.lag.to_bytes()
             assert outcome.change is wanted.change is None
             assert encode(outcome.state) == encode(wanted.state)
-            together += 1
-        for group, outcome in alone.items():
-            if isinstance(outcome, Judged | Ended | Taken):
-                known[group] = outcome.state
-    assert together > 100
+            self.well += 1
 
 
 def _is_ok(state: Known) -> bool:
@@ -170,7 +179,7 @@ def _is_ok(state: Known) -> bool:
 def test_what_is_more_than_a_position_is_not_ordinary(policy: PolicyName) -> None:
     rules = GroupRules(Rules(policy=policy))
     event = offset_event(NOW, {"orders": {0: At(5, NOW, log_end=5)}})
-    _, state = _one(event, None, rules)
+    _, state = _brief(judge(event, None, rules, source_offset=7), None)
     later = event.model_copy(update={"observed_at": NOW + 5000, "position": event.position + 1})
     assert is_ordinary(Entry(later, state, 8), rules)
     for change in (

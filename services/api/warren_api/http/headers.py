@@ -28,7 +28,7 @@ class ResponseHeaders:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                headers["Content-Security-Policy"] = CONTENT_SECURITY_POLICY
+                headers.setdefault("Content-Security-Policy", CONTENT_SECURITY_POLICY)
                 headers["X-Content-Type-Options"] = "nosniff"
                 # Without any referrer, browsers would not say that a form is one of our own pages'.
                 headers["Referrer-Policy"] = "same-origin"

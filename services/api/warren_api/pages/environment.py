@@ -9,6 +9,7 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 from warren.contracts import LOSS_UNKNOWN
+from warren.report_files import group_anchor
 from warren.words import duration, grouped, visible
 
 # What a status means to somebody who is woken up by it.
@@ -69,6 +70,7 @@ def environment() -> Environment:
         "name": _name,
     }
     templates.filters |= filters
+    templates.globals["group_anchor"] = group_anchor
     templates.tests["loss_unknown"] = lambda reason: reason in LOSS_UNKNOWN
     return templates
 

@@ -19,7 +19,7 @@ from warren_api.model.group import GroupView
 from warren_api.model.incidents import incidents
 from warren_api.model.membership import Membership
 from warren_api.model.verdict import rank
-from warren_api.pages.asking import add_routes
+from warren_api.pages import asking, reports
 from warren_api.pages.environment import environment
 from warren_api.pages.member_rows import member_rows
 
@@ -51,6 +51,7 @@ def router(context: ApiContext) -> APIRouter:
             "stale_after": context.stale_after_ms,
             "is_stale": context.is_freshness_stale,
             "notes": context.notes(),
+            "reports": reports.written_reports(context.settings.api.reports_dir),
         }
         return HTMLResponse(templates.get_template(template).render(variables), status_code)
 
@@ -115,7 +116,8 @@ def router(context: ApiContext) -> APIRouter:
     def group_fragment(cluster: Segment, name: Segment) -> Response:
         return group("group_fragment.html", cluster, name)
 
-    add_routes(routes, context, render)
+    asking.add_routes(routes, context, render)
+    reports.add_routes(routes, context)
     return routes
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from warren.history.lake_tables import LakeTables
 
@@ -19,6 +19,15 @@ _MOVES = {"produced": "BIGINT", "consumed": "BIGINT"}
 _LATE = {"late_max_ms": "BIGINT", "time_to_loss_ms": "BIGINT", "lost_records": "BIGINT"}
 LONGEST_INCIDENT = timedelta(days=30)
 """One that began longer before the period is not looked for."""
+
+
+class Newer(NamedTuple):
+    """What silver may not have yet: the records of these topics that were appended `since` then,
+    Unix milliseconds."""
+
+    changes: str
+    deliveries: str
+    since: int
 
 
 def rates(tables: LakeTables, parts: Split) -> dict[Key, dict[str, Any]]:
@@ -56,9 +65,9 @@ def memberships(tables: LakeTables, period: Period) -> dict[Key, dict[str, Any]]
     return _by_group(tables.rows(query, _within(period)))
 
 
-def incidents(tables: LakeTables, period: Period) -> list[Incident]:
+def incidents(tables: LakeTables, period: Period, newer: Newer) -> list[Incident]:
     """Those that lasted in the period, as they were at its end; in the order of their
-    beginnings."""
+    beginnings. `statuses.prepare` came before."""
     first = period.widened(round(LONGEST_INCIDENT.total_seconds() * 1000))
     of_incident = _WHO | {
         "incident_id": "VARCHAR",
@@ -77,7 +86,9 @@ def incidents(tables: LakeTables, period: Period) -> list[Incident]:
         "total_lag": "BIGINT",
     }
     tables.view("changes", "silver/status_intervals", first.days, of_change)
-    rows = tables.rows(_INCIDENTS, _within(period) | {"again": AGAIN_MS})
+    tables.rows(_FRESH, newer._asdict())
+    bounds = _within(period) | {"again": AGAIN_MS, "deliveries": newer.deliveries}
+    rows = tables.rows(_INCIDENTS, bounds)
     return [Incident(**row) for row in rows]
 
 
@@ -183,14 +194,51 @@ SELECT cluster, "group", late_p95_ms, max(late_max_ms) AS late_max_ms,
   coalesce(max(lost_records), 0)::BIGINT AS lost_records
 FROM worst LEFT JOIN percentiles USING (cluster, "group") GROUP BY ALL
 """
+_FRESH = """
+CREATE OR REPLACE TEMP TABLE fresh AS
+SELECT topic, CASE WHEN json_valid(j) THEN j END AS j FROM (
+  SELECT topic, try(decode(value)) AS j FROM raw
+  WHERE topic IN ($changes, $deliveries) AND epoch_ms(timestamp) >= $since AND value IS NOT NULL
+)
+"""
+# What silver has as well counts once: of all that is known of an incident the first and last count.
 _INCIDENTS = """
-WITH known AS (
+WITH fresh_changes AS (
+  SELECT j->>'$.data.cluster' AS cluster, j->>'$.data.group' AS "group",
+    j->>'$.data.incident_id' AS incident_id, try_cast(j->>'$.time' AS TIMESTAMPTZ) AS "from",
+    j->>'$.data.status' AS status, j->>'$.data.reason' AS reason,
+    nullif(j->>'$.data.cause.name', 'unknown') AS cause, j->>'$.data.explanation' AS explanation,
+    try_cast(j->>'$.data.total_lag' AS BIGINT) AS total_lag,
+    make_timestamptz(try_cast(j->>'$.data.opened_at' AS BIGINT) * 1000) AS opened_at
+  FROM fresh WHERE topic <> $deliveries AND j->>'$.data.incident_id' IS NOT NULL
+), told AS (
+  SELECT j->>'$.incident_id' AS incident_id,
+    make_timestamptz(try_cast(j->>'$.at' AS BIGINT) * 1000) AS told_at
+  FROM fresh WHERE topic = $deliveries AND j->>'$.outcome' = 'delivered'
+), every AS (
+  SELECT cluster, "group", incident_id, opened_at, closed_at, told_at FROM incidents
+  UNION ALL
+  SELECT cluster, "group", incident_id, coalesce(opened_at, "from"),
+    CASE WHEN status IN ('OK', 'NOTFOUND') THEN "from" END, NULL
+  FROM fresh_changes WHERE "from" IS NOT NULL
+  UNION ALL
+  SELECT NULL, NULL, incident_id, NULL, NULL, told_at FROM told
+), once AS (
+  SELECT min(cluster) AS cluster, min("group") AS "group", incident_id,
+    min(opened_at) AS opened_at, max(closed_at) AS closed_at, min(told_at) AS told_at
+  FROM every GROUP BY incident_id
+), known AS (
   SELECT *, epoch_ms(opened_at) AS opened_ms,
     CASE WHEN epoch_ms(closed_at) < $end THEN epoch_ms(closed_at) END AS closed_ms,
     CASE WHEN epoch_ms(told_at) < $end THEN epoch_ms(told_at) END AS told_ms,
     epoch_ms(opened_at) - epoch_ms(lag(closed_at) OVER (
       PARTITION BY cluster, "group" ORDER BY opened_at, incident_id)) AS since
-  FROM incidents WHERE epoch_ms(opened_at) < $end
+  FROM once WHERE epoch_ms(opened_at) < $end
+), every_change AS (
+  SELECT incident_id, "from", status, reason, cause, explanation, total_lag FROM changes
+  UNION ALL
+  SELECT incident_id, "from", status, reason, cause, explanation, total_lag FROM fresh_changes
+  WHERE "from" IS NOT NULL
 ), said AS (
   SELECT incident_id,
     CASE WHEN bool_or(status = 'ERR') THEN 'ERR' ELSE 'WARN' END AS worst,
@@ -198,7 +246,7 @@ WITH known AS (
     arg_max(cause, "from") FILTER (cause IS NOT NULL) AS cause,
     arg_max(explanation, "from") FILTER (status IN ('WARN', 'ERR')) AS explanation,
     max(total_lag) AS peak_lag
-  FROM changes WHERE epoch_ms("from") < $end GROUP BY ALL
+  FROM every_change WHERE epoch_ms("from") < $end GROUP BY ALL
 )
 SELECT cluster, "group", known.incident_id, opened_ms, closed_ms, told_ms,
   coalesce(worst, 'WARN') AS worst, reason, cause, explanation,

@@ -8,7 +8,7 @@ from typing import Any
 
 import re2
 from warren.clock import Clock
-from warren.contracts.topics import LAG
+from warren.contracts.topics import LAG, LAG_STATUS, NOTIFICATIONS
 from warren.errors import SettingsError
 from warren.history.lake_tables import LakeTables
 from warren.settings import Settings
@@ -53,9 +53,11 @@ def report(
         period = Period(end - wanted, end)
     max_gap_ms = round(settings.collector.heartbeat * GAP_HEARTBEATS * 1000)
     parts = split(period, _whole_until(tables))
-    statuses.prepare(tables, topic, period, parts, max_gap_ms)
+    since = statuses.prepare(tables, topic, period, parts, max_gap_ms)
+    prefix = settings.home.topic_prefix
+    newer = facts.Newer(LAG_STATUS.full_name(prefix), NOTIFICATIONS.full_name(prefix), since)
     found = _groups(tables, period, parts, matches)
-    incidents = facts.incidents(tables, period)
+    incidents = facts.incidents(tables, period, newer)
     budgets = facts.budgets(tables, period)
     return Report(
         period,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
+from warren.report_files import group_anchor
 from warren.words import duration, grouped, rate, utc, visible
 
 from warren_archiver.report import plots
@@ -41,8 +42,10 @@ def render(report: Report) -> str:
         utc=utc,
         duration=duration,
         other_ms=other_ms,
+        group_anchor=group_anchor,
         total={name: sum(group.held_ms[name] for group in report.groups) for name in SHOWN},
         shares=lambda group: _shares(group, length),
+        has_minutes=any(_has_minutes(group) for group in report.groups),
         outlooks=[group for group in report.groups if _has_outlook(group)],
     )
 
@@ -60,6 +63,10 @@ def _longest(report: Report) -> list[object]:
         key=lambda each: (-((each.closed_ms or end) - each.opened_ms), each.incident_id),
     )
     return list(in_order[:MOST_INCIDENTS])
+
+
+def _has_minutes(group: GroupReport) -> bool:
+    return group.late_max_ms is not None or group.consume_rate is not None
 
 
 def _has_outlook(group: GroupReport) -> bool:

@@ -52,10 +52,11 @@ def newest_ms(tables: LakeTables, topic: str, now_ms: int) -> int | None:
     return newest
 
 
-def prepare(tables: LakeTables, topic: str, period: Period, parts: Split, max_gap_ms: int) -> None:
+def prepare(tables: LakeTables, topic: str, period: Period, parts: Split, max_gap_ms: int) -> int:
     """Makes `judged` what was judged in the rest and shortly before, each once, and at the
     period's end: cluster, group, at and until (milliseconds), status and lag; status is null for a
-    group's end. Makes `hours` the whole ones."""
+    group's end. Makes `hours` the whole ones, and `raw` the records of bronze that silver may not
+    have: those that were appended since what is returned, Unix milliseconds."""
     end = Period(period.end_ms, period.end_ms)
     wanted = [each.widened(max_gap_ms) for each in (*parts.rest, end)]
     days = {day for each in wanted for day in each.days}
@@ -71,6 +72,7 @@ def prepare(tables: LakeTables, topic: str, period: Period, parts: Split, max_ga
     tables.rows(f"CREATE OR REPLACE TEMP TABLE judged AS {_JUDGED}", bounds)
     days_of_hours = parts.hours.days if parts.hours.length_ms else []
     tables.view("hours", "gold/status_hours", days_of_hours, _HOURS)
+    return since
 
 
 def _set_ranges(tables: LakeTables, name: str, ranges: Iterable[Period]) -> None:

@@ -1,0 +1,80 @@
+"""The reports that pages link, written from the archive again and again while `warren up` runs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from warren.clock import Clock
+
+from warren_local.child import Child
+from warren_local.services import child_environ
+
+FIRST_AFTER = 60.0  # seconds; before that there is hardly anything archived
+NOTHING_YET = 3  # the exit code that says so: it is tried again as soon
+STOP_GRACE = 2.0  # files are replaced as a whole
+
+
+class Reports:
+    """Starts a process for them every `interval` seconds, and waits for none.
+
+    One that is not done by then is ended: the next one has more to tell. `say` gets a line when
+    writing fails, and no other until it went well again.
+    """
+
+    def __init__(
+        self,
+        config: Path,
+        folder: Path,
+        *,
+        log: Path,
+        clock: Clock,
+        interval: float,
+        say: Callable[[str], None],
+    ) -> None:
+        into = ["--config", str(config), "--into", str(folder)]
+        self._command = [sys.executable, "-m", "warren_archiver.report", *into]
+        self._log = log
+        self._clock = clock
+        self._interval = interval
+        self._say = say
+        self._due_in(FIRST_AFTER)
+        self._child: Child | None = None
+        self._failed = False
+
+    @property
+    def writing(self) -> bool:
+        return self._child is not None
+
+    def look(self) -> None:
+        """Again and again, in the thread that also made it."""
+        if self._child is not None and (code := self._child.exit_code()) is not None:
+            self._child = None
+            if code == NOTHING_YET:
+                self._due_in(FIRST_AFTER)
+            else:
+                self._tell(f"exit code {code}" if code else None)
+        if self._clock.monotonic() < self._due_at:
+            return
+        self._due_in(self._interval)
+        if self._child is not None:
+            self.stop()
+            self._tell(f"not done after {self._interval:g} s")
+        self._log.unlink(missing_ok=True)
+        self._child = Child(self._command, log=self._log, environ=child_environ(os.environ))
+
+    def stop(self) -> None:
+        """What is being written is given up."""
+        if self._child is not None:
+            self._child.stop(STOP_GRACE)
+            self._child = None
+
+    def _due_in(self, seconds: float) -> None:
+        self._due_at = self._clock.monotonic() + min(seconds, self._interval)
+
+    def _tell(self, problem: str | None) -> None:
+        if problem is not None and not self._failed:
+            self._say(f"reports are not written: {problem}, see {self._log}")
+        self._failed = problem is not None

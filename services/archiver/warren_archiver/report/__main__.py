@@ -1,0 +1,60 @@
+"""`python -m warren_archiver.report`: the reports that pages link, each over the one before it.
+
+`warren up` starts it every few minutes: what reading and plotting take is given back.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from warren.clock import Clock, SystemClock
+from warren.errors import WarrenError
+from warren.history.lake_tables import LakeTables
+from warren.log import configure
+from warren.report_files import REPORT_FILES
+from warren.settings import Settings
+from warren.settings_file import load_settings
+
+from warren_archiver.errors import NothingArchived
+from warren_archiver.lake_options import reader_options
+from warren_archiver.report.make import report
+from warren_archiver.report.page import render
+
+NOTHING_YET = 3
+
+
+def write_reports(settings: Settings, folder: Path, clock: Clock) -> None:
+    """A reader finds a whole file at any moment, the old one or the new one.
+
+    Raises NothingArchived, LakeUnreadable or OSError.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, _, length_ms in REPORT_FILES:
+        with LakeTables(settings.archiver.path, reader_options(settings.archiver)) as tables:
+            page = render(report(tables, settings, length_ms, clock=clock))
+        new = folder / f".{name}"
+        new.write_text(page, encoding="utf-8")
+        new.replace(folder / name)
+
+
+def main() -> None:
+    """Exit codes: 0 written; 1 not written, a line says why; 3 nothing is archived yet."""
+    parser = argparse.ArgumentParser(prog="python -m warren_archiver.report")
+    parser.add_argument("--config", type=Path, metavar="FILE", help="warren.toml")
+    parser.add_argument("--into", type=Path, metavar="DIR", required=True)
+    arguments = parser.parse_args()
+    try:
+        settings = load_settings(arguments.config)
+        configure(settings.log, service="reports")
+        write_reports(settings, arguments.into, SystemClock())
+    except NothingArchived:
+        sys.exit(NOTHING_YET)
+    except (WarrenError, OSError) as error:
+        print(error, file=sys.stderr)
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
