@@ -205,9 +205,9 @@ def test_objectives_in_the_users_file_are_taken_up(warren: Running, subscriber: 
     file.write_text(
         "[[objectives]]\nname = 'near'\ngroups = ['^demo-stopped$']\nmax_lag = 1\nfor = 0\n"
     )
-    eventually(lambda: told() == [("ERR", "max_lag")], timeout=120, message="it is not kept")
+    eventually(lambda: told() == [("WARN", "max_lag")], timeout=120, message="it is not kept")
     file.write_text("")
-    closed = [("ERR", "max_lag"), ("OK", None)]
+    closed = [("WARN", "max_lag"), ("OK", None)]
     eventually(lambda: told() == closed, timeout=120, message="nobody asks any more")
 
 
