@@ -12,11 +12,11 @@ import pytest
 from confluent_kafka import Producer
 from pyspark.sql import SparkSession
 from support.archive_events import key, offset_event
-from support.spark_cluster import spark_cluster
+from support.spark_cluster import QUICK, spark_cluster
 from warren.contracts.topics import OFFSETS
 from warren.kafka.connection import connect
 from warren.kafka.topics import ensure_topics
-from warren.settings.archiver import QUICK_START
+from warren.settings.archiver import SMALL_BATCHES
 from warren.settings_file import load_settings
 from warren_archiver.check.recount import check
 
@@ -46,10 +46,10 @@ def test_executors_of_a_cluster_archive_as_well(
             master = "{master}"
             memory = "512m"
             silver_interval = 0
-            java_options = "{QUICK_START}"
+            java_options = "{SMALL_BATCHES}"
             [archiver.spark]
             "spark.executor.memory" = "512m"
-            "spark.executor.extraJavaOptions" = "{QUICK_START}"
+            "spark.executor.extraJavaOptions" = "{QUICK}"
             """
         )
         settings = load_settings(config)

@@ -10,10 +10,13 @@ from pathlib import Path
 
 import pyspark
 from support.waiting import eventually
+from warren.settings.archiver import QUICK_START
 from warren_local.java import find_java
 from warren_local.ports import free_port
 
 HOST = "127.0.0.1"
+QUICK = f"{QUICK_START} -XX:+UseSerialGC"
+"""Master, worker and executors live for seconds."""
 _DEPLOY = "org.apache.spark.deploy"
 
 
@@ -46,6 +49,8 @@ def _start(role: list[str], folder: Path, log: Path) -> subprocess.Popen[bytes]:
         "SPARK_HOME": str(home),
         "SPARK_WORKER_DIR": str(folder / "work"),
         "SPARK_DAEMON_MEMORY": "256m",
+        "SPARK_DAEMON_JAVA_OPTS": QUICK,
+        "SPARK_LAUNCHER_OPTS": QUICK,
         "JAVA_HOME": str(find_java(os.environ).resolve().parents[1]),
     }
     command = [str(home / "bin" / "spark-class"), role[0], "--webui-port", "0", *role[1:]]
