@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from support.measuring import embedded_kafka, kafka, usage
-from support.notified_home import NotifiedHome, Notifiers, change, email, route, webhook
+from support.notified_home import NotifiedHome, Notifiers, change, chat, email, route, webhook
 from support.receivers import (
     Webhooks,
     fails,
@@ -202,12 +202,16 @@ def in_storm(arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
     seconds, scale = arguments.seconds, arguments.seconds / FULL
     with ExitStack() as closing:
         bootstrap = closing.enter_context(kafka(arguments.bootstrap))
-        (hook,) = closing.enter_context(webhook_receivers(hook=takes_all)).values()
+        takers = {"hook": takes_all, "slack": takes_all, "teams": takes_all}
+        hooks = closing.enter_context(webhook_receivers(**takers))
         mails = closing.enter_context(mail_receiver())
         home = NotifiedHome(bootstrap, f"storm-{int(time.time())}")
         waits = {"group_wait": 30 * scale, "group_interval": 300 * scale}
-        routes = route("machines", ["hook"]) + route("people", ["mail"], **waits)
-        config = home.config(routes + webhook("hook", hook.url) + email("mail", mails.port))
+        people = ["mail", "slack", "teams"]
+        routes = route("machines", ["hook"]) + route("people", people, **waits)
+        channels = webhook("hook", hooks["hook"].url) + email("mail", mails.port)
+        channels += "".join(chat(name, hooks[name].url) for name in ("slack", "teams"))
+        config = home.config(routes + channels)
         notifiers = Notifiers(config, arguments.notifiers, closing)
         start = time.monotonic()
         names = [f"group-{number}" for number in range(arguments.groups)]
@@ -217,13 +221,17 @@ def in_storm(arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
         _spread(home, [change(n, 1, "OK", 1, opened) for n in names], 0.02 * seconds)
         time.sleep(max(start + seconds - time.monotonic(), 0))
         in_time = [one for one in mails.mails if one.at <= start + seconds]
-        notifiers.until(lambda: not _pending(home, ["mail", "hook"]), "all is told")
+        notifiers.until(lambda: not _pending(home, [*people, "hook"]), "all is told")
         told = told_by_audit(home.audit(), "mail")
         return {
             "seconds": seconds,
             "groups": arguments.groups,
             "notifiers": arguments.notifiers,
-            "messages": {"email": len(in_time), "webhook": len(hook.requests)},
+            "messages": {
+                "email": len(in_time),
+                "webhook": len(hooks["hook"].requests),
+                **{name: len(hooks[name].requests) for name in ("slack", "teams")},
+            },
             "emails_until_all_was_told": len(mails.mails),
             "subjects": [one.subject for one in mails.mails],
             "told_by_mail": told,

@@ -136,6 +136,15 @@ secret = "{SECRET}"
 {extra}"""
 
 
+def chat(kind: str, url: str) -> str:
+    """A channel for people, called by its kind: `slack` or `teams`."""
+    return f"""
+[notifier.channels.{kind}]
+type = "{kind}"
+url = "{url}"
+"""
+
+
 def email(name: str, port: int) -> str:
     return f"""
 [notifier.channels.{name}]

@@ -22,7 +22,10 @@ Answer = Callable[[], int]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """`at`: monotonic seconds. `answer` is what it was answered with."""
+    """`at`: monotonic seconds. `answer` is what it was answered with.
+
+    `delivery_id`: empty but for signed webhooks.
+    """
 
     at: float
     delivery_id: str
@@ -70,7 +73,7 @@ class Webhooks:
             headers = {name.lower(): value.strip() for name, _, value in lines}
             body = await reader.readexactly(int(headers["content-length"]))
             answer = self._answer()
-            one = Request(time.monotonic(), headers["webhook-id"], body, answer)
+            one = Request(time.monotonic(), headers.get("webhook-id", ""), body, answer)
             self.requests.append(one)
             if answer:
                 writer.write(f"HTTP/1.1 {answer} -\r\ncontent-length: 0\r\n\r\n".encode())

@@ -99,6 +99,8 @@ class SlackApi:
             return _answer(error="channel_not_found")
         if wrong := list(violations(message)):
             return _answer(error="; ".join(wrong))
+        if "reply_broadcast" in message and "thread_ts" not in message:
+            return _answer(error="invalid_arguments")
         match request.path:
             case "/hook/chat.postMessage":
                 if "thread_ts" in message and message["thread_ts"] not in self.messages:

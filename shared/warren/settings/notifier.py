@@ -61,9 +61,9 @@ class RouteSettings(Section):
     )
     group_by: list[LabelName] | None = Field(
         default=None,
-        description="What incidents that are told together, in one mail, have in common: "
+        description="What incidents that are told together, in one message, have in common: "
         f"{', '.join(LABELS[:-1])} or {LABELS[-1]}; empty: each is told alone. Not set: `cluster` "
-        "on channels for people (e-mail); machines get each event",
+        "on channels for people (e-mail, Slack, Teams); machines get each event",
     )
     group_wait: SecondsOrNone | None = Field(
         default=None,

@@ -24,6 +24,8 @@ class Digest:
     """Newest events of incidents that were told before, still last, and have no news."""
     thread: str | None
     """The message that began the thread; None: this one does."""
+    receipts: Sequence[str] = ()
+    """What the channel left with the incidents in `lasting`."""
 
     @property
     def alone(self) -> Delivery | None:

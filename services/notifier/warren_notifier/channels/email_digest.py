@@ -1,4 +1,4 @@
-"""What a mail says about many incidents: the worst, how many more, and what is over."""
+"""What a message says about many incidents: the worst, how many more, and what is over."""
 
 from __future__ import annotations
 
@@ -39,6 +39,19 @@ class DigestText:
     over: list[tuple[str, str]]
     over_omitted: str
     link: str
+
+    @property
+    def lists(self) -> Iterator[tuple[str, list[str]]]:
+        """Headings with a line for each group, and for how many are left out."""
+        worst = [
+            f"{status} {group}: {lag} behind, for {since}{'; ' if wrong else ''}{wrong}"
+            for status, group, lag, since, wrong in self.worst
+        ]
+        over = [f"{group}: {end}" for group, end in self.over]
+        known = ("Worst groups", worst, self.omitted), ("Over", over, self.over_omitted)
+        for heading, lines, omitted in known:
+            if lines:
+                yield heading, [*lines, *([f"… and {omitted} more"] if omitted else [])]
 
 
 @dataclass(frozen=True, slots=True)

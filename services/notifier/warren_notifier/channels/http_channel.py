@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 
 from warren.clock import Clock
 from warren.settings.channels import ChannelSettings, HttpChannelSettings
 
 from warren_notifier.channels.channel import Delivered, Result
+from warren_notifier.channels.digest import Digest
 from warren_notifier.channels.egress import EgressGuard
+from warren_notifier.channels.email_digest import DigestText, besides, digest_text
 from warren_notifier.channels.http_endpoint import Answered, HttpEndpoint
 from warren_notifier.channels.incident_text import IncidentText, incident_text
 from warren_notifier.state.delivery import Delivery
@@ -31,8 +34,16 @@ class HttpChannel:
         self._link_base = link_base
         self._clock = clock
 
-    def _text(self, delivery: Delivery) -> IncidentText:
-        return incident_text(delivery, self._link_base, self._clock.now_ms())
+    def _text(self, delivery: Delivery, besides: str = "") -> IncidentText:
+        return incident_text(delivery, self._link_base, self._clock.now_ms(), besides)
+
+    async def _besides(self, digest: Digest) -> str:
+        """Thousands of incidents take a while to read: not in the loop's thread."""
+        return await asyncio.to_thread(besides, digest)
+
+    async def _digest_text(self, digest: Digest) -> DigestText:
+        now = self._clock.now_ms()
+        return await asyncio.to_thread(digest_text, digest, self._link_base, now)
 
     async def _post(
         self,

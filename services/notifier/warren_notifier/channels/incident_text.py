@@ -45,9 +45,9 @@ class IncidentText:
         return self.runbook if is_web_link(self.runbook) else ""
 
 
-def incident_text(delivery: Delivery, link_base: str, now: int) -> IncidentText:
-    """The text for a delivery as of `now`, Unix milliseconds."""
-    mail = email_text(delivery, link_base, now)
+def incident_text(delivery: Delivery, link_base: str, now: int, besides: str = "") -> IncidentText:
+    """The text for a delivery as of `now`, Unix milliseconds. `besides`: what else lasts."""
+    mail = email_text(delivery, link_base, now, besides)
     event = StatusChangeEvent.from_bytes(delivery.event.encode())
     change, breaches = event.data, event.data.objectives or []
     lateness, time_to_loss = _lateness(change, breaches), _time_to_loss(breaches)

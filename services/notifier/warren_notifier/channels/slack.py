@@ -1,4 +1,4 @@
-"""Slack: an incoming webhook, or a bot that keeps one thread per incident.
+"""Slack: an incoming webhook, or a bot that keeps one thread per incident or digest.
 
 https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks: 200 and `ok`; errors are
 HTTP statuses, 429 has `Retry-After`. https://docs.slack.dev/apis/web-api: methods answer 200 with
@@ -8,16 +8,19 @@ HTTP statuses, 429 has `Retry-After`. https://docs.slack.dev/apis/web-api: metho
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from warren.clock import Clock
 from warren.settings.channels import SlackBotChannelSettings, SlackChannelSettings
 
 from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
+from warren_notifier.channels.digest import Digest
 from warren_notifier.channels.egress import EgressGuard
 from warren_notifier.channels.http_channel import JSON, HttpChannel, endpoint
 from warren_notifier.channels.http_endpoint import Answered, HttpEndpoint
-from warren_notifier.channels.slack_message import JsonObject, slack_message
+from warren_notifier.channels.slack_message import JsonObject, slack_digest, slack_message
 from warren_notifier.state.delivery import Delivery
 
 ANSWER_BYTES = 1 << 20  # an answer has the whole message in it
@@ -36,8 +39,17 @@ UNCHANGEABLE = {"cant_update_message", "edit_window_closed", "message_not_found"
 NO_THREAD = {"cannot_reply_to_message", "message_not_found", "thread_not_found"}
 
 
-class SlackChannel(HttpChannel):
-    """An incoming webhook: each delivery is a message of its own."""
+class _SlackHttpChannel(HttpChannel):
+    async def _news(self, digest: Digest) -> JsonObject:
+        """An incident that is alone is told as it would be without a digest."""
+        if digest.alone is not None:
+            text = self._text(digest.alone, await self._besides(digest))
+            return slack_message(text, digest.alone.pending)
+        return slack_digest(await self._digest_text(digest), digest)
+
+
+class SlackChannel(_SlackHttpChannel):
+    """An incoming webhook: what happens to an incident or digest later is another message."""
 
     def __init__(
         self, settings: SlackChannelSettings, link_base: str, guard: EgressGuard, clock: Clock
@@ -49,12 +61,30 @@ class SlackChannel(HttpChannel):
         message = slack_message(self._text(delivery), delivery.pending)
         return await self._post(json.dumps(message).encode())
 
+    async def send_many(self, digest: Digest) -> Result:
+        return await self._post(json.dumps(await self._news(digest)).encode())
 
-class SlackBotChannel(HttpChannel):
-    """A bot token and a conversation. The incident's first message says how it stands now, what
-    happens since are replies to it.
 
-    Which message is the first is the receipt: `<conversation>/<ts>`.
+@dataclass(frozen=True, slots=True)
+class _First:
+    """The first message of a thread. `of_many`: of a digest, not of one incident."""
+
+    conversation: str
+    ts: str
+    of_many: bool
+
+    @classmethod
+    def of(cls, receipt: str | None) -> _First | None:
+        conversation, _, rest = (receipt or "").partition("/")
+        ts, _, kind = rest.partition("/")
+        return cls(conversation, ts, kind == "digest") if ts else None
+
+
+class SlackBotChannel(_SlackHttpChannel):
+    """A bot token and a conversation. The first message of an incident, or of a digest, says how it
+    stands now, what happens since are replies to it.
+
+    Which message is the first is the receipt: `<conversation>/<ts>`, with `/digest` for a digest's.
     """
 
     def __init__(
@@ -68,27 +98,65 @@ class SlackBotChannel(HttpChannel):
 
     async def send(self, delivery: Delivery) -> Result:
         message = slack_message(self._text(delivery), delivery.pending)
-        conversation, _, first = (delivery.receipt or "").partition("/")
-        if not first:
-            return await self._say({"channel": self._conversation, **message})
+        return await self._tell(message, message, _First.of(delivery.receipt), of_many=False)
+
+    async def send_many(self, digest: Digest) -> Result:
+        news = await self._news(digest)
+        own = {
+            first: d for d in digest.news if (first := _First.of(d.receipt)) and not first.of_many
+        }
+        if digest.alone is not None and own:
+            return await self._tell(news, news, _First.of(digest.alone.receipt), of_many=False)
+        for first, delivery in own.items():
+            changed = await self._change(
+                first, slack_message(self._text(delivery), delivery.pending)
+            )
+            if changed is not None:
+                return changed
+        first = _newest([*(one.receipt for one in digest.news), *digest.receipts])
+        if first is None and digest.alone is not None:
+            return await self._tell(news, news, None, of_many=False)
+        now = slack_digest(await self._digest_text(digest), digest)
+        seen = any(one.pending.kind == "opened" for one in digest.news)  # in the conversation too
+        return await self._tell(
+            now, {**news, "reply_broadcast": True} if seen else news, first, of_many=True
+        )
+
+    async def _tell(
+        self, now: JsonObject, news: JsonObject, first: _First | None, *, of_many: bool
+    ) -> Result:
+        """`now`: how all that the thread is about stands."""
+        if first is None:
+            return await self._begin(now, of_many=of_many)
         # The update may be made twice without anybody seeing it; the reply not, so it comes last.
-        changed = await self._call("chat.update", {"channel": conversation, "ts": first, **message})
-        if isinstance(changed, Retry) or (
-            isinstance(changed, Refused) and changed.detail not in UNCHANGEABLE
-        ):
+        changed = await self._change(first, now)
+        if changed is not None:
             return changed
-        reply = {"channel": conversation, "thread_ts": first, **message}
-        result = await self._say(reply, receipt=delivery.receipt)
+        reply = {"channel": first.conversation, "thread_ts": first.ts, **news}
+        result = await self._say(reply, first, of_many=first.of_many)
         if isinstance(result, Refused) and result.detail in NO_THREAD:
-            return await self._say({"channel": self._conversation, **message})
+            return await self._begin(now, of_many=of_many)
         return result
 
-    async def _say(self, message: JsonObject, receipt: str | None = None) -> Result:
+    async def _begin(self, message: JsonObject, *, of_many: bool) -> Result:
+        return await self._say({"channel": self._conversation, **message}, None, of_many=of_many)
+
+    async def _change(self, first: _First, message: JsonObject) -> Retry | Refused | None:
+        """None where the thread can go on."""
+        place = {"channel": first.conversation, "ts": first.ts}
+        changed = await self._call("chat.update", {**place, **message})
+        if isinstance(changed, dict):
+            return None
+        passed = isinstance(changed, Refused) and changed.detail in UNCHANGEABLE
+        return None if passed else changed
+
+    async def _say(self, message: JsonObject, first: _First | None, *, of_many: bool) -> Result:
         answer = await self._call("chat.postMessage", message)
         if not isinstance(answer, dict):
             return answer
         posted = f"{answer.get('channel', '')}/{answer.get('ts', '')}"
-        return Delivered(f"posted {posted}", receipt or posted)
+        began = f"{first.conversation}/{first.ts}" if first is not None else posted
+        return Delivered(f"posted {posted}", f"{began}/digest" if of_many else began)
 
     async def _call(self, method: str, message: JsonObject) -> dict[str, Any] | Retry | Refused:
         """What a method answers; where it refuses, the detail is Slack's word for it."""
@@ -106,3 +174,9 @@ class SlackBotChannel(HttpChannel):
             return said
         error = str(said.get("error", "no reason given"))
         return Retry(error) if error in PASSING else Refused(error)
+
+
+def _newest(receipts: Iterable[str | None]) -> _First | None:
+    """Of the digests' first messages."""
+    found = {first for text in receipts if (first := _First.of(text)) and first.of_many}
+    return max(found, key=lambda first: first.ts, default=None)

@@ -1,4 +1,4 @@
-"""A change as Slack shows it: Block Kit. Pure.
+"""A change, or many, as Slack shows them: Block Kit. Pure.
 
 Names go into `plain_text` objects and elements of a `rich_text` block, which Slack does not parse:
 no mention, link, emoji or markup can be made by naming a group. `text`, which notifications show,
@@ -12,11 +12,14 @@ messages with about 13,000 characters are refused as `msg_blocks_too_long`.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from warren.contracts import PendingDelivery
 from warren.words import shortened
 
+from warren_notifier.channels.digest import Digest
+from warren_notifier.channels.email_digest import DigestText
 from warren_notifier.channels.incident_text import IncidentText, fitting
 
 HEADER = 150  # characters
@@ -28,9 +31,27 @@ JsonObject = dict[str, Any]
 
 
 def slack_message(text: IncidentText, pending: PendingDelivery) -> JsonObject:
-    """`text` and `blocks` of a message."""
-    body = fitting(lambda longest: json.dumps(_message(text, pending, longest)).encode(), BYTES)
-    message: JsonObject = json.loads(body)
+    """`text` and `blocks` of a message about one incident."""
+    origin = f"Warren. Route {pending.route}, channel {pending.channel}, {pending.incident_id}"
+
+    def build(longest: int) -> bytes:
+        return _message(text.title, list(_incident(text, longest)), origin)
+
+    return _fitting(build)
+
+
+def slack_digest(text: DigestText, digest: Digest) -> JsonObject:
+    """Likewise about many."""
+    origin = f"Warren. Route {digest.key.route}, message {digest.digest_id}"
+
+    def build(longest: int) -> bytes:
+        return _message(text.subject, list(_many(text, longest)), origin)
+
+    return _fitting(build)
+
+
+def _fitting(build: Callable[[int], bytes]) -> JsonObject:
+    message: JsonObject = json.loads(fitting(build, BYTES))
     return message
 
 
@@ -39,26 +60,43 @@ def escaped(text: str) -> str:
     return text.translate(_ESCAPED)
 
 
-def _message(text: IncidentText, pending: PendingDelivery, longest: int) -> JsonObject:
-    origin = f"Warren. Route {pending.route}, channel {pending.channel}, {pending.incident_id}"
-    lines: list[JsonObject] = [_plain(shortened(text.headline, longest) + "\n")]
-    for name, value in text.facts:
-        lines += [_plain(f"{name}: ", bold=True), _plain(shortened(value, longest) + "\n")]
+def _incident(text: IncidentText, longest: int) -> Iterator[JsonObject]:
+    yield _plain(shortened(text.headline, longest) + "\n")
+    yield from _facts(text.facts, longest)
     if text.runbook_link:
-        lines += [_link(text.runbook_link, "Runbook"), _plain("\n")]
+        yield from (_link(text.runbook_link, "Runbook"), _plain("\n"))
     if text.link:
-        lines.append(_link(text.link, "Look at it in Warren"))
-    return {
-        "text": escaped(shortened(text.title, TEXT)),
+        yield _link(text.link, "Look at it in Warren")
+
+
+def _many(text: DigestText, longest: int) -> Iterator[JsonObject]:
+    yield _plain(shortened(text.headline, longest) + "\n")
+    yield from _facts(text.facts, longest)
+    for heading, lines in text.lists:
+        yield _plain(f"\n{heading}\n", bold=True)
+        yield from (_plain(shortened(line, longest) + "\n") for line in lines)
+    if text.link:
+        yield _link(text.link, "Look at them in Warren")
+
+
+def _facts(facts: list[tuple[str, str]], longest: int) -> Iterator[JsonObject]:
+    for name, value in facts:
+        yield from (_plain(f"{name}: ", bold=True), _plain(shortened(value, longest) + "\n"))
+
+
+def _message(title: str, lines: list[JsonObject], origin: str) -> bytes:
+    message = {
+        "text": escaped(shortened(title, TEXT)),
         "mrkdwn": False,
         "unfurl_links": False,
         "unfurl_media": False,
         "blocks": [
-            {"type": "header", "text": _text_object(text.title, HEADER)},
+            {"type": "header", "text": _text_object(title, HEADER)},
             {"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": lines}]},
             {"type": "context", "elements": [_text_object(origin, TEXT)]},
         ],
     }
+    return json.dumps(message).encode()
 
 
 def _plain(text: str, *, bold: bool = False) -> JsonObject:

@@ -12,15 +12,18 @@ text run (it is in text blocks and facts), so all that has names in it are text 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from warren.clock import Clock
-from warren.contracts import PendingDelivery
 from warren.settings.channels import TeamsChannelSettings
 from warren.words import shortened
 
 from warren_notifier.channels.channel import Result
+from warren_notifier.channels.digest import Digest
 from warren_notifier.channels.egress import EgressGuard
+from warren_notifier.channels.email_digest import DigestText
 from warren_notifier.channels.http_channel import HttpChannel, endpoint
 from warren_notifier.channels.incident_text import IncidentText, fitting
 from warren_notifier.state.delivery import Delivery
@@ -42,13 +45,58 @@ class TeamsChannel(HttpChannel):
         self.identity = self._endpoint.identity("teams")
 
     async def send(self, delivery: Delivery) -> Result:
-        text = self._text(delivery)
+        return await self._show(_incident(self._text(delivery), delivery))
 
+    async def send_many(self, digest: Digest) -> Result:
+        """An incident that is alone is told as it would be without a digest."""
+        if digest.alone is not None:
+            text = self._text(digest.alone, await self._besides(digest))
+            return await self._show(_incident(text, digest.alone))
+        return await self._show(_many(await self._digest_text(digest), digest))
+
+    async def _show(self, shown: _Shown) -> Result:
         def body(longest: int) -> bytes:
-            card = _card(text, delivery.pending, longest)
-            return json.dumps(_message(card), ensure_ascii=False).encode()
+            return json.dumps(_message(_card(shown, longest)), ensure_ascii=False).encode()
 
         return await self._post(fitting(body, BYTES))
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What a card has: `facts` and `links` are (name, value) pairs, `lists` have headings."""
+
+    status: str
+    title: str
+    headline: str
+    facts: Sequence[tuple[str, str]]
+    lists: Sequence[tuple[str, list[str]]]
+    links: Sequence[tuple[str, str]]
+    origin: str
+
+
+def _incident(text: IncidentText, delivery: Delivery) -> _Shown:
+    pending = delivery.pending
+    return _Shown(
+        status=text.change.status,
+        title=text.title,
+        headline=text.headline,
+        facts=text.facts,
+        lists=[],
+        links=[("Look at it in Warren", text.link), ("Runbook", text.runbook_link)],
+        origin=f"Warren. Route {pending.route}, channel {pending.channel}, {pending.incident_id}",
+    )
+
+
+def _many(text: DigestText, digest: Digest) -> _Shown:
+    return _Shown(
+        status=text.status,
+        title=text.subject,
+        headline=text.headline,
+        facts=text.facts,
+        lists=list(text.lists),
+        links=[("Look at them in Warren", text.link)],
+        origin=f"Warren. Route {digest.key.route}, message {digest.digest_id}",
+    )
 
 
 def _message(card: JsonObject) -> JsonObject:
@@ -60,34 +108,43 @@ def _message(card: JsonObject) -> JsonObject:
     return {"type": "message", "attachments": [attachment]}
 
 
-def _card(text: IncidentText, pending: PendingDelivery, longest: int) -> JsonObject:
-    title = _run(shortened(text.title, longest), weight="Bolder", size="Medium")
+def _card(shown: _Shown, longest: int) -> JsonObject:
+    title = _run(shortened(shown.title, longest), weight="Bolder", size="Medium")
     facts = [
         _block(_run(f"{name}: ", weight="Bolder"), _run(shortened(value, longest)))
-        for name, value in text.facts
+        for name, value in shown.facts
     ]
-    origin = f"Warren. Route {pending.route}, channel {pending.channel}, {pending.incident_id}"
-    small = _run(shortened(origin, longest), isSubtle=True, size="Small")
-    links = [("Look at it in Warren", text.link), ("Runbook", text.runbook_link)]
+    lists = [
+        block
+        for heading, lines in shown.lists
+        for block in (
+            _block(_run(heading, weight="Bolder")),
+            *(_block(_run(shortened(line, longest))) for line in lines),
+        )
+    ]
+    small = _run(shortened(shown.origin, longest), isSubtle=True, size="Small")
     return {
         "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
         "type": "AdaptiveCard",
         "version": VERSION,
-        "fallbackText": shortened(text.title, longest),
+        "fallbackText": shortened(shown.title, longest),
         "msteams": {"width": "Full"},
         "body": [
             {
                 "type": "Container",
-                "style": STYLES.get(text.change.status, "default"),
+                "style": STYLES.get(shown.status, "default"),
                 "bleed": True,
                 "items": [_block(title)],
             },
-            _block(_run(shortened(text.headline, longest))),
+            _block(_run(shortened(shown.headline, longest))),
             *facts,
+            *lists,
             _block(small),
         ],
         "actions": [
-            {"type": "Action.OpenUrl", "title": title, "url": url} for title, url in links if url
+            {"type": "Action.OpenUrl", "title": title, "url": url}
+            for title, url in shown.links
+            if url
         ],
     }
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import structlog
 from warren.clock import Clock
 from warren.metrics.notifier import NOTIFIER_ATTEMPT_SECONDS
 
-from warren_notifier.channels.channel import Channel, Result, Retry
+from warren_notifier.channels.channel import Channel, Delivered, Result, Retry
 from warren_notifier.channels.digest import Digest, tells_many
 from warren_notifier.delivery.outcome_recorder import OutcomeRecorder
 from warren_notifier.delivery.retry_plan import RetryPlan, Step
@@ -86,7 +86,9 @@ class Attempts:
         return Attempted(prepared.delivery, step, milliseconds, _uncertain(prepared, result))
 
     async def together(self, digest: Digest, news: list[Prepared]) -> list[Attempted]:
-        """All news in one message: what it led to is the same for each."""
+        """All news in one message: what it led to is the same for each, but for the receipt:
+        of a message about several, those that have one keep theirs.
+        """
         if not tells_many(self._channel):
             raise TypeError(f"channel {self._name} cannot tell many")
         result, milliseconds = await self._timed(self._channel.send_many(digest))
@@ -96,7 +98,7 @@ class Attempts:
         return [
             Attempted(
                 one.delivery,
-                self._plan.after(one.delivery.pending, result, now, backoff),
+                self._plan.after(one.delivery.pending, _for(one, result, digest), now, backoff),
                 milliseconds,
                 _uncertain(one, result),
                 message,
@@ -132,6 +134,13 @@ class Attempts:
             # A fault of ours with one delivery must not stop all the others.
             log.exception("attempt failed unexpectedly", channel=self._name)
             return Retry(f"{type(error).__name__}: {error}", uncertain=True)
+
+
+def _for(prepared: Prepared, result: Result, digest: Digest) -> Result:
+    has_own = digest.alone is None and prepared.delivery.receipt is not None
+    if isinstance(result, Delivered) and has_own:
+        return replace(result, receipt=None)
+    return result
 
 
 def _uncertain(prepared: Prepared, result: Result) -> bool:

@@ -184,7 +184,7 @@ class Digests:
 
     def _digest(self, waiting: _Waiting, news: list[Prepared]) -> Digest:
         has_news = {id(one.delivery) for one in news}
-        lasting = []
+        lasting, receipts = [], []
         until = waiting.sent_at + self._grouping.interval_ms(waiting.key)
         goes_on = self._clock.now_ms() < until
         for state, telling in self._owned.digest(self._channel, waiting.key):
@@ -194,6 +194,8 @@ class Digests:
             incident = state.incident.incident_id if state.incident is not None else None
             if telling.told.opened and incident == telling.told.incident_id and state.change:
                 lasting.append(state.change.event)
+                if telling.told.receipt is not None:
+                    receipts.append(telling.told.receipt)
         ids = sorted(one.delivery.pending.delivery_id for one in news)
         return Digest(
             digest_id=str(uuid5(_DIGESTS, "|".join(ids))),
@@ -201,6 +203,7 @@ class Digests:
             news=[one.delivery for one in news],
             lasting=lasting,
             thread=waiting.thread if goes_on else None,
+            receipts=receipts,
         )
 
     def _note(self, waiting: _Waiting, attempted: list[Attempted]) -> None:
