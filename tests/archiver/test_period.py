@@ -46,7 +46,24 @@ def test_a_day_and_a_week_are_utc() -> None:
     assert [str(each) for each in week.days][::6] == ["2026-11-16", "2026-11-22"]
 
 
-@pytest.mark.parametrize("text", ["2026-W54", "47", "2026-11-21"])
+@pytest.mark.parametrize("text", ["2026-W54", "47", "2026-11-21", "9999-W52"])
 def test_what_is_no_week_is_refused(text: str) -> None:
     with pytest.raises(SettingsError, match="no week"):
         parse_week(text)
+
+
+@pytest.mark.parametrize("text", ["9999-12-31", "9000-01-01", "0001-01-01"])
+def test_a_day_that_no_archive_has_is_refused(text: str) -> None:
+    with pytest.raises(SettingsError, match="no day"):
+        parse_day(text)
+
+
+@pytest.mark.parametrize("text", ["9" * 20, "253402300800000", "0001-01-01T00:00:00+01:00"])
+def test_a_moment_that_no_archive_has_is_refused(text: str) -> None:
+    with pytest.raises(SettingsError, match="no time"):
+        parse_moment(text)
+
+
+def test_a_length_of_centuries_is_refused() -> None:
+    with pytest.raises(SettingsError, match="no length"):
+        parse_length("36501d")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ from support.silver_events import delivery, status_change
 from warren.clock import ManualClock
 from warren.contracts.topics import LAG_STATUS, NOTIFICATIONS
 from warren.errors import SettingsError
-from warren.history.lake_tables import LakeTables
+from warren.history.lake_tables import LakeTables, LakeUnreadable
 from warren.settings import Settings
 from warren_archiver.errors import NothingArchived
 from warren_archiver.report import export, page
@@ -181,8 +182,15 @@ def test_only_groups_that_are_asked_for_are_in_it(lake: Path) -> None:
     made = _made(lake, SECOND_DAY, groups="^(b|ship)")
     assert {group.group for group in made.groups} == {"billing", "shipping"}
     assert {each.group for each in made.incidents} == {"billing", "shipping"}
-    with pytest.raises(SettingsError, match="no regular expression"):
-        _made(lake, SECOND_DAY, groups="(")
+
+
+def test_an_expression_that_is_none_is_refused_in_words(
+    lake: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SettingsError, match="regular expression: missing") as refused:
+        _made(lake, SECOND_DAY, groups="([")
+    assert "b'" not in str(refused.value)
+    assert capfd.readouterr().err == ""
 
 
 def test_incidents_are_told_as_they_were_at_the_periods_end(lake: Path) -> None:
@@ -263,3 +271,30 @@ def test_parquet_has_what_the_report_has(lake: Path, tmp_path: Path) -> None:
         rows = database.execute('SELECT "group" FROM read_parquet($file)', file).fetchall()
     assert len(rows) == 8
     assert rows[0] == ("search-index",)
+
+
+def test_files_without_rows_have_their_columns(lake: Path, tmp_path: Path) -> None:
+    """Those of a report that has rows; who reads them needs no case of their own."""
+    some = _made(lake, SECOND_DAY)
+    none = dataclasses.replace(some, groups=[], incidents=[], budgets=[])
+    for made, name in ((some, "some"), (none, "none")):
+        (tmp_path / name).mkdir()
+        export.write_csv(made, tmp_path / name)
+    for file in (tmp_path / "some").iterdir():
+        header, *_ = file.read_text().splitlines()
+        assert (tmp_path / "none" / file.name).read_text().splitlines() == [header]
+    export.write_parquet(none, tmp_path)
+    with duckdb.connect() as database:
+        found = database.read_parquet(str(tmp_path / "groups.parquet"))
+        assert {"cluster", "held_ms_err", "outlook_capacity"} <= set(found.columns)
+        assert found.fetchall() == []
+
+
+def test_a_log_that_was_cut_off_is_told_in_one_line(lake: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "broken"
+    shutil.copytree(lake, broken)
+    *_, last = sorted((broken / "silver/evaluations/_delta_log").glob("*.json"))
+    last.write_text(last.read_text()[:100])
+    with pytest.raises(LakeUnreadable, match="silver/evaluations") as refused:
+        _made(broken, MINUTE)
+    assert len(str(refused.value).splitlines()) == 1

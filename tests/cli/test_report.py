@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 from warren.errors import SettingsError
 from warren_archiver.errors import NothingArchived
+from warren_cli.commands.report import writing
 from warren_cli.main import app
 
 
@@ -49,6 +50,7 @@ def test_an_empty_archive_says_what_to_do(tmp_path: Path) -> None:
     ("arguments", "setting"),
     [
         (["--day", "2026-13-01"], "--day"),
+        (["--day", "9999-12-31"], "--day"),
         (["--week", "2026-47"], "--week"),
         (["--last", "1y"], "--last"),
         (["--last", "1h", "--day", "2026-11-21"], "--last"),
@@ -68,3 +70,9 @@ def test_no_jvm_is_asked_for() -> None:
     code = "import sys, warren_archiver.report.make, warren_archiver.report.page; "
     code += "sys.exit('pyspark' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_disk_that_is_full_is_said_in_one_line() -> None:
+    with pytest.raises(SettingsError, match="No space left") as refused, writing("--html"):
+        Path("/dev/full").write_text("page", encoding="utf-8")
+    assert refused.value.setting == "--html"

@@ -7,11 +7,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+import pytest
 from confluent_kafka import Message
 from freshness.events import CLUSTER, GROUP, NOW, At, offset_event
 from structlog.testing import capture_logs
 from warren.clock import ManualClock
-from warren.contracts import DeadLetter, FreshnessEvent
+from warren.contracts import DeadLetter, FreshnessEvent, OffsetEvent
 from warren.errors import PublishFailed
 from warren_freshness.home.intake import Intake
 from warren_freshness.home.last_events import LastEvents
@@ -59,6 +60,27 @@ def test_good_and_bad_messages() -> None:
     found = [(one.key, one.offset, one.value, one.failed_at) for one in letters]
     assert found == [(b"prod|billing", 7, b"\xff\x00", NOW), (b"prod|billing", 8, None, NOW)]
     assert len(lines) == 3
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        offset_event({"orders": [At(6, 9)]}, observed_at=2**70),
+        offset_event({"orders": [At(6, 9)]}, position=2**63),
+        offset_event({"orders": [At(2**63, 9)]}),
+        offset_event({"orders": [At(6, 2**70)]}),
+    ],
+    ids=["observed_at", "position", "committed", "log_end"],
+)
+def test_numbers_that_kafka_cannot_have_meant_stop_nothing(wrong: OffsetEvent) -> None:
+    positions = GroupPositions()
+    intake = Intake(positions, {CLUSTER}, ManualClock(NOW))
+    first = offset_event({"orders": [At(5, 9)]})
+    after = offset_event({"orders": [At(7, 9)]}, position=11, observed_at=NOW + 1)
+    letters = intake.take(messages(first.to_bytes(), wrong.to_bytes(), after.to_bytes()))
+    assert [one.offset for one in letters] == [6]
+    (snapshot,) = positions.snapshots(CLUSTER, [3])
+    assert [state.committed.offset for state in snapshot.states] == [7]
 
 
 class FakeFeed:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -72,14 +74,28 @@ def report(
     else:
         output_console().print(table.render(made))
     if html is not None:
-        html.write_text(page.render(made), encoding="utf-8")
+        with writing("--html"):
+            html.write_text(page.render(made), encoding="utf-8")
         typer.echo(f"wrote {html}", err=True)
-    written = [
-        *([] if csv is None else export.write_csv(made, csv)),
-        *([] if parquet is None else export.write_parquet(made, parquet)),
-    ]
-    for file in written:
-        typer.echo(f"wrote {file}", err=True)
+    for option, folder, write in (
+        ("--csv", csv, export.write_csv),
+        ("--parquet", parquet, export.write_parquet),
+    ):
+        if folder is None:
+            continue
+        with writing(option):
+            written = write(made, folder)
+        for file in written:
+            typer.echo(f"wrote {file}", err=True)
+
+
+@contextmanager
+def writing(option: str) -> Iterator[None]:
+    """A file that cannot be written is SettingsError of this option."""
+    try:
+        yield
+    except OSError as error:
+        raise SettingsError(option, str(error.strerror or error)) from None
 
 
 def _wanted(last: str | None, day: str | None, week: str | None, until: str | None) -> Period | int:

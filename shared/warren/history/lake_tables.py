@@ -100,7 +100,7 @@ class LakeTables:
                     name
                 )
         except (DeltaError, duckdb.Error) as problem:
-            raise LakeUnreadable(f"{self._root}/{table}: {problem}") from problem
+            raise LakeUnreadable(f"{self._root}/{table}: {_in_a_line(problem)}") from problem
 
     def rows(self, query: str, values: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
         """Rows of a query, by columns' names. Raises LakeUnreadable."""
@@ -109,7 +109,7 @@ class LakeTables:
             names = [column[0] for column in found.description or ()]
             return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
         except duckdb.Error as problem:
-            raise LakeUnreadable(f"{self._root}: {problem}") from problem
+            raise LakeUnreadable(f"{self._root}: {_in_a_line(problem)}") from problem
 
     def write(self, query: str, file: Path, kind: str) -> None:
         """The rows of a query to a file: csv or parquet."""
@@ -134,7 +134,13 @@ class LakeTables:
         except TableNotFoundError:
             return None
         except (DeltaError, OSError) as problem:
-            raise LakeUnreadable(f"{self._root}/{table}: {problem}") from problem
+            raise LakeUnreadable(f"{self._root}/{table}: {_in_a_line(problem)}") from problem
+
+
+def _in_a_line(problem: Exception) -> str:
+    """Without the stack that delta-rs has below some of its messages."""
+    first, *_ = str(problem).strip().splitlines() or [repr(problem)]
+    return first
 
 
 def _local(path: str) -> Path:

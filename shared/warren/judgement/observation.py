@@ -45,6 +45,15 @@ def check_ranges(event: OffsetEvent) -> None:
             raise ContractViolation(f"topics.{topic}.partition: beyond 32 bits")
 
 
+def check_columns(event: OffsetEvent) -> None:
+    """For who has no `observe`. Raises ContractViolation for a column that is beyond 64 bits."""
+    for topic, positions in event.topics.items():
+        for name in _COLUMNS.values():
+            column = getattr(positions, name)
+            if column and not -(2**63) <= min(column) <= max(column) < 2**63:
+                raise ContractViolation(f"topics.{topic}.{name}: beyond 64 bits")
+
+
 def observe(event: OffsetEvent, layout: Layout) -> Observation:
     """The layout must have all partitions of the event. Raises ContractViolation."""
     count = sum(len(positions.partition) for positions in event.topics.values())

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import csv
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
-from warren_archiver.report.group_report import Outlook, Report
+from warren_archiver.report.group_report import (
+    STATUSES,
+    Budget,
+    GroupReport,
+    Incident,
+    Outlook,
+    Report,
+)
 
 _NESTED = ("lag_over_time",)
 _OUTLOOK = {each.name: None for each in dataclasses.fields(Outlook)}
@@ -23,14 +30,14 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
         file = folder / f"{name}.csv"
         with file.open("w", newline="", encoding="utf-8") as stream:
             writer = csv.writer(stream)
-            writer.writerow(_names(rows))
+            writer.writerow(rows[0] if rows else _names(name))
             writer.writerows([row.values() for row in rows])
         written.append(file)
     return written
 
 
 def write_parquet(report: Report, folder: Path) -> list[Path]:
-    """The same as Parquet."""
+    """The same as Parquet. Raises OSError."""
     written = []
     with duckdb.connect() as database:
         for source in write_csv(report, folder):
@@ -41,14 +48,22 @@ def write_parquet(report: Report, folder: Path) -> list[Path]:
                 str(source), header=True, sep=",", quotechar='"', escapechar='"'
             )
             found.create_view("rows", replace=True)
-            database.execute(f"COPY rows TO '{target}' (FORMAT parquet, COMPRESSION zstd)")
+            try:
+                database.execute(f"COPY rows TO '{target}' (FORMAT parquet, COMPRESSION zstd)")
+            except duckdb.IOException as problem:
+                raise OSError(str(problem)) from problem
             source.unlink()
             written.append(file)
     return written
 
 
-def _names(rows: Sequence[Mapping[str, Any]]) -> Iterable[str]:
-    return rows[0].keys() if rows else ()
+def _names(table: str) -> list[str]:
+    """Columns of a table that has no rows."""
+    kind = {"groups": GroupReport, "incidents": Incident, "budgets": Budget}[table]
+    nothing = dict.fromkeys(each.name for each in dataclasses.fields(kind))
+    if "held_ms" in nothing:
+        nothing["held_ms"] = dict.fromkeys(STATUSES)
+    return list(_columns(nothing))
 
 
 def _tables(report: Report) -> dict[str, list[dict[str, Any]]]:
@@ -61,8 +76,12 @@ def _tables(report: Report) -> dict[str, list[dict[str, Any]]]:
 
 def _flat(found: Any) -> dict[str, Any]:
     """A dataclass's fields, those of others in it beside its own."""
+    return _columns(dataclasses.asdict(found))
+
+
+def _columns(fields: Mapping[str, Any]) -> dict[str, Any]:
     row: dict[str, Any] = {}
-    for name, value in dataclasses.asdict(found).items():
+    for name, value in fields.items():
         if name in _NESTED:
             continue
         inner = _OUTLOOK if name == "outlook" and value is None else value

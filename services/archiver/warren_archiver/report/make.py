@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from typing import Any
 
-import re2
 from warren.clock import Clock
 from warren.contracts.topics import LAG, LAG_STATUS, NOTIFICATIONS
 from warren.errors import SettingsError
 from warren.history.lake_tables import LakeTables
+from warren.patterns import searcher
 from warren.settings import Settings
 
 from warren_archiver.errors import NothingArchived
@@ -75,12 +74,9 @@ def _matcher(expression: str | None) -> Any:
     if expression is None:
         return lambda _: True
     try:
-        pattern = re2.compile(expression)
-    except (re2.error, re.error) as problem:
-        raise SettingsError(
-            "--group", f"{expression!r} is no regular expression: {problem}"
-        ) from None
-    return lambda name: pattern.search(name) is not None
+        return searcher(expression)
+    except ValueError as problem:
+        raise SettingsError("--group", f"{expression!r} is {problem}") from None
 
 
 def _whole_until(tables: LakeTables) -> int | None:

@@ -10,6 +10,9 @@ from warren.errors import SettingsError
 
 _UNITS_MS = {"s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _LENGTH = re.compile(r"(\d+)([smhd])")
+# Before the year 9000 and shorter than 100 years: hours and days around a period have a date too.
+_END_MS = 221_845_392_000_000
+_MOST_MS = 36_500 * _UNITS_MS["d"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,21 +40,28 @@ def parse_length(text: str) -> int:
     """Milliseconds of `90s`, `10m`, `2h` or `7d`; raises SettingsError."""
     match = _LENGTH.fullmatch(text.strip())
     length = int(match[1]) * _UNITS_MS[match[2]] if match else 0
-    if length == 0:
+    if not 0 < length <= _MOST_MS:
         raise SettingsError("--last", f"{text!r} is no length of time such as 90s, 10m, 2h or 7d")
     return length
 
 
 def parse_moment(text: str) -> int:
-    """Unix milliseconds of an ISO 8601 time (UTC unless it says otherwise), or of such a number."""
-    if text.isdigit():
-        return int(text)
+    """Unix milliseconds of an ISO 8601 time (UTC unless it says otherwise), or of such a number.
+
+    Raises SettingsError.
+    """
     try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
+        at = int(text) if text.isdigit() else _unix_ms(datetime.fromisoformat(text))
+    except (ValueError, OverflowError):
+        at = _END_MS
+    if not 0 <= at < _END_MS:
         raise SettingsError(
             "--until", f"{text!r} is no time such as 2026-11-21T07:00:00Z, nor Unix milliseconds"
-        ) from None
+        )
+    return at
+
+
+def _unix_ms(moment: datetime) -> int:
     return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
 
 
@@ -72,6 +82,9 @@ def parse_week(text: str) -> Period:
 
 
 def _period(first: date, days: int) -> Period:
+    """Raises ValueError."""
+    if not 1970 <= first.year < 9000:
+        raise ValueError("beyond the calendar")
     start, end = (
         round(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp() * 1000)
         for day in (first, first + timedelta(days=days))

@@ -9,6 +9,7 @@ from confluent_kafka import Message
 from warren.clock import Clock
 from warren.contracts import DeadLetter, OffsetEvent
 from warren.errors import ContractViolation
+from warren.judgement.observation import check_columns, check_ranges
 from warren.metrics.freshness import FRESHNESS_EVENTS
 
 from warren_freshness.positions.group_positions import GroupPositions
@@ -33,6 +34,8 @@ class Intake:
         for message in messages:
             try:
                 event = OffsetEvent.from_bytes(message.value())
+                check_ranges(event)
+                check_columns(event)
             except ContractViolation as problem:
                 refused.append(self._dead_letter(message, problem))
                 result = "refused"
