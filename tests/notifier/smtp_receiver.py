@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,16 +20,20 @@ OK = "250 OK"
 class SmtpReceiver:
     """Answers DATA with the script's entries in turn, then takes mails.
 
-    `refused` maps recipients to what RCPT is answered with.
+    `refused` maps recipients to what RCPT is answered with. One that `lingers` answers no QUIT
+    until the client has hung up.
     """
 
-    def __init__(self, *script: str, refused: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, *script: str, refused: dict[str, str] | None = None, lingers: bool = False
+    ) -> None:
         self.mails: list[EmailMessage] = []
         self.recipients: list[list[str]] = []
         self.attempts = 0
         self.port = 0
         self._script = list(script)
         self._refused = refused or {}
+        self._lingers = lingers
 
     async def handle_RCPT(  # noqa: N802  # aiosmtpd's name
         self, _server: SMTP, _session: Session, envelope: Envelope, address: str, _options: Any
@@ -49,6 +54,13 @@ class SmtpReceiver:
             self.mails.append(message_from_bytes(content, _class=EmailMessage, policy=default))
             self.recipients.append(list(envelope.rcpt_tos))
         return answer
+
+    async def handle_QUIT(  # noqa: N802  # aiosmtpd's name
+        self, server: SMTP, _session: Session, _envelope: Envelope
+    ) -> str:
+        while self._lingers and server.transport is not None:
+            await asyncio.sleep(0.01)
+        return "221 Bye"
 
 
 @contextmanager

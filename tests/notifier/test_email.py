@@ -147,3 +147,22 @@ def test_refusing_then_accepting_is_one_mail() -> None:
     assert len(receiver.mails) == 1
     assert log.outcomes() == ["failed", "failed", "delivered"]
     assert log.audit()[0].detail == "451 try again later"
+
+
+@pytest.mark.parametrize(("said", "outcome"), [("250 OK", "delivered"), ("554 no", "refused")])
+def test_a_server_that_never_says_goodbye_gets_a_mail_once(said: str, outcome: str) -> None:
+    log = Log()
+    with serving(SmtpReceiver(said, lingers=True), port=free_port()) as receiver:
+
+        async def scenario(tasks: asyncio.TaskGroup) -> None:
+            mail = channel(receiver.port, timeout=3.0)
+            harness = Harness(log, tasks, [route()], {"mail": mail})
+            await harness.assign()
+            await harness.read(event())
+            while not log.outcomes():
+                await asyncio.sleep(0.01)
+            await mail.close()
+
+        life(scenario)
+    assert receiver.attempts == 1
+    assert log.outcomes() == [outcome]

@@ -9,8 +9,8 @@ import ssl
 from collections.abc import Iterable
 from email.message import EmailMessage
 
-import aiosmtplib
 from aiosmtplib import (
+    SMTP,
     SMTPConnectError,
     SMTPException,
     SMTPRecipientRefused,
@@ -26,6 +26,7 @@ from warren_notifier.channels.digest import Digest
 from warren_notifier.channels.email_message import digest_message, message, templates
 from warren_notifier.state.delivery import Delivery
 
+GOODBYE = 5  # seconds until a QUIT without an answer is given up
 PORTS = {"starttls": 587, "tls": 465, "none": 25}
 
 
@@ -42,6 +43,7 @@ class EmailChannel:
         self._link_base = link_base
         self._clock = clock
         self._templates = templates()
+        self._leaving: set[asyncio.Task[None]] = set()
         self._context = ssl.create_default_context()
         if settings.ca:
             self._context.load_verify_locations(cadata=settings.ca)
@@ -58,20 +60,23 @@ class EmailChannel:
 
     async def _post(self, mail: EmailMessage) -> Result:
         settings = self._settings
+        client = SMTP(
+            hostname=settings.host,
+            port=settings.port or PORTS[settings.tls],
+            username=settings.username or None,
+            password=settings.password.get_secret_value() if settings.username else None,
+            use_tls=settings.tls == "tls",
+            start_tls=settings.tls == "starttls",
+            tls_context=self._context,
+            local_hostname=socket.gethostname(),
+            timeout=settings.timeout,
+        )
         try:
-            refused, answer = await aiosmtplib.send(
+            await client.connect()
+            refused, answer = await client.sendmail(
+                settings.sender,
+                settings.to,
                 mail.as_bytes(),  # as the mail's own policy writes it
-                sender=settings.sender,
-                recipients=settings.to,
-                hostname=settings.host,
-                port=settings.port or PORTS[settings.tls],
-                username=settings.username or None,
-                password=settings.password.get_secret_value() if settings.username else None,
-                use_tls=settings.tls == "tls",
-                start_tls=settings.tls == "starttls",
-                tls_context=self._context,
-                local_hostname=socket.gethostname(),
-                timeout=settings.timeout,
             )
         except SMTPRecipientsRefused as error:
             return _some_refused(error.recipients)
@@ -85,6 +90,11 @@ class EmailChannel:
             return Retry(f"{type(error).__name__}: {error}", uncertain=not unsent)
         except SMTPException as error:  # the server cannot do what the settings demand
             return Refused(str(error))
+        except asyncio.CancelledError:
+            client.close()
+            raise
+        finally:
+            self._leave(client)
         if refused:
             errors = [SMTPRecipientRefused(r.code, r.message, to) for to, r in refused.items()]
             some = _some_refused(errors)
@@ -92,8 +102,29 @@ class EmailChannel:
             return Delivered(f"except for {some.detail}") if isinstance(some, Refused) else some
         return Delivered(answer)
 
+    def _leave(self, client: SMTP) -> None:
+        """Says goodbye without waiting for the answer: it changes nothing about the mail, and a
+        server that owes it would make a mail that arrived look like one that did not.
+        """
+        if client.is_connected:
+            leaving = asyncio.create_task(_quit(client))
+            self._leaving.add(leaving)
+            leaving.add_done_callback(self._leaving.discard)
+
     async def close(self) -> None:
-        """Nothing is kept open."""
+        """Breaks off goodbyes that are not answered yet."""
+        for leaving in self._leaving:
+            leaving.cancel()
+        await asyncio.gather(*self._leaving, return_exceptions=True)
+
+
+async def _quit(client: SMTP) -> None:
+    try:
+        await client.quit(timeout=GOODBYE)
+    except (SMTPException, OSError):
+        pass
+    finally:
+        client.close()
 
 
 def _some_refused(errors: Iterable[SMTPRecipientRefused]) -> Retry | Refused:
