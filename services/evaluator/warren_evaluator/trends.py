@@ -25,6 +25,7 @@ from warren.evaluation import UNKNOWN, Int64
 from warren.judgement.layout import MISSING, Layout
 from warren.judgement.membership import Membership
 from warren.judgement.state import GroupGone, GroupState, Latest
+from warren.judgement.status_names import group_name
 from warren.settings import CollectorSettings
 
 MOST_TOPICS = 100
@@ -126,7 +127,7 @@ class Trends:
             return
         spent = min(now, minute.at + MINUTE_MS) - max(since, minute.at)
         if spent > 0:
-            name = before.status.name
+            name = group_name(before.status)
             minute.status_ms[name] = minute.status_ms.get(name, 0) + spent
 
     def _over(
@@ -191,17 +192,15 @@ def _see(minute: Minute, lag: LagEvent) -> None:
 def _worse(before: Late | None, event: FreshnessEvent) -> Late:
     """The worse of what was measured in one minute."""
     late, loss, topics = before or Late(None, None, {})
-    ages = {topic: rows.freshness_ms for topic, rows in event.topics.items()}
-    bounds = {topic: rows.bound_ms for topic, rows in event.topics.items()}
-    for topic, own in ages.items():
+    for topic, rows in event.topics.items():
         # Where the age is unknown, the bound is what it is at least.
-        known = [
-            age if age is not None else bound
-            for age, bound in zip(own, bounds[topic], strict=True)
-            if age is not None or bound is not None
+        own = [
+            ms
+            for age, bound in zip(rows.freshness_ms, rows.bound_ms, strict=True)
+            if (ms := bound if age is None else age) is not None
         ]
-        if known:
-            topics[topic] = max(max(known), topics.get(topic, 0))
+        if own:
+            topics[topic] = max(*own, topics.get(topic, 0))
     group = [ms for ms in (late, event.freshness_ms, event.at_least_ms) if ms is not None]
     left = [ms for ms in (loss, event.time_to_loss_ms) if ms is not None]
     return Late(max(group, default=None), min(left, default=None), topics)
