@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -50,13 +52,23 @@ CLUSTER = np.dtype(
 )
 
 
+@functools.cache
+def _fields(dtype: np.dtype[Any]) -> tuple[tuple[str, float, float], ...]:
+    """Name, scale and largest value of each."""
+    return tuple(
+        (name, _SCALES.get(name, 1.0), _MOST.get(dtype[name].str, math.inf))
+        for name in dtype.names or ()
+    )
+
+
 class Minutes:
     """A ring of a day's rows. Written by one thread; what others read is whole to the figure."""
 
-    __slots__ = ("_newest", "_rows")
+    __slots__ = ("_fields", "_newest", "_rows")
 
     def __init__(self, dtype: np.dtype[Any]) -> None:
         self._rows = np.zeros(DAY, dtype)
+        self._fields = _fields(dtype)
         self._newest = -1
         _forget(self._rows)
 
@@ -80,14 +92,15 @@ class Minutes:
             return
         if minute > self._newest:
             self._advance(minute)
-        row = self._rows[minute % DAY]
-        for name in self._rows.dtype.names or ():
-            value = figures.get(name)
-            if value is None:
-                continue
-            scaled = value / _SCALES.get(name, 1.0)
-            together = _together(kinds[name], float(row[name]), scaled)
-            row[name] = min(together, _MOST.get(row.dtype[name].str, together))
+        # As tuples: figure by figure takes half as long again, for a day of many groups minutes.
+        index = minute % DAY
+        before = self._rows[index].item()
+        self._rows[index] = tuple(
+            old
+            if (value := figures.get(name)) is None
+            else min(_together(kinds[name], old, value / scale), most)
+            for old, (name, scale, most) in zip(before, self._fields, strict=True)
+        )
 
     def _advance(self, minute: int) -> None:
         if self._newest < 0 or minute - self._newest >= DAY:
