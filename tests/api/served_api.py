@@ -23,6 +23,8 @@ from warren.contracts import (
     Silence,
     StatusChangeEvent,
     TopicsEvent,
+    TrendEvent,
+    TrendTopics,
     group_key,
 )
 from warren.settings import ApiSettings, ClusterSettings, Settings
@@ -258,6 +260,30 @@ class Api:
     def put(self, group: str, cluster: str = "demo", **fields: Any) -> None:
         event = lag_event(group, cluster, **fields)
         self.model.apply(group_key(cluster, group), event.to_bytes())
+
+    def remember(self, group: str, minute: int, cluster: str = "demo", **fields: Any) -> None:
+        """What a minute of the group was like, of which it consumes `orders`."""
+        figures: dict[str, Any] = {
+            "status_ms": {"OK": 60_000},
+            "lag": 5,
+            "lag_max": 9,
+            "late_ms": 1_000,
+            "time_to_loss_ms": None,
+            "produced": 120,
+            "consumed": 118,
+            "members": 2,
+            "rebalances": 0,
+            **fields,
+        }
+        topics = TrendTopics(
+            topic=["orders"],
+            lag=[figures["lag"]],
+            produced=[figures["produced"]],
+            consumed=[figures["consumed"]],
+            late_ms=[figures["late_ms"]],
+        )
+        event = TrendEvent(cluster=cluster, group=group, minute=minute, topics=topics, **figures)
+        self.model.past.apply(group_key(cluster, group), event.to_bytes())
 
     def list_topics(self, log_ends: dict[str, list[int]], observed_at: int = NOW) -> None:
         """The collector of cluster demo lists its topics."""

@@ -108,6 +108,24 @@ def test_a_banner_says_when_not_to_believe_the_page(filled: Api) -> None:
         assert "no broker answers" in text(banner)
 
 
+@pytest.mark.parametrize("path", ["groups", "groups/demo/billing", "topics/demo/orders"])
+def test_what_is_replaced_every_two_seconds_is_announced_when_it_changes(
+    filled: Api, path: str
+) -> None:
+    def announced() -> str:
+        soup = page(filled, f"/fragments/{path}")
+        assert not soup.select("[role=alert], [role=status], [aria-live]")
+        (live,) = soup.select("[data-announcement]")
+        return str(live["data-announcement"])
+
+    before = announced()
+    filled.feed = FeedState(ready=True, problem="cluster home: no broker answers")
+    assert announced() == f"Do not rely on this page. {before}"
+    filled.put("billing", status="ERR", total_lag=99_999, evaluated_at=filled.clock.now_ms())
+    filled.clock.advance(2)
+    assert announced() == f"Do not rely on this page. {before}", "lag grows without a word"
+
+
 def test_an_old_judgement_is_marked(filled: Api) -> None:
     filled.clock.advance(300)
     assert all(

@@ -15,7 +15,7 @@ from warren_evaluator.home.changelog import changelog_name, ensure_changelog
 from warren_evaluator.home.credentials import broker_urls, credentials
 from warren_evaluator.home.preparation import common_partitions
 
-NAMES = ("offsets", "groups", "freshness", "lag", "lag-status", "dead-letters")
+NAMES = ("offsets", "groups", "freshness", "lag", "lag-status", "trends", "dead-letters")
 TOPICS = {f"w.{name}": 4 for name in NAMES}
 
 

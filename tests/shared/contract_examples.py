@@ -30,6 +30,8 @@ from warren.contracts import (
     TopicLag,
     TopicPositions,
     TopicsEvent,
+    TrendEvent,
+    TrendTopics,
     WindowEdge,
     WorstFreshness,
 )
@@ -234,6 +236,21 @@ ACKNOWLEDGEMENT = Acknowledgement(
     at=1_795_244_400_123,
 )
 NOTIFICATION_TEST = NotificationTest(id="7d3e", route="pager", by="ada", at=1_795_244_400_123)
+TREND = TrendEvent(
+    cluster="prod",
+    group="billing",
+    minute=1_795_244_400_000,
+    status_ms={"OK": 41_000, "ERR": 19_000},
+    lag=7,
+    lag_max=12,
+    late_ms=None,
+    time_to_loss_ms=None,
+    produced=120,
+    consumed=None,
+    members=0,
+    rebalances=1,
+    topics=TrendTopics(topic=["orders"], lag=[7], produced=[120], consumed=[None], late_ms=[None]),
+)
 EVENTS: list[Event] = [
     NOTIFICATION_TEST,
     SILENCE,
@@ -248,5 +265,6 @@ EVENTS: list[Event] = [
     DEAD_LETTER,
     GROUP_EVENT,
     TOPICS_EVENT,
+    TREND,
 ]
 IDS = [type(event).__name__ for event in EVENTS]

@@ -24,6 +24,7 @@ from warren_api.context import ApiContext
 from warren_api.home.asking import AskedOnTopics
 from warren_api.home.feed import Feed
 from warren_api.home.forgetting import ForgetRequests
+from warren_api.home.past_feed import PastFeed
 from warren_api.http.access import Access
 from warren_api.http.connections import AT_ONCE, LARGEST_HEAD, Connections, most_connections
 from warren_api.model.read_model import ReadModel
@@ -107,6 +108,7 @@ async def _serve(settings: Settings, access: Access, listener: socket.socket) ->
 
     model, clock = ReadModel(settings.api.history), SystemClock()
     feed = Feed(settings.home, model, clock, end_with)
+    past = PastFeed(settings.home, model.past, clock)
     watch = StandstillWatch(
         settings.standstill, {"feed": feed.turns.look}, metrics.API_STALLED, clock
     )
@@ -143,6 +145,7 @@ async def _serve(settings: Settings, access: Access, listener: socket.socket) ->
     scheme = "https" if settings.api.tls_certificate else "http"
     log.info("listening", address=f"{scheme}://{host}:{port}")
     feed.start()
+    past.start()
     watch.start()
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     stopping = asyncio.create_task(stop.wait())
@@ -153,6 +156,7 @@ async def _serve(settings: Settings, access: Access, listener: socket.socket) ->
     server.should_exit = True
     await serving
     await asyncio.to_thread(feed.stop)
+    await asyncio.to_thread(past.stop)
     log.info("stopped")
     if fatal:
         raise fatal[0]

@@ -33,6 +33,7 @@ from warren_evaluator.memberships import Memberships
 from warren_evaluator.memory import give_back
 from warren_evaluator.pipeline import Pipeline
 from warren_evaluator.records import Publication, SourceRecord
+from warren_evaluator.trends import Trends, believed_ms
 
 # Of a record before compression. What the broker sees is compressed: max.message.bytes is its say.
 MAX_REQUEST_BYTES = 64 * 2**20
@@ -84,6 +85,7 @@ def create_evaluator(settings: Settings, partitions: int, clock: Clock) -> Evalu
     source = app.topic(OFFSETS.full_name(settings.home.topic_prefix), **raw)
     rules = RuleBook(settings.evaluation, settings.collector)
     publish = _publisher(app)
+    trends = Trends(believed_ms(settings.collector), memberships.of)
     latenesses = Latenesses(
         lateness,
         ObjectiveBook(settings.objectives).limits_for,
@@ -92,6 +94,7 @@ def create_evaluator(settings: Settings, partitions: int, clock: Clock) -> Evalu
         clock,
         read_windows=table.read,
         committed=lambda: _committed(app, freshness.get_topic_name()),
+        measured=trends.measured,
     )
     evaluator = BatchEvaluator(
         rules.rules_for,
@@ -99,6 +102,7 @@ def create_evaluator(settings: Settings, partitions: int, clock: Clock) -> Evalu
         clock,
         membership_of=memberships.of,
         lateness_of=latenesses.of,
+        trends=trends,
     )
     pipeline = Pipeline(
         evaluator,

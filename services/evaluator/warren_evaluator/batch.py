@@ -10,7 +10,7 @@ from typing import TypeAlias
 import structlog
 from warren.clock import Clock
 from warren.contracts import DeadLetter, OffsetEvent, Status, part_key, split_group_key
-from warren.contracts.topics import DEAD_LETTERS, LAG, LAG_STATUS, MAX_MESSAGE_BYTES
+from warren.contracts.topics import DEAD_LETTERS, LAG, LAG_STATUS, MAX_MESSAGE_BYTES, TRENDS
 from warren.errors import ContractViolation
 from warren.evaluation import GroupRules
 from warren.judgement.cohort import Entry, is_ordinary, tell_together
@@ -24,6 +24,7 @@ from warren.judgement.state_codec import CorruptState, Remains, decode, encode, 
 from warren.words import duration
 
 from warren_evaluator.records import BatchResult, Counts, Publication, SourceRecord, Write
+from warren_evaluator.trends import Trends
 
 log = structlog.get_logger(__name__)
 
@@ -53,15 +54,18 @@ class BatchEvaluator:
         clock: Clock,
         membership_of: MembershipOf = lambda _: None,
         lateness_of: LatenessOf = lambda _: None,
+        trends: Trends | None = None,
     ) -> None:
         """Of a group's key: `membership_of` what is known of its members, `lateness_of` of how late
-        it is."""
+        it is. `trends`: None where nobody asks for minutes."""
         self._rules_for = rules_for
         self._membership_of = membership_of
         self._lateness_of = lateness_of
         self._clock = clock
         self._lag = LAG.full_name(topic_prefix)
         self._lag_status = LAG_STATUS.full_name(topic_prefix)
+        self._trends = trends
+        self._trends_topic = TRENDS.full_name(topic_prefix)
         self._dead_letters = DEAD_LETTERS.full_name(topic_prefix)
         self.incidents: Mapping[bytes, Remains] = {}  # of states without a readable one
 
@@ -92,6 +96,7 @@ class BatchEvaluator:
                     continue
                 self._publish(outcome, key, record, result)
                 if isinstance(outcome, Taken | Judged | Ended):
+                    self._tell_of_minutes(outcome, key, states[key], record, result)
                     _tell_of_time(event, states[key])
                     states[key] = outcome.state
                     changed[key] = record
@@ -195,6 +200,23 @@ class BatchEvaluator:
             result.publications.append(
                 Publication(self._lag_status, key, change.to_bytes(), partition, record)
             )
+
+    def _tell_of_minutes(
+        self,
+        outcome: Taken | Judged | Ended,
+        key: bytes,
+        before: GroupState | GroupGone | None,
+        record: SourceRecord,
+        result: BatchResult,
+    ) -> None:
+        """Of those that are over with what has just come."""
+        if self._trends is None:
+            return
+        lag = outcome.lag if isinstance(outcome, Judged) else None
+        result.publications += [
+            Publication(self._trends_topic, key, trend.to_bytes(), record.partition, record)
+            for trend in self._trends.after(key, before, outcome.state, lag)
+        ]
 
     @staticmethod
     def _remember(

@@ -63,8 +63,9 @@ class Latenesses:
         clock: Clock,
         read_windows: Callable[[bytes], bytes | None] = lambda _: None,
         committed: Callable[[], Mapping[int, int]] = dict,
+        measured: Callable[[bytes, FreshnessEvent], None] = lambda _key, _event: None,
     ) -> None:
-        """`topic`: where changes are told."""
+        """`topic`: where changes are told. `measured` is told of every measurement."""
         self.limits_for = limits_for
         self._table = table
         self._topic = topic
@@ -72,6 +73,7 @@ class Latenesses:
         self._clock = clock
         self._read_windows = read_windows
         self._committed = committed
+        self._measured = measured
         self._told: set[bytes] = set()  # keys whose stored news were told by this worker
         self._gone = GoneGroups()
 
@@ -125,6 +127,7 @@ class Latenesses:
         except ContractViolation as violation:
             log.warning("event refused", **record.place, reason=violation.reason)
             return None
+        self._measured(key, event)
         lag = functools.cache(lambda: self._lag(key, event.measured_at))
         limits = self.limits_for(event.cluster, event.group)
         return after_event(before, event, record.offset, limits, lag)

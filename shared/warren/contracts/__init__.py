@@ -56,6 +56,7 @@ from warren.contracts.status_change import (
     StatusChangeEvent,
 )
 from warren.contracts.topics_event import TopicsEvent
+from warren.contracts.trend_event import MINUTE_MS, TrendEvent, TrendTopics
 
 __all__ = [
     "CAUSES",
@@ -65,6 +66,7 @@ __all__ = [
     "LOSS_UNKNOWN",
     "MAX_OBJECTIVES",
     "MAX_PARTITIONS",
+    "MINUTE_MS",
     "REASONS",
     "RETENTION_CHANGED",
     "STATUS_CHANGED",
@@ -119,6 +121,8 @@ __all__ = [
     "TopicLag",
     "TopicPositions",
     "TopicsEvent",
+    "TrendEvent",
+    "TrendTopics",
     "WindowEdge",
     "WorstFreshness",
     "group_key",

@@ -18,6 +18,7 @@ from warren.contracts.offset_event import OffsetEvent
 from warren.contracts.silence import Silence
 from warren.contracts.status_change import StatusChangeEvent
 from warren.contracts.topics_event import TopicsEvent
+from warren.contracts.trend_event import TrendEvent
 
 HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
@@ -105,6 +106,7 @@ CLUSTERS = Topic(
 TOPICS = Topic(
     TopicsEvent, "cluster", True, 7 * DAY_MS, "log ends of all topics of a cluster, every 10 s"
 )
+TRENDS = Topic(TrendEvent, GROUP_KEY, False, 7 * DAY_MS, "what each minute of a group was like")
 DEAD_LETTERS = Topic(
     DeadLetter, "as the source", False, 30 * DAY_MS, "input that could not be used"
 )
@@ -122,5 +124,6 @@ CATALOGUE: tuple[Topic, ...] = (
     NOTIFICATION_TESTS,
     CLUSTERS,
     TOPICS,
+    TRENDS,
     DEAD_LETTERS,
 )

@@ -29,7 +29,9 @@ class TopicReader:
         topics: Sequence[str],
         timeout: float = 10.0,
         partitions: Collection[int] | None = None,
+        since: int | None = None,
     ) -> None:
+        """`since`: from records of that time on, Unix milliseconds, not from the beginning."""
         self._cluster = cluster
         self._setting = setting
         self._consumer = Consumer(
@@ -49,7 +51,7 @@ class TopicReader:
         )
         self._behind: set[tuple[str, int]] = set()
         try:
-            self._assign(topics, timeout, partitions)
+            self._assign(topics, timeout, partitions, since)
         except KafkaException as error:
             self._consumer.close()
             raise classify(cluster, setting, error.args[0]) from None
@@ -57,7 +59,13 @@ class TopicReader:
             self._consumer.close()
             raise
 
-    def _assign(self, topics: Sequence[str], timeout: float, only: Collection[int] | None) -> None:
+    def _assign(
+        self,
+        topics: Sequence[str],
+        timeout: float,
+        only: Collection[int] | None,
+        since: int | None,
+    ) -> None:
         partitions: list[TopicPartition] = []
         for name in topics:
             metadata = self._consumer.list_topics(name, timeout=timeout).topics[name]
@@ -69,6 +77,13 @@ class TopicReader:
                 if only is None or number in only
             ]
         self._behind = {(partition.topic, partition.partition) for partition in partitions}
+        if since is not None:
+            for partition in partitions:
+                partition.offset = since
+            partitions = self._consumer.offsets_for_times(partitions, timeout=timeout)
+            for partition in partitions:
+                if partition.error is not None:
+                    raise classify(self._cluster, self._setting, partition.error)
         self._consumer.assign(partitions)
 
     @property

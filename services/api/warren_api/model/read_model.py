@@ -30,6 +30,7 @@ from warren_api.model.group import GroupView, StatusSince
 from warren_api.model.lag_parts import LagParts
 from warren_api.model.membership import Membership
 from warren_api.model.notifications import Notifications
+from warren_api.model.past import Past
 from warren_api.model.status_history import StatusHistory
 from warren_api.model.topics import TopicIndex
 
@@ -47,12 +48,13 @@ class ReadModelSize:
 
 class ReadModel:
     """Groups by (cluster, group); `topics` by theirs; `history` of at most so many changes;
-    `silences` and acknowledgements; `notifications`, likewise bounded.
+    `silences` and acknowledgements; `notifications`, likewise bounded; the `past` of a day.
     """
 
     def __init__(self, history: int = HISTORY) -> None:
         self.history = StatusHistory(history)
         self.topics = TopicIndex()
+        self.past = Past()
         self.silences = Silences()
         self.notifications = Notifications(history)
         self._lock = threading.Lock()

@@ -22,6 +22,7 @@ from warren_api.model.verdict import rank
 from warren_api.pages import asking, reports
 from warren_api.pages.environment import environment
 from warren_api.pages.member_rows import member_rows
+from warren_api.pages.trends import GroupTrends, TopicTrends, spark
 
 STATIC = Path(__file__).parent / "static"
 GROUPS_SHOWN = 200
@@ -61,6 +62,7 @@ def router(context: ApiContext) -> APIRouter:
         totals = _totals(views, verdicts)
         if totals["UNKNOWN"]:
             views = tuple(sorted(views, key=lambda view: rank(view, verdicts(view))))
+        now = context.clock.now_ms()
         matching = [view for view in views if _matches(view, q, status, verdicts)]
         return render(
             template,
@@ -68,6 +70,7 @@ def router(context: ApiContext) -> APIRouter:
             matching=len(matching),
             totals=totals,
             verdict_of=verdicts,
+            spark_of=lambda view: spark(context.model.past, view.cluster, view.group, now),
             losing=sum(view.is_losing for view in views),
             clusters=context.clusters,
             not_judged=[] if status else [m for m in context.model.not_judged() if _named(m, q)],
@@ -94,11 +97,36 @@ def router(context: ApiContext) -> APIRouter:
             members=member_rows(membership, rows)[:MEMBERS_SHOWN] if membership else [],
             catch_up_ms=view.catch_up_ms if view else None,
             history=past[:HISTORY_SHOWN],
+            trends=GroupTrends(context.model.past, cluster, name, context.clock.now_ms(), past),
             broken=[each for each in incidents(past, [view]) if each.is_breach] if view else [],
             group=name,
             silence=notes.silences.of(cluster, name),
             acknowledgement=notes.acknowledgement_of(view) if view else None,
         )
+
+    def topic(template: str, cluster: str, name: str) -> Response:
+        view, verdicts = context.model.topics.topic(cluster, name), context.verdicts()
+        readers = [context.model.group(cluster, group) for group in view.groups] if view else []
+        judged = sorted((reader for reader in readers if reader), key=lambda reader: reader.rank)
+        return render(
+            template,
+            status_code=200 if view else 404,
+            cluster=cluster,
+            topic=name,
+            view=view,
+            groups=judged[:GROUPS_SHOWN],
+            omitted=len(judged[GROUPS_SHOWN:]),
+            verdict_of=verdicts,
+            trends=TopicTrends(context.model.past, cluster, name, context.clock.now_ms()),
+        )
+
+    @routes.get("/topics/{cluster}/{name}")
+    def topic_page(cluster: Segment, name: Segment) -> Response:
+        return topic("topic.html", cluster, name)
+
+    @routes.get("/fragments/topics/{cluster}/{name}")
+    def topic_fragment(cluster: Segment, name: Segment) -> Response:
+        return topic("topic_fragment.html", cluster, name)
 
     @routes.get("/")
     def groups_page(q: NamePart = "", status: StatusFilter = "") -> Response:

@@ -321,6 +321,46 @@ INCIDENTS: Body = {
     "remembered_since": _STOPPED_AT,
 }
 
+_MINUTE = _STOPPED_AT - _STOPPED_AT % 60_000
+_STEPS: Body = {
+    "cluster": "prod",
+    "from": _MINUTE,
+    "to": _MINUTE + 120_000,
+    "step": 60_000,
+    "at": [_MINUTE, _MINUTE + 60_000],
+    "doubts": [],
+}
+_STATUS: Body = {"ok_ms": [48_000, 0], "warn_ms": [0, 0], "err_ms": [12_000, 60_000]}
+GROUP_HISTORY: Body = {
+    **_STEPS,
+    "group": "billing",
+    **_STATUS,
+    "lag": [400, 1042],
+    "lag_max": [400, 1042],
+    "late_ms": [9_800, 69_800],
+    "time_to_loss_ms": [None, None],
+    "produced": [642, 642],
+    "consumed": [310, 0],
+    "members": [2, 0],
+    "rebalances": [1, 0],
+}
+TOPIC_HISTORY: Body = {
+    **_STEPS,
+    "topic": "orders",
+    "lag_max": [400, 1042],
+    "late_ms": [9_800, 69_800],
+    "produced": [642, 642],
+    "consumed": [952, 642],
+}
+CLUSTER_HISTORY: Body = {
+    **_STEPS,
+    **_STATUS,
+    "lag": [400, 1042],
+    "late_ms": [9_800, 69_800],
+    "time_to_loss_ms": [None, None],
+    "consumed": [952, 642],
+}
+
 PROBLEM_TYPE: Body = {
     "type": "/api/v1/problems/group-not-found",
     "title": "Consumer group not found",
@@ -364,6 +404,9 @@ data: {json.dumps(_CLOUD_EVENT, separators=(",", ":"))}
 BY_MODEL: dict[str, Body] = {
     "Clusters": CLUSTERS,
     "ClusterSummary": CLUSTER_SUMMARY,
+    "ClusterHistory": CLUSTER_HISTORY,
+    "GroupHistory": GROUP_HISTORY,
+    "TopicHistory": TOPIC_HISTORY,
     "Groups": GROUPS,
     "GroupDetail": GROUP_DETAIL,
     "Topics": TOPICS,

@@ -7,7 +7,15 @@ import threading
 import structlog
 from confluent_kafka.admin import AdminClient
 from tenacity import Retrying, retry_if_result, stop_after_delay, wait_fixed
-from warren.contracts.topics import DEAD_LETTERS, FRESHNESS, GROUPS, LAG, LAG_STATUS, OFFSETS
+from warren.contracts.topics import (
+    DEAD_LETTERS,
+    FRESHNESS,
+    GROUPS,
+    LAG,
+    LAG_STATUS,
+    OFFSETS,
+    TRENDS,
+)
 from warren.errors import KafkaError, TopicMisconfigured, TopicMissing
 from warren.kafka.connection import await_connection, log_retry
 from warren.kafka.topics import HOME, ensure_topics
@@ -23,7 +31,7 @@ from warren_evaluator.home.changelog import (
 from warren_evaluator.home.rights import check_rights
 
 log = structlog.get_logger(__name__)
-TOPICS = (OFFSETS, GROUPS, FRESHNESS, LAG, LAG_STATUS, DEAD_LETTERS)
+TOPICS = (OFFSETS, GROUPS, FRESHNESS, LAG, LAG_STATUS, TRENDS, DEAD_LETTERS)
 LONGEST_WAIT = 15.0  # seconds
 VISIBLE_WITHIN = 10.0
 CONNECT_WITHIN = 5.0

@@ -10,7 +10,15 @@ import asyncio
 from aiokafka.errors import GroupAuthorizationFailedError
 from confluent_kafka import KafkaException, TopicCollection
 from confluent_kafka.admin import AclOperation, AdminClient
-from warren.contracts.topics import DEAD_LETTERS, FRESHNESS, GROUPS, LAG, LAG_STATUS, OFFSETS
+from warren.contracts.topics import (
+    DEAD_LETTERS,
+    FRESHNESS,
+    GROUPS,
+    LAG,
+    LAG_STATUS,
+    OFFSETS,
+    TRENDS,
+)
 from warren.errors import AuthorizationFailed, ClusterUnreachable
 from warren.kafka.brokers import UNANSWERED, Brokers
 from warren.kafka.classic_groups import ClassicGroup, describe_group
@@ -35,6 +43,7 @@ def check_rights(admin: AdminClient, settings: Settings) -> None:
         FRESHNESS.full_name(prefix): {READ},
         LAG.full_name(prefix): {WRITE},
         LAG_STATUS.full_name(prefix): {WRITE},
+        TRENDS.full_name(prefix): {WRITE},
         DEAD_LETTERS.full_name(prefix): {WRITE},
         **{changelog_name(app, table): {READ, WRITE} for table in TABLES},
     }

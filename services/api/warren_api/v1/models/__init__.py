@@ -9,6 +9,7 @@ from warren_api.v1.models.groups import (
     GroupTopic,
     MembershipDetail,
 )
+from warren_api.v1.models.history import ClusterHistory, GroupHistory, TopicHistory
 from warren_api.v1.models.members import Member
 from warren_api.v1.models.notifications import (
     Notifications,
@@ -33,9 +34,11 @@ from warren_api.v1.models.topics import (
 
 __all__ = [
     "AcknowledgementNote",
+    "ClusterHistory",
     "ClusterSummary",
     "Clusters",
     "GroupDetail",
+    "GroupHistory",
     "GroupSummary",
     "GroupTopic",
     "Groups",
@@ -54,6 +57,7 @@ __all__ = [
     "Silences",
     "TopicDetail",
     "TopicGroup",
+    "TopicHistory",
     "TopicPartition",
     "TopicSummary",
     "Topics",

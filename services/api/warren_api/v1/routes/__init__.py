@@ -10,6 +10,7 @@ from warren_api.v1.routes import (
     clusters,
     events,
     groups,
+    history,
     incidents,
     notifications,
     problems,
@@ -24,6 +25,7 @@ def router(context: ApiContext) -> APIRouter:
     routes.include_router(clusters.router(context))
     routes.include_router(groups.router(context, paging))
     routes.include_router(topics.router(context, paging))
+    routes.include_router(history.router(context))
     routes.include_router(incidents.router(context, paging))
     routes.include_router(notifications.router(context, paging))
     routes.include_router(silences.router(context))

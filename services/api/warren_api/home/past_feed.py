@@ -1,0 +1,92 @@
+"""Reads `warren.trends`: the past of a day, and on with what comes.
+
+A thread of its own: nobody has to wait for the past to be told of the present.
+"""
+
+from __future__ import annotations
+
+import threading
+
+import structlog
+from warren.clock import Clock
+from warren.contracts.topics import DAY_MS, TRENDS
+from warren.errors import ContractViolation, KafkaError
+from warren.kafka.connection import log_retry
+from warren.kafka.topic_reader import TopicReader
+from warren.kafka.topics import HOME
+from warren.metrics import api as metrics
+from warren.settings import HomeSettings
+
+from warren_api.home.cluster import HomeCluster
+from warren_api.model.past import Past
+
+log = structlog.get_logger(__name__)
+
+POLL_SECONDS = 0.5
+RETRY_SECONDS = 5.0
+ABSENT_SECONDS = 30.0  # between two looks for a topic that is not there
+TIDY_SECONDS = 3600.0
+
+
+class PastFeed:
+    """The thread. The topic may be missing: an older installation does without a past."""
+
+    def __init__(self, home: HomeSettings, past: Past, clock: Clock) -> None:
+        self._home = home
+        self._past = past
+        self._clock = clock
+        self._topic = TRENDS.full_name(home.topic_prefix)
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="past", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ends the thread; waits for it."""
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            try:
+                if HomeCluster.connected(self._home).can_read(self._topic):
+                    self._follow()
+                else:
+                    self._stop.wait(ABSENT_SECONDS)
+            except KafkaError as error:
+                log_retry(error)
+                self._stop.wait(RETRY_SECONDS)
+
+    def _follow(self) -> None:
+        since = self._clock.now_ms() - DAY_MS
+        reader = TopicReader(HOME, HOME, self._home, [self._topic], since=since)
+        try:
+            self._past.begin_again()
+            tidied_at, is_whole = self._clock.monotonic(), False
+            while not self._stop.is_set():
+                self._take(reader)
+                if reader.caught_up and not is_whole:
+                    is_whole = True
+                    log.info("the past of a day is read")
+                if self._clock.monotonic() - tidied_at >= TIDY_SECONDS:
+                    tidied_at = self._clock.monotonic()
+                    self._past.forget_before(self._clock.now_ms() - DAY_MS)
+        finally:
+            reader.close()
+
+    def _take(self, reader: TopicReader) -> None:
+        for record in reader.poll(POLL_SECONDS):
+            try:
+                self._past.apply(record.key(), record.value())
+                metrics.API_EVENTS_APPLIED.labels(self._topic).inc()
+            except ContractViolation as violation:
+                metrics.API_EVENTS_REFUSED.labels(self._topic).inc()
+                log.warning(
+                    "event refused",
+                    topic=self._topic,
+                    partition=record.partition(),
+                    offset=record.offset(),
+                    reason=violation.reason,
+                )

@@ -1,0 +1,184 @@
+"""Charts as SVG, drawn here: no script is needed to see them, and none to be trusted.
+
+Pure. Presentation attributes and classes only, as the pages' policy allows no styles; every chart
+has a `<title>` that says in words what it shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from markupsafe import Markup, escape
+from warren.words import duration, grouped
+
+Value = float | int | None
+WIDTH, HEIGHT = 600, 150
+TOP, BOTTOM = 8, 130  # of the plot
+STRIP_HEIGHT = 6
+_STATUSES = ("err", "warn", "ok")  # the worst first
+
+
+class Line(NamedTuple):
+    """A column of figures, as it is called, and the class of its colour."""
+
+    label: str
+    colour: str
+    values: Sequence[Value]
+
+
+class Mark(NamedTuple):
+    """Something that happened `at` a share of the chart's width."""
+
+    at: float
+    label: str
+
+
+def chart(
+    name: str,
+    lines: Sequence[Line],
+    said: Callable[[float], str],
+    marks: Sequence[Mark] = (),
+    at: Sequence[str] = (),
+) -> Markup:
+    """Lines over one scale from 0 on, with hovers of what they are `at` each step; `said` puts a
+    value into words.
+    """
+    most = max((value for line in lines for value in line.values if value is not None), default=0)
+    inside = [
+        *(_mark(mark) for mark in marks),
+        *(part for line in lines for part in _paths(line, most or 1)),
+        *_hovers(lines, said, at),
+    ]
+    words = "; ".join(f"{line.label} {_summary(line.values, said)}" for line in lines)
+    return _svg(f"{name}: {words}", "chart", HEIGHT, inside, scale=said(most))
+
+
+def sparkline(name: str, values: Sequence[Value], strip: Sequence[str]) -> Markup:
+    """How late over the statuses beneath it."""
+    most = max((value for value in values if value is not None), default=0)
+    height = 40
+    line = Line(name, "late", values)
+    inside = [*_paths(line, most or 1, bottom=30), *_strip(strip, height - STRIP_HEIGHT)]
+    words = f"{name} {_summary(values, duration_of)}; {_of_statuses(strip)}"
+    return _svg(words, "spark", height, inside)
+
+
+def status_strip(name: str, strip: Sequence[str]) -> Markup:
+    """Statuses side by side: `ok`, `warn`, `err`, empty where nobody knows."""
+    inside = list(_strip(strip, 0, 14))
+    return _svg(f"{name}: {_of_statuses(strip)}", "strip", 14, inside)
+
+
+def worst_statuses(ok: Sequence[Value], warn: Sequence[Value], err: Sequence[Value]) -> list[str]:
+    """Of each step the worst that it had, from how long it had each."""
+    return [
+        next((name for name, ms in zip(_STATUSES, (e, w, o), strict=True) if ms), "")
+        for o, w, e in zip(ok, warn, err, strict=True)
+    ]
+
+
+def rates(counts: Sequence[Value], known_ms: Sequence[Value]) -> list[Value]:
+    """Records a second of the time that somebody looked."""
+    return [
+        None if count is None or not known else count * 1000 / known
+        for count, known in zip(counts, known_ms, strict=True)
+    ]
+
+
+def duration_of(milliseconds: float) -> str:
+    return duration(round(milliseconds))
+
+
+def _svg(title: str, kind: str, height: int, inside: Sequence[Markup], scale: str = "") -> Markup:
+    text = Markup('<text class="scale" x="2" y="18">{}</text>').format(scale) if scale else ""
+    return Markup(
+        '<svg class="{}" viewBox="0 0 {} {}" role="img" preserveAspectRatio="none">'
+        "<title>{}</title>{}{}</svg>"
+    ).format(kind, WIDTH, height, title, Markup("").join(inside), text)
+
+
+def _paths(line: Line, most: float, bottom: float = BOTTOM) -> Iterator[Markup]:
+    """A path for each stretch without a gap; a point alone is a short one."""
+    width = WIDTH / max(len(line.values), 1)
+    for first, stretch in _stretches(line.values):
+        points = [
+            f"{(first + n + 0.5) * width:.1f},{bottom - (bottom - TOP) * value / most:.1f}"
+            for n, value in enumerate(stretch)
+        ]
+        if len(points) == 1:
+            points.append(f"{(first + 1) * width:.1f},{points[0].partition(',')[2]}")
+        yield Markup('<path class="line {}" d="M{}"/>').format(line.colour, "L".join(points))
+
+
+def _stretches(values: Sequence[Value]) -> Iterator[tuple[int, list[float]]]:
+    """Values without a gap, with the number of the first."""
+    stretch: list[float] = []
+    for number, value in enumerate([*values, None]):
+        if value is not None:
+            stretch.append(value)
+        elif stretch:
+            yield number - len(stretch), stretch
+            stretch = []
+
+
+def _strip(strip: Sequence[str], top: float, height: float = STRIP_HEIGHT) -> Iterator[Markup]:
+    """A rectangle for each stretch of one status."""
+    width = WIDTH / max(len(strip), 1)
+    begin = 0
+    for number in range(1, len(strip) + 1):
+        if number < len(strip) and strip[number] == strip[begin]:
+            continue
+        if strip[begin]:
+            yield Markup('<rect class="{}" x="{:.1f}" y="{}" width="{:.1f}" height="{}"/>').format(
+                strip[begin], begin * width, top, (number - begin) * width, height
+            )
+        begin = number
+
+
+def _mark(mark: Mark) -> Markup:
+    x = f"{mark.at * WIDTH:.1f}"
+    return Markup(
+        '<line class="mark" x1="{0}" x2="{0}" y1="0" y2="{1}"><title>{2}</title></line>'
+    ).format(x, BOTTOM, mark.label)
+
+
+def _hovers(
+    lines: Sequence[Line], said: Callable[[float], str], at: Sequence[str]
+) -> Iterator[Markup]:
+    """Columns that nobody sees, which say what is there."""
+    width = WIDTH / max(len(at), 1)
+    for number, moment in enumerate(at):
+        told = [
+            f"{line.label} {said(value)}"
+            for line in lines
+            if (value := line.values[number]) is not None
+        ]
+        if told:
+            yield Markup(
+                '<rect class="hover" x="{:.1f}" y="0" width="{:.1f}" height="{}">'
+                "<title>{}: {}</title></rect>"
+            ).format(number * width, width, BOTTOM, moment, escape(", ".join(told)))
+
+
+def _summary(values: Sequence[Value], said: Callable[[float], str]) -> str:
+    known = [value for value in values if value is not None]
+    if not known:
+        return "unknown"
+    return f"{said(known[-1])} at the end, between {said(min(known))} and {said(max(known))}"
+
+
+def _of_statuses(strip: Sequence[str]) -> str:
+    known = [name for name in strip if name]
+    if not known:
+        return "status unknown"
+    told = [f"{name.upper()} {100 * known.count(name) / len(known):.0f} %" for name in _STATUSES]
+    return ", ".join(part for part in told if not part.endswith(" 0 %")) + " of the time"
+
+
+def count_of(value: float) -> str:
+    return grouped(round(value))
+
+
+def rate_of(value: float) -> str:
+    return f"{grouped(round(value))}/s" if value >= 10 else f"{value:.1f}/s"

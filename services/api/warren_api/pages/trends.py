@@ -1,0 +1,144 @@
+"""What pages show of the past: charts of a group and a topic, a line in the list of groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from markupsafe import Markup
+from warren.contracts import MINUTE_MS
+
+from warren_api.model.minutes import Figure
+from warren_api.model.past import Columns, Past
+from warren_api.model.status_history import RecordedChange
+from warren_api.pages.charts import (
+    Line,
+    Mark,
+    Value,
+    chart,
+    count_of,
+    duration_of,
+    rate_of,
+    rates,
+    sparkline,
+    status_strip,
+    worst_statuses,
+)
+
+HOUR_MS = 60 * MINUTE_MS
+_LAST_DAY_STEP = 15 * MINUTE_MS
+
+
+class GroupTrends:
+    """Of one group; `is_known` where there is anything to show."""
+
+    def __init__(
+        self, past: Past, cluster: str, group: str, now: int, changes: Sequence[RecordedChange]
+    ) -> None:
+        end = now - now % MINUTE_MS
+        self._start, self._end = end - HOUR_MS, end
+        self._hour = past.group(cluster, group, self._start, end, MINUTE_MS)
+        day_end = end + -end % _LAST_DAY_STEP
+        self._day = past.group(cluster, group, day_end - 24 * HOUR_MS, day_end, _LAST_DAY_STEP)
+        self._at = [_clock(at) for at in range(self._start, end, MINUTE_MS)]
+        self._marks = [
+            Mark(
+                (change.at - self._start) / HOUR_MS,
+                f"{_clock(change.at)} {change.change.status} after {change.change.previous}",
+            )
+            for change in changes
+            if self._start <= change.at < end
+        ]
+        self._marks += [
+            Mark((n + 0.5) / 60, f"{self._at[n]} {count_of(count)} rebalances")
+            for n, count in enumerate(self._hour["rebalances"])
+            if count
+        ]
+
+    @property
+    def is_known(self) -> bool:
+        return any(lag is not None for lag in self._day["lag"])
+
+    @property
+    def lateness(self) -> Markup:
+        late, left = self._hour["late_ms"], self._hour["time_to_loss_ms"]
+        limit = [None if a is None or b is None else a + b for a, b in zip(late, left, strict=True)]
+        lines = [Line("late", "late", late)]
+        near = [ms for ms in limit if ms is not None]
+        # Where retention is far away, it would only flatten the line that matters.
+        if near and min(near) <= 20 * max(ms or 0 for ms in late):
+            lines.append(Line("records are lost from", "limit", limit))
+        return chart("Late, last hour", lines, duration_of, self._marks, self._at)
+
+    @property
+    def lag(self) -> Markup:
+        lines = [Line("lag", "lag", self._hour["lag"])]
+        return chart("Lag, last hour", lines, count_of, self._marks, self._at)
+
+    @property
+    def moved(self) -> Markup:
+        known = _known_ms(self._hour)
+        lines = [
+            Line("produced", "produced", rates(self._hour["produced"], known)),
+            Line("consumed", "consumed", rates(self._hour["consumed"], known)),
+        ]
+        return chart("Records a second, last hour", lines, rate_of, self._marks, self._at)
+
+    @property
+    def hour_strip(self) -> Markup:
+        return status_strip("Status, last hour", _statuses(self._hour))
+
+    @property
+    def day_strip(self) -> Markup:
+        return status_strip("Status, last 24 hours", _statuses(self._day))
+
+
+class TopicTrends:
+    """Of one topic, as the groups that consume it saw it."""
+
+    def __init__(self, past: Past, cluster: str, topic: str, now: int) -> None:
+        end = now - now % MINUTE_MS
+        self._hour = past.topic(cluster, topic, end - HOUR_MS, end, MINUTE_MS)
+        self._at = [_clock(at) for at in range(end - HOUR_MS, end, MINUTE_MS)]
+
+    @property
+    def is_known(self) -> bool:
+        return any(lag is not None for lag in self._hour["lag_max"])
+
+    @property
+    def moved(self) -> Markup:
+        lines = [
+            Line("produced", "produced", self._hour["produced"]),
+            Line("consumed by all groups", "consumed", self._hour["consumed"]),
+        ]
+        return chart("Records a minute, last hour", lines, count_of, at=self._at)
+
+    @property
+    def lag(self) -> Markup:
+        lines = [Line("largest lag of a group", "lag", self._hour["lag_max"])]
+        return chart("Lag, last hour", lines, count_of, at=self._at)
+
+
+def spark(past: Past, cluster: str, group: str, now: int) -> Markup:
+    """The last hour of a group, small."""
+    end = now - now % MINUTE_MS
+    hour = past.group(cluster, group, end - HOUR_MS, end, MINUTE_MS)
+    if all(lag is None for lag in hour["lag"]):
+        return Markup("")
+    return sparkline("Late, last hour:", hour["late_ms"], _statuses(hour))
+
+
+def _statuses(columns: Columns) -> list[str]:
+    return worst_statuses(columns["ok_ms"], columns["warn_ms"], columns["err_ms"])
+
+
+def _known_ms(columns: Columns) -> list[Value]:
+    def total(*parts: Figure) -> Value:
+        return sum(part or 0 for part in parts)
+
+    shares = (columns[name] for name in ("ok_ms", "warn_ms", "err_ms"))
+    return [total(*parts) for parts in zip(*shares, strict=True)]
+
+
+def _clock(at: int) -> str:
+    return datetime.fromtimestamp(at / 1000, UTC).strftime("%H:%M UTC")

@@ -1,0 +1,96 @@
+"""The past on pages: charts that need no script, and the page of a topic."""
+
+from __future__ import annotations
+
+import pytest
+from api.read_pages import page, text
+from api.served_api import NOW, Api, topic
+from warren.contracts import MINUTE_MS
+from warren_api.pages.charts import Line, chart, count_of, rates, status_strip, worst_statuses
+
+THIS = NOW - NOW % MINUTE_MS
+
+
+@pytest.fixture
+def told(api: Api) -> Api:
+    api.put("billing", status="ERR")
+    for n in range(1, 61):
+        status = {"ERR": 60_000} if n <= 15 else {"OK": 60_000}
+        api.remember("billing", THIS - n * MINUTE_MS, status_ms=status, late_ms=n * 1000)
+    return api
+
+
+def test_a_line_has_a_gap_where_nothing_is_known() -> None:
+    drawn = chart("Lag", [Line("lag", "lag", [0, 5, None, 10])], count_of)
+    assert drawn.count("<path") == 2
+    assert 'd="M75.0,130.0L225.0,69.0"' in drawn
+    assert "<title>Lag: lag 10 at the end, between 0 and 10</title>" in drawn
+
+
+def test_nothing_in_a_chart_acts() -> None:
+    drawn = chart("<b>", [Line('"&', "lag", [1.0])], count_of, at=["</svg><script>"])
+    assert "<b>" not in drawn
+    assert "<script" not in drawn
+
+
+def test_a_strip_says_in_words_what_it_shows() -> None:
+    assert worst_statuses([1, 0, 5, None], [0, 0, 5, None], [1, 0, 0, None]) == [
+        *["err", "", "warn", ""]
+    ]
+    strip = status_strip("Status", ["ok", "ok", "ok", "err", ""])
+    assert "<title>Status: ERR 25 %, OK 75 % of the time</title>" in strip
+    assert strip.count("<rect") == 2
+
+
+def test_rates_are_of_the_time_that_somebody_looked() -> None:
+    assert rates([60, 60, None, 5], [60_000, 30_000, 60_000, 0]) == [1, 2, None, None]
+
+
+def test_a_groups_last_hour(told: Api) -> None:
+    told.change("billing", "ERR", THIS - 15 * MINUTE_MS)
+    soup = page(told, "/groups/demo/billing")
+    titles = [text(title) for title in soup.select("svg.chart > title")]
+    assert titles[0].startswith("Late, last hour: late 1 s at the end, between 1 s and 1 m")
+    assert titles[2].startswith("Records a second, last hour: produced 2.0/s")
+    assert "ERR after OK" in text(soup.select_one(".mark title"))  # type: ignore[arg-type]
+    (day,) = soup.select(".day svg title")
+    assert "ERR" in text(day)
+    assert not soup.select("[style], script:not([src])")
+
+
+def test_without_a_past_there_are_no_charts(api: Api) -> None:
+    api.put("billing")
+    assert not page(api, "/groups/demo/billing").select(".charts")
+
+
+def test_rows_that_need_somebody_have_a_sparkline(told: Api) -> None:
+    told.put("fine")
+    told.remember("fine", THIS - MINUTE_MS)
+    (spark,) = page(told, "/").select("svg.spark")
+    assert spark.find_parent("tr").th.a.get_text() == "billing"  # type: ignore[union-attr]
+    assert "ERR 25 %, OK 75 % of the time" in spark.get_text()
+
+
+NASTY = "<script>/\"'%"
+
+
+def test_who_reads_a_topic_with_links_both_ways(told: Api) -> None:
+    told.put("fine", topics={"orders": topic({}), NASTY: topic({})})
+    soup = page(told, "/topics/demo/orders")
+    assert [a["href"] for a in soup.select(".readers a")] == [
+        *["/groups/demo/billing", "/groups/demo/fine"]
+    ]
+    assert soup.select("svg.chart")
+    links = {str(a["href"]) for a in page(told, "/groups/demo/fine").select(".partitions a")}
+    assert "/topics/demo/orders" in links
+    (nasty,) = links - {"/topics/demo/orders"}
+    heading = page(told, nasty).h1
+    assert heading is not None
+    assert heading.get_text() == NASTY
+    assert page(told, "/fragments/topics/demo/orders").select("[data-announcement]")
+
+
+def test_a_topic_that_nobody_knows(api: Api) -> None:
+    assert api.get("/topics/demo/gone").status_code == 404
+    api.list_topics({"quiet": [5]})
+    assert "No consumer group commits" in page(api, "/topics/demo/quiet").get_text()

@@ -1,0 +1,153 @@
+"""The past: a day of minutes in memory, and what `/api/v1/…/history` answers of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from api.served_api import NOW, Api
+from warren.contracts import MINUTE_MS
+from warren.errors import ContractViolation
+from warren_api.model.minutes import DAY, GROUP, Minutes
+
+THIS = NOW - NOW % MINUTE_MS
+HOUR = 60 * MINUTE_MS
+
+
+def history(api: Api, path: str = "groups/demo/billing", **query: int) -> dict[str, Any]:
+    answer = api.get(f"/api/v1/{path}/history", params=query)
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    assert {len(column) for column in found.values() if isinstance(column, list) and column} == {
+        len(found["at"])
+    }
+    return found
+
+
+@pytest.fixture
+def told(api: Api) -> Api:
+    api.put("billing")
+    for n in range(1, 61):
+        api.remember("billing", THIS - n * MINUTE_MS, lag=n, late_ms=n * 1000)
+    return api
+
+
+def test_the_last_hour_minute_by_minute(told: Api) -> None:
+    found = history(told)
+    assert found["at"] == list(range(THIS - HOUR, THIS, MINUTE_MS))
+    assert found["lag"] == list(range(60, 0, -1))
+    assert found["late_ms"] == [n * 1000 for n in range(60, 0, -1)]
+    assert found["ok_ms"] == [60_000] * 60
+    assert (found["produced"], found["consumed"]) == ([120] * 60, [118] * 60)
+    assert found["time_to_loss_ms"] == [None] * 60
+
+
+def test_longer_steps(told: Api) -> None:
+    found = history(told, step=15 * MINUTE_MS)
+    assert found["lag"] == [46, 31, 16, 1], "the last of each step"
+    assert found["late_ms"] == [60_000, 45_000, 30_000, 15_000]
+    assert found["ok_ms"] == [15 * 60_000] * 4
+    assert found["consumed"] == [15 * 118] * 4
+
+
+def test_what_is_not_known_is_null(told: Api) -> None:
+    found = history(told, **{"from": THIS - 2 * HOUR, "to": THIS})
+    assert found["lag"][:60] == [None] * 60
+    assert found["err_ms"][:60] == [None] * 60
+    assert found["rebalances"][59:61] == [None, 0]
+
+
+def test_events_about_one_minute_add_up(api: Api) -> None:
+    api.put("billing")
+    api.remember("billing", THIS - MINUTE_MS, status_ms={"OK": 20_000}, lag=3, late_ms=4_000)
+    api.remember("billing", THIS - MINUTE_MS, status_ms={"ERR": 40_000}, lag=7, late_ms=None)
+    found = history(api, **{"from": THIS - MINUTE_MS, "to": THIS})
+    assert (found["ok_ms"], found["err_ms"], found["warn_ms"]) == ([20_000], [40_000], [0])
+    assert (found["lag"], found["late_ms"], found["consumed"]) == ([7], [4_000], [236])
+
+
+def test_a_topic_as_its_groups_saw_it(told: Api) -> None:
+    told.put("mailer")
+    told.remember("mailer", THIS - MINUTE_MS, lag=80, produced=119, consumed=50)
+    found = history(told, "topics/demo/orders")
+    assert found["lag_max"][-2:] == [2, 80]
+    assert found["produced"][-1] == 120, "both have seen the same records"
+    assert found["consumed"][-1] == 168
+
+
+def test_a_cluster(told: Api) -> None:
+    told.put("mailer")
+    told.remember("mailer", THIS - MINUTE_MS, status_ms={"ERR": 60_000}, lag=80)
+    found = history(told, "clusters/demo")
+    assert (found["ok_ms"][-1], found["err_ms"][-1]) == (60_000, 60_000)
+    assert found["lag"][-2:] == [2, 81]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"from": NOW, "to": NOW},
+        {"from": NOW, "to": NOW - 1},
+        {"step": 1_000},
+        {"step": 90_000},
+        {"step": MINUTE_MS, "from": NOW - 30 * 24 * HOUR},
+        {"from": -1},
+        {"to": 2**70},
+        {"form": 1},
+    ],
+)
+def test_what_cannot_be_asked(told: Api, query: dict[str, int]) -> None:
+    answer = told.get("/api/v1/groups/demo/billing/history", params=query)
+    assert answer.status_code == 422
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.json()["type"].endswith("/invalid-request")
+
+
+@pytest.mark.parametrize("path", ["groups/demo/gone", "topics/demo/gone", "clusters/gone"])
+def test_of_what_nobody_knows(told: Api, path: str) -> None:
+    assert told.get(f"/api/v1/{path}/history").status_code == 404
+
+
+def test_a_month_has_steps_that_fit(told: Api) -> None:
+    found = history(told, **{"from": NOW - 30 * 24 * HOUR, "to": NOW})
+    assert found["step"] == HOUR
+    assert found["at"][0] <= NOW - 30 * 24 * HOUR
+
+
+def test_a_day_is_kept_in_forty_kilobytes() -> None:
+    minutes = Minutes(GROUP)
+    assert minutes.nbytes <= 40 * 1024
+    for n in range(DAY + 100):
+        minutes.add(THIS + n * MINUTE_MS, {"lag": n, "ok_ms": 60_000, "time_to_loss_ms": 10**15})
+    newest = THIS + (DAY + 99) * MINUTE_MS
+    found = minutes.columns(newest - 2 * DAY * MINUTE_MS, newest + MINUTE_MS, MINUTE_MS)
+    assert found["lag"][-DAY:] == list(range(100, DAY + 100))
+    assert set(found["lag"][:-DAY]) == {None}
+    minutes.add(THIS, {"lag": 1})
+    assert minutes.columns(THIS, THIS + MINUTE_MS, MINUTE_MS)["lag"] == [None]
+
+
+def test_a_gap_stays_one() -> None:
+    minutes = Minutes(GROUP)
+    minutes.add(THIS, {"lag": 1})
+    minutes.add(THIS + DAY * MINUTE_MS // 2, {"lag": 2})
+    minutes.add(THIS + (DAY + 3) * MINUTE_MS, {"lag": 3})
+    found = minutes.columns(THIS, THIS + (DAY + 4) * MINUTE_MS, MINUTE_MS)["lag"]
+    assert [(n, lag) for n, lag in enumerate(found) if lag is not None] == [
+        (DAY // 2, 2),
+        (DAY + 3, 3),
+    ]
+
+
+def test_what_is_no_minute_of_the_group_is_refused(api: Api) -> None:
+    with pytest.raises(ContractViolation):
+        api.model.past.apply(b"demo|billing", b"{}")
+    with pytest.raises(ContractViolation):
+        api.model.past.apply(b"demo|billing", None)
+
+
+def test_what_has_ended_long_ago_is_forgotten(told: Api) -> None:
+    told.model.past.forget_before(NOW - HOUR)
+    assert history(told)["lag"][-1] == 1
+    told.model.past.forget_before(NOW + HOUR)
+    assert history(told)["lag"][-1] is None
