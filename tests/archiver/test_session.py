@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -42,6 +45,25 @@ def test_spark_submit_is_recognised() -> None:
 def test_a_running_session_has_them(spark: SparkSession) -> None:
     assert {name: spark.conf.get(name) for name in SEMANTICS} == SEMANTICS
     assert spark.sparkContext.master == "local[2]"
+
+
+def test_without_java_one_is_told_what_to_install(tmp_path: Path) -> None:
+    """In a process of its own: this one may have a session."""
+    (tmp_path / "a.jar").touch()
+    code = "from warren.settings import ArchiverSettings; import sys;"
+    code += "from warren_archiver.errors import SparkUnavailable;"
+    code += "from warren_archiver.session import open_session\n"
+    code += "try: open_session(ArchiverSettings(jars_dir=sys.argv[1]), 'test')\n"
+    code += "except SparkUnavailable as problem: print(problem)"
+    ran = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)],
+        env=os.environ | {"JAVA_HOME": str(tmp_path / "nowhere")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "Java 17" in ran.stdout
+    assert str(tmp_path / "nowhere") in ran.stdout
 
 
 def test_options_are_sparks_or_hadoops_and_secrets_come_from_files(tmp_path: Path) -> None:

@@ -131,5 +131,11 @@ def open_session(archiver: ArchiverSettings, name: str) -> SparkSession:
     try:
         return SparkSession.Builder().appName(name).config(map=configuration).getOrCreate()
     except (PySparkException, Py4JError) as problem:
+        if "JAVA_GATEWAY_EXITED" in str(problem):
+            home = os.environ.get("JAVA_HOME")
+            where = f"in JAVA_HOME ({home})" if home else "on PATH"
+            raise SparkUnavailable(
+                f"no Spark session: Java did not start; Java 17 or newer has to be {where}"
+            ) from problem
         text = str(problem).strip().splitlines()
         raise SparkUnavailable(f"no Spark session: {text[0] if text else problem!r}") from problem
