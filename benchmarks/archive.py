@@ -61,7 +61,7 @@ def main() -> None:
                 },
             }
         )
-        _create_topic(settings, arguments.partitions)
+        create_topic(settings, arguments.partitions)
         cold = arguments.events // 5
         load = Load(settings, arguments.group_partitions)
         size = load.fill(0, cold)
@@ -83,7 +83,7 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _create_topic(settings: Settings, partitions: int) -> None:
+def create_topic(settings: Settings, partitions: int) -> None:
     name = OFFSETS.full_name(settings.home.topic_prefix)
     admin = AdminClient({"bootstrap.servers": settings.home.bootstrap})
     new = NewTopic(name, partitions, 1, config=OFFSETS.config())
@@ -138,10 +138,10 @@ def _measure(load: Load, cold: int, events: int, *, silver: bool, replay: bool) 
     started = time.perf_counter()
     spark = open_session(settings.archiver, "warren-bench-archive")
     session_s = time.perf_counter() - started
-    first = _archive(spark, settings)
+    first = archive_all(spark, settings)
     load.fill(cold, events)
-    then = _archive(spark, settings)
-    _verify(spark, settings, events)
+    then = archive_all(spark, settings)
+    verify(spark, settings, events)
     more = _measure_silver(spark, load, events) if silver else {}
     more |= _measure_replay(spark, load, events) if replay else {}
     peak = usage(_jvm()).peak_rss_mb
@@ -214,7 +214,7 @@ class _Spent(NamedTuple):
     cpu_s: float
 
 
-def _archive(spark: SparkSession, settings: Settings) -> _Spent:
+def archive_all(spark: SparkSession, settings: Settings) -> _Spent:
     started, before = time.perf_counter(), usage(_jvm())
     archive(spark, settings, threading.Event(), once=True, clock=SystemClock(), topics=[OFFSETS])
     after = usage(_jvm())
@@ -231,7 +231,7 @@ def _jvm() -> int:
     return int(gateway.proc.pid)
 
 
-def _verify(spark: SparkSession, settings: Settings, events: int) -> None:
+def verify(spark: SparkSession, settings: Settings, events: int) -> None:
     """Every event once, or the figure is worth nothing."""
     lake = Lake.at(settings.archiver.path)
     table = lake.read(spark, lake.events)

@@ -17,6 +17,7 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.errors import PySparkException
 from pyspark.sql import Row, SparkSession
+from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from support.silver_rows import (
     DAY,
     DAYS,
@@ -33,6 +34,7 @@ from support.silver_rows import (
 )
 from warren.clock import ManualClock
 from warren.settings import Settings
+from warren_archiver.check import gold_check
 from warren_archiver.gold import catalogue
 from warren_archiver.gold import gold as gold_module
 from warren_archiver.gold.conventions import ERROR
@@ -270,6 +272,49 @@ def test_objectives_are_counted_in_minutes(filled: Filled) -> None:
     assert all(
         row["attainment"] == (0.0 if row["limit"] == "min_produce_rate" else 1.0) for row in others
     )
+
+
+def test_holes_in_gold_are_found_and_made_again(
+    filled: Filled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spark, lake, clock = filled.spark, Lake.at(str(filled.path)), ManualClock(END)
+    settings = _settings(filled.path)
+    for module in (gold_module, gold_check):
+        monkeypatch.setattr(module, "STEPS", STEPS)
+
+    def found() -> dict[str, tuple[int, int, int]]:
+        checks = gold_check.check_gold(spark, settings, clock)
+        assert {check.table for check in checks} == {f"gold/{table.name}" for table in TABLES}
+        return {
+            check.table: (check.missing, check.invented, check.other)
+            for check in checks
+            if not check.correct
+        }
+
+    assert found() == {}
+    capacity, rates = catalogue.CAPACITY.name, catalogue.RATE[Unit.DAY].name
+    day = min(row["date"] for row in filled.stored(STATUS_DAYS))
+    spark.sql(
+        f"DELETE FROM delta.`{lake.gold(STATUS_DAYS.name)}` "
+        f"WHERE date = DATE'{day}' AND `group` = 'billing'"
+    )
+    of_day = f"date = DATE'{day}'"
+    spark.sql(f"UPDATE delta.`{lake.gold(rates)}` SET produce_peak = 1e9 WHERE {of_day}")
+    changed = sum(row["date"] == day for row in filled.stored(catalogue.RATE[Unit.DAY]))
+    twice = spark.read.format("delta").load(lake.gold(capacity)).limit(1).collect()
+    again = spark.createDataFrame(twice, catalogue.CAPACITY.schema)
+    again = again.withColumn("group", F.lit("nobody"))
+    again.write.format("delta").mode("append").save(lake.gold(capacity))
+    # Capacity is checked against what the rates should be, so that their hole is not found twice.
+    assert found() == {
+        f"gold/{STATUS_DAYS.name}": (1, 0, 0),
+        f"gold/{rates}": (0, 0, changed),
+        f"gold/{capacity}": (0, 1, 0),
+    }
+    written = Gold(spark, lake, settings, clock).make_again([day])
+    assert (written[STATUS_DAYS.name], written[rates]) == (1, changed)
+    spark.sql(f"DELETE FROM delta.`{lake.gold(capacity)}` WHERE `group` = 'nobody'")
+    assert found() == {}
 
 
 def test_a_day_whose_events_are_over_is_kept_as_it_was(

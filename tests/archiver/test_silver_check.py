@@ -6,22 +6,33 @@ import pytest
 from delta.tables import DeltaTable
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from support.archive_lab import Archive, events_between
+from warren.clock import SystemClock
+from warren_archiver.check import gold_check
 from warren_archiver.check.backfill import backfill
-from warren_archiver.check.silver_check import TableCheck, check_silver
+from warren_archiver.check.gold_check import check_gold
+from warren_archiver.check.silver_check import check_silver
+from warren_archiver.check.table_check import TableCheck
+from warren_archiver.gold import gold as gold_module
+from warren_archiver.gold.catalogue import PROGRESS, STATUS
+from warren_archiver.gold.plan import STEPS
+from warren_archiver.gold.units import Unit
 from warren_archiver.silver.catalogue import EVALUATIONS, GROUP_MINUTES, POSITIONS, QUARANTINE
 
+STATUS_HOURS = STATUS[Unit.HOUR]
 pytestmark = [pytest.mark.timeout(900), pytest.mark.integration]
 
 
 def _checked(lab: Archive) -> dict[str, TableCheck]:
     found = check_silver(lab.spark, lab.settings)
-    return {check.table: check for check in found if check.rows or check.differences}
+    rows = (check for check in found if check.rows or check.differences)
+    return {check.table.removeprefix("silver/"): check for check in rows}
 
 
-def test_holes_in_silver_are_found(lab: Archive) -> None:
+def test_holes_in_silver_are_found(lab: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
+    _only_status_hours(monkeypatch)
     assert check_silver(lab.spark, lab.settings) == []
     lab.send([*events_between(0, 10), b"not an event"])
-    lab.once(silver_interval=600)
+    lab.once(silver_interval=600, gold_interval=3600)
     lab.send(events_between(10, 20))
     lab.once()  # archived, and not yet in silver
     right = _checked(lab)
@@ -58,9 +69,24 @@ def test_holes_in_silver_are_found(lab: Archive) -> None:
         QUARANTINE.name: (0, 1, 0),
     }
     DeltaTable.forPath(lab.spark, path(EVALUATIONS.name)).delete("position = 5")
+    DeltaTable.forPath(lab.spark, lab.lake.gold(STATUS_HOURS.name)).delete()
+    clock = SystemClock()
+    (of_gold,) = check_gold(lab.spark, lab.settings, clock)
+    assert (of_gold.table, of_gold.correct) == (f"gold/{STATUS_HOURS.name}", False)
     day = lab.rows()[0]["date"]
-    mended = backfill(lab.spark, lab.settings, day)
+    mended = backfill(lab.spark, lab.settings, day, clock)
     # Each event has two positions, and ten events were not taken in yet.
-    assert (mended[POSITIONS.name], mended[GROUP_MINUTES.name]) == (21, 1)
-    assert mended[EVALUATIONS.name] == 11
-    assert not any(backfill(lab.spark, lab.settings, day).values())
+    assert mended[f"silver/{POSITIONS.name}"] == 21
+    assert mended[f"silver/{GROUP_MINUTES.name}"] == 1
+    assert mended[f"silver/{EVALUATIONS.name}"] == 11
+    assert mended[f"gold/{STATUS_HOURS.name}"] == of_gold.missing
+    assert all(check.correct for check in check_gold(lab.spark, lab.settings, clock))
+    assert not any(backfill(lab.spark, lab.settings, day, clock).values())
+
+
+def _only_status_hours(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of gold: all of it takes minutes."""
+    steps = [step for step in STEPS if step.table is STATUS_HOURS]
+    monkeypatch.setattr(gold_module, "STEPS", steps)
+    monkeypatch.setattr(gold_module, "TABLES", (STATUS_HOURS, PROGRESS))
+    monkeypatch.setattr(gold_check, "STEPS", steps)

@@ -16,7 +16,7 @@ from warren_cli.spark import spark_session, spark_settings
 from warren_cli.terminal.output_console import output_console
 
 if TYPE_CHECKING:
-    from warren_archiver.check.silver_check import TableCheck
+    from warren_archiver.check.table_check import TableCheck
     from warren_archiver.check.topic_check import TopicCheck
 
 app = typer.Typer(help="Warren's topics as Delta tables.", no_args_is_help=True)
@@ -50,26 +50,28 @@ def check(
     ] = 90,
     as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table")] = False,
 ) -> None:
-    """Recount what is archived against the topics, and make the silver tables again.
+    """Recount what is archived against the topics, and make the tables of silver and gold again.
 
-    Exit 1 when a record is missing, twice or invented, or is not archived in time, or when a silver
-    table is not what the archived events make of it.
+    Exit 1 when a record is missing, twice or invented, or is not archived in time, when a silver
+    table is not what the archived events make of it, or a gold one not what silver makes of it.
     """
     settings = spark_settings(config)
+    from warren.clock import SystemClock
+    from warren_archiver.check.gold_check import check_gold
     from warren_archiver.check.recount import check as check_tables
     from warren_archiver.check.silver_check import check_silver
 
     with spark_session(settings, "warren-archive-check") as spark:
         checks = check_tables(spark, settings, wait=wait)
-        silver = check_silver(spark, settings)
+        tables = [*check_silver(spark, settings), *check_gold(spark, settings, SystemClock())]
     if as_json:
-        both: list[TopicCheck | TableCheck] = [*checks, *silver]
+        both: list[TopicCheck | TableCheck] = [*checks, *tables]
         typer.echo(json.dumps([dataclasses.asdict(found) for found in both]))
     else:
         _print(checks)
-        _print_silver(silver)
+        _print_tables(tables)
     is_right = all(found.equal if wait else found.correct for found in checks)
-    if not (is_right and all(found.correct for found in silver)):
+    if not (is_right and all(found.correct for found in tables)):
         raise typer.Exit(1)
 
 
@@ -104,15 +106,16 @@ def backfill(
     config: ConfigOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table")] = False,
 ) -> None:
-    """Make the silver rows of a day's events again: what is missing or other is written.
+    """Make silver and gold of a day's events again: what is missing or other is written.
 
     Best while no archiver writes there: who comes second fails, and may try again.
     """
     settings = spark_settings(config)
+    from warren.clock import SystemClock
     from warren_archiver.check.backfill import backfill as make_again
 
     with spark_session(settings, "warren-archive-backfill") as spark:
-        written = make_again(spark, settings, day.date())
+        written = make_again(spark, settings, day.date(), SystemClock())
     if as_json:
         typer.echo(json.dumps(written))
         return
@@ -120,7 +123,7 @@ def backfill(
     table.add_column("TABLE", overflow="fold")
     table.add_column("rows written", justify="right")
     for name, rows in written.items():
-        table.add_row(f"silver/{name}", grouped(rows))
+        table.add_row(name, grouped(rows))
     output_console().print(table)
 
 
@@ -142,7 +145,7 @@ def _print(checks: list[TopicCheck]) -> None:
         console.print("To do is not archived yet: does the archiver run? `warren archive run`")
 
 
-def _print_silver(checks: list[TableCheck]) -> None:
+def _print_tables(checks: list[TableCheck]) -> None:
     if not checks:
         return
     table = Table(box=None, header_style="bold", pad_edge=False)
@@ -151,13 +154,13 @@ def _print_silver(checks: list[TableCheck]) -> None:
     table.add_column("")
     for found in checks:
         verdict = "[green]equal[/]" if found.correct else "[red]differs[/]"
-        table.add_row(f"silver/{found.table}", grouped(found.rows), verdict)
+        table.add_row(found.table, grouped(found.rows), verdict)
     console = output_console()
     console.print()
     console.print(table)
     for found in checks:
         for difference in found.differences:
-            console.print(f"silver/{found.table}: {difference}", soft_wrap=True, highlight=False)
+            console.print(f"{found.table}: {difference}", soft_wrap=True, highlight=False)
 
 
 def _verdict(found: TopicCheck) -> str:

@@ -1,18 +1,23 @@
-"""`warren archive backfill`: the silver rows that a day's events make, made again."""
+"""`warren archive backfill`: the rows of silver and gold that a day's events make, made again."""
 
 from __future__ import annotations
 
 from datetime import date
 
+from delta.tables import DeltaTable
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # no py.typed
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
+from warren.clock import Clock
 from warren.contracts.topics import CATALOGUE
 from warren.settings import Settings
 
 from warren_archiver.check.silver_check import whole_since
 from warren_archiver.errors import ArchiveFailed, NothingArchived, spark_cause
+from warren_archiver.gold.catalogue import PROGRESS
+from warren_archiver.gold.gold import Gold
+from warren_archiver.gold.gold import ensure as ensure_gold
 from warren_archiver.lake.lake import Lake
 from warren_archiver.silver.catalogue import EVALUATIONS
 from warren_archiver.silver.evaluations import judged_from_nothing
@@ -20,9 +25,11 @@ from warren_archiver.silver.silver import Silver, ensure
 from warren_archiver.silver.upsert import upsert
 
 
-def backfill(spark: SparkSession, settings: Settings, day: date) -> dict[str, int]:
-    """Rows written, by table: those that were missing or other. Done again, it writes none.
+def backfill(spark: SparkSession, settings: Settings, day: date, clock: Clock) -> dict[str, int]:
+    """Rows written, by layer and table: those that were missing or other. Done again, it writes
+    none.
 
+    Gold takes in what has changed in silver, and makes the day again; not where there is none yet.
     Evaluations follow from all events before them: made again only while all of these are there.
     Raises NothingArchived, or ArchiveFailed, as when the archiver writes the same rows just now.
     """
@@ -31,17 +38,38 @@ def backfill(spark: SparkSession, settings: Settings, day: date) -> dict[str, in
     events = None if table is None else table.where(F.col("date") == day)
     if table is None or events is None or events.isEmpty():
         raise NothingArchived(f"no event of {day} is in {lake.events}")
-    names = {topic.full_name(settings.home.topic_prefix): topic for topic in CATALOGUE}
     try:
         ensure(spark, lake)
-        written = Silver(spark, lake, names).take(events)
-        if whole_since(spark, lake, table) is not None:
-            return written
-        if (judged := judged_from_nothing(table, settings)) is not None:
-            written[EVALUATIONS.name] = _put(spark, lake, judged, day)
-        return written
+        written = _silver(spark, lake, settings, table, day)
+        found = {f"silver/{name}": rows for name, rows in written.items()}
+        for name, rows in _gold(spark, lake, settings, day, clock).items():
+            found[f"gold/{name}"] = rows
     except (PySparkException, Py4JError) as problem:
         raise ArchiveFailed(spark_cause(problem)) from problem
+    return found
+
+
+def _silver(
+    spark: SparkSession, lake: Lake, settings: Settings, table: DataFrame, day: date
+) -> dict[str, int]:
+    names = {topic.full_name(settings.home.topic_prefix): topic for topic in CATALOGUE}
+    written = Silver(spark, lake, names).take(table.where(F.col("date") == day))
+    if whole_since(spark, lake, table) is not None:
+        return written
+    if (judged := judged_from_nothing(table, settings)) is not None:
+        written[EVALUATIONS.name] = _put(spark, lake, judged, day)
+    return written
+
+
+def _gold(
+    spark: SparkSession, lake: Lake, settings: Settings, day: date, clock: Clock
+) -> dict[str, int]:
+    if not DeltaTable.isDeltaTable(spark, lake.gold(PROGRESS.name)):
+        return {}
+    ensure_gold(spark, lake)
+    gold = Gold(spark, lake, settings, clock)
+    caught_up, again = gold.catch_up(), gold.make_again([day])
+    return {name: rows + again[name] for name, rows in caught_up.items()}
 
 
 def _put(spark: SparkSession, lake: Lake, judged: DataFrame, day: date) -> int:

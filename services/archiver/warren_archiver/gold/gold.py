@@ -13,7 +13,7 @@ import structlog
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from warren.clock import Clock
-from warren.settings import Settings
+from warren.settings import ArchiverSettings, Settings
 
 from warren_archiver.gold.catalogue import PROGRESS, TABLES
 from warren_archiver.gold.plan import STEPS, Step
@@ -65,18 +65,29 @@ class Gold:
             )
             for table in _silver_sources()
         }
+        written = self._make_all({name: found.days for name, found in changed.items()})
+        self._note(changed, noted)
+        return written
+
+    def make_again(self, days: Collection[date]) -> dict[str, int]:
+        """What these days of silver make, though nothing has changed there; how many rows of each
+        table were written."""
+        return self._make_all({table.name: frozenset(days) for table in _silver_sources()})
+
+    def _make_all(self, changed: dict[str, frozenset[date]]) -> dict[str, int]:
+        """`changed`: days by the table of silver."""
         written: dict[str, int] = {}
         for step in STEPS:
             wanted = self._wanted(step, changed)
             written[step.table.name] = sum(self._make(step, part) for part in _parts(wanted))
-            changed[step.table.name] = Touched(0, frozenset(wanted))
-        self._note({table.name: changed[table.name] for table in _silver_sources()}, noted)
+            changed = {**changed, step.table.name: frozenset(wanted)}
         return written
 
-    def _wanted(self, step: Step, changed: dict[str, Touched]) -> list[date]:
+    def _wanted(self, step: Step, changed: Mapping[str, frozenset[date]]) -> list[date]:
         """Days that may have become others, and whose sources are kept in full."""
-        days = {day for table in step.sources for day in changed[table.name].days}
-        first = max((self._first_kept(table) for table in step.sources), default=date.min)
+        days = {day for table in step.sources for day in changed[table.name]}
+        kept = (first_kept(table, self._settings.archiver, self._clock) for table in step.sources)
+        first = max(kept, default=date.min)
         if days and step.after is None:
             days |= self._days_since(step, min(days))
         elif step.after:
@@ -111,16 +122,8 @@ class Gold:
         read = {day - timedelta(days=number) for day in days for number in range(before + 1)}
         return self._read(table).where(F.col("date").isin(sorted(read)))
 
-    def _first_kept(self, table: Table) -> date:
-        archiver = self._settings.archiver
-        days = {
-            Kept.AS_EVENTS: archiver.keep_days,
-            Kept.AS_MINUTES: archiver.minutes_keep_days,
-        }.get(table.kept)
-        return date.min if days is None else self._today() - timedelta(days=days)
-
     def _today(self) -> date:
-        return datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC).date()
+        return _today(self._clock)
 
     def _note(self, changed: Mapping[str, Touched], noted: Mapping[str, Row]) -> None:
         """After all else. What was not there when silver was last brought up may come yet."""
@@ -153,6 +156,19 @@ class Gold:
     def _path(self, table: Table) -> str:
         is_gold = table.name in _GOLD_NAMES
         return self._lake.gold(table.name) if is_gold else self._lake.silver(table.name)
+
+
+def first_kept(table: Table, archiver: ArchiverSettings, clock: Clock) -> date:
+    """The first day of which the table has all its rows."""
+    days = {
+        Kept.AS_EVENTS: archiver.keep_days,
+        Kept.AS_MINUTES: archiver.minutes_keep_days,
+    }.get(table.kept)
+    return date.min if days is None else _today(clock) - timedelta(days=days)
+
+
+def _today(clock: Clock) -> date:
+    return datetime.fromtimestamp(clock.now_ms() / 1000, UTC).date()
 
 
 _GOLD_NAMES = frozenset(table.name for table in TABLES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from warren.contracts import OffsetEvent, Status, split_group_key
@@ -34,8 +34,7 @@ class Source(NamedTuple):
     value: bytes | None
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluation:
+class Evaluation(NamedTuple):
     """An event's record, and what was said of its group."""
 
     source: Source
@@ -44,8 +43,7 @@ class Evaluation:
     brief: Brief
 
 
-@dataclass(frozen=True, slots=True)
-class End:
+class End(NamedTuple):
     """The group was deleted, has expired or was forgotten; `opened_at` is that of its incident."""
 
     source: Source

@@ -1,0 +1,70 @@
+"""Gold compared with what all of silver makes of it, at once and from nothing.
+
+Of silver as gold has taken it in: what came since is to do. Days of which silver is no longer kept,
+and the one after them, cannot be made again; gold keeps them as they were.
+"""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+from delta.tables import DeltaTable
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # no py.typed
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
+from warren.clock import Clock
+from warren.settings import Settings
+
+from warren_archiver.check.table_check import TableCheck, compare_rows
+from warren_archiver.errors import ArchiveFailed, spark_cause
+from warren_archiver.gold.catalogue import PROGRESS
+from warren_archiver.gold.gold import first_kept
+from warren_archiver.gold.plan import STEPS, Step
+from warren_archiver.lake.lake import Lake
+from warren_archiver.silver.table import Table
+
+
+def check_gold(spark: SparkSession, settings: Settings, clock: Clock) -> list[TableCheck]:
+    """Every table, by the settings of now; none before gold has taken anything in.
+
+    Raises ArchiveFailed where files that gold was made of have been removed since: gold is hours
+    behind silver then.
+    """
+    lake = Lake.at(settings.archiver.path)
+    if not DeltaTable.isDeltaTable(spark, lake.gold(PROGRESS.name)):
+        return []
+    noted = spark.read.format("delta").load(lake.gold(PROGRESS.name)).collect()
+    frames = {row["source"]: _as_of(spark, lake, row["source"], row["version"]) for row in noted}
+    checks = []
+    try:
+        for step in STEPS if frames else ():
+            stored = spark.read.format("delta").load(lake.gold(step.table.name))
+            made = step.make(frames, settings)
+            since = _since(step, settings, clock)
+            found = compare_rows(
+                step.table, made, stored, since, layer="gold", made_by="row of silver"
+            )
+            checks.append(found)
+            frames[step.table.name] = _with_older(step.table, made, stored, since)
+    except (PySparkException, Py4JError) as problem:
+        raise ArchiveFailed(f"gold could not be checked: {spark_cause(problem)}") from problem
+    return checks
+
+
+def _as_of(spark: SparkSession, lake: Lake, name: str, version: int) -> DataFrame:
+    return spark.read.format("delta").option("versionAsOf", version).load(lake.silver(name))
+
+
+def _since(step: Step, settings: Settings, clock: Clock) -> date | None:
+    """The first day that silver has the rows of, and of the day before; None for all."""
+    first = max(first_kept(table, settings.archiver, clock) for table in step.sources)
+    return None if first == date.min else first + timedelta(days=1)
+
+
+def _with_older(table: Table, made: DataFrame, stored: DataFrame, since: date | None) -> DataFrame:
+    """What other tables are made of: days that cannot be made again are as they are stored."""
+    if since is None:
+        return made
+    older = stored.where(F.col("date") < since).select(*table.names)
+    return made.where(F.col("date") >= since).select(*table.names).unionByName(older)
