@@ -26,6 +26,12 @@ def test_every_module_of_commands_is_a_command_with_help() -> None:
         assert f" {name} [OPTIONS]" in result.output
 
 
+def test_tables_of_settings_are_named_in_full() -> None:
+    shown = CliRunner().invoke(app, ["notify", "test", "--help"]).output
+    assert "[[notifier.routes]]" in shown
+    assert "default: [api]" in " ".join(shown.replace("│", " ").split())
+
+
 def test_it_says_which_version_it_is() -> None:
     result = CliRunner().invoke(app, ["--version"])
     assert (result.exit_code, result.output) == (0, f"warren {version('warren-cli')}\n")

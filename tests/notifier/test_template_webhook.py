@@ -152,6 +152,8 @@ def test_the_end_may_be_another_request() -> None:
         ('{"a": {{ 1 / 0 }}}', "ZeroDivisionError"),
         ('{"a": "{{ range(10000000) }}"}', "OverflowError|Range too big"),
         ('{"a": "{{ "x" * 2000000 }}"}', "more than 1048576"),
+        ("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", "RecursionError"),
+        ("{{ 'x' * 9223372036854775807 }}", "MemoryError"),
         ("{% include '/etc/passwd' %}", "no loader"),
     ],
 )

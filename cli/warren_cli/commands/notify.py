@@ -123,7 +123,7 @@ def _silence(address: str, cluster: str, group: str, now: int) -> str:
 
 @app.command("test")
 def try_out(
-    route: Annotated[str, typer.Option(help="Its name, as in [[notifier.routes]]")],
+    route: Annotated[str, typer.Option(help=r"Its name, as in [\[notifier.routes]]")],
     wait: Annotated[float, typer.Option(min=0, help="Seconds to wait for what comes of it")] = 60,
     by: ByOption = None,
     config: ConfigOption = None,

@@ -15,5 +15,7 @@ ConfigOption = Annotated[
 ]
 
 ApiOption = Annotated[
-    str | None, typer.Option("--api", help="Address of the API; default: [api] host and port")
+    str | None,
+    # The backslash is for rich: it would take what is in brackets for a style.
+    typer.Option("--api", help=r"Address of the API; default: \[api] host and port"),
 ]

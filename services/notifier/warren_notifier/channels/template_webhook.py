@@ -103,7 +103,7 @@ def rendered(template: Template, fields: Fields | Mapping[str, object], *, as_js
         body = template.render(fields).encode()
     except TemplateError as error:  # a field that is not there, what the sandbox forbids
         raise ChannelUnusable("body", f"the template fails: {error.message}") from None
-    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+    except _FAILURES as error:
         name = type(error).__name__
         raise ChannelUnusable("body", f"the template fails: {name}: {error}") from None
     if len(body) > BYTES:
@@ -115,6 +115,9 @@ def rendered(template: Template, fields: Fields | Mapping[str, object], *, as_js
             made = shortened(body.decode(), 100)
             raise ChannelUnusable("body", f"the template makes no JSON: {error}: {made}") from None
     return body
+
+
+_FAILURES = (ArithmeticError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
 
 
 def _jsonencoder(value: object) -> Markup:
