@@ -134,7 +134,7 @@ class-name = "null"
 
 def imported(text: str) -> Imported:
     made = import_burrow(tomllib.loads(text), "home:9092", lambda: SECRET)
-    Settings.model_validate(made.tables)  # it loads
+    Settings.model_validate(made.without_files())  # it loads
     return made
 
 

@@ -88,7 +88,7 @@ def test_notifiers_become_routes_and_channels() -> None:
             "secret": SECRET,
             "timeout": 7,
             "headers": {"x-team": "data", "authorization": "Basic bWU6c2VjcmV0"},
-            "ca": "/etc/ssl/hooks.pem",
+            "ca_file": "/etc/ssl/hooks.pem",
         },
         "mail": {
             "type": "email",

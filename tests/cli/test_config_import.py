@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from cli.burrow_toml import CLUSTER, FULL
+from notifier.tls import self_signed
 from typer.testing import CliRunner, Result
 from warren.errors import SettingsError
 from warren.settings_file import load_settings
@@ -20,7 +21,10 @@ def run(*arguments: str) -> Result:
 @pytest.fixture
 def burrow(tmp_path: Path) -> Path:
     path = tmp_path / "burrow.toml"
-    path.write_text(FULL)
+    authority, _ = self_signed(tmp_path, "DNS:hooks.example.org")
+    hooks = tmp_path / "hooks.pem"
+    hooks.write_text(authority)
+    path.write_text(FULL.replace("/etc/ssl/hooks.pem", str(hooks)))
     return path
 
 
@@ -84,3 +88,23 @@ def test_check_refuses_servers_that_would_end_a_service(tmp_path: Path) -> None:
     refused = run("check", "--config", str(config))
     assert isinstance(refused.exception, SettingsError)
     assert str(refused.exception).startswith("clusters.a.bootstrap: 'kafka-1:9092/' is not host:p")
+
+
+@pytest.mark.parametrize(
+    ("channel", "problem"),
+    [
+        ('type = "slack"\nurl = "http://0177.0.0.2/"', "url: Invalid IPv4 address"),
+        (
+            'type = "template"\nurl = "https://example.org/"\nbody = "{% if %}"',
+            "body: ",
+        ),
+    ],
+)
+def test_a_channel_with_which_the_notifier_would_not_start(
+    tmp_path: Path, channel: str, problem: str
+) -> None:
+    settings = tmp_path / "warren.toml"
+    settings.write_text(f"[notifier.channels.team]\n{channel}\n")
+    checked = run("check", "--config", str(settings))
+    assert isinstance(checked.exception, SettingsError)
+    assert f"notifier.channels.team.{problem}" in str(checked.exception)

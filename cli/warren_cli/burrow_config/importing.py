@@ -52,6 +52,10 @@ class Imported(NamedTuple):
     tables: dict[str, Any]
     remarks: list[Remark]
 
+    def without_files(self) -> dict[str, Any]:
+        """The tables, but for the files that they name: those are where Warren will run."""
+        return _without_files(self.tables)
+
 
 def import_burrow(tables: Mapping[str, Any], home: str, new_secret: Callable[[], str]) -> Imported:
     """`tables` is burrow.toml as parsed, `home` the bootstrap servers of Warren's own cluster.
@@ -87,6 +91,14 @@ def import_burrow(tables: Mapping[str, Any], home: str, new_secret: Callable[[],
     )
     burrow.remark_on_the_rest()
     return Imported({name: table for name, table in made.items() if table}, remarks)
+
+
+def _without_files(tables: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: _without_files(value) if isinstance(value, dict) else value
+        for name, value in tables.items()
+        if name != "ca_file"
+    }
 
 
 def _evaluation(burrow: BurrowTable) -> tuple[dict[str, Any], dict[str, Any]]:

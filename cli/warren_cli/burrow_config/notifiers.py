@@ -127,9 +127,9 @@ def _email(table: BurrowTable) -> dict[str, Any]:
 
 def _trust(table: BurrowTable) -> dict[str, Any]:
     if table.flag("noverify"):
-        table.remark("noverify", "left out, certificates are always verified: name the CA in ca")
+        table.remark("noverify", "left out, certificates are verified: name the CA in ca_file")
     authority = table.text("extra-ca")
-    return {"ca": authority} if authority else {}
+    return {"ca_file": authority} if authority else {}
 
 
 def _addresses(text: str) -> list[str]:

@@ -12,10 +12,12 @@ from typing import Annotated
 import tomli_w
 import typer
 from pydantic import ValidationError
+from warren.clock import SystemClock
 from warren.errors import KafkaError, SettingsError
 from warren.kafka.connection import connect
 from warren.settings import Settings
 from warren.settings_file import load_settings
+from warren_notifier.channels.configured import configured_channels
 
 from warren_cli.burrow_config import Imported, import_burrow
 from warren_cli.commands.options import ConfigOption
@@ -32,6 +34,7 @@ def check(
 ) -> None:
     """Read the settings and say what is wrong with them: exit 2 for a setting, 1 for a cluster."""
     settings = load_settings(config)
+    configured_channels(settings.notifier, SystemClock())  # it refuses what it cannot use
     typer.echo(f"home: {settings.home.bootstrap}")
     for name, cluster in settings.clusters.items():
         sources = ", ".join(cluster.sources)
@@ -111,7 +114,7 @@ def _new_secret() -> str:
 def _check(burrow: Path, imported: Imported) -> None:
     """Raises SettingsError when warren.toml would not be accepted."""
     try:
-        Settings.model_validate(imported.tables)
+        Settings.model_validate(imported.without_files())
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         name = ".".join(str(part) for part in first["loc"])
