@@ -69,8 +69,9 @@ def test_good_and_bad_messages() -> None:
         offset_event({"orders": [At(6, 9)]}, position=2**63),
         offset_event({"orders": [At(2**63, 9)]}),
         offset_event({"orders": [At(6, 2**70)]}),
+        offset_event({"orders": [At(6, 9, partition=2**31 - 1)]}),
     ],
-    ids=["observed_at", "position", "committed", "log_end"],
+    ids=["observed_at", "position", "committed", "log_end", "partition"],
 )
 def test_numbers_that_kafka_cannot_have_meant_stop_nothing(wrong: OffsetEvent) -> None:
     positions = GroupPositions()

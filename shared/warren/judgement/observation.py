@@ -19,6 +19,7 @@ _COLUMNS = {
     Latest.LOG_END: "log_end",
 }
 MAX_PARTITION = 2**31 - 1
+MOST_PARTITIONS = 1_000_000  # of a topic, for who has a row for each number: a cluster has fewer
 # The last moment that a date can be written for; also keeps differences of times within 64 bits.
 LATEST_MOMENT = 253_402_300_799_999
 
@@ -46,8 +47,13 @@ def check_ranges(event: OffsetEvent) -> None:
 
 
 def check_columns(event: OffsetEvent) -> None:
-    """For who has no `observe`. Raises ContractViolation for a column that is beyond 64 bits."""
+    """For who has no `observe`. Raises ContractViolation for a column that is beyond 64 bits, and
+    for a partition that no topic has.
+    """
     for topic, positions in event.topics.items():
+        if positions.partition and max(positions.partition) >= MOST_PARTITIONS:
+            problem = f"no topic has {max(positions.partition)} partitions"
+            raise ContractViolation(f"topics.{topic}.partition: {problem}")
         for name in _COLUMNS.values():
             column = getattr(positions, name)
             if column and not -(2**63) <= min(column) <= max(column) < 2**63:
