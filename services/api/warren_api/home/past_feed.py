@@ -10,7 +10,7 @@ import threading
 import structlog
 from warren.clock import Clock
 from warren.contracts.topics import DAY_MS, TRENDS
-from warren.errors import ContractViolation, KafkaError
+from warren.errors import ContractViolation, KafkaError, SettingsError
 from warren.kafka.connection import log_retry
 from warren.kafka.topic_reader import TopicReader
 from warren.kafka.topics import HOME
@@ -55,6 +55,8 @@ class PastFeed:
                     self._follow()
                 else:
                     self._stop.wait(ABSENT_SECONDS)
+            except SettingsError:
+                return  # the feed of the present says it, and ends the service
             except KafkaError as error:
                 log_retry(error)
                 self._stop.wait(RETRY_SECONDS)
