@@ -94,7 +94,7 @@ def test_a_missing_right_is_named_and_waited_for(secured: Secured) -> None:
         await_problem(worker, f"home.topic_prefix: topic {home.prefix}offsets does not exist")
         secured.make_topics()
         secured.grant(TOPIC, f"{home.prefix}offsets", DESCRIBE)
-        for topic in ("lag", "lag-status", "dead-letters"):
+        for topic in ("lag", "lag-status", "trends", "dead-letters"):
             secured.grant(TOPIC, home.prefix + topic, DESCRIBE, WRITE)
         for topic in ("groups", "freshness"):
             secured.grant(TOPIC, home.prefix + topic, READ)
@@ -122,7 +122,7 @@ def test_a_right_that_is_taken_away_ends_the_worker_with_one_line(secured: Secur
     with home.worker("creator") as creator:
         creator.start().await_ready()
         assert creator.terminate() == 0
-    for topic in ("lag", "lag-status", "dead-letters"):
+    for topic in ("lag", "lag-status", "trends", "dead-letters"):
         secured.grant(TOPIC, home.prefix + topic, DESCRIBE, WRITE)
     for topic in ("offsets", "groups", "freshness"):
         secured.grant(TOPIC, home.prefix + topic, READ)
