@@ -156,6 +156,18 @@ class TestRoutesThatWereAdded:
         assert added is not None
         assert kinds(added.deliveries) == [("hook", "opened")]
 
+    def test_so_do_channels_that_lead_elsewhere_now(self) -> None:
+        there = OTHER
+        before = Router((route(channels=("hook",)),), HOUR, {"hook": HOOK})
+        incident, told = after(decided(before, change("ERR")), "hook")
+        moved = Router((route(channels=("hook",)),), HOUR, {"hook": there})
+        added = moved.on_start(change("ERR"), incident, told, NOW + MINUTE)
+        assert added is not None
+        assert kinds(added.deliveries) == [("hook", "opened")]
+        incident, told = after(added, "hook", before=told)
+        assert told["hook"].identity == there
+        assert moved.on_start(change("ERR"), incident, told, NOW + MINUTE) is None
+
     def test_say_nothing_where_nothing_was_added_or_an_opening_has_failed_for_good(self) -> None:
         incident, _ = after(decided(router(), change("ERR")))
         assert router().on_start(change("ERR"), incident, {}, NOW) is None

@@ -60,6 +60,9 @@ class PastFeed:
             except KafkaError as error:
                 log_retry(error)
                 self._stop.wait(RETRY_SECONDS)
+            except Exception:  # the past never ends what tells of the present
+                log.exception("the past cannot be read, beginning again")
+                self._stop.wait(RETRY_SECONDS)
 
     def _follow(self) -> None:
         since = self._clock.now_ms() - DAY_MS

@@ -127,23 +127,28 @@ class Router:
     def on_start(
         self, change: Change, incident: OpenIncident, told: Mapping[str, Told], now: int
     ) -> Decision | None:
-        """Openings for routes and channels that were added while the incident is open."""
+        """Openings for routes and channels that were added while the incident is open, and for
+        channels that lead to another place than the one that was told.
+        """
+        moved = {name for name, knows in told.items() if self.channel_of(knows) is None}
+        told = {name: knows for name, knows in told.items() if name not in moved}
         progress, news = dict(incident.routes), []
         for route, channels in self._targets(change, incident):
             done = progress.get(route.name, RouteProgress())
-            added = [c for c in channels if c not in done.channels and c not in told]
+            unheard = [c for c in channels if c not in told]
+            added = [c for c in unheard if c in moved or c not in done.channels]
             offset = incident.offset
             news += [self.opening(change, offset, route, channel, told, now) for channel in added]
             if added or (route.escalate_to and done.bad_since is None):
                 progress[route.name] = done.model_copy(
                     update={
-                        "channels": [*done.channels, *added],
+                        "channels": list(dict.fromkeys([*done.channels, *added])),
                         "repeat_at": done.repeat_at or _next(route.repeat_interval_ms, now),
                         "bad_since": now if done.bad_since is None else done.bad_since,
                     }
                 )
                 progress |= self.resent(route, added, progress, now)
-        if progress == incident.routes:
+        if progress == incident.routes and not news:
             return None
         return Decision(incident.model_copy(update={"routes": progress}), tuple(news))
 
@@ -211,7 +216,7 @@ class Router:
                         at = (incident.offset, route.name, knows)
                         again = self._delivery(change, *at, "repeated", now, repeat=number)
                         news.append(News(knows, again))
-        if progress == incident.routes:
+        if progress == incident.routes and not news:
             return None
         return Decision(incident.model_copy(update={"routes": progress}), tuple(news))
 
