@@ -8,9 +8,10 @@ import threading
 from pathlib import Path
 
 import pytest
+from conftest import Broker
 from support.waiting import eventually
 from warren.settings import Settings
-from warren_local.errors import AlreadyRunning, JarsUnavailable, JavaMissing, PortTaken
+from warren_local.errors import AlreadyRunning, JarsUnavailable, JavaMissing, PortTaken, Stopped
 from warren_local.guard import guard
 from warren_local.instance_name import instance_name
 from warren_local.plan import DemoPorts, Options, Plan, make_plan
@@ -93,12 +94,15 @@ def test_without_jars_nothing_starts(tmp_path: Path, screen: Lines) -> None:
 
 def test_told_to_stop_while_the_cluster_does_not_answer(tmp_path: Path, screen: Lines) -> None:
     stop = threading.Event()
-    made = plan(tmp_path, bootstrap=f"127.0.0.1:{free_port()}")
-    thread = threading.Thread(target=run, args=(made, screen, stop))
-    thread.start()
-    eventually(lambda: len(screen.lines) == 2, message="it connects")
-    stop.set()
-    thread.join(60)
+    # Bound, not listening: it refuses, and nobody else's broker can come to be there.
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        made = plan(tmp_path, bootstrap=f"127.0.0.1:{nobody.getsockname()[1]}")
+        thread = threading.Thread(target=run, args=(made, screen, stop))
+        thread.start()
+        eventually(lambda: len(screen.lines) == 2, message="it connects")
+        stop.set()
+        thread.join(60)
     home = made.settings.home.bootstrap
     naming, *others = screen.lines
     assert others == [f"connecting to {home}", "closed", "stopping", "stopped"]
@@ -108,6 +112,18 @@ def test_told_to_stop_while_the_cluster_does_not_answer(tmp_path: Path, screen: 
     assert re.fullmatch("warren-[0-9a-f]{6}", drawn)
     assert f"called {drawn}, and its topics on {home} begin with {drawn}." in naming
     assert instance_name(tmp_path) == drawn
+
+
+def test_told_to_stop_while_jars_are_fetched(
+    tmp_path: Path, screen: Lines, broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fetch(*_: object, **__: object) -> Path:
+        raise Stopped
+
+    monkeypatch.setattr("warren_local.up.ensure_spark_jars", fetch)
+    run(plan(tmp_path, bootstrap=broker.bootstrap), screen, threading.Event())
+    assert screen.lines[-3:] == ["closed", "stopping", "stopped"]
+    assert screen.lines.count("stopped") == 1
 
 
 def test_services_get_the_settings_by_file_only() -> None:

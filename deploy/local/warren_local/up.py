@@ -125,6 +125,8 @@ class _Run:
                     self._tell_arrivals()
                     if self._reports is not None:
                         self._reports.look()
+        except Stopped:
+            pass  # told to stop while Spark's jars were fetched: it ends as always
         finally:
             try:
                 self._screen.close()
