@@ -13,6 +13,7 @@ from warren.words import visible
 from warren_cli.group_feed import http_client
 
 TIMEOUT = 20.0  # the API itself waits for the home cluster
+Parameters = Mapping[str, str | bool | list[str]]
 _REFUSED = (httpx.codes.BAD_REQUEST, httpx.codes.UNPROCESSABLE_ENTITY)
 _FORBIDDEN = (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN)
 _ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # what to dial when it listens everywhere
@@ -39,7 +40,7 @@ def request(
     path: str,
     body: Mapping[str, Any] | None = None,
     *,
-    parameters: Mapping[str, str | bool] | None = None,
+    parameters: Parameters | None = None,
 ) -> Any:
     """The JSON that `/api/v1/PATH` answers with. `parameters`: of the query.
 

@@ -22,6 +22,9 @@ class LazyCommands(TyperGroup):
         "up",
         "demo",
         "status",
+        "get",
+        "describe",
+        "events",
         "silence",
         "ack",
         "notify",
@@ -34,6 +37,11 @@ class LazyCommands(TyperGroup):
         "topics",
         "config",
     )
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        names: dict[str, Any] = dict.fromkeys(self.names)
+        self.commands = names  # of these it suggests one that is close
 
     # Any: contexts and commands are of the click inside typer, which has no public name.
     def list_commands(self, ctx: Any) -> list[str]:

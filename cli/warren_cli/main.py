@@ -17,7 +17,6 @@ app = typer.Typer(
     cls=LazyCommands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    add_completion=False,
 )
 
 

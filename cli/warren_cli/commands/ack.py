@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import quote
 
 import typer
-from warren.errors import SettingsError
 from warren.settings_file import load_settings
 from warren.words import visible
 
 from warren_cli.api_client import api_address, request
 from warren_cli.commands.options import ApiOption, ConfigOption
 from warren_cli.commands.silence import ByOption, whoever
+from warren_cli.resources.one import find_incident
 
 
 def ack(
@@ -27,10 +27,10 @@ def ack(
 ) -> None:
     """Say that somebody looks after an incident: it is not repeated or escalated any more.
 
-    That it is worse, and its end, is told all the same. `warren status` shows the incidents.
+    That it is worse, and its end, is told all the same. `warren get incidents` lists them.
     """
     address = api or api_address(load_settings(config).api)
-    found = _open_incident(address, incident)
+    found = find_incident(address, incident, is_open=True)
     path = f"incidents/{quote(found['id'], safe='')}/acknowledge"
     if undo:
         request("DELETE", address, path)
@@ -41,19 +41,3 @@ def ack(
         f"incident {found['id']} of {visible(found['cluster'])}/{visible(found['group'])} "
         f"{what} acknowledged"
     )
-
-
-def _open_incident(address: str, beginning: str) -> dict[str, Any]:
-    cursor: dict[str, str] = {}
-    found: list[dict[str, Any]] = []
-    while True:
-        page = request("GET", address, "incidents", parameters={"open": True, **cursor})
-        found += [one for one in page["incidents"] if one["id"].startswith(beginning)]
-        if not page["next"]:
-            break
-        cursor = {"cursor": page["next"]}
-    if not found:
-        raise SettingsError("INCIDENT", f"no open incident begins with {visible(beginning)}")
-    if len(found) > 1:
-        raise SettingsError("INCIDENT", f"{len(found)} open incidents begin with {beginning}")
-    return found[0]

@@ -1,0 +1,78 @@
+"""`warren describe`: all that is known of one group, topic or incident."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import RenderableType
+from warren.clock import SystemClock
+from warren.settings_file import load_settings
+
+from warren_cli.api_client import api_address
+from warren_cli.commands.options import ApiOption, ConfigOption
+from warren_cli.resources import descriptions, one
+from warren_cli.resources.output import Whole, write_document
+from warren_cli.terminal.output_console import output_console
+
+app = typer.Typer(help="All that is known of one group, topic or incident.", no_args_is_help=True)
+
+FormOption = Annotated[Whole, typer.Option("--output", "-o", help="How it is written")]
+ClusterOption = Annotated[
+    str | None, typer.Option(help="Which cluster's; needed where several have the name")
+]
+
+
+@app.command()
+def group(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Of the group, or CLUSTER/NAME")],
+    cluster: ClusterOption = None,
+    output: FormOption = Whole.TEXT,
+    config: ConfigOption = None,
+    api: ApiOption = None,
+) -> None:
+    """A group: status and since when, cause and what to do, topics, partitions, members."""
+    body = one.group(_address(config, api), name, cluster)
+    _write(body, output, lambda now: descriptions.group(body, now))
+
+
+@app.command()
+def topic(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Of the topic, or CLUSTER/NAME")],
+    cluster: ClusterOption = None,
+    output: FormOption = Whole.TEXT,
+    config: ConfigOption = None,
+    api: ApiOption = None,
+) -> None:
+    """A topic: what is produced, who reads it and how far behind."""
+    body = one.topic(_address(config, api), name, cluster)
+    _write(body, output, lambda _: descriptions.topic(body))
+
+
+@app.command()
+def incident(
+    id_: Annotated[
+        str, typer.Argument(metavar="ID", help="Or as much of its beginning as no other one has")
+    ],
+    output: FormOption = Whole.TEXT,
+    config: ConfigOption = None,
+    api: ApiOption = None,
+) -> None:
+    """An incident: its changes, and who was told what."""
+    body = one.incident(_address(config, api), id_)
+    _write(body, output, lambda now: descriptions.incident(body, now))
+
+
+def _write(
+    body: Mapping[str, Any], output: Whole, describe: Callable[[int], RenderableType]
+) -> None:
+    if output is Whole.TEXT:
+        output_console().print(describe(SystemClock().now_ms()))
+    else:
+        write_document(body, output)
+
+
+def _address(config: Path | None, api: str | None) -> str:
+    return api or api_address(load_settings(config).api)

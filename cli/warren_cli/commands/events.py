@@ -1,0 +1,130 @@
+"""`warren events`: status changes, those remembered and those to come."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Annotated, Any
+
+import httpx
+import typer
+from httpx_sse import SSEError, connect_sse
+from warren.settings_file import load_settings
+from warren.words import visible
+
+from warren_cli.api_client import ApiUnavailable, api_address, request
+from warren_cli.commands.options import ApiOption, ConfigOption
+from warren_cli.group_feed import http_client
+from warren_cli.resources.listing import require_cluster
+
+AGAIN_AFTER = 2.0  # seconds
+_SILENT_FOR = 60.0  # seconds; the API says something every 15
+_GAP = "warren.gap"
+
+
+class Form(StrEnum):
+    """`json`: one CloudEvent a line."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+def events(
+    follow: Annotated[
+        bool, typer.Option("--follow", "-f", help="Go on with what comes, until Ctrl-C")
+    ] = False,
+    cluster: Annotated[str | None, typer.Option(help="Only of this cluster")] = None,
+    group: Annotated[
+        str | None,
+        typer.Option(help="Only groups whose name matches somewhere (a regular expression, RE2)"),
+    ] = None,
+    last: Annotated[int, typer.Option(min=0, help="So many that are remembered, at most")] = 20,
+    output: Annotated[Form, typer.Option("--output", "-o", help="How it is written")] = Form.TEXT,
+    config: ConfigOption = None,
+    api: ApiOption = None,
+) -> None:
+    """Status changes of groups, oldest first: time, cluster/group, from what to what, why.
+
+    With --follow it goes on where it was when the API comes back. Exit 1: the API does not answer.
+    """
+    address = (api or api_address(load_settings(config).api)).rstrip("/")
+    asked = {name: value for name, value in (("cluster", cluster), ("regex", group)) if value}
+    remembered = _remembered(address, asked)
+    if not remembered and cluster:
+        require_cluster(address, cluster)
+    for change in remembered[len(remembered) - min(last, len(remembered)) :]:
+        _write(change, output)
+    if follow:
+        try:
+            _follow(address, asked, {change["id"] for change in remembered}, output)
+        except KeyboardInterrupt:
+            return
+
+
+def _remembered(address: str, asked: dict[str, str]) -> list[dict[str, Any]]:
+    """Changes of the incidents that the API remembers, by time."""
+    found: list[dict[str, Any]] = []
+    cursor: dict[str, str] = {}
+    while True:
+        page = request("GET", address, "incidents", parameters={**asked, **cursor})
+        for incident in page["incidents"]:
+            named = {"cluster": incident["cluster"], "group": incident["group"]}
+            found += [{**named, **change} for change in incident["changes"]]
+        if not page["next"]:
+            return sorted(found, key=lambda change: (change["at"], change["id"]))
+        cursor = {"cursor": page["next"]}
+
+
+def _follow(address: str, asked: dict[str, str], seen: set[str], output: Form) -> None:
+    """What comes; `seen` was written already."""
+    position: str | None = None
+    while True:
+        try:
+            for stands_at, change in _stream(address, asked, position):
+                position = stands_at
+                if change is None:
+                    typer.echo("warren: some changes are no longer remembered", err=True)
+                elif change["id"] not in seen:
+                    _write(change, output)
+        except (httpx.HTTPError, SSEError) as error:
+            problem = str(error) or type(error).__name__
+            typer.echo(f"warren: no answer from {address}: {problem}; asking again", err=True)
+        time.sleep(AGAIN_AFTER)
+
+
+def _stream(
+    address: str, asked: dict[str, str], position: str | None
+) -> Iterator[tuple[str, dict[str, Any] | None]]:
+    """Changes with where the stream then stands; None for a gap."""
+    headers = {} if position is None else {"Last-Event-ID": position}
+    url = f"{address}/api/v1/events"
+    with (
+        http_client(_SILENT_FOR) as client,
+        connect_sse(client, "GET", url, params=asked, headers=headers) as source,
+    ):
+        if source.response.is_client_error:
+            source.response.read()
+            raise ApiUnavailable(f"{address}: {visible(source.response.text)}")
+        source.response.raise_for_status()
+        for event in source.iter_sse():
+            if event.event == _GAP:
+                yield event.id, None
+            elif event.data:
+                cloud = json.loads(event.data)
+                at = datetime.fromisoformat(cloud["time"]).timestamp() * 1000
+                yield event.id, {**cloud["data"], "id": cloud["id"], "at": round(at)}
+
+
+def _write(change: dict[str, Any], output: Form) -> None:
+    if output is Form.JSON:
+        typer.echo(json.dumps(change, ensure_ascii=False))
+        return
+    cause = change.get("cause")
+    because = cause["sentence"] if cause else change["explanation"] or change["reason"] or ""
+    at = datetime.fromtimestamp(change["at"] / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    name = f"{change['cluster']}/{change['group']}"
+    line = f"{at} {name} {change['previous'] or '-'} -> {change['status']} {because}"
+    typer.echo(visible(line).rstrip())

@@ -1,0 +1,146 @@
+"""`warren get`: lists, filtered and sorted by the API."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from warren.settings_file import load_settings
+
+from warren_cli.api_client import api_address
+from warren_cli.commands.options import ApiOption, ConfigOption
+from warren_cli.resources import catalogue
+from warren_cli.resources.listing import fetch
+from warren_cli.resources.output import Form, write_list
+from warren_cli.resources.plural_commands import PluralCommands
+from warren_cli.resources.resource import Resource
+
+app = typer.Typer(
+    cls=PluralCommands,
+    help="List groups, topics, clusters, incidents or silences; -o json, yaml, wide or name.",
+    no_args_is_help=True,
+)
+
+
+class Status(StrEnum):
+    """Of a group."""
+
+    OK = "OK"
+    WARN = "WARN"
+    ERR = "ERR"
+    UNKNOWN = "UNKNOWN"
+
+
+class GroupOrder(StrEnum):
+    """As the API sorts groups."""
+
+    WORST = "worst"
+    LAG = "lag"
+    LATE = "late"
+    SINCE = "since"
+    NAME = "name"
+
+
+_SORTS = {GroupOrder.LATE: "time_lag", GroupOrder.SINCE: "status_age"}
+
+FormOption = Annotated[Form, typer.Option("--output", "-o", help="How it is written")]
+ClusterOption = Annotated[str | None, typer.Option(help="Only of this cluster")]
+LimitOption = Annotated[int | None, typer.Option(min=1, help="The first so many; default all")]
+MatchArgument = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[RE]", help="Only names that match somewhere (a regular expression, RE2)"
+    ),
+]
+
+
+@app.command()
+def groups(
+    match: MatchArgument = None,
+    cluster: ClusterOption = None,
+    status: Annotated[
+        list[Status] | None,
+        typer.Option(case_sensitive=False, help="Only this status; may be repeated"),
+    ] = None,
+    topic: Annotated[str | None, typer.Option(help="Only those that read this topic")] = None,
+    sort: Annotated[GroupOrder, typer.Option(help="What comes first")] = GroupOrder.WORST,
+    limit: LimitOption = None,
+    output: FormOption = Form.TABLE,
+    config: ConfigOption = None,
+    api: ApiOption = None,
+) -> None:
+    """Consumer groups, worst first."""
+    filters = {
+        "cluster": cluster,
+        "regex": match,
+        "status": [one.value for one in status or ()],
+        "topic": topic,
+        "sort": _SORTS.get(sort, sort.value),
+    }
+    _list(catalogue.GROUPS, filters, limit, output, config, api)
+
+
+@app.command()
+def topics(
+    match: MatchArgument = None,
+    cluster: ClusterOption = None,
+    limit: LimitOption = None,
+    output: FormOption = Form.TABLE,
+    config: ConfigOption = None,
+    api: ApiOption = None,
+) -> None:
+    """Topics that groups read."""
+    filters = {"cluster": cluster, "regex": match}
+    _list(catalogue.TOPICS, filters, limit, output, config, api)
+
+
+@app.command()
+def clusters(
+    output: FormOption = Form.TABLE, config: ConfigOption = None, api: ApiOption = None
+) -> None:
+    """Clusters, and whether they can be read."""
+    _list(catalogue.CLUSTERS, {}, None, output, config, api)
+
+
+@app.command()
+def incidents(
+    match: MatchArgument = None,
+    cluster: ClusterOption = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Also those that are over and remembered")
+    ] = False,
+    limit: LimitOption = None,
+    output: FormOption = Form.TABLE,
+    config: ConfigOption = None,
+    api: ApiOption = None,
+) -> None:
+    """Incidents, newest first; without --all those that are open."""
+    filters = {"cluster": cluster, "regex": match, "open": not everything}
+    _list(catalogue.INCIDENTS, filters, limit, output, config, api)
+
+
+@app.command()
+def silences(
+    everything: Annotated[
+        bool, typer.Option("--all", help="Also those that are over or have not begun")
+    ] = False,
+    output: FormOption = Form.TABLE,
+    config: ConfigOption = None,
+    api: ApiOption = None,
+) -> None:
+    """Silences; without --all those in force."""
+    _list(catalogue.SILENCES, {"in_force": not everything}, None, output, config, api)
+
+
+def _list(
+    resource: Resource,
+    filters: dict[str, Any],
+    limit: int | None,
+    output: Form,
+    config: Path | None,
+    api: str | None,
+) -> None:
+    address = api or api_address(load_settings(config).api)
+    write_list(resource, fetch(resource, address, filters, limit), output)

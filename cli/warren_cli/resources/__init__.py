@@ -1,0 +1,1 @@
+"""What `warren get` lists and `warren describe` shows."""

@@ -1,0 +1,131 @@
+"""The resources: groups, topics, clusters, incidents, silences."""
+
+from __future__ import annotations
+
+from warren.words import duration, grouped
+
+from warren_cli.display.status_table import incident, late, since, until_loss, why, worst_partition
+from warren_cli.resources.resource import Column, Resource, Row
+
+_NONE = "-"
+
+
+def path_name(row: Row, kind: str) -> str:
+    """CLUSTER/NAME."""
+    return f"{row['cluster']}/{row[kind]}"
+
+
+def ago(at: int | None, now_ms: int) -> str:
+    """`-` for never."""
+    return _NONE if at is None else duration((now_ms - at) // 1000 * 1000)
+
+
+def rate(value: float | None) -> str:
+    """Records per second."""
+    return _NONE if value is None else f"{value:,.1f}/s"
+
+
+def count(value: int | None) -> str:
+    return _NONE if value is None else grouped(value)
+
+
+def counts(by_status: Row) -> str:
+    """`2 ERR, 1 WARN`; `-` when there is none."""
+    return ", ".join(f"{n} {status}" for status, n in by_status.items() if n) or _NONE
+
+
+def _said(row: Row) -> str:
+    acknowledgement = row.get("acknowledgement")
+    return _NONE if acknowledgement is None else acknowledgement["by"] or "somebody"
+
+
+def _incident_lasted(row: Row, now_ms: int) -> str:
+    return ago(row["opened_at"], now_ms if row["closed_at"] is None else row["closed_at"])
+
+
+def _last_cause(row: Row, _: int) -> str:
+    causes = [change["cause"] for change in row["changes"] if change.get("cause")]
+    return causes[-1]["sentence"] if causes else _NONE
+
+
+GROUPS = Resource(
+    "groups",
+    (
+        Column("cluster", lambda row, _: row["cluster"]),
+        Column("group", lambda row, _: row["group"]),
+        Column("status", lambda row, _: row["status"] or _NONE),
+        Column("since", since),
+        Column("lag", lambda row, _: count(row["total_lag"]), right=True),
+        Column("late", lambda row, _: late(row).plain, right=True),
+        Column("until loss", lambda row, _: until_loss(row).plain, right=True),
+        Column("state", lambda row, _: row.get("state") or _NONE, wide=True),
+        Column("members", lambda row, _: count(row.get("member_count")), right=True, wide=True),
+        Column("partitions", lambda row, _: counts(row["partition_counts"]), wide=True),
+        Column("worst partition", lambda row, _: worst_partition(row), wide=True),
+        Column("incident", incident, wide=True),
+        Column("why", lambda row, _: why(row) or _NONE, wide=True),
+    ),
+    lambda row: path_name(row, "group"),
+)
+
+TOPICS = Resource(
+    "topics",
+    (
+        Column("cluster", lambda row, _: row["cluster"]),
+        Column("topic", lambda row, _: row["topic"]),
+        Column("partitions", lambda row, _: count(row["partition_count"]), right=True),
+        Column("groups", lambda row, _: count(row["group_count"]), right=True),
+        Column("produced", lambda row, _: rate(row["produce_rate"]), right=True),
+        Column("consumed", lambda row, _: rate(row["consume_rate"]), right=True),
+        Column("largest lag", lambda row, _: count(row["max_lag"]), right=True),
+    ),
+    lambda row: path_name(row, "topic"),
+)
+
+CLUSTERS = Resource(
+    "clusters",
+    (
+        Column("cluster", lambda row, _: row["cluster"]),
+        Column("state", lambda row, _: row["state"]),
+        Column("since", lambda row, now: ago(row["state_since"], now)),
+        Column("groups", lambda row, _: counts(row["status_counts"])),
+        Column("losing data", lambda row, _: count(row["losing"]), right=True),
+        Column("topics", lambda row, _: count(row["topics"]), right=True),
+        Column("lag", lambda row, _: count(row["total_lag"]), right=True),
+        Column("not judged", lambda row, _: count(row["not_judged"]), right=True, wide=True),
+        Column("partitions", lambda row, _: count(row["partitions"]), right=True, wide=True),
+        Column("problem", lambda row, _: row["problem"] or _NONE, wide=True),
+    ),
+    lambda row: str(row["cluster"]),
+)
+
+INCIDENTS = Resource(
+    "incidents",
+    (
+        Column("incident", lambda row, _: row["id"]),
+        Column("cluster", lambda row, _: row["cluster"]),
+        Column("group", lambda row, _: row["group"]),
+        Column("worst", lambda row, _: row["worst"]),
+        Column("began", lambda row, now: f"{ago(row['opened_at'], now)} ago"),
+        Column("lasted", _incident_lasted),
+        Column("open", lambda row, _: "yes" if row["open"] else "no"),
+        Column("looked after by", lambda row, _: _said(row)),
+        Column("largest lag", lambda row, _: count(row["max_total_lag"]), right=True, wide=True),
+        Column("changes", lambda row, _: count(len(row["changes"])), right=True, wide=True),
+        Column("why", _last_cause, wide=True),
+    ),
+    lambda row: str(row["id"]),
+)
+
+SILENCES = Resource(
+    "silences",
+    (
+        Column("silence", lambda row, _: row["id"]),
+        Column("cluster", lambda row, _: row["cluster"] or "all"),
+        Column("group", lambda row, _: row["group"] or "all"),
+        Column("in force", lambda row, _: "yes" if row["in_force"] else "no"),
+        Column("by", lambda row, _: row["by"]),
+        Column("why", lambda row, _: row["why"]),
+    ),
+    lambda row: str(row["id"]),
+)

@@ -1,0 +1,156 @@
+"""One group, topic or incident as text: what is wrong and what to do first, then the evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+from warren.words import duration, visible
+
+from warren_cli.display.status_table import late, since, until_loss, why
+from warren_cli.resources.catalogue import ago, count, counts, rate
+from warren_cli.resources.output import table
+from warren_cli.resources.resource import Row
+
+_NONE = "-"
+Facts = Iterable[tuple[str, str]]
+
+
+def group(body: Row, now_ms: int) -> RenderableType:
+    """Of `GET /api/v1/groups/CLUSTER/GROUP`."""
+    return Group(_facts(_group_facts(body, now_ms)), *_group_tables(body))
+
+
+def topic(body: Row) -> RenderableType:
+    """Of `GET /api/v1/topics/CLUSTER/TOPIC`."""
+    facts = [
+        ("topic", f"{body['cluster']}/{body['topic']}"),
+        ("partitions", count(body["partition_count"])),
+        ("produced", rate(body["produce_rate"])),
+        ("consumed", rate(body["consume_rate"])),
+        ("largest lag", count(body["max_lag"])),
+    ]
+    readers = [
+        (each["group"], each["status"] or _NONE, count(each["lag"]), rate(each["consume_rate"]))
+        for each in body["groups"]
+    ]
+    return Group(_facts(facts), *_section(("read by", "status", "lag", "consumed"), readers))
+
+
+def incident(body: Row, now_ms: int) -> RenderableType:
+    """Of `GET /api/v1/incidents/ID`, with `notifications`."""
+    changes = [(_at(each["at"]), each["status"], _said_of(each)) for each in body["changes"]]
+    told = [
+        (_at(each["at"]), each["channel"], each["kind"], each["outcome"], each["detail"] or _NONE)
+        for each in body["notifications"]
+    ]
+    pending = [
+        (_at(each["since"]), each["channel"], each["kind"], "pending", each["held"] or _NONE)
+        for each in body["pending"]
+    ]
+    return Group(
+        _facts(_incident_facts(body, now_ms)),
+        *_section(("changed", "to", "because"), changes),
+        *_section(("told", "channel", "of", "outcome", "detail"), [*told, *pending]),
+    )
+
+
+def _group_facts(body: Row, now_ms: int) -> Facts:
+    yield "group", f"{body['cluster']}/{body['group']}"
+    for_ = f" for {since(body, now_ms)}" if body["since"] is not None else ""
+    yield "status", f"{body['status'] or 'not judged'}{for_}"
+    if why(body):
+        yield "cause", why(body)
+    if (body.get("cause") or {}).get("action"):
+        yield "what to do", body["cause"]["action"]
+    yield "late", late(body).plain
+    yield "until loss", until_loss(body).plain
+    yield "lag", count(body["total_lag"])
+    yield "state", f"{body.get('state') or _NONE}, members: {count(body.get('member_count'))}"
+    if opened := body["incident"]:
+        yield "incident", f"{opened['id']}, open for {ago(opened['opened_at'], now_ms)}"
+    if noted := body.get("acknowledgement"):
+        yield "looked after", f"by {noted['by'] or 'somebody'}: {noted['why'] or _NONE}"
+    if silence := body.get("silence"):
+        yield "silenced", f"by {silence['by']} until {_at(silence['ends_at'])}: {silence['why']}"
+    yield "partitions", counts(body["partition_counts"])
+
+
+def _group_tables(body: Row) -> Iterable[RenderableType]:
+    topics = [
+        (
+            each["topic"],
+            count(each["partition_count"]),
+            count(each["lag"]),
+            rate(each["produce_rate"]),
+            rate(each["consume_rate"]),
+            _NONE if each["catch_up_ms"] is None else duration(each["catch_up_ms"]),
+        )
+        for each in body.get("topics", ())
+    ]
+    titles = ("topic", "partitions", "lag", "produced", "consumed", "caught up in")
+    yield from _section(titles, topics)
+    bad = [
+        (
+            f"{each['topic']}/{each['partition']}",
+            each["status"],
+            count(each["lag"]),
+            each["owner"] or _NONE,
+            each["explanation"] or _NONE,
+        )
+        for each in body.get("partitions", ())
+        if each["status"] != "OK"
+    ]
+    yield from _section(("partition not OK", "status", "lag", "owner", "why"), bad)
+    membership = body.get("membership") or {}
+    members = [
+        (
+            each["client_id"] or each["member_id"],
+            each["host"],
+            count(sum(len(partitions) for partitions in each["assignment"].values())),
+        )
+        for each in membership.get("members", ())
+    ]
+    yield from _section(("member", "host", "partitions"), members)
+
+
+def _incident_facts(body: Row, now_ms: int) -> Facts:
+    yield "incident", body["id"]
+    yield "group", f"{body['cluster']}/{body['group']}"
+    ended = body["closed_at"]
+    lasted = ago(body["opened_at"], now_ms if ended is None else ended)
+    yield "began", _at(body["opened_at"])
+    yield ("open for", lasted) if ended is None else ("ended", f"{_at(ended)}, after {lasted}")
+    yield "worst", f"{body['worst']}, lag up to {count(body['max_total_lag'])}"
+    if noted := body["acknowledgement"]:
+        yield "looked after", f"by {noted['by'] or 'somebody'}: {noted['why'] or _NONE}"
+    actions = [each["cause"]["action"] for each in body["changes"] if each.get("cause")]
+    if ended is None and actions:
+        yield "what to do", actions[-1]
+
+
+def _said_of(change: Row) -> str:
+    cause = change.get("cause")
+    return str(cause["sentence"] if cause else change["explanation"] or change["reason"] or _NONE)
+
+
+def _facts(facts: Facts) -> Table:
+    made = Table.grid(padding=(0, 2))
+    made.add_column(no_wrap=True, style="bold")
+    made.add_column(overflow="fold")
+    for name, value in facts:
+        made.add_row(name, Text(visible(str(value))))
+    return made
+
+
+def _section(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[RenderableType]:
+    if rows:
+        yield Text()
+        yield table(titles, rows, wraps=titles[-1])
+
+
+def _at(ms: int) -> str:
+    return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")

@@ -1,0 +1,54 @@
+"""Lists of the API, page by page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from warren.errors import SettingsError
+from warren.words import visible
+
+from warren_cli.api_client import Parameters, request
+from warren_cli.resources.close_names import did_you_mean
+from warren_cli.resources.resource import Resource, Row
+
+PAGE = 1000
+_WITHOUT_PAGES = {"clusters", "silences"}
+
+
+class Listing(NamedTuple):
+    """`body`: as the API gives it, with all pages' rows. `total`: how many match."""
+
+    rows: list[Row]
+    body: dict[str, Any]
+    total: int
+
+
+def fetch(
+    resource: Resource, address: str, filters: Mapping[str, Any], limit: int | None = None
+) -> Listing:
+    """The rows that match, as far as `limit`; the API filters and sorts.
+
+    Raises what `request` raises, and SettingsError for a cluster that there is not.
+    """
+    given = {name: value for name, value in filters.items() if value}
+    paged = {} if resource.name in _WITHOUT_PAGES else {"limit": str(min(PAGE, limit or PAGE))}
+    parameters: Parameters = given | paged
+    body = first = request("GET", address, resource.name, parameters=parameters)
+    rows: list[Row] = list(body[resource.name])
+    while (cursor := body.get("next")) and (limit is None or len(rows) < limit):
+        body = request("GET", address, resource.name, parameters={**parameters, "cursor": cursor})
+        rows += body[resource.name]
+    if not rows and (cluster := filters.get("cluster")):
+        require_cluster(address, cluster)
+    rows = rows[:limit]
+    kept = {name: value for name, value in first.items() if name != "next"}
+    return Listing(rows, {**kept, resource.name: rows}, first.get("total", len(rows)))
+
+
+def require_cluster(address: str, name: str) -> None:
+    """Raises SettingsError when the API knows no such cluster."""
+    known = [one["cluster"] for one in request("GET", address, "clusters")["clusters"]]
+    if name not in known:
+        hint = did_you_mean(name, known, "clusters")
+        raise SettingsError("--cluster", f"no cluster {visible(name)}{hint}")

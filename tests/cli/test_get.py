@@ -1,0 +1,203 @@
+"""`warren get`, `warren describe` and `warren events` against the API."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+
+import pytest
+import yaml
+from api.served_api import Api, served
+from structlog.testing import capture_logs
+from support.waiting import eventually
+from typer.testing import CliRunner, Result
+from warren.clock import SystemClock
+from warren.errors import SettingsError
+from warren_cli.main import app
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.delenv("WARREN_TOKEN", raising=False)
+    with capture_logs():
+        yield
+
+
+@pytest.fixture
+def api() -> Api:
+    made = Api(clock=SystemClock(), clusters=("demo", "eu"))  # type: ignore[arg-type]
+    now = SystemClock().now_ms()
+    for name in ("mailer", "billing", "orders/eu"):
+        made.put(name, evaluated_at=now)
+    made.put("billing-audit", "eu", evaluated_at=now)
+    made.put("mailer", "eu", evaluated_at=now)
+    made.change("billing", "ERR", now - 120_000, explanation="orders/1: no commit")
+    opened = {"id": f"billing-{now - 120_000}", "opened_at": now - 120_000}
+    made.put("billing", status="ERR", evaluated_at=now, incident=opened)
+    return made
+
+
+@pytest.fixture
+def address(api: Api) -> Iterator[str]:
+    with served(api) as url:
+        yield url
+
+
+def run(*arguments: str) -> Result:
+    result = CliRunner().invoke(app, arguments, terminal_width=200)
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def names(*arguments: str) -> list[str]:
+    return run("get", *arguments, "-o", "name").stdout.splitlines()
+
+
+def test_names_one_a_line_filtered_by_the_api(address: str) -> None:
+    here = ("--api", address)
+    everything = ["demo/billing", "demo/mailer", "demo/orders/eu", "eu/billing-audit", "eu/mailer"]
+    assert sorted(names("groups", *here)) == everything
+    assert sorted(names("group", *here)) == everything  # the singular as well
+    assert sorted(names("groups", "^billing", *here)) == ["demo/billing", "eu/billing-audit"]
+    assert names("groups", "--cluster", "eu", "--sort", "name", *here) == everything[3:]
+    assert names("groups", "--status", "err", *here) == ["demo/billing"]
+    assert names("groups", "--topic", "other", *here) == []
+    assert names("clusters", *here) == ["demo", "eu"]
+    assert sorted(names("topics", *here)) == ["demo/orders", "eu/orders"]
+
+
+def test_a_table_says_how_many_it_left_out(address: str) -> None:
+    shown = run("get", "groups", "--sort", "name", "--limit", "2", "--api", address)
+    assert [line.split()[:2] for line in shown.stdout.splitlines()] == [
+        ["cluster", "group"],
+        ["demo", "billing"],
+        ["demo", "mailer"],
+    ]
+    assert "3 more groups (--limit)" in shown.stderr
+
+
+def test_wide_cuts_nothing(api: Api, address: str) -> None:
+    name = "g" * 400
+    api.put(name, evaluated_at=SystemClock().now_ms())
+    assert name in run("get", "groups", "^ggg", "-o", "wide", "--api", address).stdout
+
+
+@pytest.mark.parametrize("form", ["json", "yaml"])
+def test_documents_are_what_the_api_says(address: str, form: str) -> None:
+    text = run("get", "groups", "--cluster", "eu", "-o", form, "--api", address).stdout
+    body = json.loads(text) if form == "json" else yaml.safe_load(text)
+    assert [row["cluster"] for row in body["groups"]] == ["eu", "eu"]
+    assert body["total"] == 2
+
+
+def test_a_cluster_that_there_is_not(address: str) -> None:
+    with pytest.raises(SettingsError, match="did you mean demo"):
+        run("get", "groups", "--cluster", "demoo", "--api", address)
+
+
+def test_incidents_open_or_all(api: Api, address: str) -> None:
+    now = SystemClock().now_ms()
+    api.change("mailer", "ERR", now - 90_000)
+    api.change("mailer", "OK", now - 60_000, opened_at=now - 90_000, previous="ERR")
+    (open_one,) = names("incidents", "--api", address)
+    assert open_one.startswith("billing-")
+    assert len(names("incidents", "--all", "--api", address)) == 2
+    table = run("get", "incidents", "--api", address).stdout
+    assert "billing" in table
+    assert "ERR" in table
+    assert "mailer" not in table
+
+
+def test_describe_a_group(api: Api, address: str) -> None:
+    api.describe("billing")
+    shown = run("describe", "group", "billing", "--api", address).stdout
+    assert "billing-1" in shown  # its member
+    assert "demo/billing" in shown
+    assert "ERR" in shown
+    body = json.loads(run("describe", "group", "billing", "-o", "json", "--api", address).stdout)
+    assert (body["cluster"], body["group"]) == ("demo", "billing")
+
+
+def test_describe_by_cluster_and_name(address: str) -> None:
+    for name in (("mailer", "--cluster", "eu"), ("eu/mailer",)):
+        shown = run("describe", "group", *name, "-o", "yaml", "--api", address).stdout
+        assert yaml.safe_load(shown)["cluster"] == "eu"
+    slashed = run("describe", "group", "orders/eu", "-o", "yaml", "--api", address).stdout
+    assert yaml.safe_load(slashed)["group"] == "orders/eu"
+
+
+def test_describe_asks_for_a_cluster_and_offers_names(address: str) -> None:
+    with pytest.raises(SettingsError, match="demo/mailer, eu/mailer"):
+        run("describe", "group", "mailer", "--api", address)
+    with pytest.raises(SettingsError, match="did you mean billing"):
+        run("describe", "group", "biling", "--api", address)
+
+
+def test_describe_a_topic(address: str) -> None:
+    shown = run("describe", "topic", "demo/orders", "--api", address).stdout
+    assert "read by" in shown
+    assert {"billing", "mailer", "orders/eu"} <= set(shown.split())
+
+
+def test_describe_an_incident_by_its_beginning(address: str) -> None:
+    shown = run("describe", "incident", "billing-", "--api", address).stdout
+    assert "demo/billing" in shown
+    assert "orders/1: no commit" in shown
+    assert "open for" in shown
+    with pytest.raises(SettingsError, match="no incident begins with x"):
+        run("describe", "incident", "x", "--api", address)
+
+
+def test_names_that_attack_do_not_reach_the_terminal(api: Api, address: str) -> None:
+    api.put("evil\x1b[2J\r\ngroup", evaluated_at=SystemClock().now_ms())
+    for command in (("get", "groups"), ("get", "groups", "-o", "name")):
+        shown = run(*command, "--api", address).stdout
+        assert "\x1b" not in shown
+        assert "␛[2J" in shown
+
+
+def test_events_that_are_remembered(api: Api, address: str) -> None:
+    now = SystemClock().now_ms()
+    api.change("mailer", "ERR", now - 60_000, explanation="stuck")
+    shown = run("events", "--api", address).stdout.splitlines()
+    assert [line.split()[1:5] for line in shown] == [
+        ["demo/billing", "OK", "->", "ERR"],
+        ["demo/mailer", "OK", "->", "ERR"],
+    ]
+    (last,) = run("events", "--last", "1", "-o", "json", "--api", address).stdout.splitlines()
+    assert json.loads(last)["group"] == "mailer"
+    only = run("events", "--group", "^billing$", "--api", address).stdout.splitlines()
+    assert only == shown[:1]
+
+
+def test_events_that_come_are_followed(api: Api, address: str) -> None:
+    command = [sys.executable, "-m", "warren_cli.main", "events", "-f", "--api", address]
+    follower = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        assert follower.stdout is not None
+        assert "demo/billing OK -> ERR" in follower.stdout.readline()
+        # It may not listen yet: what comes meanwhile is lost on it, so something comes until then.
+        heard = threading.Thread(target=follower.stdout.readline)
+        heard.start()
+        eventually(lambda: _another(api) and not heard.is_alive(), message="it follows")
+        follower.send_signal(signal.SIGINT)
+        assert follower.wait(60) == 0
+    finally:
+        follower.kill()
+        follower.communicate()
+
+
+def _another(api: Api) -> bool:
+    api.change("mailer", "ERR", SystemClock().now_ms())
+    return True
+
+
+def test_a_command_that_there_is_not() -> None:
+    answer = run("gte")
+    assert answer.exit_code == 2
+    assert "Did you mean 'get'" in answer.stderr
