@@ -20,9 +20,12 @@ from prometheus_client.openmetrics.parser import (
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
 from starlette.concurrency import run_in_threadpool
+from structlog.testing import capture_logs
+from warren.contracts import group_key
 from warren.metrics import API_FAMILIES
-from warren.metrics.family import DETAILS, Detail
+from warren.metrics.family import DETAILS, ORIGINS, Detail
 from warren_api.metrics import routes as metrics_route
+from warren_api.metrics.extent import Extent
 from warren_api.metrics.scrape import scrape as all_series
 from warren_api.model.feed_state import FeedState
 
@@ -63,6 +66,41 @@ def test_whose_names_are_served_is_a_setting(origin: str) -> None:
         "billing", late(1, time_to_loss_ms=1, retention_left=0.1, commit_lag_ms=1, append_lag_ms=1)
     )
     assert served(api) == {f.name for f in API_FAMILIES if f.labels and f.origin == origin}
+
+
+def test_very_many_partitions_leave_series_out_until_there_are_few() -> None:
+    api = Api(metrics={"metrics_partitions": 5})
+
+    def names() -> tuple[bool, bool]:
+        families = served(api)
+        return (
+            any(f.detail == "partition" for f in API_FAMILIES if f.name in families),
+            any(f.origin != "warren" for f in API_FAMILIES if f.name in families),
+        )
+
+    for group in "ab":
+        api.put(group)
+    assert names() == (True, True)
+    with capture_logs() as logs:
+        api.put("c")
+        assert names() == (False, False)
+        assert scrape(api)["warren_api_metrics_reduced"] == {(): 1}
+        api.model.apply(group_key("demo", "c"), None)
+        assert names() == (False, False)  # 4 of 5: not few enough to come back
+        api.model.apply(group_key("demo", "b"), None)
+        assert names() == (True, True)
+    assert [line["partitions"] for line in logs] == [6, 2]
+    assert scrape(api)["warren_api_metrics_reduced"] == {(): 0}
+
+
+@pytest.mark.parametrize("detail", DETAILS)
+def test_what_is_asked_for_is_served_however_much_it_is(detail: Detail) -> None:
+    settings = {"metrics_partitions": 0, "metrics_detail": detail, "metrics_origins": ["burrow"]}
+    api = Api(metrics=settings)
+    api.put("billing", status="ERR", incident={"id": "i", "opened_at": NOW})
+    found = {f for f in API_FAMILIES if f.name in served(api)}
+    assert {f.origin for f in found} == {"burrow"}
+    assert all(f.is_within(detail) for f in found)
 
 
 def test_single_families_can_be_asked_for(filled: Api) -> None:
@@ -113,9 +151,9 @@ def test_every_family_is_of_the_catalogue_and_every_one_of_it_is_there(filled: A
     catalogued = [f"# HELP {family.name} {family.documentation}" for family in API_FAMILIES]
     assert len(set(described)) == len(described)
     assert set(catalogued) <= set(described)
-    # What else there is tells of the API's own requests, connections and events.
+    # What else there is tells of the API's own requests, connections, events and series.
     others = [line.split()[2] for line in described if line not in catalogued]
-    own = {"request", "requests", "connections", "events", "stalled"}
+    own = {"request", "requests", "connections", "events", "stalled", "metrics"}
     assert {name.split("_")[2] for name in others} == own
 
 
@@ -132,7 +170,7 @@ class Parsed(Collector):
 def test_prometheus_client_would_have_written_the_same(filled: Api) -> None:
     filled.put('back\\slash "quote"\nnew line, grün', topics={"t": topic({}, {})})
     filled.measure("billing", late(1_500, time_to_loss_ms=9), CAUGHT_UP)
-    text = b"".join(all_series(filled.context)).decode()
+    text = b"".join(all_series(filled.context, Extent("partition", frozenset(ORIGINS)))).decode()
     registry = CollectorRegistry()
     registry.register(Parsed(text))
     theirs = generate_latest(registry).decode()

@@ -47,3 +47,8 @@ API_STALLED = Gauge(
     ("work",),
     registry=API,
 )
+API_METRICS_REDUCED = Gauge(
+    "warren_api_metrics_reduced",
+    "1 while /metrics leaves series out by default (api.metrics_partitions), else 0",
+    registry=API,
+)

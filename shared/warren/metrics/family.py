@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 #: Whose names and labels a family has: ours, or those of a tool whose dashboards keep working.
 Origin = Literal["warren", "burrow", "kafka_lag_exporter", "tesla"]
+ORIGINS: tuple[Origin, ...] = get_args(Origin)
 #: How fine series are: one per group, one per topic of a group, one per partition.
 Detail = Literal["group", "topic", "partition"]
 #: Coarsest first.

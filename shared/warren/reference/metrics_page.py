@@ -9,6 +9,7 @@ from prometheus_client.metrics import MetricWrapperBase
 
 from warren.metrics import API_FAMILIES, REGISTRIES
 from warren.metrics.family import Origin
+from warren.reference.series_count import GROUPS, PARTITIONS, TOPICS, table
 
 INTRODUCTION = """# Metrics
 
@@ -21,9 +22,13 @@ OF_GROUPS = """## Groups, served by the api
 
 `api.metrics_detail` says how fine series are: with `group` those with a label `topic` are left out,
 with `topic` those with a label `partition`.
-`api.metrics_origins` says whose names are served. `/metrics?name[]=…` gives only those families.
+`api.metrics_origins` says whose names are served. Where they are not set, all are served up to
+`api.metrics_partitions` partitions of groups; above that `topic` and `warren`, which the log says
+once, and `warren_api_metrics_reduced`. `/metrics?name[]=…` gives only those families.
 Every api replica serves the same series of groups: aggregate by `max`, never by `sum`, over
 replicas, as the rules in deploy/prometheus do.
+"""
+SERIES = f"""Series of {GROUPS:,} groups, {TOPICS:,} topics and {PARTITIONS:,} partitions at most:
 """
 ORIGINS: dict[Origin, str] = {
     "warren": "Warren",
@@ -42,7 +47,7 @@ def pages() -> dict[str, str]:
             alone = [family for family in API_FAMILIES if not family.labels]
             parts += [_row(f.name, f.type, (), f.documentation) for f in alone]
         parts.append("")
-    parts.append(OF_GROUPS)
+    parts += [OF_GROUPS, SERIES, *table(tuple(ORIGINS)), ""]
     for origin, name in ORIGINS.items():
         rows = [f for f in API_FAMILIES if f.labels and f.origin == origin]
         parts += [f"### Names of {name} (`{origin}`)", "", *HEADER]

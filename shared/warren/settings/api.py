@@ -71,16 +71,24 @@ class ApiSettings(Section):
         description="Names under which clients without a token may ask, without port: those of a "
         "proxy in front, `*` for any. localhost and, on loopback, its addresses are always trusted",
     )
-    metrics_detail: Literal["group", "topic", "partition"] = Field(
-        default="partition",
+    metrics_detail: Literal["group", "topic", "partition"] | None = Field(
+        default=None,
         description="How fine the series of /metrics are: per group, also per topic of a group, "
-        "or also per partition",
+        "or also per partition. By default partition, and topic above metrics_partitions",
     )
-    metrics_origins: list[Literal["warren", "burrow", "kafka_lag_exporter", "tesla"]] = Field(
-        default=["warren", "burrow", "kafka_lag_exporter", "tesla"],
-        description="Whose names series of groups have in /metrics; each costs series of its own",
+    metrics_origins: list[Literal["warren", "burrow", "kafka_lag_exporter", "tesla"]] | None = (
+        Field(
+            default=None,
+            description="Whose names series of groups have in /metrics; each costs series of its "
+            "own. By default all, and warren above metrics_partitions",
+        )
     )
-
+    metrics_partitions: int = Field(
+        default=10_000,
+        ge=0,
+        description="Above so many partitions of groups /metrics leaves out what metrics_detail "
+        "and metrics_origins do not ask for, until there are half as many",
+    )
     reports_dir: str = Field(
         default="",
         description="Directory of the reports that pages link; empty for none. `warren up` writes "

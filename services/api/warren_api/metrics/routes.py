@@ -15,6 +15,7 @@ from warren.metrics import api as metrics
 
 from warren_api.context import ApiContext
 from warren_api.metrics.exposition import chunked, gzipped
+from warren_api.metrics.extent import Extents
 from warren_api.metrics.scrape import scrape
 
 _END = b"# EOF\n"  # OpenMetrics' last line
@@ -22,6 +23,7 @@ _END = b"# EOF\n"  # OpenMetrics' last line
 
 def router(context: ApiContext) -> APIRouter:
     routes = APIRouter(include_in_schema=False)
+    extents = Extents(context.settings.api)
 
     @routes.get("/metrics")
     def answer(request: Request) -> Response:
@@ -30,10 +32,12 @@ def router(context: ApiContext) -> APIRouter:
         names = frozenset(request.query_params.getlist("name[]"))
         openmetrics = media_type.startswith("application/openmetrics-text")
 
+        extent = extents.of(context.model.size().partitions)
+
         def chunks() -> Iterator[bytes]:
             own = metrics.API.restricted_registry(names) if names else metrics.API
             yield encoder(own).removesuffix(_END)
-            yield from chunked(scrape(context, names, openmetrics=openmetrics))
+            yield from chunked(scrape(context, extent, names, openmetrics=openmetrics))
             if openmetrics:
                 yield _END
 

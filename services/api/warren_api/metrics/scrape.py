@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence, Set
 
 from warren.metrics import api_families as families
 from warren.metrics.family import Family
-from warren.settings import ApiSettings
 
 from warren_api.context import ApiContext
 from warren_api.metrics.burrow_series import burrow_series
 from warren_api.metrics.exposition import SampleLines, row_lines
+from warren_api.metrics.extent import Extent
 from warren_api.metrics.freshness_series import freshness_series, tesla_series
 from warren_api.metrics.group_series import group_series
 from warren_api.metrics.lag_exporter_series import lag_exporter_series
@@ -19,13 +19,16 @@ from warren_api.model.cluster import STATES, ClusterView
 
 
 def scrape(
-    context: ApiContext, names: Set[str] = frozenset(), *, openmetrics: bool = False
+    context: ApiContext,
+    extent: Extent,
+    names: Set[str] = frozenset(),
+    *,
+    openmetrics: bool = False,
 ) -> Iterator[bytes]:
-    """All families that the settings and, unless empty, `names` ask for; piece by piece, from one
-    consistent state of the groups.
+    """All families within the extent that `names`, unless it is empty, asks for; piece by piece,
+    from one consistent state of the groups.
     """
-    api = context.settings.api
-    writer = Writer(lambda family: _is_wanted(family, api, names), openmetrics)
+    writer = Writer(lambda family: _is_wanted(family, extent, names), openmetrics)
     snapshot = Snapshot(context.model.groups())
     yield from _of_this_service(writer, context)
     yield from writer.write(_CLUSTERS, _cluster_states(context))
@@ -36,12 +39,12 @@ def scrape(
     yield from tesla_series(writer, snapshot)
 
 
-def _is_wanted(family: Family, api: ApiSettings, names: Set[str]) -> bool:
+def _is_wanted(family: Family, extent: Extent, names: Set[str]) -> bool:
     if names and family.name not in names:
         return False
     if not family.labels:  # of this service itself
         return True
-    return family.origin in api.metrics_origins and family.is_within(api.metrics_detail)
+    return extent.has(family)
 
 
 def _of_this_service(writer: Writer, context: ApiContext) -> Iterator[bytes]:
