@@ -73,10 +73,18 @@ def test_rules_are_complete() -> None:
     assert len(set(names)) == len(names)
     for rule in rules():
         assert rule["labels"]["severity"] in {"warning", "critical"}
-        assert rule["annotations"].keys() == {"summary", "description"}
+        assert rule["annotations"].keys() == {"summary", "description", "runbook"}
         used = set(re.findall(r"\$labels\.(\w+)", str(rule["annotations"])))
         kept = set(re.findall(r"\w+", " ".join(re.findall(r"by \(([^)]*)\)", rule["expr"]))))
         assert used <= (kept or {"instance"})
+
+
+def test_every_alert_has_its_section_of_the_runbook() -> None:
+    page = (DEPLOY.parent / "docs/alerts.md").read_text()
+    sections = re.findall(r"^### (\w+)$", page, re.MULTILINE)
+    assert sections == [rule["alert"] for rule in rules()]
+    for rule in rules():
+        assert rule["annotations"]["runbook"] == f"docs/alerts.md#{rule['alert'].lower()}"
 
 
 def test_the_scrape_configuration_loads_the_rules() -> None:
