@@ -13,13 +13,15 @@ from warren.contracts import NotificationEvent, StatusChangeEvent
 @dataclass(frozen=True, slots=True)
 class Told:
     """Of one channel. `sent_again`: deliveries that were taken more than once, with the same id;
-    a notifier was killed before it had written down that they had arrived.
+    a notifier was killed before it had written down that they had arrived. `never_opened`: ended,
+    though the opening was not taken; its outcome was unknown to a notifier that was killed.
     """
 
     requests: int
     opened: int
     ended: int
     left_open: int
+    never_opened: int
     ids_of_two_events: int
     events_with_two_ids: int
     out_of_order: int
@@ -42,6 +44,7 @@ def told_by_requests(requests: Sequence[Request], order: Mapping[str, int]) -> T
         opened=len(opened),
         ended=len(ended),
         left_open=len(opened - ended),
+        never_opened=len(ended - opened),
         ids_of_two_events=sum(len(found) > 1 for found in events_of.values()),
         events_with_two_ids=sum(len(found) > 1 for found in ids_of.values()),
         out_of_order=_out_of_order(events, order),

@@ -16,7 +16,8 @@ DECISION = Router([route()], 1).on_change(NEWS, 7, None, {}, 0)
 def stored(offset: int) -> NotifierState:
     state = SubjectState(0, NEWS.subject)
     state.offset = offset
-    state.decide(NEWS, DECISION)
+    (telling,), _ = state.decide(NEWS, DECISION)
+    telling.at_once = True  # so the opening may have arrived
     return state.to_store()
 
 

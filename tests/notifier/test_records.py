@@ -41,7 +41,8 @@ def test_a_state_and_its_tombstone_have_one_key() -> None:
     news = change()
     state = SubjectState(2, news.subject)
     state.offset = 7
-    state.decide(news, Router([route()], 1).on_change(news, 7, None, {}, NOW))
+    (telling,), _ = state.decide(news, Router([route()], 1).on_change(news, 7, None, {}, NOW))
+    telling.at_once = True
     kept = RECORDS.state(state, settled=False)
     gone = RECORDS.state(state, settled=True)
     assert kept.key == gone.key == b"prod|billing|warren.group.status.changed"

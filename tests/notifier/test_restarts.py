@@ -367,3 +367,32 @@ class TestRevoking:
         # Whoever serves the partition now is refused again, or delivers it.
         pending = [d.event_id for state in log.states() for d in state.deliveries]
         assert sorted(pending) == ["event-1", "g1"]
+
+
+def test_what_waited_behind_others_never_arrived_so_nobody_awaits_its_end() -> None:
+    """Killed while one group's opening is under way, and another's waits until it is over."""
+    log, mail = Log(), Hanging(concurrency=1)
+    openings = [event(group=group, event_id=f"{group}-1") for group in ("one", "two")]
+    over = event("OK", "ERR", group="two", event_id="two-2")
+
+    async def first(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, [route()], {"mail": mail})
+        await harness.assign()
+        await harness.read(*openings)
+        await until(lambda: bool(mail.sent))
+
+    async def second(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, [route()], {"mail": mail})
+        await harness.assign()
+        await until(lambda: len(mail.sent) == 2)
+        await harness.read(over, offset=2)
+        mail.let_go.set()
+        await harness.idle()
+
+    life(first)
+    uncertain = {state.group: told.uncertain for state in log.states() for told in state.told}
+    assert uncertain == {"one": True, "two": False}
+    life(second)
+    assert [(d.subject.group, d.pending.kind) for d in mail.sent] == [("one", "opened")] * 2
+    assert log.outcomes()[-1] == "delivered"
+    assert "suppressed" in log.outcomes()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -310,7 +311,24 @@ class Dispatcher:
         self._review(state, busy, batch)
         batch.news += [(t, t.delivery) for t in busy if t.delivery is not None]
 
+    def _foresee(self, batch: _Batch) -> None:
+        """Which deliveries are sent as soon as they are written: what is written says so, which
+        spares a record. Of the others nothing may arrive before another record says that it may.
+        """
+        before: Counter[str] = Counter()
+        for telling, _ in batch.news:
+            channel = self._router.channel_of(telling.told)
+            queues = self._queues.get(channel) if channel is not None else None
+            telling.at_once = (
+                channel is not None
+                and queues is not None
+                and (telling.partition, telling.subject) in batch.states
+                and queues.is_free_for(telling.subject, before[channel])
+            )
+            before[channel or ""] += 1
+
     async def _make_durable(self, batch: _Batch) -> None:
+        self._foresee(batch)
         states = [
             self._records.state(state, settled=self._owned.forget_settled(state))
             for state in batch.states.values()

@@ -37,6 +37,8 @@ class Telling:
     """The delivery of an attempt that is under way; it may have been replaced since."""
     durable: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when `delivery` is written down: nothing is sent before."""
+    at_once: bool = False
+    """Whether a free slot awaits `delivery`: what is written of it then says that it may arrive."""
 
     def replace(self, pending: PendingDelivery | None, event: str) -> list[Ended]:
         """Makes `pending` what the channel is to know next; what ends by that."""
@@ -121,6 +123,7 @@ class Telling:
         pending = self.delivery.pending if self.delivery is not None else None
         return (
             pending is not None
+            and self.at_once
             and not pending.attempts
             and not self.is_held
             and self.told.digest is None
