@@ -63,10 +63,10 @@ def test_without_a_past_there_are_no_charts(api: Api) -> None:
     assert not page(api, "/groups/demo/billing").select(".charts")
 
 
-def test_rows_that_need_somebody_have_a_sparkline(told: Api) -> None:
+def test_every_row_has_a_sparkline(told: Api) -> None:
     told.put("fine")
     told.remember("fine", THIS - MINUTE_MS)
-    (spark,) = page(told, "/").select("svg.spark")
+    spark, _ = page(told, "/").select("svg.spark")
     assert spark.find_parent("tr").th.a.get_text() == "billing"  # type: ignore[union-attr]
     assert "ERR 25 %, OK 75 % of the time" in spark.get_text()
 

@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 from warren.contracts import LOSS_UNKNOWN
 from warren.report_files import group_anchor
-from warren.words import duration, grouped, visible
+from warren.words import duration, grouped, rate, visible
 
 # What a status means to somebody who is woken up by it.
 MEANINGS = {
@@ -66,6 +66,8 @@ def environment() -> Environment:
         "percent": lambda share: f"{int(share * 100)}\u202f%",
         "segment": lambda name: quote(name, safe=""),
         "utc": _utc,
+        "clock": _clock,
+        "rate": rate,
         "visible": visible,
         "name": _name,
     }
@@ -87,3 +89,9 @@ def _utc(milliseconds: int) -> str:
     except (ValueError, OverflowError, OSError):  # a clock far off, or a foreign event
         return str(milliseconds)
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _clock(milliseconds: int) -> str:
+    """Hours and minutes; where there is a script it puts them into the reader's zone."""
+    utc = _utc(milliseconds)
+    return f"{utc[11:16]} UTC" if utc.endswith("Z") else utc

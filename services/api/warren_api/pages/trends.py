@@ -8,9 +8,11 @@ from datetime import UTC, datetime
 from markupsafe import Markup
 from warren.contracts import MINUTE_MS
 
+from warren_api.model.group import GroupView
 from warren_api.model.minutes import Figure
 from warren_api.model.past import Columns, Past
 from warren_api.model.status_history import RecordedChange
+from warren_api.model.topics import TopicIndex
 from warren_api.pages.charts import (
     Line,
     Mark,
@@ -30,24 +32,26 @@ _LAST_DAY_STEP = 15 * MINUTE_MS
 
 
 class GroupTrends:
-    """Of one group; `is_known` where there is anything to show."""
+    """Of one group; `is_known` where there is anything to show. From `start` to `end`, Unix
+    milliseconds.
+    """
 
     def __init__(
         self, past: Past, cluster: str, group: str, now: int, changes: Sequence[RecordedChange]
     ) -> None:
         end = now - now % MINUTE_MS
-        self._start, self._end = end - HOUR_MS, end
-        self._hour = past.group(cluster, group, self._start, end, MINUTE_MS)
+        self.start, self.end = end - HOUR_MS, end
+        self._hour = past.group(cluster, group, self.start, end, MINUTE_MS)
         day_end = end + -end % _LAST_DAY_STEP
         self._day = past.group(cluster, group, day_end - 24 * HOUR_MS, day_end, _LAST_DAY_STEP)
-        self._at = [_clock(at) for at in range(self._start, end, MINUTE_MS)]
+        self._at = [_clock(at) for at in range(self.start, end, MINUTE_MS)]
         self._marks = [
             Mark(
-                (change.at - self._start) / HOUR_MS,
+                (change.at - self.start) / HOUR_MS,
                 f"{_clock(change.at)} {change.change.status} after {change.change.previous}",
             )
             for change in changes
-            if self._start <= change.at < end
+            if self.start <= change.at < end
         ]
         self._marks += [
             Mark((n + 0.5) / 60, f"{self._at[n]} {count_of(count)} rebalances")
@@ -68,7 +72,7 @@ class GroupTrends:
         # Where retention is far away, it would only flatten the line that matters.
         if near and min(near) <= 20 * max(ms or 0 for ms in late):
             lines.append(Line("records are lost from", "limit", limit))
-        return chart("Late, last hour", lines, duration_of, self._marks, self._at)
+        return chart("Late, last hour", lines, duration_of, self._marks, self._at, MINUTE_MS)
 
     @property
     def lag(self) -> Markup:
@@ -98,8 +102,9 @@ class TopicTrends:
 
     def __init__(self, past: Past, cluster: str, topic: str, now: int) -> None:
         end = now - now % MINUTE_MS
-        self._hour = past.topic(cluster, topic, end - HOUR_MS, end, MINUTE_MS)
-        self._at = [_clock(at) for at in range(end - HOUR_MS, end, MINUTE_MS)]
+        self.start, self.end = end - HOUR_MS, end
+        self._hour = past.topic(cluster, topic, self.start, end, MINUTE_MS)
+        self._at = [_clock(at) for at in range(self.start, end, MINUTE_MS)]
 
     @property
     def is_known(self) -> bool:
@@ -125,7 +130,19 @@ def spark(past: Past, cluster: str, group: str, now: int) -> Markup:
     hour = past.group(cluster, group, end - HOUR_MS, end, MINUTE_MS)
     if all(lag is None for lag in hour["lag"]):
         return Markup("")
-    return sparkline("Late, last hour:", hour["late_ms"], _statuses(hour))
+    return sparkline("Late, last hour:", hour["late_ms"], _statuses(hour), MINUTE_MS)
+
+
+def rates_of(topics: TopicIndex, view: GroupView) -> tuple[float, float] | None:
+    """Records a second that are produced into what the group consumes, and that it consumes."""
+    known = [
+        (progress.produce_rate, progress.consume_rate)
+        for progress in topics.progress(view.cluster, view.group).values()
+    ]
+    moved = [(made, taken) for made, taken in known if made is not None and taken is not None]
+    if not moved or len(moved) < len(known):
+        return None
+    return sum(made for made, _ in moved), sum(taken for _, taken in moved)
 
 
 def _statuses(columns: Columns) -> list[str]:
