@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from datetime import UTC, datetime
 from urllib.parse import quote
@@ -9,6 +10,7 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 from warren.contracts import LOSS_UNKNOWN
+from warren.patterns import exactly
 from warren.report_files import group_anchor
 from warren.words import duration, grouped, rate, visible
 
@@ -72,9 +74,20 @@ def environment() -> Environment:
         "name": _name,
     }
     templates.filters |= filters
-    templates.globals["group_anchor"] = group_anchor
+    templates.globals |= {
+        "group_anchor": group_anchor,
+        "command": command,
+        "status_command": lambda cluster, group: command(
+            "status", "--cluster", cluster, "--group", exactly(group)
+        ),
+    }
     templates.tests["loss_unknown"] = lambda reason: reason in LOSS_UNKNOWN
     return templates
+
+
+def command(*words: str) -> str:
+    """What to write into a terminal: a shell takes it as it is meant, whatever the names."""
+    return visible(shlex.join(("warren", *words)))
 
 
 def _name(text: object) -> Markup:

@@ -21,6 +21,7 @@ from warren_api.pages.group_row import Asked, owners
 from warren_api.pages.member_rows import member_rows
 from warren_api.pages.overview import Order, Sort, View, last_changes, overview
 from warren_api.pages.search import Search
+from warren_api.pages.timeline import newest_cause
 from warren_api.pages.trends import GroupTrends, TopicTrends, rates_of, spark
 
 STATIC = Path(__file__).parent / "static"
@@ -28,6 +29,7 @@ READERS_SHOWN = 200
 PARTITIONS_SHOWN = 500
 MEMBERS_SHOWN = 200
 HISTORY_SHOWN = 20
+INCIDENTS_SHOWN = 200
 
 StatusFilter = Literal["", "bad", "losing", "ERR", "WARN", "UNKNOWN", "OK"]
 Words = Annotated[str, Query(max_length=300)]
@@ -137,6 +139,25 @@ def router(context: ApiContext) -> APIRouter:
             trends=TopicTrends(context.model.past, cluster, name, context.clock.now_ms()),
         )
 
+    def all_incidents(template: str) -> Response:
+        known = incidents(context.model.history.changes(), context.model.groups())
+        known.sort(key=lambda each: not each.is_open)
+        return render(
+            template,
+            incidents=known[:INCIDENTS_SHOWN],
+            omitted=len(known[INCIDENTS_SHOWN:]),
+            open=sum(each.is_open for each in known),
+            cause_of=newest_cause,
+        )
+
+    @routes.get("/incidents")
+    def incidents_page() -> Response:
+        return all_incidents("incidents.html")
+
+    @routes.get("/fragments/incidents")
+    def incidents_fragment() -> Response:
+        return all_incidents("incidents_fragment.html")
+
     @routes.get("/topics/{cluster}/{name}")
     def topic_page(cluster: Segment, name: Segment) -> Response:
         return topic("topic.html", cluster, name)
@@ -161,6 +182,6 @@ def router(context: ApiContext) -> APIRouter:
     def group_fragment(cluster: Segment, name: Segment) -> Response:
         return group("group_fragment.html", cluster, name)
 
-    asking.add_routes(routes, context, render)
+    asking.add_routes(routes, context, render, lambda view: asked().row(view))
     reports.add_routes(routes, context)
     return routes
