@@ -7,6 +7,8 @@ from api.read_pages import page, text
 from api.served_api import NOW, Api, topic
 from warren.contracts import MINUTE_MS
 from warren_api.pages.charts import Line, chart, count_of, rates, status_strip, worst_statuses
+from warren_api.pages.drawn import Drawn
+from warren_api.pages.trends import Trends
 
 THIS = NOW - NOW % MINUTE_MS
 
@@ -69,6 +71,39 @@ def test_every_row_has_a_sparkline(told: Api) -> None:
     spark, _ = page(told, "/").select("svg.spark")
     assert spark.find_parent("tr").th.a.get_text() == "billing"  # type: ignore[union-attr]
     assert "ERR 25 %, OK 75 % of the time" in spark.get_text()
+
+
+def test_a_chart_is_drawn_once_until_the_past_is_another(told: Api) -> None:
+    trends = Trends(told.model.past)
+
+    def drawn(now: int = NOW) -> list[object]:
+        changes = told.model.history.of_group("demo", "billing")
+        return [
+            trends.spark("demo", "billing", now),
+            trends.group("demo", "billing", now, changes).lateness,
+            trends.topic("demo", "orders", now).lag,
+        ]
+
+    def shared(some: list[object], others: list[object]) -> list[bool]:
+        return [one is other for one, other in zip(some, others, strict=True)]
+
+    before = drawn()
+    assert shared(drawn(THIS + 59_999), before) == [True] * 3
+    told.remember("billing", THIS - MINUTE_MS, late_ms=70_000)
+    after = drawn()
+    assert shared(after, before) == [False] * 3, "what is told late of a minute is shown"
+    assert shared(drawn(THIS + MINUTE_MS), after) == [False] * 3
+    group = trends.group("demo", "billing", NOW, told.model.history.of_group("demo", "billing"))
+    told.change("billing", "ERR", THIS - 15 * MINUTE_MS)
+    again = trends.group("demo", "billing", NOW, told.model.history.of_group("demo", "billing"))
+    assert again is not group, "a mark for what happened"
+
+
+def test_drawings_of_long_ago_are_forgotten() -> None:
+    drawn = Drawn[str](2)
+    for name in ("a", "b", "a", "c"):
+        drawn.get(name, 1, lambda name=name: name)  # type: ignore[misc]  # of the loop
+    assert [drawn.get(name, 1, lambda: "anew") for name in ("a", "c", "b")] == ["a", "c", "anew"]
 
 
 NASTY = "<script>/\"'%"

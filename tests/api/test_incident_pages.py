@@ -54,7 +54,7 @@ def timeline(api: Api, path: str = f"/incidents/{ID}") -> list[str]:
 def test_what_happened_and_who_was_told_in_one_order(api: Api) -> None:
     tell(api, OPENED + 61_000)
     assert timeline(api) == [
-        "06:20 UTC 39 m 59 s ago mail , changed ERR: delivered, 250 <ok>",
+        "06:20 UTC 39 m ago mail , changed ERR: delivered, 250 <ok>",
         "06:20 UTC 40 m ago ERR after WARN: nobody is in <it>",
         "06:19 UTC 41 m ago WARN after OK: commits slowly",
     ]

@@ -84,7 +84,7 @@ def test_the_cause_and_what_to_do_lead_a_row(filled: Api) -> None:
     filled.change("billing", "ERR", NOW - 11_000, previous="WARN", opened_at=NOW - 41 * 60_000)
     row = row_of(filled, "billing")
     assert cells(row)["Trouble"] == "nobody is in it start <b>them</b>"
-    assert cells(row)["Since"] == "41 m 3 s 06:19 UTC", "as long as the incident"
+    assert cells(row)["Since"] == "41 m 06:19 UTC", "as long as the incident"
     unknown = {**cause, "name": "unknown"}
     filled.put("billing", status="ERR", cause=unknown, explanation="no commit for 11 s")
     assert cells(row_of(filled, "billing"))["Trouble"] == "no commit for 11 s"
@@ -330,3 +330,31 @@ def test_share_groups_are_listed_without_a_lag(filled: Api) -> None:
     assert len(soup.select(".members tbody tr")) == 1
     assert "Status" not in [text(term) for term in soup.select("dt")]
     assert page(filled, "/fragments/groups/demo/thumbnails").select("[data-announcement]")
+
+
+@pytest.mark.parametrize("path", ["/", "/fragments/groups/demo/fine", "/incidents"])
+def test_a_page_is_not_sent_again_while_it_says_the_same(filled: Api, path: str) -> None:
+    first = filled.get(path)
+    tag = first.headers["etag"]
+    assert first.headers["cache-control"] == "private, no-cache"
+    for known in (tag, f'"other", {tag}'):
+        again = filled.get(path, headers={"If-None-Match": known})
+        assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", tag)
+        assert "content-security-policy" in again.headers
+    filled.put("fine", total_lag=77, evaluated_at=filled.clock.now_ms())
+    filled.change("fine", "WARN", filled.clock.now_ms())
+    changed = filled.get(path, headers={"If-None-Match": tag})
+    assert (changed.status_code, changed.headers["etag"] == tag) == (200, False)
+
+
+def test_only_pages_that_are_there_are_tagged(filled: Api) -> None:
+    for path in ("/groups/demo/nobody", "/api/v1/groups", "/metrics"):
+        answer = filled.get(path)
+        assert "etag" not in answer.headers
+        assert answer.headers["cache-control"] == "no-store"
+
+
+def test_an_age_of_more_than_ten_minutes_has_no_seconds(filled: Api) -> None:
+    """So what is long ago reads the same for a minute."""
+    filled.put("billing", status="ERR", incident={"id": "x", "opened_at": NOW - 2_472_000})
+    assert cells(row_of(filled, "billing"))["Since"] == "41 m 06:18 UTC"

@@ -68,6 +68,7 @@ def environment() -> Environment:
         "percent": lambda share: f"{int(share * 100)}\u202f%",
         "segment": lambda name: quote(name, safe=""),
         "utc": _utc,
+        "age": _age,
         "clock": _clock,
         "rate": rate,
         "visible": visible,
@@ -93,6 +94,12 @@ def command(*words: str) -> str:
 def _name(text: object) -> Markup:
     """A name from outside: nothing in it acts on the page, its direction ends with it."""
     return Markup("<bdi>%s</bdi>") % escape(visible(str(text)))
+
+
+def _age(milliseconds: int) -> str:
+    """As a duration; from ten minutes on without seconds, which say nothing then."""
+    rest = milliseconds % 60_000 if milliseconds >= 600_000 else 0
+    return duration(milliseconds - rest)
 
 
 def _utc(milliseconds: int) -> str:

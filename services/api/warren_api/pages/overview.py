@@ -84,8 +84,7 @@ class LastChanges(NamedTuple):
 def overview(views: Sequence[GroupView], asked: Asked, search: Search, view: View) -> Overview:
     """`views`: worst first, as long as all are known."""
     everything = [asked.row(each) for each in views]
-    matching = [row for row in everything if search.finds(row)]
-    matching = _sorted(matching, view)
+    matching = _sorted([row for row in everything if search.finds(row)], view)
     pages = max(1, -(-len(matching) // GROUPS_SHOWN))
     page = min(view.page, pages)
     first = (page - 1) * GROUPS_SHOWN

@@ -22,7 +22,7 @@ from warren_api.pages.member_rows import member_rows
 from warren_api.pages.overview import Order, Sort, View, last_changes, overview
 from warren_api.pages.search import Search
 from warren_api.pages.timeline import newest_cause
-from warren_api.pages.trends import GroupTrends, TopicTrends, rates_of, spark
+from warren_api.pages.trends import Trends, rates_of
 
 STATIC = Path(__file__).parent / "static"
 READERS_SHOWN = 200
@@ -54,6 +54,7 @@ Viewed = Annotated[View, Depends(_view)]
 def router(context: ApiContext) -> APIRouter:
     routes = APIRouter(include_in_schema=False)
     templates = environment()
+    trends = Trends(context.model.past)
     owner_of = owners(context.settings.objectives)
 
     def render(
@@ -87,9 +88,7 @@ def router(context: ApiContext) -> APIRouter:
             overview=shown,
             view=view,
             search=search,
-            spark_of=lambda row: spark(
-                context.model.past, row.view.cluster, row.view.group, about.now
-            ),
+            spark_of=lambda row: trends.spark(row.view.cluster, row.view.group, about.now),
             rates_of=lambda row: rates_of(context.model.topics, row.view),
             last=last_changes(context.model.history.changes(), about.now),
             clusters=[context.model.cluster(name, about.now) for name in context.clusters],
@@ -115,7 +114,7 @@ def router(context: ApiContext) -> APIRouter:
             members=member_rows(membership, rows)[:MEMBERS_SHOWN] if membership else [],
             catch_up_ms=view.catch_up_ms if view else None,
             history=past[:HISTORY_SHOWN],
-            trends=GroupTrends(context.model.past, cluster, name, context.clock.now_ms(), past),
+            trends=trends.group(cluster, name, context.clock.now_ms(), past),
             broken=[each for each in incidents(past, [view]) if each.is_breach] if view else [],
             group=name,
             row=asked().row(view) if view else None,
@@ -136,7 +135,7 @@ def router(context: ApiContext) -> APIRouter:
             groups=judged[:READERS_SHOWN],
             omitted=len(judged[READERS_SHOWN:]),
             verdict_of=verdicts,
-            trends=TopicTrends(context.model.past, cluster, name, context.clock.now_ms()),
+            trends=trends.topic(cluster, name, context.clock.now_ms()),
         )
 
     def all_incidents(template: str) -> Response:

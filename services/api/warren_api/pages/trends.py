@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import cached_property, partial
 
 from markupsafe import Markup
 from warren.contracts import MINUTE_MS
@@ -26,6 +27,7 @@ from warren_api.pages.charts import (
     status_strip,
     worst_statuses,
 )
+from warren_api.pages.drawn import Drawn
 
 HOUR_MS = 60 * MINUTE_MS
 _LAST_DAY_STEP = 15 * MINUTE_MS
@@ -59,11 +61,11 @@ class GroupTrends:
             if count
         ]
 
-    @property
+    @cached_property
     def is_known(self) -> bool:
         return any(lag is not None for lag in self._day["lag"])
 
-    @property
+    @cached_property
     def lateness(self) -> Markup:
         late, left = self._hour["late_ms"], self._hour["time_to_loss_ms"]
         limit = [None if a is None or b is None else a + b for a, b in zip(late, left, strict=True)]
@@ -74,12 +76,12 @@ class GroupTrends:
             lines.append(Line("records are lost from", "limit", limit))
         return chart("Late, last hour", lines, duration_of, self._marks, self._at, MINUTE_MS)
 
-    @property
+    @cached_property
     def lag(self) -> Markup:
         lines = [Line("lag", "lag", self._hour["lag"])]
         return chart("Lag, last hour", lines, count_of, self._marks, self._at)
 
-    @property
+    @cached_property
     def moved(self) -> Markup:
         known = _known_ms(self._hour)
         lines = [
@@ -88,11 +90,11 @@ class GroupTrends:
         ]
         return chart("Records a second, last hour", lines, rate_of, self._marks, self._at)
 
-    @property
+    @cached_property
     def hour_strip(self) -> Markup:
         return status_strip("Status, last hour", _statuses(self._hour))
 
-    @property
+    @cached_property
     def day_strip(self) -> Markup:
         return status_strip("Status, last 24 hours", _statuses(self._day))
 
@@ -106,11 +108,11 @@ class TopicTrends:
         self._hour = past.topic(cluster, topic, self.start, end, MINUTE_MS)
         self._at = [_clock(at) for at in range(self.start, end, MINUTE_MS)]
 
-    @property
+    @cached_property
     def is_known(self) -> bool:
         return any(lag is not None for lag in self._hour["lag_max"])
 
-    @property
+    @cached_property
     def moved(self) -> Markup:
         lines = [
             Line("produced", "produced", self._hour["produced"]),
@@ -118,14 +120,43 @@ class TopicTrends:
         ]
         return chart("Records a minute, last hour", lines, count_of, at=self._at)
 
-    @property
+    @cached_property
     def lag(self) -> Markup:
         lines = [Line("largest lag of a group", "lag", self._hour["lag_max"])]
         return chart("Lag, last hour", lines, count_of, at=self._at)
 
 
-def spark(past: Past, cluster: str, group: str, now: int) -> Markup:
-    """The last hour of a group, small."""
+class Trends:
+    """What was drawn lately of whom."""
+
+    def __init__(self, past: Past, drawings: int = 256, sparks: int = 2_000) -> None:
+        self._past = past
+        self._groups = Drawn[GroupTrends](drawings)
+        self._topics = Drawn[TopicTrends](drawings)
+        self._sparks = Drawn[Markup](sparks)
+
+    def group(
+        self, cluster: str, group: str, now: int, changes: Sequence[RecordedChange]
+    ) -> GroupTrends:
+        past = self._past
+        newest = changes[0].sequence if changes else 0
+        version = now // MINUTE_MS, past.revision_of_group(cluster, group), newest
+        draw = partial(GroupTrends, past, cluster, group, now, changes)
+        return self._groups.get((cluster, group), version, draw)
+
+    def topic(self, cluster: str, topic: str, now: int) -> TopicTrends:
+        version = now // MINUTE_MS, self._past.revision_of_topic(cluster, topic)
+        draw = partial(TopicTrends, self._past, cluster, topic, now)
+        return self._topics.get((cluster, topic), version, draw)
+
+    def spark(self, cluster: str, group: str, now: int) -> Markup:
+        """The last hour of a group, small."""
+        version = now // MINUTE_MS, self._past.revision_of_group(cluster, group)
+        draw = partial(_spark, self._past, cluster, group, now)
+        return self._sparks.get((cluster, group), version, draw)
+
+
+def _spark(past: Past, cluster: str, group: str, now: int) -> Markup:
     end = now - now % MINUTE_MS
     hour = past.group(cluster, group, end - HOUR_MS, end, MINUTE_MS)
     if all(lag is None for lag in hour["lag"]):
