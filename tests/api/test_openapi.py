@@ -88,7 +88,9 @@ def test_every_property_says_what_it_means(description: dict[str, Any]) -> None:
     used = {name for schema in schemas.values() for name in schema.get("properties", {})}
     assert MEANINGS.keys() <= used
     of_models = {
-        f"{model}.{name}" for model in schemas for name in schemas[model].get("properties", ())
+        f"{model}.{name}"
+        for model, schema in schemas.items()
+        for name in schema.get("properties", {})
     }
     assert OF_MODELS.keys() <= of_models
 
