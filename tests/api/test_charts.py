@@ -125,6 +125,23 @@ def test_who_reads_a_topic_with_links_both_ways(told: Api) -> None:
     assert page(told, "/fragments/topics/demo/orders").select("[data-announcement]")
 
 
+def test_a_topic_tells_a_producers_trouble_from_a_consumers(told: Api) -> None:
+    def said() -> list[str]:
+        return [text(why) for why in page(told, "/topics/demo/orders").select(".why")]
+
+    assert said() == [], "one group alone tells neither"
+    cause = {"name": "no_members", "sentence": "nobody is in <it>"}
+    told.put("billing", status="ERR", cause=cause)
+    told.put("fine")
+    assert said() == [
+        "1 of its 2 groups is not OK, the others are: the trouble is with that consumer."
+    ]
+    row, _ = page(told, "/topics/demo/orders").select(".readers tbody tr")
+    assert "nobody is in <it>" in text(row)
+    told.put("fine", status="WARN")
+    assert said() == ["None of its 2 groups is OK: look at its producers and brokers first."]
+
+
 def test_a_topic_that_nobody_knows(api: Api) -> None:
     assert api.get("/topics/demo/gone").status_code == 404
     api.list_topics({"quiet": [5]})

@@ -25,15 +25,7 @@ LOOKS: tuple[tuple[str, int, Scheme], ...] = (
     ("phone", 390, "light"),
     ("dark", 1400, "dark"),
 )
-IN_ALL_LOOKS = {
-    "overview",
-    "group-stop",
-    "group-unknown",
-    "topic",
-    "incident",
-    "incidents",
-    "starting",
-}
+IN_ALL_LOOKS = ("overview", "group-stop", "group-unknown", "topic", "incident", "incidents")
 SCENES = {"": everything, "starting": starting, "thousand": thousand}
 PAGES = {
     "overview": "/",
@@ -50,7 +42,7 @@ PAGES = {
     "group-not-judged": "/groups/demo/thumbnails",
     "group-not-there": "/groups/demo/nobody",
     "silence": "/groups/demo/stopped/silence",
-    "topic": "/topics/demo/payments",
+    "topic": "/topics/demo/orders",
     "incidents": "/incidents",
     "incident": "/incidents/incident-stopped",
     "not-found": "/nothing",

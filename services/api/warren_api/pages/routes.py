@@ -134,6 +134,7 @@ def router(context: ApiContext) -> APIRouter:
             view=view,
             groups=judged[:READERS_SHOWN],
             omitted=len(judged[READERS_SHOWN:]),
+            bad=sum(verdicts(reader).status in ("ERR", "WARN") for reader in judged),
             verdict_of=verdicts,
             trends=trends.topic(cluster, name, context.clock.now_ms()),
         )
