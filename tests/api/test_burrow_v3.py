@@ -183,6 +183,7 @@ def test_unknown_urls_get_what_go_sends(api: Api, path: str) -> None:
 def test_a_path_is_cleaned_by_a_redirect(api: Api, path: str) -> None:
     answer = api.request("GET", httpx.URL("http://localhost/", raw_path=f"{path}?x=1".encode()))
     assert (answer.status_code, answer.headers["location"]) == (301, "/v3/kafka?x=1")
+    assert answer.text == '<a href="/v3/kafka?x=1">Moved Permanently</a>.\n\n'
 
 
 def test_only_reading_is_redirected(api: Api) -> None:

@@ -7,6 +7,8 @@ from api.read_pages import page, text
 from api.served_api import NOW, Api, topic
 from warren.contracts import MINUTE_MS
 from warren_api.pages.charts import Line, chart, count_of, rates, status_strip, worst_statuses
+from warren_api.pages.drawn import Drawn
+from warren_api.pages.trends import Trends
 
 THIS = NOW - NOW % MINUTE_MS
 
@@ -63,12 +65,45 @@ def test_without_a_past_there_are_no_charts(api: Api) -> None:
     assert not page(api, "/groups/demo/billing").select(".charts")
 
 
-def test_rows_that_need_somebody_have_a_sparkline(told: Api) -> None:
+def test_every_row_has_a_sparkline(told: Api) -> None:
     told.put("fine")
     told.remember("fine", THIS - MINUTE_MS)
-    (spark,) = page(told, "/").select("svg.spark")
+    spark, _ = page(told, "/").select("svg.spark")
     assert spark.find_parent("tr").th.a.get_text() == "billing"  # type: ignore[union-attr]
     assert "ERR 25 %, OK 75 % of the time" in spark.get_text()
+
+
+def test_a_chart_is_drawn_once_until_the_past_is_another(told: Api) -> None:
+    trends = Trends(told.model.past)
+
+    def drawn(now: int = NOW) -> list[object]:
+        changes = told.model.history.of_group("demo", "billing")
+        return [
+            trends.spark("demo", "billing", now),
+            trends.group("demo", "billing", now, changes).lateness,
+            trends.topic("demo", "orders", now).lag,
+        ]
+
+    def shared(some: list[object], others: list[object]) -> list[bool]:
+        return [one is other for one, other in zip(some, others, strict=True)]
+
+    before = drawn()
+    assert shared(drawn(THIS + 59_999), before) == [True] * 3
+    told.remember("billing", THIS - MINUTE_MS, late_ms=70_000)
+    after = drawn()
+    assert shared(after, before) == [False] * 3, "what is told late of a minute is shown"
+    assert shared(drawn(THIS + MINUTE_MS), after) == [False] * 3
+    group = trends.group("demo", "billing", NOW, told.model.history.of_group("demo", "billing"))
+    told.change("billing", "ERR", THIS - 15 * MINUTE_MS)
+    again = trends.group("demo", "billing", NOW, told.model.history.of_group("demo", "billing"))
+    assert again is not group, "a mark for what happened"
+
+
+def test_drawings_of_long_ago_are_forgotten() -> None:
+    drawn = Drawn[str](2)
+    for name in ("a", "b", "a", "c"):
+        drawn.get(name, 1, lambda name=name: name)  # type: ignore[misc]  # of the loop
+    assert [drawn.get(name, 1, lambda: "anew") for name in ("a", "c", "b")] == ["a", "c", "anew"]
 
 
 NASTY = "<script>/\"'%"
@@ -88,6 +123,23 @@ def test_who_reads_a_topic_with_links_both_ways(told: Api) -> None:
     assert heading is not None
     assert heading.get_text() == NASTY
     assert page(told, "/fragments/topics/demo/orders").select("[data-announcement]")
+
+
+def test_a_topic_tells_a_producers_trouble_from_a_consumers(told: Api) -> None:
+    def said() -> list[str]:
+        return [text(why) for why in page(told, "/topics/demo/orders").select(".why")]
+
+    assert said() == [], "one group alone tells neither"
+    cause = {"name": "no_members", "sentence": "nobody is in <it>"}
+    told.put("billing", status="ERR", cause=cause)
+    told.put("fine")
+    assert said() == [
+        "1 of its 2 groups is not OK, the others are: the trouble is with that consumer."
+    ]
+    row, _ = page(told, "/topics/demo/orders").select(".readers tbody tr")
+    assert "nobody is in <it>" in text(row)
+    told.put("fine", status="WARN")
+    assert said() == ["None of its 2 groups is OK: look at its producers and brokers first."]
 
 
 def test_a_topic_that_nobody_knows(api: Api) -> None:

@@ -61,24 +61,41 @@ def explained(filled: Api) -> Api:
     return filled
 
 
-def test_why_is_the_first_thing_on_the_page_of_a_group(explained: Api) -> None:
+def test_what_the_commits_say_is_small_print(explained: Api) -> None:
     soup = page(explained, "/groups/demo/billing")
-    (why,) = soup.select(".why")
-    assert text(why) == f"Why: {WHY}"
-    assert why.find_next("dl") is not None
-    assert WHY in cells(row_of(explained, "billing"))["Worst partition"]
+    (said,) = soup.select("p.seen")
+    assert text(said) == f"Seen in the last commits: {WHY}"
+    assert said.find_next("dl") is not None
+    assert WHY in cells(row_of(explained, "billing"))["Trouble"]
     (stopped,) = soup.select(".partitions tbody tr.stop")
     assert cells(stopped)["Status"] == "STOP no commit for 4 m 12 s"
-    assert not page(explained, "/groups/demo/fine").select(".why")
+    assert not page(explained, "/groups/demo/fine").select(".why, .seen")
 
 
-def test_the_cause_and_what_to_do_stand_below_it(filled: Api) -> None:
+def test_the_cause_what_to_do_and_until_when_lead_the_page(filled: Api) -> None:
     cause = {"name": "no_members", "sentence": "nobody is in it", "action": "start <b>them</b>"}
     filled.put("billing", status="ERR", explanation=WHY, cause=cause)
-    why, because = page(filled, "/groups/demo/billing").select(".why")
-    assert text(because) == "Cause: nobody is in it What to do: start <b>them</b>"
+    filled.measure("billing", late(2_700_000, time_to_loss_ms=900_000))
+    (why,) = page(filled, "/groups/demo/billing").select(".why")
+    assert text(why) == (
+        "Cause: nobody is in it. What to do: start <b>them</b>. "
+        "Records are lost in 14 m 57 s, at 07:15 UTC ."
+    )
+    assert why.find_next("p", class_="seen") is not None
+    filled.measure("billing", late(2_700_000, lost_records=1_204))
     filled.put("billing", status="ERR", explanation=WHY, cause={**cause, "name": "unknown"})
-    assert page(filled, "/groups/demo/billing").select(".why") == [why]
+    (why,) = page(filled, "/groups/demo/billing").select(".why")
+    assert text(why).endswith("1,204 records were deleted before they were consumed.")
+    assert "nobody" not in text(why)
+
+
+def test_nobody_in_the_group_is_said(filled: Api) -> None:
+    filled.describe("billing", members=[])
+    said = fact(page(filled, "/groups/demo/billing"), "In the group")
+    assert text(said) == "In the group nobody"
+    assert "loss" in said.get_attribute_list("class")
+    filled.describe("fine")
+    assert text(fact(page(filled, "/groups/demo/fine"), "In the group")).endswith("1 member")
 
 
 def test_members_the_one_to_look_at_first(explained: Api) -> None:

@@ -112,20 +112,29 @@ def test_lost_records_are_known_without_freshness_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "at_risk"),
+    ("row", "losing"),
     [
         (CAUGHT_UP, False),
-        (late(9, time_to_loss_ms=3_600_000), False),
-        (late(9, time_to_loss_ms=3_599_999), True),
+        (late(3_600_000, time_to_loss_ms=3_600_000), False),
+        (late(3_600_000, time_to_loss_ms=3_599_999), True),
+        (late(9, time_to_loss_ms=3_540_000), False),  # kept for an hour, and it keeps up
+        (late(9, time_to_loss_ms=3_540_000, retention_left=0.4), True),
         (late(9, time_to_loss_ms=0), True),
         (late(9, lost_records=1, reason="expired"), True),
         (late(9, lost_records=1, reason="expired", time_to_loss_ms=9_000_000), True),
     ],
 )
-def test_data_is_at_risk_within_the_last_hour(row: dict[str, Any], at_risk: bool) -> None:
+def test_partitions_lose_data_as_their_group_does(row: dict[str, Any], losing: bool) -> None:
     view = measured(row, topics={"orders": topic({})})
-    assert view.is_at_risk == at_risk
-    assert view.partitions[0].is_at_risk == at_risk
+    assert view.is_losing == losing
+    assert view.partitions[0].is_losing == losing
+
+
+@pytest.mark.parametrize(("catch_up_ms", "loses_in"), [(60_000, None), (900_000, 600_000)])
+def test_who_catches_up_in_time_loses_nothing(catch_up_ms: int, loses_in: int | None) -> None:
+    rows = [late(1_800_000, time_to_loss_ms=600_000)]
+    event = freshness_event("g", rows=rows, time_to_catch_up_ms=catch_up_ms)
+    assert GroupView(lag_event("g"), freshness=GroupFreshness(event)).loses_in_ms == loses_in
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from warren_api import reference
 from warren_api.http.problem import ProblemType, ProblemTypes
 from warren_api.v1 import models as v1_models
 from warren_api.v1.examples import BY_MODEL, EVENTS
+from warren_api.v1.meanings import MEANINGS, OF_MODELS, OPERATIONS
 
 DOCS = Path(__file__).parents[2] / "docs"
 NO_JSON = {"/api/v1/events"}
@@ -65,6 +67,40 @@ def test_every_noun_is_there(description: dict[str, Any]) -> None:
         "topics/{cluster}/{topic}",
         "topics/{cluster}/{topic}/history",
     ]
+
+
+def test_operations_are_called_as_people_would_call_them(description: dict[str, Any]) -> None:
+    ids = [o["operationId"] for path in description["paths"].values() for o in path.values()]
+    assert len(set(ids)) == len(ids) == len(OPERATIONS)
+    assert all(re.fullmatch(r"[a-z]+(_[a-z]+)+", each) for each in ids)
+    assert description["paths"]["/api/v1/groups"]["get"]["operationId"] == "list_groups"
+
+
+def test_every_property_says_what_it_means(description: dict[str, Any]) -> None:
+    schemas = description["components"]["schemas"]
+    silent = [
+        f"{model}.{name}"
+        for model, schema in schemas.items()
+        for name, said in schema.get("properties", {}).items()
+        if not said.get("description")
+    ]
+    assert silent == []
+    used = {name for schema in schemas.values() for name in schema.get("properties", {})}
+    assert MEANINGS.keys() <= used
+    of_models = {
+        f"{model}.{name}"
+        for model, schema in schemas.items()
+        for name in schema.get("properties", {})
+    }
+    assert OF_MODELS.keys() <= of_models
+
+
+def test_a_kind_of_problem_that_there_is_not(description: dict[str, Any]) -> None:
+    answer = Api().get("/api/v1/problems/none")
+    assert answer.status_code == 404
+    assert answer.json()["type"] == "/api/v1/problems/problem-not-found"
+    assert "404" in description["paths"]["/api/v1/problems/{slug}"]["get"]["responses"]
+    assert Api().get(answer.json()["type"]).status_code == 200
 
 
 def test_every_answer_has_examples_that_its_schema_allows(description: dict[str, Any]) -> None:

@@ -48,12 +48,13 @@ def test_how_late_and_what_is_lost_is_on_both_pages(measured: Api) -> None:
     ("partition", "shown", "red"),
     [
         (CAUGHT_UP, NONE, False),
-        (late(9, time_to_loss_ms=HOUR), "1 h", False),
-        (late(9, time_to_loss_ms=HOUR - 1), "59 m 59 s", True),
+        (late(HOUR, time_to_loss_ms=HOUR), "1 h", False),
+        (late(9, time_to_loss_ms=HOUR - 1), "59 m 59 s", False),  # it keeps up
+        (late(HOUR, time_to_loss_ms=HOUR - 1), "59 m 59 s 07:59 UTC", True),
         (late(9, lost_records=3), "lost 3", True),
     ],
 )
-def test_what_will_be_lost_within_the_hour_is_red(
+def test_what_is_in_danger_is_red_and_nothing_else(
     filled: Api, partition: dict[str, object], shown: str, red: bool
 ) -> None:
     filled.measure("billing", CAUGHT_UP, CAUGHT_UP, partition)
@@ -63,16 +64,26 @@ def test_what_will_be_lost_within_the_hour_is_red(
     assert ("loss" in fact(soup, "Until loss").get_attribute_list("class")) == red
     detail = [row for row in soup.select("tbody tr") if cells(row)["Partition"] == "orders / 2"]
     (cell,) = detail[0].select('[data-label="Until loss"]')
-    assert (text(cell), "loss" in cell["class"]) == (shown, red)
+    assert (text(cell), "loss" in cell["class"]) == (shown.removesuffix(" 07:59 UTC"), red)
 
 
-def test_groups_that_lose_data_are_counted_and_found(measured: Api) -> None:
-    (tile,) = page(measured, "/").select(".totals a[href='/?status=losing']")
+def test_groups_that_lose_data_and_those_that_will_are_counted_apart(measured: Api) -> None:
+    losing, endangered = (
+        ".totals a[href='/?q=is%3Alosing']",
+        ".totals a[href='/?q=is%3Aendangered']",
+    )
+    (tile,) = page(measured, "/").select(losing)
     assert text(tile) == "1 losing data"
-    soup = page(measured, "/?status=losing")
-    assert [a.get_text() for a in soup.select("tbody th a")] == ["billing"]
+    assert not page(measured, "/").select(endangered)
+    for old_or_new in ("status=losing", "q=is:losing"):
+        soup = page(measured, f"/?{old_or_new}")
+        assert [a.get_text() for a in soup.select("tbody th a")] == ["billing"]
+    measured.measure("billing", late(HOUR, time_to_loss_ms=HOUR - 1))
+    assert not page(measured, "/").select(losing)
+    (tile,) = page(measured, "/").select(endangered)
+    assert text(tile) == "1 will lose data"
     measured.measure("billing", CAUGHT_UP)
-    assert not page(measured, "/").select(".totals a[href='/?status=losing']")
+    assert not page(measured, "/").select(endangered)
 
 
 def test_an_unknown_part_is_said_with_the_reason(filled: Api) -> None:

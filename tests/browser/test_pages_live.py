@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from api.served_api import NOW, late, topic
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 from support.browser import Site
 
 pytestmark = pytest.mark.integration
@@ -60,9 +60,9 @@ def test_from_the_list_to_the_group_and_back_by_keyboard(site: Site, page: Page)
         page.get_by_role("link", name="bill/ing <b>").focus()
         page.keyboard.press("Enter")
         expect(page.get_by_role("heading", level=1)).to_have_text("bill/ing <b>")
-        expect(page.get_by_text(f"Why: {SAYS}")).to_be_visible()
-        expect(page.locator("dl")).to_contain_text("4 m 12 s")
-        expect(page.locator("code")).to_have_text("5b6a")
+        expect(page.get_by_text(f"Seen in the last commits: {SAYS}")).to_be_visible()
+        expect(page.locator("dl").first).to_contain_text("4 m 12 s")
+        expect(page.locator("dl code")).to_have_text("5b6a")
         expect(page.locator("tbody tr").first).to_contain_text("orders/1")
         page.get_by_role("link", name="Groups").press("Enter")
         expect(page.locator("tbody tr")).to_have_count(2)
@@ -78,11 +78,61 @@ def test_typing_filters_at_once_and_survives_refreshes(site: Site, page: Page) -
         expect(page).to_have_url(f"{site.url}/?q=MAIL")
         stop(site, "mailer-2")
         expect(page.locator("tbody th")).to_have_text(["mailer-2 demo", "mailer demo"])
-        page.get_by_label("Status", exact=True).select_option("ERR")
+        page.get_by_role("searchbox").press_sequentially(" status:err")
         expect(page.locator("tbody th")).to_have_text(["mailer-2 demo"])
-        expect(page.get_by_role("searchbox")).to_have_value("MAIL")
+        expect(page.get_by_role("searchbox")).to_have_value("MAIL status:err")
         page.reload()
         expect(page.locator("tbody th")).to_have_text(["mailer-2 demo"])
+
+
+def test_the_list_is_walked_by_keys(site: Site, page: Page) -> None:
+    for name in ("billing", "archive"):
+        site.api.put(name)
+    stop(site, "mailer")
+    with site.serving():
+        page.goto(site.url)
+        page.keyboard.press("/")
+        expect(page.get_by_role("searchbox")).to_be_focused()
+        page.keyboard.type("/jk")
+        expect(page.get_by_role("searchbox")).to_have_value("/jk")
+        page.keyboard.press("ControlOrMeta+a")
+        page.keyboard.press("Delete")
+        page.keyboard.press("Escape")
+        expect(page.locator("tbody tr")).to_have_count(3)
+        for key, name in (("j", "mailer"), ("j", "archive"), ("k", "mailer"), ("k", "mailer")):
+            page.keyboard.press(key)
+            expect(page.get_by_role("link", name=name, exact=True)).to_be_focused()
+        site.api.put("new")
+        expect(page.locator("tbody tr")).to_have_count(4)
+        expect(page.get_by_role("link", name="mailer", exact=True)).to_be_focused()
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", level=1)).to_have_text("mailer")
+
+
+def test_a_sorted_page_stays_what_it_is(site: Site, page: Page) -> None:
+    for number in range(60):
+        site.api.put(f"group-{number:02}", total_lag=number)
+    with site.serving():
+        page.goto(site.url)
+        page.get_by_role("link", name="Lag", exact=True).click()
+        expect(page.locator("tbody th").first).to_have_text("group-59 demo")
+        page.get_by_role("link", name="Next").click()
+        expect(page.locator("tbody tr")).to_have_count(10)
+        site.api.put("group-00", total_lag=1_000)
+        expect(page.locator("tbody th").last).to_have_text("group-01 demo")
+        expect(page).to_have_url(f"{site.url}/?sort=lag&page=2")
+
+
+def test_times_are_the_readers(site: Site, browser: Browser) -> None:
+    stop(site, "billing", incident={"id": "5b6a", "opened_at": NOW - 252_000})
+    context = browser.new_context(timezone_id="Asia/Kolkata")
+    page = context.new_page()
+    with site.serving():
+        page.goto(site.url)
+        clock = page.locator("time.clock").first
+        expect(clock).to_have_text("12:25")
+        expect(clock).to_have_attribute("title", "2026-11-21T06:55:48Z")
+    context.close()
 
 
 def test_a_page_whose_api_is_gone_says_how_old_it_is(site: Site, page: Page) -> None:

@@ -16,8 +16,10 @@ from warren_api.http.headers import ResponseHeaders
 from warren_api.http.limits import RequestLimits
 from warren_api.http.raw_path import RawPathRouting
 from warren_api.http.request_metrics import RequestMetrics
+from warren_api.http.revalidation import Revalidation
 from warren_api.metrics import routes as metrics
 from warren_api.pages import routes as pages
+from warren_api.pages.errors import PageErrors
 from warren_api.v1 import errors as v1_errors
 from warren_api.v1 import openapi
 from warren_api.v1 import routes as v1
@@ -36,12 +38,14 @@ def create_app(context: ApiContext, access: Access) -> FastAPI:
         app.include_router(module.router(context))
     app.mount("/static", StaticFiles(directory=pages.STATIC), name="static")
     errors = Errors(
-        {v1_errors.PREFIX: v1_errors, burrow_errors.PREFIX: burrow_errors}, elsewhere=burrow_errors
+        {v1_errors.PREFIX: v1_errors, burrow_errors.PREFIX: burrow_errors},
+        elsewhere=PageErrors(burrow_errors),
     )
     errors.install(app)
     v1_errors.install(app)
     openapi.install(app)
     # The last one added is the first to see a request.
+    app.add_middleware(Revalidation)
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)
     app.add_middleware(AccessControl, access=access, refusal=errors.refusal)
     app.add_middleware(RequestLimits, refusal=errors.refusal)

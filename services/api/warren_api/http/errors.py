@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from html import escape
 from http import HTTPStatus
 from posixpath import normpath
 from typing import Protocol
@@ -10,7 +11,7 @@ from typing import Protocol
 import structlog
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import RedirectResponse
+from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.routing import Match
@@ -86,7 +87,7 @@ class Errors:
             """No such route (404) or not with this method (405)."""
             status_code = refused.status_code
             if status_code == 404 and (elsewhere := _cleaned(app, request)):
-                return RedirectResponse(elsewhere, HTTPStatus.MOVED_PERMANENTLY)
+                return _moved(elsewhere)
             methods = _methods(app, request) if status_code == 405 else ()
             answers = self._answers(request.scope)
             return answers.unanswered(request, status_code, refused.headers, methods)
@@ -128,6 +129,15 @@ def _cleaned(app: FastAPI, request: Request) -> str | None:
     if not _is_answered(app, {**request.scope, "path": cleaned}):
         return None
     return cleaned + (f"?{request.url.query}" if request.url.query else "")
+
+
+def _moved(elsewhere: str) -> Response:
+    """With a body, as RFC 9110 asks for it, and as Go's http.Redirect has it."""
+    answer = RedirectResponse(elsewhere, HTTPStatus.MOVED_PERMANENTLY)
+    link = escape(answer.headers["location"], quote=True)
+    body = f'<a href="{link}">Moved Permanently</a>.\n\n'
+    headers = {"Location": answer.headers["location"]}
+    return HTMLResponse(body, HTTPStatus.MOVED_PERMANENTLY, headers)
 
 
 def _is_answered(app: FastAPI, scope: Scope) -> bool:

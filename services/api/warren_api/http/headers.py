@@ -1,4 +1,4 @@
-"""Security headers on every answer; nothing is cached but static files, which are revalidated."""
+"""Security headers on every answer; nothing is cached but static files and pages, revalidated."""
 
 from __future__ import annotations
 

@@ -60,6 +60,9 @@ class ProblemKind(Enum):
     INCIDENT_NOT_FOUND = _Kind(
         404, "Incident not found", "The incident never was, or is no longer remembered."
     )
+    PROBLEM_NOT_FOUND = _Kind(
+        404, "Kind of problem not found", "No kind of problem has this name: the list has them all."
+    )
     INCIDENT_OVER = _Kind(
         409, "Incident over", "The incident has ended: there is nothing left to look after."
     )

@@ -30,6 +30,18 @@ class FreshnessRow(NamedTuple):
     append_lag_ms: int | None
     late_since: int | None = None
     time_to_loss_reason: TimeToLossReason | None = None
+    retention_left: float | None = None
+
+    @property
+    def is_running_out(self) -> bool:
+        """Less than an hour until loss, and half of its retention is used up."""
+        late = self.bound_ms if self.freshness_ms is None else self.freshness_ms
+        left = self.time_to_loss_ms
+        return (
+            left is not None
+            and left < AT_RISK_MS
+            and _is_half_used(left, self.retention_left, late)
+        )
 
 
 @dataclass(frozen=True)
@@ -134,13 +146,15 @@ def late_ms(columns: TopicFreshness) -> list[int | None]:
 def _running_out(columns: TopicFreshness) -> Iterable[int]:
     rows = zip(columns.time_to_loss_ms, columns.retention_left, late_ms(columns), strict=True)
     for left, share, age in rows:
-        if left is None:
-            continue
-        if share is not None:
-            if share <= HALF:
-                yield left
-        elif age is not None and left <= age:  # events of before the share was there
+        if left is not None and _is_half_used(left, share, age):
             yield left
+
+
+def _is_half_used(left: int, share: float | None, age: int | None) -> bool:
+    """Of the retention, as far as `share` (of it that is left) or the record's `age` tell."""
+    if share is not None:
+        return share <= HALF
+    return age is not None and left <= age  # events of before the share was there
 
 
 def _commonest(reasons: Iterable[FreshnessReason]) -> FreshnessReason | None:

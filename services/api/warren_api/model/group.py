@@ -20,7 +20,7 @@ from warren.contracts import (
     WindowEdge,
 )
 
-from warren_api.model.freshness import AT_RISK_MS, FreshnessRow, GroupFreshness
+from warren_api.model.freshness import FreshnessRow, GroupFreshness
 from warren_api.model.membership import Membership
 
 _SEVERITY = {name: int(status) for name, status in Status.__members__.items()}
@@ -62,10 +62,10 @@ class PartitionRow(NamedTuple):
         return _lost(self.committed, self.log_start)
 
     @property
-    def is_at_risk(self) -> bool:
-        """Records are lost, or may be within the hour."""
-        to_loss = self.freshness.time_to_loss_ms if self.freshness else None
-        return _at_risk(self.lost_records, to_loss)
+    def is_losing(self) -> bool:
+        """Records are lost, or are about to be."""
+        running_out = self.freshness is not None and self.freshness.is_running_out
+        return self.lost_records > 0 or running_out
 
     @property
     def known_lag(self) -> int:
@@ -179,15 +179,19 @@ class GroupView:
         return self.freshness.event.time_to_loss_reason if self.freshness else None
 
     @property
-    def is_at_risk(self) -> bool:
-        """Records are lost, or may be within the hour."""
-        return _at_risk(self.lost_records, self.time_to_loss_ms)
-
-    @property
     def is_losing(self) -> bool:
         """Records are lost, or are about to be."""
-        running_out = self.freshness is not None and self.freshness.is_running_out
-        return self.lost_records > 0 or running_out
+        return self.lost_records > 0 or self.loses_in_ms is not None
+
+    @property
+    def loses_in_ms(self) -> int | None:
+        """Until the first loss, where it comes within the hour and before the group, at its rates,
+        has caught up; None where nothing is in danger.
+        """
+        if self.freshness is None or not self.freshness.is_running_out:
+            return None
+        left, catch_up = self.freshness.running_out_ms, self.catch_up_ms
+        return None if left is None or (catch_up is not None and catch_up < left) else left
 
     @cached_property
     def rank(self) -> tuple[bool, int, int, int, str, str]:
@@ -197,11 +201,6 @@ class GroupView:
         severity = _SEVERITY[self.event.status]
         keeps = not self.is_losing
         return keeps, -severity, opened_at, -self.event.total_lag, self.cluster, self.group
-
-
-def _at_risk(lost_records: int, time_to_loss_ms: int | None) -> bool:
-    to_loss = AT_RISK_MS if time_to_loss_ms is None else time_to_loss_ms
-    return lost_records > 0 or to_loss < AT_RISK_MS
 
 
 def _lost(committed: int, log_start: int) -> int:

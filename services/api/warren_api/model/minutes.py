@@ -64,12 +64,14 @@ def _fields(dtype: np.dtype[Any]) -> tuple[tuple[str, float, float], ...]:
 class Minutes:
     """A ring of a day's rows. Written by one thread; what others read is whole to the figure."""
 
-    __slots__ = ("_fields", "_newest", "_rows")
+    __slots__ = ("_fields", "_newest", "_rows", "revision")
 
     def __init__(self, dtype: np.dtype[Any]) -> None:
         self._rows = np.zeros(DAY, dtype)
         self._fields = _fields(dtype)
         self._newest = -1
+        self.revision = 0
+        """Another one whenever the rows are."""
         _forget(self._rows)
 
     @property
@@ -92,6 +94,7 @@ class Minutes:
             return
         if minute > self._newest:
             self._advance(minute)
+        self.revision += 1
         # As tuples: figure by figure takes half as long again, for a day of many groups minutes.
         index = minute % DAY
         before = self._rows[index].item()

@@ -80,6 +80,14 @@ class Past:
     def group(self, cluster: str, group: str, start: int, end: int, step: int) -> Columns:
         return _columns(self._groups.get((cluster, group)), GROUP, start, end, step)
 
+    def revision_of_group(self, cluster: str, group: str) -> tuple[int, int]:
+        """Another one whenever something of the group's past is."""
+        return _revision(self._groups.get((cluster, group)))
+
+    def revision_of_topic(self, cluster: str, topic: str) -> tuple[int, int]:
+        """Likewise."""
+        return _revision(self._topics.get((cluster, topic)))
+
     def topic(self, cluster: str, topic: str, start: int, end: int, step: int) -> Columns:
         return _columns(self._topics.get((cluster, topic)), TOPIC, start, end, step)
 
@@ -95,6 +103,11 @@ def _of(found: dict[Key, Minutes], name: Key, dtype: np.dtype[np.void]) -> Minut
 
 def _newer(found: dict[Key, Minutes], at: int) -> dict[Key, Minutes]:
     return {name: minutes for name, minutes in found.items() if minutes.newest_at >= at}
+
+
+def _revision(minutes: Minutes | None) -> tuple[int, int]:
+    """With what they are read into, as all may be read once more."""
+    return (0, 0) if minutes is None else (id(minutes), minutes.revision)
 
 
 def _columns(

@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl, quote
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 from pydantic import BaseModel, ValidationError
+from warren.contracts import Cause
 from warren.errors import KafkaError
 from warren.patterns import exactly
 
@@ -29,15 +30,20 @@ from warren_api.asked import (
 from warren_api.context import ApiContext
 from warren_api.http.access import caller_name
 from warren_api.http.raw_path import Segment
+from warren_api.model.group import GroupView
+from warren_api.model.incidents import IncidentRecord
+from warren_api.pages.group_row import GroupRow
+from warren_api.pages.timeline import newest_cause, timeline
 
 Render = Callable[..., Response]
+RowOf = Callable[[GroupView], GroupRow]
 Form = TypeVar("Form", bound=BaseModel)
 HOURS = {1: "1 hour", 2: "2 hours", 8: "8 hours", 24: "a day", 72: "3 days", 168: "a week"}
 ATTEMPTS_SHOWN = 100
 UNDO = "undo"  # the name of the button that takes an acknowledgement back
 
 
-def add_routes(routes: APIRouter, context: ApiContext, render: Render) -> None:
+def add_routes(routes: APIRouter, context: ApiContext, render: Render, row_of: RowOf) -> None:
     def silence_form(cluster: str, group: str, **said: Any) -> Response:
         given = {"said": {}, "problem": "", "hours": HOURS} | said
         return render("silence_form.html", cluster=cluster, group=group, **given)
@@ -92,12 +98,20 @@ def add_routes(routes: APIRouter, context: ApiContext, render: Render) -> None:
 
     def incident(id_: str, problem: str = "") -> Response:
         found = find_incident(context, id_)
+        view = context.model.group(found.cluster, found.group) if found else None
+        row = row_of(view) if view else None
+        acknowledgement = context.model.silences.acknowledgement(id_)
+        attempts = context.model.notifications.of_incident(id_)[:ATTEMPTS_SHOWN]
         return render(
             "incident.html",
             status_code=HTTPStatus.OK if found else HTTPStatus.NOT_FOUND,
             incident=found,
-            acknowledgement=context.model.silences.acknowledgement(id_),
-            attempts=context.model.notifications.of_incident(id_)[:ATTEMPTS_SHOWN],
+            cause=_cause(found, row) if found else None,
+            row=row,
+            silence=row.silence if row else None,
+            timeline=timeline(found, attempts, acknowledgement) if found else [],
+            acknowledgement=acknowledgement,
+            attempts=attempts,
             waiting=context.model.notifications.waiting_of(id_),
             problem=problem,
         )
@@ -123,6 +137,14 @@ def add_routes(routes: APIRouter, context: ApiContext, render: Render) -> None:
         except KafkaError as error:
             return incident(id, str(error))
         return _to(f"/incidents/{quote(id, safe='')}")
+
+
+def _cause(incident: IncidentRecord, row: GroupRow | None) -> Cause | None:
+    """The group's, as judged now, while its incident is this one."""
+    now = row.view.event.incident if row else None
+    if row and now and now.id == incident.id:
+        return row.cause
+    return newest_cause(incident)
 
 
 async def _said(request: Request) -> dict[str, str]:

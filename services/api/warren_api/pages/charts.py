@@ -40,25 +40,31 @@ def chart(
     said: Callable[[float], str],
     marks: Sequence[Mark] = (),
     at: Sequence[str] = (),
+    least: float = 0,
 ) -> Markup:
-    """Lines over one scale from 0 on, with hovers of what they are `at` each step; `said` puts a
-    value into words.
+    """Lines over one scale from 0 to `least` or more, with hovers of what they are `at` each step;
+    `said` puts a value into words.
     """
-    most = max((value for line in lines for value in line.values if value is not None), default=0)
+    most = max(_most(lines), least)
     inside = [
         *(_mark(mark) for mark in marks),
         *(part for line in lines for part in _paths(line, most or 1)),
         *_hovers(lines, said, at),
     ]
     words = "; ".join(f"{line.label} {_summary(line.values, said)}" for line in lines)
-    return _svg(f"{name}: {words}", "chart", HEIGHT, inside, scale=said(most))
+    drawn = _svg(f"{name}: {words}", "chart", HEIGHT, inside)
+    # Beside the drawing: in it, letters would be as wide as the drawing is stretched.
+    scale = Markup('<span class="scale" aria-hidden="true">{}</span>').format(said(most))
+    return Markup('<div class="plot">{}{}</div>').format(scale, drawn)
 
 
-def sparkline(name: str, values: Sequence[Value], strip: Sequence[str]) -> Markup:
-    """How late over the statuses beneath it."""
-    most = max((value for value in values if value is not None), default=0)
+def sparkline(name: str, values: Sequence[Value], strip: Sequence[str], least: float = 0) -> Markup:
+    """How late over the statuses beneath it, in the colour of the last one. The scale goes to
+    `least` or more, so that nobody takes noise for trouble.
+    """
     height = 40
-    line = Line(name, "late", values)
+    line = Line(name, next((status for status in reversed(strip) if status), ""), values)
+    most = max(_most([line]), least)
     inside = [*_paths(line, most or 1, bottom=30), *_strip(strip, height - STRIP_HEIGHT)]
     words = f"{name} {_summary(values, duration_of)}; {_of_statuses(strip)}"
     return _svg(words, "spark", height, inside)
@@ -90,12 +96,15 @@ def duration_of(milliseconds: float) -> str:
     return duration(round(milliseconds))
 
 
-def _svg(title: str, kind: str, height: int, inside: Sequence[Markup], scale: str = "") -> Markup:
-    text = Markup('<text class="scale" x="2" y="18">{}</text>').format(scale) if scale else ""
+def _most(lines: Sequence[Line]) -> float:
+    return max((value for line in lines for value in line.values if value is not None), default=0)
+
+
+def _svg(title: str, kind: str, height: int, inside: Sequence[Markup]) -> Markup:
     return Markup(
         '<svg class="{}" viewBox="0 0 {} {}" role="img" preserveAspectRatio="none">'
-        "<title>{}</title>{}{}</svg>"
-    ).format(kind, WIDTH, height, title, Markup("").join(inside), text)
+        "<title>{}</title>{}</svg>"
+    ).format(kind, WIDTH, height, title, Markup("").join(inside))
 
 
 def _paths(line: Line, most: float, bottom: float = BOTTOM) -> Iterator[Markup]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from datetime import UTC, datetime
 from urllib.parse import quote
@@ -9,8 +10,9 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 from warren.contracts import LOSS_UNKNOWN
+from warren.patterns import exactly
 from warren.report_files import group_anchor
-from warren.words import duration, grouped, visible
+from warren.words import duration, grouped, rate, visible
 
 # What a status means to somebody who is woken up by it.
 MEANINGS = {
@@ -66,18 +68,38 @@ def environment() -> Environment:
         "percent": lambda share: f"{int(share * 100)}\u202f%",
         "segment": lambda name: quote(name, safe=""),
         "utc": _utc,
+        "age": _age,
+        "clock": _clock,
+        "rate": rate,
         "visible": visible,
         "name": _name,
     }
     templates.filters |= filters
-    templates.globals["group_anchor"] = group_anchor
+    templates.globals |= {
+        "group_anchor": group_anchor,
+        "command": command,
+        "status_command": lambda cluster, group: command(
+            "status", "--cluster", cluster, "--group", exactly(group)
+        ),
+    }
     templates.tests["loss_unknown"] = lambda reason: reason in LOSS_UNKNOWN
     return templates
+
+
+def command(*words: str) -> str:
+    """What to write into a terminal: a shell takes it as it is meant, whatever the names."""
+    return visible(shlex.join(("warren", *words)))
 
 
 def _name(text: object) -> Markup:
     """A name from outside: nothing in it acts on the page, its direction ends with it."""
     return Markup("<bdi>%s</bdi>") % escape(visible(str(text)))
+
+
+def _age(milliseconds: int) -> str:
+    """As a duration; from ten minutes on without seconds, which say nothing then."""
+    rest = milliseconds % 60_000 if milliseconds >= 600_000 else 0
+    return duration(milliseconds - rest)
 
 
 def _utc(milliseconds: int) -> str:
@@ -87,3 +109,9 @@ def _utc(milliseconds: int) -> str:
     except (ValueError, OverflowError, OSError):  # a clock far off, or a foreign event
         return str(milliseconds)
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _clock(milliseconds: int) -> str:
+    """Hours and minutes; where there is a script it puts them into the reader's zone."""
+    utc = _utc(milliseconds)
+    return f"{utc[11:16]} UTC" if utc.endswith("Z") else utc

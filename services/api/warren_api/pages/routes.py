@@ -6,37 +6,56 @@ the browser reloads the page.
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Depends, Query, Response
 from fastapi.responses import HTMLResponse
 
-from warren_api.context import ApiContext, Verdicts
+from warren_api.context import ApiContext
 from warren_api.http.raw_path import Segment
-from warren_api.model.group import GroupView
 from warren_api.model.incidents import incidents
-from warren_api.model.membership import Membership
-from warren_api.model.verdict import rank
 from warren_api.pages import asking, reports
 from warren_api.pages.environment import environment
+from warren_api.pages.group_row import Asked, owners
 from warren_api.pages.member_rows import member_rows
-from warren_api.pages.trends import GroupTrends, TopicTrends, spark
+from warren_api.pages.overview import Order, Sort, View, last_changes, overview
+from warren_api.pages.search import Search
+from warren_api.pages.timeline import newest_cause
+from warren_api.pages.trends import Trends, rates_of
 
 STATIC = Path(__file__).parent / "static"
-GROUPS_SHOWN = 200
+READERS_SHOWN = 200
 PARTITIONS_SHOWN = 500
 MEMBERS_SHOWN = 200
 HISTORY_SHOWN = 20
+INCIDENTS_SHOWN = 200
 
 StatusFilter = Literal["", "bad", "losing", "ERR", "WARN", "UNKNOWN", "OK"]
-NamePart = Annotated[str, Query(max_length=300)]
+Words = Annotated[str, Query(max_length=300)]
+PageNumber = Annotated[int, Query(ge=1, le=1_000_000)]
+
+
+def _view(
+    q: Words = "",
+    status: StatusFilter = "",
+    sort: Sort = "worst",
+    order: Order = "",
+    page: PageNumber = 1,
+) -> View:
+    """`status`: links of before there was a search have it."""
+    also = "is:losing" if status == "losing" else f"status:{status.lower()}"
+    return View(f"{q} {also}".strip() if status else q, sort, order, page)
+
+
+Viewed = Annotated[View, Depends(_view)]
 
 
 def router(context: ApiContext) -> APIRouter:
     routes = APIRouter(include_in_schema=False)
     templates = environment()
+    trends = Trends(context.model.past)
+    owner_of = owners(context.settings.objectives)
 
     def render(
         template: str, cluster: str | None = None, status_code: int = 200, **variables: Any
@@ -56,26 +75,24 @@ def router(context: ApiContext) -> APIRouter:
         }
         return HTMLResponse(templates.get_template(template).render(variables), status_code)
 
-    def groups(template: str, q: str, status: StatusFilter) -> Response:
-        verdicts = context.verdicts()
-        views = context.model.groups()
-        totals = _totals(views, verdicts)
-        if totals["UNKNOWN"]:
-            views = tuple(sorted(views, key=lambda view: rank(view, verdicts(view))))
+    def asked() -> Asked:
         now = context.clock.now_ms()
-        matching = [view for view in views if _matches(view, q, status, verdicts)]
+        return Asked(context.verdicts(), context.notes(), owner_of, now)
+
+    def groups(template: str, view: View) -> Response:
+        search, about = Search(view.q), asked()
+        shown = overview(context.model.groups(), about, search, view)
+        not_judged = context.model.not_judged()
         return render(
             template,
-            views=matching[:GROUPS_SHOWN],
-            matching=len(matching),
-            totals=totals,
-            verdict_of=verdicts,
-            spark_of=lambda view: spark(context.model.past, view.cluster, view.group, now),
-            losing=sum(view.is_losing for view in views),
-            clusters=context.clusters,
-            not_judged=[] if status else [m for m in context.model.not_judged() if _named(m, q)],
-            q=q,
-            status=status,
+            overview=shown,
+            view=view,
+            search=search,
+            spark_of=lambda row: trends.spark(row.view.cluster, row.view.group, about.now),
+            rates_of=lambda row: rates_of(context.model.topics, row.view),
+            last=last_changes(context.model.history.changes(), about.now),
+            clusters=[context.model.cluster(name, about.now) for name in context.clusters],
+            not_judged=[m for m in not_judged if search.finds_name(m.cluster, m.group)],
             ready=context.feed_state().ready,
         )
 
@@ -97,9 +114,10 @@ def router(context: ApiContext) -> APIRouter:
             members=member_rows(membership, rows)[:MEMBERS_SHOWN] if membership else [],
             catch_up_ms=view.catch_up_ms if view else None,
             history=past[:HISTORY_SHOWN],
-            trends=GroupTrends(context.model.past, cluster, name, context.clock.now_ms(), past),
+            trends=trends.group(cluster, name, context.clock.now_ms(), past),
             broken=[each for each in incidents(past, [view]) if each.is_breach] if view else [],
             group=name,
+            row=asked().row(view) if view else None,
             silence=notes.silences.of(cluster, name),
             acknowledgement=notes.acknowledgement_of(view) if view else None,
         )
@@ -114,11 +132,31 @@ def router(context: ApiContext) -> APIRouter:
             cluster=cluster,
             topic=name,
             view=view,
-            groups=judged[:GROUPS_SHOWN],
-            omitted=len(judged[GROUPS_SHOWN:]),
+            groups=judged[:READERS_SHOWN],
+            omitted=len(judged[READERS_SHOWN:]),
+            bad=sum(verdicts(reader).status in ("ERR", "WARN") for reader in judged),
             verdict_of=verdicts,
-            trends=TopicTrends(context.model.past, cluster, name, context.clock.now_ms()),
+            trends=trends.topic(cluster, name, context.clock.now_ms()),
         )
+
+    def all_incidents(template: str) -> Response:
+        known = incidents(context.model.history.changes(), context.model.groups())
+        known.sort(key=lambda each: not each.is_open)
+        return render(
+            template,
+            incidents=known[:INCIDENTS_SHOWN],
+            omitted=len(known[INCIDENTS_SHOWN:]),
+            open=sum(each.is_open for each in known),
+            cause_of=newest_cause,
+        )
+
+    @routes.get("/incidents")
+    def incidents_page() -> Response:
+        return all_incidents("incidents.html")
+
+    @routes.get("/fragments/incidents")
+    def incidents_fragment() -> Response:
+        return all_incidents("incidents_fragment.html")
 
     @routes.get("/topics/{cluster}/{name}")
     def topic_page(cluster: Segment, name: Segment) -> Response:
@@ -129,12 +167,12 @@ def router(context: ApiContext) -> APIRouter:
         return topic("topic_fragment.html", cluster, name)
 
     @routes.get("/")
-    def groups_page(q: NamePart = "", status: StatusFilter = "") -> Response:
-        return groups("groups.html", q, status)
+    def groups_page(view: Viewed) -> Response:
+        return groups("groups.html", view)
 
     @routes.get("/fragments/groups")
-    def groups_fragment(q: NamePart = "", status: StatusFilter = "") -> Response:
-        return groups("groups_fragment.html", q, status)
+    def groups_fragment(view: Viewed) -> Response:
+        return groups("groups_fragment.html", view)
 
     @routes.get("/groups/{cluster}/{name}")
     def group_page(cluster: Segment, name: Segment) -> Response:
@@ -144,26 +182,6 @@ def router(context: ApiContext) -> APIRouter:
     def group_fragment(cluster: Segment, name: Segment) -> Response:
         return group("group_fragment.html", cluster, name)
 
-    asking.add_routes(routes, context, render)
+    asking.add_routes(routes, context, render, lambda view: asked().row(view))
     reports.add_routes(routes, context)
     return routes
-
-
-def _matches(view: GroupView, q: str, status: StatusFilter, verdicts: Verdicts) -> bool:
-    """`q` is a part of `cluster/group`, whatever its case."""
-    if not _named(view, q):
-        return False
-    own = verdicts(view).status
-    fits = {"": True, "bad": own != "OK", "losing": view.is_losing}
-    return fits.get(status, own == status)
-
-
-def _named(group: GroupView | Membership, q: str) -> bool:
-    return q.casefold() in f"{group.cluster}/{group.group}".casefold()
-
-
-def _totals(views: tuple[GroupView, ...], verdicts: Verdicts) -> dict[str, int]:
-    """Groups by status, worst first; statuses that none has count 0."""
-    return {"ERR": 0, "WARN": 0, "UNKNOWN": 0, "OK": 0} | Counter(
-        verdicts(view).status for view in views
-    )

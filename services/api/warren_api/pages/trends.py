@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import cached_property, partial
 
 from markupsafe import Markup
 from warren.contracts import MINUTE_MS
 
+from warren_api.model.group import GroupView
 from warren_api.model.minutes import Figure
 from warren_api.model.past import Columns, Past
 from warren_api.model.status_history import RecordedChange
+from warren_api.model.topics import TopicIndex
 from warren_api.pages.charts import (
     Line,
     Mark,
@@ -24,30 +27,33 @@ from warren_api.pages.charts import (
     status_strip,
     worst_statuses,
 )
+from warren_api.pages.drawn import Drawn
 
 HOUR_MS = 60 * MINUTE_MS
 _LAST_DAY_STEP = 15 * MINUTE_MS
 
 
 class GroupTrends:
-    """Of one group; `is_known` where there is anything to show."""
+    """Of one group; `is_known` where there is anything to show. From `start` to `end`, Unix
+    milliseconds.
+    """
 
     def __init__(
         self, past: Past, cluster: str, group: str, now: int, changes: Sequence[RecordedChange]
     ) -> None:
         end = now - now % MINUTE_MS
-        self._start, self._end = end - HOUR_MS, end
-        self._hour = past.group(cluster, group, self._start, end, MINUTE_MS)
+        self.start, self.end = end - HOUR_MS, end
+        self._hour = past.group(cluster, group, self.start, end, MINUTE_MS)
         day_end = end + -end % _LAST_DAY_STEP
         self._day = past.group(cluster, group, day_end - 24 * HOUR_MS, day_end, _LAST_DAY_STEP)
-        self._at = [_clock(at) for at in range(self._start, end, MINUTE_MS)]
+        self._at = [_clock(at) for at in range(self.start, end, MINUTE_MS)]
         self._marks = [
             Mark(
-                (change.at - self._start) / HOUR_MS,
+                (change.at - self.start) / HOUR_MS,
                 f"{_clock(change.at)} {change.change.status} after {change.change.previous}",
             )
             for change in changes
-            if self._start <= change.at < end
+            if self.start <= change.at < end
         ]
         self._marks += [
             Mark((n + 0.5) / 60, f"{self._at[n]} {count_of(count)} rebalances")
@@ -55,11 +61,11 @@ class GroupTrends:
             if count
         ]
 
-    @property
+    @cached_property
     def is_known(self) -> bool:
         return any(lag is not None for lag in self._day["lag"])
 
-    @property
+    @cached_property
     def lateness(self) -> Markup:
         late, left = self._hour["late_ms"], self._hour["time_to_loss_ms"]
         limit = [None if a is None or b is None else a + b for a, b in zip(late, left, strict=True)]
@@ -68,14 +74,14 @@ class GroupTrends:
         # Where retention is far away, it would only flatten the line that matters.
         if near and min(near) <= 20 * max(ms or 0 for ms in late):
             lines.append(Line("records are lost from", "limit", limit))
-        return chart("Late, last hour", lines, duration_of, self._marks, self._at)
+        return chart("Late, last hour", lines, duration_of, self._marks, self._at, MINUTE_MS)
 
-    @property
+    @cached_property
     def lag(self) -> Markup:
         lines = [Line("lag", "lag", self._hour["lag"])]
         return chart("Lag, last hour", lines, count_of, self._marks, self._at)
 
-    @property
+    @cached_property
     def moved(self) -> Markup:
         known = _known_ms(self._hour)
         lines = [
@@ -84,11 +90,11 @@ class GroupTrends:
         ]
         return chart("Records a second, last hour", lines, rate_of, self._marks, self._at)
 
-    @property
+    @cached_property
     def hour_strip(self) -> Markup:
         return status_strip("Status, last hour", _statuses(self._hour))
 
-    @property
+    @cached_property
     def day_strip(self) -> Markup:
         return status_strip("Status, last 24 hours", _statuses(self._day))
 
@@ -98,14 +104,15 @@ class TopicTrends:
 
     def __init__(self, past: Past, cluster: str, topic: str, now: int) -> None:
         end = now - now % MINUTE_MS
-        self._hour = past.topic(cluster, topic, end - HOUR_MS, end, MINUTE_MS)
-        self._at = [_clock(at) for at in range(end - HOUR_MS, end, MINUTE_MS)]
+        self.start, self.end = end - HOUR_MS, end
+        self._hour = past.topic(cluster, topic, self.start, end, MINUTE_MS)
+        self._at = [_clock(at) for at in range(self.start, end, MINUTE_MS)]
 
-    @property
+    @cached_property
     def is_known(self) -> bool:
         return any(lag is not None for lag in self._hour["lag_max"])
 
-    @property
+    @cached_property
     def moved(self) -> Markup:
         lines = [
             Line("produced", "produced", self._hour["produced"]),
@@ -113,19 +120,60 @@ class TopicTrends:
         ]
         return chart("Records a minute, last hour", lines, count_of, at=self._at)
 
-    @property
+    @cached_property
     def lag(self) -> Markup:
         lines = [Line("largest lag of a group", "lag", self._hour["lag_max"])]
         return chart("Lag, last hour", lines, count_of, at=self._at)
 
 
-def spark(past: Past, cluster: str, group: str, now: int) -> Markup:
-    """The last hour of a group, small."""
+class Trends:
+    """What was drawn lately of whom."""
+
+    def __init__(self, past: Past, drawings: int = 256, sparks: int = 2_000) -> None:
+        self._past = past
+        self._groups = Drawn[GroupTrends](drawings)
+        self._topics = Drawn[TopicTrends](drawings)
+        self._sparks = Drawn[Markup](sparks)
+
+    def group(
+        self, cluster: str, group: str, now: int, changes: Sequence[RecordedChange]
+    ) -> GroupTrends:
+        past = self._past
+        newest = changes[0].sequence if changes else 0
+        version = now // MINUTE_MS, past.revision_of_group(cluster, group), newest
+        draw = partial(GroupTrends, past, cluster, group, now, changes)
+        return self._groups.get((cluster, group), version, draw)
+
+    def topic(self, cluster: str, topic: str, now: int) -> TopicTrends:
+        version = now // MINUTE_MS, self._past.revision_of_topic(cluster, topic)
+        draw = partial(TopicTrends, self._past, cluster, topic, now)
+        return self._topics.get((cluster, topic), version, draw)
+
+    def spark(self, cluster: str, group: str, now: int) -> Markup:
+        """The last hour of a group, small."""
+        version = now // MINUTE_MS, self._past.revision_of_group(cluster, group)
+        draw = partial(_spark, self._past, cluster, group, now)
+        return self._sparks.get((cluster, group), version, draw)
+
+
+def _spark(past: Past, cluster: str, group: str, now: int) -> Markup:
     end = now - now % MINUTE_MS
     hour = past.group(cluster, group, end - HOUR_MS, end, MINUTE_MS)
     if all(lag is None for lag in hour["lag"]):
         return Markup("")
-    return sparkline("Late, last hour:", hour["late_ms"], _statuses(hour))
+    return sparkline("Late, last hour:", hour["late_ms"], _statuses(hour), MINUTE_MS)
+
+
+def rates_of(topics: TopicIndex, view: GroupView) -> tuple[float, float] | None:
+    """Records a second that are produced into what the group consumes, and that it consumes."""
+    known = [
+        (progress.produce_rate, progress.consume_rate)
+        for progress in topics.progress(view.cluster, view.group).values()
+    ]
+    moved = [(made, taken) for made, taken in known if made is not None and taken is not None]
+    if not moved or len(moved) < len(known):
+        return None
+    return sum(made for made, _ in moved), sum(taken for _, taken in moved)
 
 
 def _statuses(columns: Columns) -> list[str]:

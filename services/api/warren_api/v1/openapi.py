@@ -10,8 +10,10 @@ from fastapi.openapi.utils import get_openapi
 
 from warren_api.http.problem import MEDIA_TYPE, Problem, ProblemKind, documented
 from warren_api.v1.examples import BY_MODEL
+from warren_api.v1.meanings import MEANINGS, OF_MODELS, OPERATIONS
 
 PATH = "/api/v1/openapi.json"
+_PREFIX = "/api/v1"
 _PROBLEM = {"$ref": "#/components/schemas/Problem"}
 _DESCRIPTION = """What Warren knows of Kafka consumer groups: which is stuck, since when, how late,
 how long until data is lost, and why.
@@ -33,13 +35,16 @@ def document(app: FastAPI) -> dict[str, Any]:
         openapi_version="3.1.0",
         routes=app.routes,
     )
-    for path in described["paths"].values():
-        for operation in path.values():
+    for path, operations in described["paths"].items():
+        for method, operation in operations.items():
+            operation["operationId"] = OPERATIONS[method, path.removeprefix(_PREFIX)]
             _correct(operation["responses"])
     components = described["components"]
     for name in ("HTTPValidationError", "ValidationError"):  # FastAPI's own errors: not ours
         components["schemas"].pop(name, None)
     components["schemas"]["Problem"] = Problem.model_json_schema(mode="serialization")
+    for name, schema in components["schemas"].items():
+        _describe(name, schema)
     components["securitySchemes"] = {
         "bearer": {"type": "http", "scheme": "bearer"},
         "basic": {
@@ -62,6 +67,14 @@ def install(app: FastAPI) -> None:
         return app.openapi_schema
 
     app.openapi = openapi  # type: ignore[method-assign]  # as FastAPI's documentation has it
+
+
+def _describe(model: str, schema: dict[str, Any]) -> None:
+    """Says what the properties mean that do not say it themselves."""
+    for name, described in schema.get("properties", {}).items():
+        meaning = OF_MODELS.get(f"{model}.{name}") or MEANINGS.get(name)
+        if meaning and "description" not in described:
+            described["description"] = meaning
 
 
 def _correct(responses: dict[str, Any]) -> None:

@@ -10,11 +10,19 @@ const filter = document.getElementById("filter");
 let heardAt = Date.now();
 let newest = 0;
 
-function query() {
-  if (!filter) return "";
+/** What the search field asks for, from its first page on. */
+function asked() {
   const pairs = [...new FormData(filter)].filter(([, value]) => value !== "");
   const text = new URLSearchParams(pairs).toString();
   return text ? `?${text}` : "";
+}
+
+/** Times on the clock in the reader's zone; where the pointer rests they are UTC. */
+function localise(root) {
+  for (const time of root.querySelectorAll("time.clock")) {
+    const at = new Date(time.dateTime);
+    if (!Number.isNaN(at.getTime())) time.textContent = at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+  }
 }
 
 /** Someone is copying something out of the table. */
@@ -28,6 +36,7 @@ function show(html) {
     ? document.activeElement.getAttribute("href") : null;
   const left = live.querySelector(".table")?.scrollLeft ?? 0;
   live.innerHTML = html;
+  localise(live);
   const table = live.querySelector(".table");
   if (table) table.scrollLeft = left;
   if (focused) live.querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
@@ -48,7 +57,7 @@ function showSilence() {
 async function refresh() {
   const turn = ++newest;
   try {
-    const answer = await fetch(live.dataset.fragment + query(), {
+    const answer = await fetch(live.dataset.fragment + location.search, {
       headers: { Accept: "text/html" },
       signal: AbortSignal.timeout(5 * PERIOD_MS),
     });
@@ -72,12 +81,13 @@ async function run() {
 
 if (filter) {
   const apply = () => {
-    history.replaceState(null, "", location.pathname + query());
+    history.replaceState(null, "", location.pathname + asked());
     refresh();
   };
   filter.addEventListener("input", apply);
   filter.addEventListener("submit", (event) => { event.preventDefault(); apply(); });
   filter.classList.add("scripted");
 }
-document.addEventListener("visibilitychange", () => { if (!document.hidden) refresh(); });
+document.addEventListener("visibilitychange", () => { if (live && !document.hidden) refresh(); });
+localise(document);
 if (live) setTimeout(run, PERIOD_MS);

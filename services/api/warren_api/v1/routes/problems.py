@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Response
 
-from warren_api.http.problem import ProblemKind, ProblemType, ProblemTypes, plain_problem
+from warren_api.http.problem import ProblemKind, ProblemType, ProblemTypes, documented, problem
 
 
 def router() -> APIRouter:
@@ -21,12 +21,14 @@ def router() -> APIRouter:
     @routes.get(
         "/problems/{slug}",
         response_model=ProblemType,
+        responses=documented(ProblemKind.PROBLEM_NOT_FOUND),
     )
     async def one_problem(slug: str) -> ProblemType | Response:
         """One kind of problem."""
         for kind in ProblemKind:
             if kind.slug == slug:
                 return ProblemType.of(kind)
-        return plain_problem(404, f"There is no kind of problem called {slug}.")
+        detail = f"There is no kind of problem called {slug}."
+        return problem(ProblemKind.PROBLEM_NOT_FOUND, detail)
 
     return routes

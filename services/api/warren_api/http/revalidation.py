@@ -1,0 +1,61 @@
+"""Pages that a client has already are not sent once more: a weak entity tag of what they say.
+
+What a page says holds for the moment, so it is asked for each time; answered is 304 while it says
+the same.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from http import HTTPStatus
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+
+class Revalidation:
+    """ASGI middleware for HTML that comes in one piece."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
+            await self._app(scope, receive, send)
+            return
+        known = Headers(scope=scope).get("If-None-Match", "")
+        start: Message | None = None
+
+        async def send_changed(message: Message) -> None:
+            nonlocal start
+            if message["type"] == "http.response.start" and _is_page(message):
+                start = message
+                return
+            if start is not None and message["type"] == "http.response.body":
+                begun, start = start, None
+                message = _tagged(begun, message, known)
+                await send(begun)
+            await send(message)
+
+        await self._app(scope, receive, send_changed)
+
+
+def _is_page(start: Message) -> bool:
+    kind = Headers(raw=start["headers"]).get("Content-Type", "")
+    return start["status"] == HTTPStatus.OK and kind.startswith("text/html")
+
+
+def _tagged(start: Message, body: Message, known: str) -> Message:
+    """The body to be sent; `start` gets its tag, and another status where the client has it."""
+    if body.get("more_body"):
+        return body
+    tag = f'W/"{blake2b(body.get("body", b""), digest_size=12).hexdigest()}"'
+    headers = MutableHeaders(raw=start["headers"])
+    headers["ETag"] = tag
+    headers["Cache-Control"] = "private, no-cache"
+    if tag not in (each.strip() for each in known.split(",")):
+        return body
+    start["status"] = HTTPStatus.NOT_MODIFIED
+    for name in ("Content-Length", "Content-Type"):
+        del headers[name]
+    return {"type": "http.response.body", "body": b""}

@@ -1,0 +1,103 @@
+"""A group as a row of the overview: how it was judged, and what people have to do with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from warren.contracts import Acknowledgement, Cause, Silence
+from warren.objectives.limits import ObjectiveBook
+from warren.settings import ObjectiveSettings
+
+from warren_api.context import Notes, Verdicts
+from warren_api.model.group import GroupView
+from warren_api.model.verdict import Verdict
+
+OwnerOf = Callable[[str, str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the rows of one answer have in common. `now`: Unix milliseconds."""
+
+    verdicts: Verdicts
+    notes: Notes
+    owner_of: OwnerOf
+    now: int
+
+    def row(self, view: GroupView) -> GroupRow:
+        return GroupRow(view, self.verdicts(view), self)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRow:
+    """Times in Unix milliseconds, durations in milliseconds."""
+
+    view: GroupView
+    verdict: Verdict
+    asked: Asked
+
+    @property
+    def owner(self) -> str:
+        """Whose it is, as objectives say; empty where none does."""
+        return self.asked.owner_of(self.view.cluster, self.view.group)
+
+    @property
+    def silence(self) -> Silence | None:
+        return self.asked.notes.silence_of(self.view)
+
+    @property
+    def acknowledgement(self) -> Acknowledgement | None:
+        return self.asked.notes.acknowledgement_of(self.view)
+
+    @property
+    def is_looked_after(self) -> bool:
+        """Somebody has said so, or wants to hear nothing of it."""
+        return self.acknowledgement is not None or self.silence is not None
+
+    @property
+    def is_urgent(self) -> bool:
+        """Somebody has to do something."""
+        return self.verdict.is_known and (self.verdict.status == "ERR" or self.view.is_losing)
+
+    @property
+    def cause(self) -> Cause | None:
+        """As last judged, where anything speaks clearly for one."""
+        cause = self.view.event.cause
+        return cause if cause is not None and cause.is_known else None
+
+    @property
+    def since(self) -> int | None:
+        """When the open incident began, however its status has changed meanwhile; without one, when
+        the status did.
+        """
+        incident = self.view.event.incident
+        return incident.opened_at if incident and self.verdict.is_known else self.verdict.since
+
+    @property
+    def late_ms(self) -> int | None:
+        """How late, at least where only that is known."""
+        return self.view.freshness.late_ms if self.view.freshness else None
+
+    @property
+    def first_loss_at(self) -> int | None:
+        """When the first record will be lost, where that is near."""
+        left = self.view.loses_in_ms
+        measured = self.view.freshness
+        return None if left is None or measured is None else measured.event.measured_at + left
+
+    @property
+    def is_deserted(self) -> bool:
+        """It has had members, as far as its coordinator says, and has none."""
+        membership = self.view.membership
+        return membership is not None and not membership.event.members
+
+
+def owners(objectives: Sequence[ObjectiveSettings]) -> OwnerOf:
+    """Says of a group, by cluster and name, whom the first objective with an owner names."""
+    book = ObjectiveBook(objectives)
+
+    def owner_of(cluster: str, group: str) -> str:
+        return next((limit.owner for limit in book.limits_for(cluster, group) if limit.owner), "")
+
+    return owner_of

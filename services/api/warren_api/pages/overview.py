@@ -1,0 +1,142 @@
+"""All groups in one answer: which are shown, in which order, and what is to be said of them all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Literal, NamedTuple
+from urllib.parse import urlencode
+
+from warren_api.model.group import GroupView
+from warren_api.model.status_history import RecordedChange
+from warren_api.model.verdict import rank
+from warren_api.pages.group_row import Asked, GroupRow
+from warren_api.pages.search import Search
+
+GROUPS_SHOWN = 50  # on one page
+HOUR_MS = 3_600_000
+
+Sort = Literal["worst", "group", "lag", "late", "loss", "since"]
+Order = Literal["", "asc", "desc"]
+# What is looked for first: the largest lag, but the nearest loss and what has just begun.
+_FALLING: frozenset[Sort] = frozenset({"lag", "late", "since"})
+
+
+class View(NamedTuple):
+    """What is asked for, as the URL has it."""
+
+    q: str = ""
+    sort: Sort = "worst"
+    order: Order = ""
+    page: int = 1
+
+    @property
+    def is_falling(self) -> bool:
+        return self.order == "desc" if self.order else self.sort in _FALLING
+
+    def page_url(self, page: int) -> str:
+        return self._url(self._replace(page=page))
+
+    def sorted_url(self, sort: Sort) -> str:
+        """By another column, or by the same one the other way round."""
+        order: Order = "asc" if self.is_falling else "desc"
+        return self._url(View(self.q, sort, order if sort == self.sort != "worst" else ""))
+
+    def found_url(self, q: str) -> str:
+        return self._url(View(q, self.sort, self.order))
+
+    @staticmethod
+    def _url(view: View) -> str:
+        default = View()._asdict()
+        asked = {name: value for name, value in view._asdict().items() if value != default[name]}
+        return f"/?{urlencode(asked)}" if asked else "/"
+
+
+class Overview(NamedTuple):
+    """`rows`: one page of those that match; all else is about all groups. `losing` have lost
+    records, `endangered` will within the hour, the first at `first_loss_at` (Unix milliseconds).
+    """
+
+    rows: list[GroupRow]
+    first: int
+    matching: int
+    page: int
+    pages: int
+    totals: dict[str, int]
+    urgent: int
+    looked_after: int
+    losing: int
+    endangered: int
+    first_loss_at: int | None
+
+    @property
+    def groups(self) -> int:
+        return sum(self.totals.values())
+
+
+class LastChanges(NamedTuple):
+    """The newest change of all, and how many incidents ended within the last hour."""
+
+    newest: RecordedChange | None
+    ended: int
+
+
+def overview(views: Sequence[GroupView], asked: Asked, search: Search, view: View) -> Overview:
+    """`views`: worst first, as long as all are known."""
+    everything = [asked.row(each) for each in views]
+    matching = _sorted([row for row in everything if search.finds(row)], view)
+    pages = max(1, -(-len(matching) // GROUPS_SHOWN))
+    page = min(view.page, pages)
+    first = (page - 1) * GROUPS_SHOWN
+    urgent = [row for row in everything if row.is_urgent]
+    endangered = [row for row in urgent if row.view.is_losing and not row.view.lost_records]
+    return Overview(
+        rows=matching[first : first + GROUPS_SHOWN],
+        first=first,
+        matching=len(matching),
+        page=page,
+        pages=pages,
+        totals={"ERR": 0, "WARN": 0, "UNKNOWN": 0, "OK": 0}
+        | Counter(row.verdict.status for row in everything),
+        urgent=sum(not row.is_looked_after for row in urgent),
+        looked_after=sum(row.is_looked_after for row in urgent),
+        losing=sum(row.view.lost_records > 0 for row in urgent),
+        endangered=len(endangered),
+        first_loss_at=min((at for row in endangered if (at := row.first_loss_at)), default=None),
+    )
+
+
+def last_changes(changes: Iterable[RecordedChange], now: int) -> LastChanges:
+    newest: RecordedChange | None = None
+    ended = set()
+    for recorded in changes:
+        if newest is None or recorded.at >= newest.at:
+            newest = recorded
+        if recorded.change.status in ("OK", "NOTFOUND") and recorded.at > now - HOUR_MS:
+            ended.add(recorded.change.incident_id)
+    return LastChanges(newest, len(ended))
+
+
+def _sorted(rows: list[GroupRow], view: View) -> list[GroupRow]:
+    if view.sort == "worst":
+        if any(not row.verdict.is_known for row in rows):
+            rows = sorted(rows, key=lambda row: rank(row.view, row.verdict))
+        return rows[::-1] if view.order == "desc" else rows
+    if view.sort == "group":
+        return sorted(rows, key=_name, reverse=view.is_falling)
+    measure = _MEASURES[view.sort]
+    known = [(measured, row) for row in rows if (measured := measure(row)) is not None]
+    known.sort(key=lambda pair: pair[0], reverse=view.is_falling)
+    return [row for _, row in known] + [row for row in rows if measure(row) is None]
+
+
+def _name(row: GroupRow) -> tuple[str, str]:
+    return row.view.group.casefold(), row.view.cluster
+
+
+_MEASURES: dict[Sort, Callable[[GroupRow], int | None]] = {
+    "lag": lambda row: row.view.event.total_lag,
+    "late": lambda row: row.late_ms,
+    "loss": lambda row: -row.view.lost_records or row.view.time_to_loss_ms,
+    "since": lambda row: row.since,
+}

@@ -1,0 +1,148 @@
+"""The page of an incident, the list of all, and what stands where there is nothing."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+import pytest
+from api.read_pages import cells, fact, page, text
+from api.served_api import NOW, Api, late
+from warren.contracts import NotificationEvent
+from warren_api.pages.environment import command
+
+CAUSE = {"name": "no_members", "sentence": "nobody is in <it>", "action": "start them"}
+OPENED = NOW - 41 * 60_000
+ID = f"billing-{OPENED}"
+
+
+@pytest.fixture
+def api(api: Api) -> Api:
+    """billing is ERR since 41 minutes, after a minute of WARN; fine was ERR for a minute."""
+    incident = {"id": ID, "opened_at": OPENED}
+    api.put("billing", status="ERR", incident=incident, cause=CAUSE)
+    api.put("fine")
+    api.change("billing", "WARN", OPENED, explanation="commits slowly")
+    worse = {"previous": "WARN", "opened_at": OPENED, "cause": CAUSE, "total_lag": 7_000}
+    api.change("billing", "ERR", OPENED + 60_000, **worse)
+    api.change("fine", "ERR", NOW - 90_000, explanation="<b>stuck</b>")
+    api.change("fine", "OK", NOW - 30_000, previous="ERR", opened_at=NOW - 90_000)
+    return api
+
+
+def tell(api: Api, at: int, **fields: Any) -> None:
+    event = NotificationEvent(
+        cluster="demo",
+        group="billing",
+        delivery_id="d",
+        event_id="e",
+        incident_id=ID,
+        kind="changed",
+        status="ERR",
+        route="all",
+        attempt=1,
+        at=at,
+        **{"channel": "mail", "outcome": "delivered", "detail": "250 <ok>", **fields},
+    )
+    api.model.notifications.take(0, at, event.to_bytes())
+
+
+def timeline(api: Api, path: str = f"/incidents/{ID}") -> list[str]:
+    return [text(item) for item in page(api, path).select(".timeline li")]
+
+
+def test_what_happened_and_who_was_told_in_one_order(api: Api) -> None:
+    tell(api, OPENED + 61_000)
+    assert timeline(api) == [
+        "06:20 UTC 39 m ago mail , changed ERR: delivered, 250 <ok>",
+        "06:20 UTC 40 m ago ERR after WARN: nobody is in <it>",
+        "06:19 UTC 41 m ago WARN after OK: commits slowly",
+    ]
+    soup = page(api, f"/incidents/{ID}")
+    assert text(soup.h1) == "billing is ERR"  # type: ignore[arg-type]
+    (why,) = soup.select(".why")
+    assert text(why) == "Cause: nobody is in <it>. What to do: start them."
+    assert text(fact(soup, "Lasts")) == "Lasts 41 m"
+    assert text(fact(soup, "Largest lag told")).endswith("7,000")
+
+
+def test_it_says_until_when_something_has_to_be_done(api: Api) -> None:
+    api.measure("billing", late(2_700_000, time_to_loss_ms=900_000))
+    (why,) = page(api, f"/incidents/{ID}").select(".why")
+    assert "Records are lost in 15 m, at 07:15 UTC" in text(why)
+
+
+def test_it_leads_to_all_that_can_be_done(api: Api) -> None:
+    soup = page(api, f"/incidents/{ID}")
+    links = [str(a["href"]) for a in soup.select("main a")]
+    for path in ("/groups/demo/billing", "/groups/demo/billing/silence", f"/incidents/{ID}"):
+        assert path in links
+    assert f"/api/v1/incidents/{ID}" in links
+    assert api.get(f"/api/v1/incidents/{ID}").json()["id"] == ID
+    assert text(soup.select(".note code")[0]) == f"warren ack {ID}"
+    assert soup.form is not None
+
+
+def test_one_that_is_over_says_how_long_it_was(api: Api) -> None:
+    path = f"/incidents/fine-{NOW - 90_000}"
+    soup = page(api, path)
+    assert text(soup.h1) == "fine was ERR"  # type: ignore[arg-type]
+    assert text(fact(soup, "Lasted")) == "Lasted 1 m until 06:59 UTC"
+    assert soup.form is None
+    assert timeline(api, path) == [
+        "06:59 UTC 30 s ago OK after ERR; 1 behind",
+        "06:58 UTC 1 m 30 s ago ERR after OK: <b>stuck</b>",
+    ]
+
+
+def test_an_opening_that_is_forgotten_is_there(api: Api) -> None:
+    api.put("old", status="ERR", incident={"id": "old-1", "opened_at": NOW - 3_600_000})
+    (opening,) = timeline(api, "/incidents/old-1")
+    assert opening.startswith("06:00 UTC 1 h ago It began.")
+
+
+def test_all_incidents_open_ones_first(api: Api) -> None:
+    for path in ("/incidents", "/fragments/incidents"):
+        soup = page(api, path)
+        (live,) = soup.select("[data-announcement]")
+        assert live["data-announcement"] == "1 incidents are open"
+        rows = [cells(row) for row in soup.select("tbody tr")]
+        assert [row["Group"] for row in rows] == ["billing demo", "fine demo"]
+        assert rows[0]["Trouble"] == "nobody is in <it>"
+        assert [row["Lasted"] for row in rows] == ["open", "1 m"]
+    api.request(
+        "POST", f"/incidents/{ID}", content="by=ada", headers={"Origin": "http://localhost"}
+    )
+    (first, *_) = page(api, "/incidents").select("tbody tr")
+    assert cells(first)["Looked after by"] == "ada"
+    assert "ada looks after it" in " ".join(timeline(api))
+
+
+def test_no_incident_at_all() -> None:
+    assert "No incident is open" in page(Api(), "/incidents").get_text()
+
+
+def test_people_get_a_page_where_there_is_nothing(api: Api) -> None:
+    accepts = {"Accept": "text/html,application/xhtml+xml"}
+    answer = api.get("/nothing/%3Cb%3Ehere", headers=accepts)
+    assert answer.status_code == 404
+    assert "There is nothing here" in answer.text
+    assert "/nothing/&lt;b&gt;here" in answer.text
+    assert api.get("/nothing").headers["content-type"].startswith("text/plain"), "as Burrow"
+    assert api.get("/v3/nothing", headers=accepts).headers["content-type"] != "text/html"
+    assert "problem+json" in api.get("/api/nothing", headers=accepts).headers["content-type"]
+
+
+@pytest.mark.parametrize("name", ["billing", "it's $(rm -rf) `x`", "-a b"])
+def test_a_command_is_taken_as_it_is_meant(name: str) -> None:
+    assert shlex.split(command("ack", name)) == ["warren", "ack", name]
+    assert "\u202e" not in command(f"{name}\u202e")
+
+
+def test_every_page_has_its_json(api: Api) -> None:
+    for path in ("/", "/incidents", "/groups/demo/billing", "/topics/demo/orders"):
+        links = [str(a["href"]) for a in page(api, path).select("main .note a")]
+        (json,) = [link for link in links if link.startswith("/api/v1") and "history" not in link]
+        assert api.get(json).status_code == 200
+    (said,) = page(api, "/groups/demo/billing").select(".note code")
+    assert text(said) == "warren status --cluster demo --group '^billing$'"

@@ -1,0 +1,120 @@
+"""What is written into the search field."""
+
+from __future__ import annotations
+
+import pytest
+from api.read_pages import fill, page, text
+from api.served_api import NOW, Api, late, topic
+from warren.contracts import Silence
+from warren.settings import ClusterSettings, ObjectiveSettings, Settings
+
+HOUR = 3_600_000
+
+
+@pytest.fixture
+def api() -> Api:
+    """billing ERR and 1 h late, mailer WARN on cluster eu, fine OK with lag 500, a:b OK."""
+    settings = Settings(
+        clusters={"demo": ClusterSettings(bootstrap="broker:9092")},
+        objectives=[
+            ObjectiveSettings(name="all", max_freshness=60),
+            ObjectiveSettings(name="b", groups=["^bill"], max_freshness=60, owner="Team <Pay>"),
+        ],
+    )
+    api = fill(Api(settings=settings))
+    api.measure("billing", late(HOUR, time_to_loss_ms=HOUR // 2))
+    member = {"member_id": "m", "client_id": "Billing-7", "host": "/10.9.8.7"}
+    api.describe("billing", members=[member])
+    api.put("fine", total_lag=500, topics={"payments": topic({})})
+    api.put("a:b")
+    return api
+
+
+def found(api: Api, q: str) -> list[str]:
+    answer = api.get("/", params={"q": q})
+    assert answer.status_code == 200
+    rows = page(api, str(answer.url)).select("tbody th a")
+    return sorted(a.get_text() for a in rows)
+
+
+@pytest.mark.parametrize(
+    ("q", "expected"),
+    [
+        ("", ["a:b", "billing", "fine", "mailer"]),
+        ("BILL", ["billing"]),
+        ("payments", ["fine"]),  # a topic
+        ("billing-7", ["billing"]),  # a client
+        ("10.9.8", ["billing"]),  # a host
+        ("client:billing-7 host:10.9", ["billing"]),
+        ("group:10.9", []),
+        ("topic:orders status:ok", ["a:b"]),
+        ("status:err,warn", ["billing", "mailer"]),
+        ("status:bad -cluster:eu", ["billing"]),
+        ("-status:ok", ["billing", "mailer"]),
+        ("late:>10m", ["billing"]),
+        ("late:>1h", []),
+        ("late:>=1h", ["billing"]),
+        ("late:<30m", []),  # of the others nobody knows
+        ("loss:<1h", ["billing"]),
+        ("lag:>1000", ["billing"]),
+        ("lag:500", ["billing", "fine"]),
+        ("lag:=500", ["fine"]),
+        ("lag:<1k -lag:=500", ["a:b", "mailer"]),
+        ("since:>4m", ["billing"]),
+        ("owner:pay", ["billing"]),
+        ('owner:"team <pay>"', ["billing"]),
+        ("is:losing", []),
+        ("is:endangered", ["billing"]),
+        ("a:b", ["a:b"]),  # no key: names have colons
+        ('"demo/fi"', ["fine"]),
+        ("fine billing", []),
+    ],
+)
+def test_what_is_found(api: Api, q: str, expected: list[str]) -> None:
+    assert found(api, q) == expected
+
+
+@pytest.mark.parametrize(
+    ("q", "problem"),
+    [
+        ("status:er", "status: is one of bad, err, warn, unknown, ok."),
+        ("late:>soon", "late: is a time, such as >10m."),
+        ("late:5", "late: is a time, such as >10m."),
+        ("lag:<b>", "lag: is a number, such as >1000."),
+        ("is:gone", "is: is one of losing, endangered, acknowledged, silenced, empty."),
+    ],
+)
+def test_what_is_not_understood_is_said(api: Api, q: str, problem: str) -> None:
+    soup = page(api, str(api.get("/", params={"q": q}).url))
+    assert [text(said) for said in soup.select(".problem")] == [problem]
+    assert not soup.select("tbody tr")
+    field = soup.select_one("#q")
+    assert field is not None
+    assert field["value"] == q
+
+
+def test_what_people_have_said_is_found(api: Api) -> None:
+    silence = Silence(
+        id="s",
+        cluster="",
+        group="^fine$",
+        begins_at=NOW,
+        ends_at=NOW + HOUR,
+        by="ada",
+        why="x",
+        created_at=NOW,
+    )
+    api.model.silences.apply(b"s", silence.to_bytes())
+    assert found(api, "is:silenced") == ["fine"]
+
+
+def test_groups_without_a_verdict_are_found_by_name_alone(api: Api) -> None:
+    api.describe("thumbnails", protocol="share")
+    for q, count in (("thumb", 1), ("demo/thumb", 1), ("status:ok", 0), ("-thumb", 0)):
+        soup = page(api, str(api.get("/", params={"q": q}).url))
+        assert len(soup.select(".not-judged li")) == count, q
+
+
+def test_an_owner_is_shown(api: Api) -> None:
+    (row,) = page(api, "/?q=billing").select("tbody tr")
+    assert "demo · Team <Pay>" in text(row)

@@ -1,0 +1,71 @@
+"""Every page in Chromium as people see it: wide, on a phone, in the dark.
+
+Pictures are left in `.warren/screenshots/`; axe-core finds nothing, nothing is cut off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from api.served_api import served
+from axe_playwright_python.sync_playwright import Axe
+from browser.scenes import everything, starting, thousand
+from playwright.sync_api import Page
+
+pytestmark = pytest.mark.integration
+
+PICTURES = Path(__file__).parents[2] / ".warren" / "screenshots"
+Scheme = Literal["light", "dark"]
+LOOKS: tuple[tuple[str, int, Scheme], ...] = (
+    ("wide", 1400, "light"),
+    ("phone", 390, "light"),
+    ("dark", 1400, "dark"),
+)
+IN_ALL_LOOKS = ("overview", "group-stop", "group-unknown", "topic", "incident", "incidents")
+SCENES = {"": everything, "starting": starting, "thousand": thousand}
+PAGES = {
+    "overview": "/",
+    "overview-sorted": "/?sort=lag&q=status:err",
+    "overview-not-understood": "/?q=late:soon",
+    "group-stop": "/groups/demo/stopped",
+    "group-stall": "/groups/demo/stalled",
+    "group-rewind": "/groups/demo/rewound",
+    "group-beyond-end": "/groups/demo/beyond",
+    "group-warn": "/groups/demo/slow",
+    "group-losing": "/groups/demo/losing",
+    "group-ok": "/groups/demo/fine",
+    "group-unknown": "/groups/staging/lost-sight-of",
+    "group-not-judged": "/groups/demo/thumbnails",
+    "group-not-there": "/groups/demo/nobody",
+    "silence": "/groups/demo/stopped/silence",
+    "topic": "/topics/demo/orders",
+    "incidents": "/incidents",
+    "incident": "/incidents/incident-stopped",
+    "not-found": "/nothing",
+    "starting": "/",
+    "thousand": "/",
+}
+
+
+@pytest.fixture(scope="module")
+def sites() -> Iterator[dict[str, str]]:
+    """Addresses by scene."""
+    with ExitStack() as stack:
+        yield {name: stack.enter_context(served(fill())) for name, fill in SCENES.items()}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_fit_to_be_seen(page: Page, sites: dict[str, str], name: str) -> None:
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    page.goto(sites.get(name, sites[""]) + PAGES[name])
+    for look, width, scheme in LOOKS if name in IN_ALL_LOOKS else LOOKS[:1]:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=scheme)
+        page.screenshot(path=PICTURES / f"{name}-{look}.png", full_page=True)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, look
+        found = Axe().run(page)
+        assert found.violations_count == 0, f"{look}: {found.generate_report()}"
