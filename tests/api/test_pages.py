@@ -121,6 +121,22 @@ def test_one_sentence_says_how_many_need_somebody(filled: Api) -> None:
     assert headline(filled) == "No group needs you. 5 are UNKNOWN."
 
 
+def test_all_is_well_only_where_everything_is_ok(api: Api) -> None:
+    def said() -> tuple[str, bool]:
+        (line,) = page(api, "/").select(".headline")
+        return text(line), "ok" in line.get_attribute_list("class")
+
+    api.put("fine")
+    assert said() == ("No group needs you.", True)
+    api.put("slow", status="WARN")
+    assert said() == ("No group needs you; 1 falls behind.", False)
+    api.put("slow")
+    api.feed = FeedState(ready=True, problem="no broker answers")
+    assert said() == ("No group needs you.", False)
+    api.clock.advance(300)
+    assert said() == ("No group needs you. 2 are UNKNOWN.", False)
+
+
 def test_what_changed_last(filled: Api) -> None:
     (said,) = page(filled, "/").select(".newest")
     assert text(said) == "Nothing has changed as long as Warren remembers."
