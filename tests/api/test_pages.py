@@ -6,7 +6,7 @@ import re
 
 import pytest
 from api.read_pages import NONE, STOPPED, cells, fill, page, row_of, text
-from api.served_api import NOW, Api, late, topic
+from api.served_api import NOW, Api, late, paced, topic
 from warren.contracts import Acknowledgement, ClusterEvent
 from warren_api.model.feed_state import FeedState
 from warren_api.pages.overview import GROUPS_SHOWN
@@ -135,6 +135,11 @@ def test_all_is_well_only_where_everything_is_ok(api: Api) -> None:
     assert said() == ("No group needs you.", False)
     api.clock.advance(300)
     assert said() == ("No group needs you. 2 are UNKNOWN.", False)
+
+
+def test_a_group_that_is_well_shows_what_it_moves(filled: Api) -> None:
+    filled.measure("fine", paced(5.0, 4.0), paced(2.0, 3.5))
+    assert cells(row_of(filled, "fine"))["Trouble"] == "7/s in, 7.5/s out"
 
 
 def test_what_changed_last(filled: Api) -> None:
