@@ -6,7 +6,7 @@ import re
 
 import pytest
 from api.read_pages import NONE, STOPPED, cells, fill, page, row_of, text
-from api.served_api import NOW, Api, late, topic
+from api.served_api import NOW, Api, late, paced, topic
 from warren.contracts import Acknowledgement, ClusterEvent
 from warren_api.model.feed_state import FeedState
 from warren_api.pages.overview import GROUPS_SHOWN
@@ -119,6 +119,27 @@ def test_one_sentence_says_how_many_need_somebody(filled: Api) -> None:
     assert headline(filled).startswith("2 groups need you; 1 is looked after or silenced; 1 loses")
     filled.clock.advance(300)
     assert headline(filled) == "No group needs you. 5 are UNKNOWN."
+
+
+def test_all_is_well_only_where_everything_is_ok(api: Api) -> None:
+    def said() -> tuple[str, bool]:
+        (line,) = page(api, "/").select(".headline")
+        return text(line), "ok" in line.get_attribute_list("class")
+
+    api.put("fine")
+    assert said() == ("No group needs you.", True)
+    api.put("slow", status="WARN")
+    assert said() == ("No group needs you; 1 falls behind.", False)
+    api.put("slow")
+    api.feed = FeedState(ready=True, problem="no broker answers")
+    assert said() == ("No group needs you.", False)
+    api.clock.advance(300)
+    assert said() == ("No group needs you. 2 are UNKNOWN.", False)
+
+
+def test_a_group_that_is_well_shows_what_it_moves(filled: Api) -> None:
+    filled.measure("fine", paced(5.0, 4.0), paced(2.0, 3.5))
+    assert cells(row_of(filled, "fine"))["Trouble"] == "7/s in, 7.5/s out"
 
 
 def test_what_changed_last(filled: Api) -> None:

@@ -71,7 +71,7 @@ def test_pages_do_not_show_it_green(dark: Api) -> None:
     soup = page(dark, "/")
     rows = [cells(row) for row in soup.select("tbody tr")]
     assert [row["Status"] for row in rows] == ["UNKNOWN was ERR", "UNKNOWN was OK", "OK"]
-    assert "cluster unreachable for 1 h" in rows[0]["Worst partition"]
+    assert "cluster unreachable for 1 h" in rows[0]["Trouble"]
     totals = [text(total) for total in soup.select(".totals li")]
     assert totals == ["0 ERR", "0 WARN", "2 UNKNOWN", "1 OK", "3 groups on 2 clusters"]
     assert soup.title is not None
