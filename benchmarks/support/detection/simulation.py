@@ -202,7 +202,8 @@ class _Play:
         pause = np.where(self._irregular, np.maximum(drawn, 1), pause)
         pause = np.where(self._batch & self._running, BATCH_COMMIT, pause)
         self._next_commit = np.where(due, second + pause, self._next_commit)
-        return makes.astype(np.int64)
+        made: Ints = makes.astype(np.int64)
+        return made
 
     def _faults(self, second: int) -> Ints:
         """A fault hurts while there is something to read, from when a commit was due."""
