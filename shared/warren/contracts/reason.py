@@ -14,6 +14,8 @@ ReasonName = Literal[
     "lag_not_shrinking",  # the lag stayed or grew between all commits of the window
     "beyond_log_end",  # the committed offset is one that the log does not have (any more)
     "lag_growing",  # the log grows faster than the group reads, beyond its rhythm
+    "not_catching_up",  # far behind, and the lag does not shrink
+    "replaying",  # the committed offset went back, and the group reads on from there
 ]
 # Why an incident ended without the group being OK.
 EndReasonName = Literal["group_deleted", "group_expired", "group_forgotten"]

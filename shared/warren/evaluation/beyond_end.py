@@ -2,7 +2,8 @@
 
 The log end is read after the commits, so it is below one of them only where records are gone that
 the group had read (truncated, or the topic was made anew) or where the offset was never the log's.
-A leader that has just moved may say too little once, so two looks are needed.
+A leader that has just moved may say too little once, so two looks are needed. Where nobody could
+read a log end since, the group may have read what came meanwhile.
 """
 
 from __future__ import annotations
@@ -41,5 +42,6 @@ def beyond_end(evidence: Evidence) -> Bools:
     is_beyond = windows.occupied[:, -2:] & (offset > looks.max(axis=1)[:, None])
     seen_at = windows.column(Column.OBSERVED_AT)[:, -2:]
     seen_before = is_beyond & (seen_at < np.reshape(evidence.now_ms, (-1, 1)))
+    seen_before &= seen_at <= windows.log_ends_at[:, None]
     found: Bools = known & is_beyond[:, -1] & seen_before.any(axis=1)
     return found

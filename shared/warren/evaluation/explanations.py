@@ -13,7 +13,15 @@ import numpy as np
 from warren.contracts.reason import ReasonName
 from warren.contracts.status import Status
 from warren.evaluation.evidence import Evidence
-from warren.evaluation.learning import Figure, Mark, Track
+from warren.evaluation.learning import (
+    LATE,
+    LEAST_WAIT_MS,
+    Figure,
+    Mark,
+    Track,
+    late_ms,
+    remaining_ms,
+)
 from warren.evaluation.onset import Began, Onset, onset_of
 from warren.evaluation.pace import log_at_rest, produced_per_s
 from warren.evaluation.policies import Statuses
@@ -210,7 +218,7 @@ def _learnt(part: _Part, i: int, track: Track) -> Explanation:
         usual = figures[Figure.COMMIT_PAUSE]
         if usual > part.silence(i):  # a commit came late, and of the same offset
             return Explanation("no_commit", _stands(part, i, waited, behind))
-        told = "usual pause not known yet" if usual < 0 else f"usual pause {duration(usual)}"
+        told = _usual_pause(usual, marks[Mark.PAUSE])
         return Explanation("no_commit", _no_commit(part.silence(i), told, behind))
     if status is Status.STALL:
         return Explanation("no_progress", _no_progress(marks[Mark.COMMITTED], waited, behind))
@@ -218,11 +226,41 @@ def _learnt(part: _Part, i: int, track: Track) -> Explanation:
         ago = now - marks[Mark.REWOUND_AT]
         back = _went_back(marks[Mark.REWOUND_FROM], ago, marks[Mark.COMMITTED], behind)
         return Explanation("rewind", back)
+    if marks[Mark.REWOUND_FROM] >= 0:
+        return Explanation("replaying", _replays(marks, figures, part.lag[i], now, behind))
+    if marks[Mark.GROWING] == LATE:
+        late = duration(_late(track, i, part.lag[i], now))
+        told = f"about {late} late, and not catching up; {behind}"
+        return Explanation("not_catching_up", told)
     since = duration(now - marks[Mark.BEHIND_SINCE])
     above = f"for {since} above what the usual pause explains"
     if UNKNOWN < part.lag_before[i] < part.lag[i]:
         return Explanation("lag_growing", f"lag growing, {above}; {behind}")
     return Explanation("lag_growing", f"lag {above}, not growing just now; {behind}")
+
+
+def _usual_pause(mean: float, longest: int) -> str:
+    """Milliseconds; a mean below 0 is not known."""
+    if longest > max(2 * mean, LEAST_WAIT_MS):
+        return f"usually pauses up to {duration(longest)}"
+    return "usual pause not known yet" if mean < 0 else f"usual pause {duration(mean)}"
+
+
+def _late(track: Track, i: int, lag: int, now: int) -> float:
+    """Milliseconds."""
+    one = track.marks[:, i : i + 1], track.figures[:, i : i + 1]
+    return float(late_ms(*one, np.array([lag]), now)[0])
+
+
+def _replays(marks: list[int], figures: list[float], lag: int, now: int, behind: str) -> str:
+    before, ago = marks[Mark.REWOUND_FROM], now - marks[Mark.REWOUND_AT]
+    left = remaining_ms(marks[Mark.PAUSE], figures, lag)
+    caught_up = "not catching up" if left is None else f"caught up in about {duration(left)}"
+    place = grouped(marks[Mark.COMMITTED])
+    return (
+        f"replaying: went back from {grouped(before)} {duration(ago)} ago, is at {place}, "
+        f"{caught_up}; {behind}"
+    )
 
 
 def _stands(part: _Part, i: int, waited: float, behind: str) -> str:

@@ -7,6 +7,7 @@ client's clock matters. docs/evaluation.md gives the reasons.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import TypeAlias
@@ -18,16 +19,25 @@ from warren.evaluation.windows import UNKNOWN, Bools, Int64
 
 Floats: TypeAlias = NDArray[np.float64]
 
+# What was kept before there were LEVEL_AT and ODD_AT.
+_EARLIER_MARKS = 19
 # A wait that was no trouble is remembered for so many of its own length.
-MEMORY = 32
-# One that was is forgotten this much more slowly than time goes by.
+MEMORY = 128
+# One that was is forgotten this much more slowly than time goes by,
 ACCIDENT = 2
-# A wait is too long when it is longer than all of these: what a rebalance or a restart may take,
+# and one that need not have been much more slowly: it comes again, hours later maybe.
+PAUSE_ACCIDENT = 40
+LONGEST_PAUSE_MS = 11 * 60_000
+# What a rebalance may take is learnt from the first one, and that the next may take this long.
+REBALANCE_MS = 200_000
+REBALANCE_LEARNT_MS = 150_000
+# A wait is too long when it is longer than all of these: what a quick rebalance may take,
 LEAST_WAIT_MS = 45_000
 # until enough waits have been seen,
 UNLEARNT_WAIT_MS = 5 * 60_000
-# and so many times the longest of late.
-TIMES = 2
+# and the longest of late, by a half: twice a short one, a third more of what is longer than 5 min.
+SHORT_MS = 30_000
+LONG_MS = 5 * 60_000
 # After so long without an observation nobody knows what happened meanwhile: nothing is learnt.
 BLIND_MS = 5 * 60_000
 # Once lag 0 was seen, so many commits that leave a lag of 1 until that counts as caught up again.
@@ -41,6 +51,10 @@ SLOWER = 4
 LEAST_PAUSE_MS = 10_000
 # A growing lag is no trouble for this long, or for twice as long as it usually is behind.
 BURST_MS = 90_000
+# A backlog that does not shrink is late from here, or from so many times the longest wait of late.
+LATE_MS = 5 * 60_000
+LATE_TIMES = 3
+LATE = 2  # as a mark of GROWING
 _LONGEST_MS = 30 * 86_400_000
 
 
@@ -65,7 +79,9 @@ class Mark(IntEnum):
     REWOUND_AT = 15
     ADVANCED_AT = 16
     PEAK = 17  # most lag that an advance has left since then
-    GROWING = 18  # 1 once the lag was found growing, until it shrinks
+    GROWING = 18  # 1 once the lag was found growing, until it shrinks; 2: late all the same
+    LEVEL_AT = 19  # newest observation with no more lag than is explained
+    ODD_AT = 20  # when that odd pause ended
 
 
 class Figure(IntEnum):
@@ -117,6 +133,17 @@ class Track:
         marks = np.repeat(_FRESH[:, None], partitions, axis=1)
         return cls(marks, np.full((len(Figure), partitions), float(UNKNOWN)))
 
+    @classmethod
+    def kept(cls, marks: Int64, figures: Floats) -> Track | None:
+        """What was stored, by an earlier version maybe; None where nobody knows what it means."""
+        if len(figures) != len(Figure):
+            return None
+        if len(marks) == _EARLIER_MARKS:
+            behind, seen = marks[Mark.BEHIND_SINCE], marks[Mark.SEEN_AT]
+            level = np.where(behind >= 0, behind, seen)
+            return cls(np.concatenate([marks, [level], [seen]]), figures)
+        return cls(marks, figures) if len(marks) == len(Mark) else None
+
     def take(self, rows: Int64) -> Track:
         """A copy with these partitions; a negative row is a partition never observed."""
         partitions = self.marks.shape[1]
@@ -153,8 +180,31 @@ def patience_ms(marks: Int64) -> Int64:
     """[partition] how long the offset may stand still while there is something to read."""
     unknown = (ENOUGH_WAITS - marks[Mark.WAITS]) / ENOUGH_WAITS
     least = np.maximum(LEAST_WAIT_MS, UNLEARNT_WAIT_MS * unknown).astype(np.int64)
-    patience: Int64 = np.maximum(least, marks[Mark.PAUSE] * TIMES)
+    pause = marks[Mark.PAUSE]
+    usual = pause + np.minimum(pause // 2, LONG_MS // 2) + np.minimum(pause // 2, SHORT_MS)
+    usual += np.maximum(pause - LONG_MS, 0) // 3
+    patience: Int64 = np.maximum(least, usual)
     return patience
+
+
+def late_ms(marks: Int64, figures: Floats, lag: Int64, now: int | Int64) -> Floats:
+    """[partition] how late it is, about: no longer than it has not been level with the log, and no
+    longer than its lag takes to be written.
+    """
+    written = np.maximum(lag, 0) * 1000.0 / np.maximum(figures[Figure.PRODUCED], 1e-6)
+    late: Floats = np.minimum(written, _span(now, marks[Mark.LEVEL_AT]))
+    return late
+
+
+def remaining_ms(pause: int, figures: Sequence[float], lag: int) -> float | None:
+    """Until a partition is level with its log, at the pace of late; None where it comes no nearer.
+
+    Both averages follow a steady lag by their spans: what they differ by is what it lost between.
+    """
+    shrinks = figures[Figure.LAG_SLOW] - figures[Figure.LAG_QUICK]
+    if shrinks <= 0:
+        return None
+    return lag * max(2 * pause, LAG_MS) * (SLOWER - 1) / shrinks
 
 
 def explained_lag(marks: Int64, figures: Floats, allowed_lag: int | Int64) -> Floats:
@@ -169,8 +219,12 @@ def _learn(marks: Int64, figures: Floats, sighting: Sighting, blind_ms: int) -> 
     """`marks` and `figures` are those of the partitions that were seen; changed in place."""
     committed, now = sighting.committed, sighting.at
     log_end = np.where(sighting.log_end >= 0, sighting.log_end, marks[Mark.LOG_END])
-    # Nothing to start from: never seen, not committed (any more), or a log that was made anew.
-    lost = (marks[Mark.COMMITTED] < 0) | (committed < 0) | (log_end < marks[Mark.LOG_END])
+    fell = log_end < marks[Mark.LOG_END]
+    # Nothing to start from: never seen, not committed (any more), or a log that was made anew. One
+    # whose end only seems to have gone back is still read where it was.
+    lost = (marks[Mark.COMMITTED] < 0) | (committed < 0)
+    beyond = marks[Mark.COMMITTED] > marks[Mark.LOG_END]
+    lost |= (committed < marks[Mark.COMMITTED]) & (fell | (beyond & (marks[Mark.LOG_END] >= 0)))
     if lost.any():
         marks[:, lost] = _FRESH[:, None]
         figures[:, lost] = UNKNOWN
@@ -184,8 +238,14 @@ def _learn(marks: Int64, figures: Floats, sighting: Sighting, blind_ms: int) -> 
     _learn_wait(marks, sighting, lag, elapsed, advanced, sure)
     _learn_commits(marks, figures, sighting, advanced, sure)
     _learn_rewind(marks, committed, now, ~lost)
-    _learn_rates(marks, figures, log_end, elapsed, sure)
-    _learn_backlog(marks, figures, sighting, lag, elapsed, advanced & sure)
+    _learn_rates(marks, figures, log_end, elapsed, sure & ~fell)
+    # What was left before a long silence, or a step back, says nothing of what is left after it.
+    anew = advanced & (_span(now, marks[Mark.ADVANCED_AT]) > patience_ms(marks))
+    anew |= ~lost & (committed < marks[Mark.COMMITTED])
+    if anew.any():
+        averages = [Figure.LAG_QUICK, Figure.LAG_SLOW]
+        figures[averages] = np.where(anew, lag, figures[averages])
+    _learn_backlog(marks, figures, sighting, lag, elapsed, advanced & sure, lost)
     marks[Mark.SEEN_AT] = now
     marks[Mark.ADVANCED_AT] = np.where(advanced | lost, now, marks[Mark.ADVANCED_AT])
     marks[Mark.COMMITTED] = committed
@@ -207,13 +267,30 @@ def _learn_wait(
     wait = np.where(since >= 0, _span(sighting.at, since), elapsed)
     ended = advanced & sure
     too_long = wait > patience_ms(marks)
-    fade = np.where(ended, wait // MEMORY, 0)  # not while there is nothing to wait for
-    _remember(marks, Mark.PAUSE, Mark.ODD_PAUSE, wait, ended, too_long, fade, elapsed)
+    _remember_pause(marks, wait, ended, too_long, sighting.at)
     marks[Mark.WAITS] = np.minimum(marks[Mark.WAITS] + ended, ENOUGH_WAITS)
     waiting = lag > caught_up_lag(marks, sighting.allowed_lag)
     moved = advanced | (sighting.committed < marks[Mark.COMMITTED])
     since = np.where(moved | (since < 0), sighting.at, since)
     marks[Mark.WAITING_SINCE] = np.where(waiting, since, UNKNOWN)
+
+
+def _remember_pause(
+    marks: Int64, wait: Int64, ended: Bools, too_long: Bools, now: int | Int64
+) -> None:
+    """One that was too long may be an accident. A second one shows a habit: soon after, or hours
+    later where no crash would have been found meanwhile. What a rebalance may take is one at once.
+    """
+    odd = marks[Mark.ODD_PAUSE]
+    slower = np.where(odd <= LONGEST_PAUSE_MS, PAUSE_ACCIDENT, ACCIDENT)
+    before = np.maximum(odd - _span(now, marks[Mark.ODD_AT]) // slower, 0)
+    habit = (before >= wait // 3) | (wait <= REBALANCE_MS)
+    learnt = np.where(too_long, np.where(habit, np.maximum(wait, REBALANCE_LEARNT_MS), 0), wait)
+    faded = np.maximum(marks[Mark.PAUSE] - np.where(ended, wait // MEMORY, 0), 0)
+    marks[Mark.PAUSE] = np.where(ended, np.maximum(faded, learnt), faded)
+    noted = ended & too_long & (wait >= before)
+    marks[Mark.ODD_PAUSE] = np.where(noted, wait, odd)
+    marks[Mark.ODD_AT] = np.where(noted, now, marks[Mark.ODD_AT])
 
 
 def _span(until: int | Int64, since: Int64) -> Int64:
@@ -297,6 +374,7 @@ def _learn_backlog(
     lag: Int64,
     elapsed: Int64,
     advanced: Bools,
+    lost: Bools,
 ) -> None:
     """Whether what an advance leaves to read gets more and more.
 
@@ -321,5 +399,31 @@ def _learn_backlog(
     starts = advanced & behind & too_long & rises
     peak = np.where(advanced, np.maximum(marks[Mark.PEAK], lag), marks[Mark.PEAK])
     marks[Mark.PEAK] = np.where(behind, peak, 0)
-    goes_on = behind & (rise > 0)
-    marks[Mark.GROWING] = np.where(marks[Mark.GROWING] > 0, goes_on, starts)
+    level = lost | ((lag >= 0) & (lag <= explained))
+    marks[Mark.LEVEL_AT] = np.where(level, sighting.at, marks[Mark.LEVEL_AT])
+    was = marks[Mark.GROWING]
+    grows = behind & np.where(was == 1, rise > 0, starts)
+    too_long = behind & (length > BURST_MS)
+    late = _is_late(marks, figures, sighting, lag, rise, explained, advanced, behind, too_long)
+    marks[Mark.GROWING] = np.where(grows, 1, np.where(late, LATE, 0))
+
+
+def _is_late(
+    marks: Int64,
+    figures: Floats,
+    sighting: Sighting,
+    lag: Int64,
+    rise: Floats,
+    explained: Floats,
+    advanced: Bools,
+    behind: Bools,
+    too_long: Bools,
+) -> Bools:
+    """A backlog that is neither growing nor shrinking, by more than the dead band."""
+    was = marks[Mark.GROWING] == LATE
+    limit = np.maximum(LATE_MS, LATE_TIMES * marks[Mark.PAUSE])
+    late = late_ms(marks, figures, lag, sighting.at)
+    far = behind & (lag > marks[Mark.PEAK] / 2)
+    starts = advanced & too_long & (late > limit) & (rise >= -explained / 4)
+    is_late: Bools = far & np.where(was, late > limit / 2, starts)
+    return is_late

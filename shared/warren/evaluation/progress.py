@@ -9,6 +9,9 @@ from warren.contracts.status import Status
 from warren.evaluation.learning import Mark, Track, caught_up_lag, explained_lag, patience_ms
 from warren.evaluation.windows import Bools, Int64
 
+# A rewind is told as such for so long; who then reads on replays.
+TOLD_MS = 60_000
+
 
 def waited_ms(track: Track, now_ms: int | Int64) -> Int64:
     """[partition] how long it has stood still; 0 while nothing is to be read."""
@@ -21,13 +24,15 @@ def judge(track: Track, now_ms: int | Int64, allowed_lag: int | Int64) -> NDArra
     marks = track.marks
     patience = patience_ms(track.marks)
     too_long = waited_ms(track, now_ms) > patience
+    rewound = _rewound(track, now_ms, patience, allowed_lag)
+    replays = ~too_long & is_replaying(track, now_ms)
     return np.select(
         [
             _nothing_to_read(track, allowed_lag),
-            _rewound(track, now_ms, patience, allowed_lag),
+            rewound & ~replays,
             too_long & _keeps_committing(track, now_ms, patience),
             too_long,
-            marks[Mark.GROWING] > 0,
+            rewound | (marks[Mark.GROWING] > 0),
         ],
         [
             np.uint8(Status.OK),
@@ -59,6 +64,14 @@ def _rewound(track: Track, now_ms: int | Int64, patience: Int64, allowed_lag: in
     lasting = now_ms - marks[Mark.REWOUND_AT] > patience
     rewound: Bools = was_back & (large | lasting)
     return rewound
+
+
+def is_replaying(track: Track, now_ms: int | Int64) -> Bools:
+    """[partition] it went back, was told of, and reads what it has read before."""
+    marks = track.marks
+    at = marks[Mark.REWOUND_AT]
+    replays: Bools = (at >= 0) & (marks[Mark.ADVANCED_AT] > at) & (now_ms - at >= TOLD_MS)
+    return replays
 
 
 def _keeps_committing(track: Track, now_ms: int | Int64, patience: Int64) -> Bools:

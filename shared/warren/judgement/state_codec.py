@@ -3,8 +3,8 @@
 Layout, little-endian: version, kind, then what `_GROUP` or `_GONE` names, the partitions as JSON,
 the columns. A column of windows is stored as the newest value (64 bits) and the distances of the
 others from it, in 32 bits when they all fit. About 300 bytes a partition with ten intervals. Where
-policy `progress` judges, its track follows, 185 bytes a partition: how many marks and figures there
-are (a version that has others learns anew), then those. Then, when the log ends were seen: one time
+policy `progress` judges, its track follows, 201 bytes a partition: how many marks and figures there
+are (`Track.kept` says which it can read), then those. Then, when the log ends were seen: one time
 where it is the same for all partitions. At the end the offset of the last event in
 `warren.offsets`, when the last incidents opened, while some partition is not OK, when that began,
 32 bytes a partition, and while an observation has come in part, what its parts told of the logs.
@@ -32,7 +32,6 @@ from warren.contracts.status import Status
 from warren.errors import WarrenError
 from warren.evaluation import UNKNOWN, Began, Column, Int64, Onset, Track, Windows
 from warren.evaluation.commit_convention import CommitEvidence, Commits, Rest
-from warren.evaluation.learning import Figure, Mark
 from warren.judgement.layout import Layout
 from warren.judgement.log_columns import LogColumn
 from warren.judgement.observation import LATEST_MOMENT
@@ -316,9 +315,7 @@ class _Reader:
         marks, figures = _TRACK.unpack(self.take(_TRACK.size))
         learnt = self.numbers("<i8", (marks, partitions)).astype(np.int64)
         averages = self.numbers("<f8", (figures, partitions)).astype(np.float64)
-        if (marks, figures) != (len(Mark), len(Figure)):
-            return None
-        return Track(learnt, averages)
+        return Track.kept(learnt, averages)
 
     def tail(self, partitions: int, version: int) -> _Tail:
         """No onset, and nothing of logs, where another version of Warren has noted it."""

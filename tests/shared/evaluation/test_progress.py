@@ -57,6 +57,11 @@ class Followed:
             self.tick(rate * TICK, read=ALL if second % every == 0 else None)
         return self
 
+    def silent_for(self, minutes: float, *, rate: int = 10) -> None:
+        """No commit, whatever is said of it."""
+        for _ in range(round(minutes * 60 / TICK)):
+            self.tick(rate * TICK)
+
     def silent(self, minutes: float, *, rate: int = 10) -> int | None:
         """No commit; the seconds until it is not OK, None if it stays OK."""
         for second in range(TICK, round(minutes * 60) + 1, TICK):
@@ -73,7 +78,7 @@ def test_a_silent_consumer_has_stopped_once_its_usual_pause_is_long_over() -> No
     """(e) Burrow waits for as long as the window is: here 45 s, 9 min and 45 min."""
     assert Followed().healthy(10).silent(30) == FOUND
     assert Followed().healthy(60, every=60).silent(30) == pytest.approx(120, abs=10)
-    assert Followed().healthy(180, every=300).silent(30) == pytest.approx(600, abs=30)
+    assert Followed().healthy(180, every=300).silent(30) == pytest.approx(480, abs=30)
 
 
 def test_a_slow_committer_is_ok_from_the_beginning() -> None:
@@ -168,6 +173,7 @@ def test_an_accident_is_no_habit() -> None:
     partition = Followed().healthy(10)
     for _ in range(3):
         assert partition.silent(30) == FOUND
+        partition.silent_for(20)
         partition.healthy(60)
 
 
@@ -181,13 +187,28 @@ def test_a_bursty_producer_gives_no_alarm_while_the_consumer_catches_up() -> Non
     assert always_ok(partition)
 
 
-def test_a_rewind_is_told_at_once_until_the_offset_is_back() -> None:
+def test_a_rewind_is_told_at_once_and_then_that_it_replays() -> None:
     partition = Followed().healthy(10)
     before = partition.committed
     partition.committed -= 5000
     assert partition.tick(50, read=0) == "REWIND"
+    began = partition.now
     while partition.committed < before:
-        assert partition.tick(50, read=300) == ("REWIND" if partition.committed < before else "OK")
+        told = partition.tick(50, read=60)
+        soon = partition.now - began < 60_000
+        assert told == ("REWIND" if soon else "WARN") or partition.committed >= before
+    partition.healthy(1)
+    assert partition.seen[-1] == "OK"
+
+
+def test_who_stands_still_amid_a_replay_is_not_replaying() -> None:
+    partition = Followed().healthy(10)
+    partition.committed -= 5000
+    for _ in range(20):
+        partition.tick(50, read=60)
+    assert partition.seen[-1] == "WARN"
+    partition.silent_for(2)
+    assert partition.seen[-1] == "REWIND"
 
 
 def test_a_small_step_back_has_time_to_be_made_good() -> None:
@@ -259,3 +280,71 @@ def test_partitions_do_not_matter_to_each_other(histories: list[list[tuple[int, 
     together = follow(Track.empty(len(histories)), list(range(len(histories))))
     alone = [follow(Track.empty(1), [row]) for row in range(len(histories))]
     assert together == [[one[step][0] for one in alone] for step in range(6)]
+
+
+@pytest.mark.parametrize(("pause", "every"), [(60, 120), (120, 1200), (300, 900), (540, 5400)])
+def test_pauses_that_come_again_are_learnt_after_two(pause: int, every: int) -> None:
+    """Stop-the-world, rebalances of slow groups: every 2 to 10 times their length."""
+    partition = Followed().healthy(10)
+    bad = []
+    for _ in range(6):
+        began = len(partition.seen)
+        partition.silent_for(pause / 60)
+        bad.append("STOP" in partition.seen[began:])
+        partition.tick(read=ALL)
+        partition.healthy((every - pause) / 60)
+    assert not any(bad[2:])
+    assert not any(bad[1:]) or pause > 200
+
+
+def test_crashes_of_twenty_minutes_that_repeat_are_no_habit() -> None:
+    partition = Followed().healthy(10)
+    for _ in range(6):
+        assert partition.silent(20) == FOUND
+        partition.silent_for(20)
+        partition.healthy(50)
+
+
+def test_a_backlog_that_does_not_shrink_is_late() -> None:
+    """After a crash of 20 minutes it reads as fast as is written, for ever."""
+    partition = Followed().healthy(10)
+    partition.silent_for(20)
+    said = [partition.tick(50, read=50) for _ in range(1440)]
+    assert set(said[30:]) == {"WARN"}
+    for _ in range(60):
+        partition.tick(50, read=400)
+    assert partition.seen[-1] == "OK"
+
+
+def test_a_backlog_that_shrinks_is_no_trouble() -> None:
+    partition = Followed().healthy(10)
+    partition.silent_for(20)
+    assert {partition.tick(50, read=100) for _ in range(480)} == {"OK"}
+
+
+def test_a_batch_that_skips_a_run_is_found_after_one_and_a_half_of_its_rhythm() -> None:
+    partition = Followed()
+    for _ in range(8):
+        partition.silent_for(60)
+        partition.tick(50, read=ALL)
+    found = partition.silent(120)
+    assert found is not None
+    assert 3600 < found <= 1.5 * 3600
+
+
+def test_a_log_end_that_falls_once_costs_nothing_that_was_learnt() -> None:
+    partition = Followed().healthy(180, every=300)
+    partition.now += 5000
+    partition.observe(0, log_end=partition.end - 2_000)
+    partition.healthy(30, every=300)
+    assert always_ok(partition)
+    assert partition.silent(30) == pytest.approx(480, abs=30)
+
+
+def test_what_an_earlier_version_has_learnt_is_read() -> None:
+    partition = Followed().healthy(180, every=300)
+    kept = Track.kept(partition.track.marks[:19], partition.track.figures)
+    assert kept is not None
+    partition.track = kept
+    assert partition.silent(30) == pytest.approx(480, abs=30)
+    assert Track.kept(partition.track.marks[:18], partition.track.figures) is None

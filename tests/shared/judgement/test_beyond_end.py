@@ -119,3 +119,12 @@ def test_an_end_that_goes_back_above_the_commits_ends_no_incident() -> None:
     ends[35] = ends[34] - 5
     stopped = [look(i, 100, end, commits=i < 3) for i, end in enumerate(ends)]
     assert set(statuses(Judge().all(stopped))[20:]) == {"STOP"}
+
+
+@pytest.mark.parametrize("policy", get_args(PolicyName))
+def test_who_goes_on_while_nobody_can_read_the_log_end_is_not_beyond_it(policy: PolicyName) -> None:
+    """Its leader does not answer for a while."""
+    seen = [look(i, 100 * i, 100 * i, commits=20) for i in range(5)]
+    seen += [look(i, 100 * i, -1, commits=20) for i in range(5, 10)]
+    seen += [look(i, 100 * i, 100 * i, commits=20) for i in range(10, 13)]
+    assert statuses(Judge(Rules(policy=policy)).all(seen)) == ["OK"] * 13

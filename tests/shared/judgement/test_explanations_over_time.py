@@ -141,4 +141,39 @@ def test_a_late_commit_of_the_same_offset_is_no_silence() -> None:
         ats.append(at)
     said = [text for status, text, _ in explained(ats, "progress") if status == "STOP"]
     assert said
-    assert "at offset 1,140 for 4 m 2 s, last commit 42 s ago" in said[0]
+    assert "at offset 1,140 for 3 m 32 s, last commit 12 s ago" in said[0]
+
+
+def test_progress_names_what_it_has_learnt() -> None:
+    """A pause of two minutes each quarter of an hour, then nine and more without a commit."""
+    every, pause, cycles = 900_000 // STEP, 120_000 // STEP, 3
+    ats, last = [], 0
+    for i in range(cycles * every + 540_000 // STEP + 1):
+        if i < cycles * every and i % every >= pause:
+            last = i
+        ats.append(At(last * 10, NOW + last * STEP, log_end=i * 10, commits=int(last == i)))
+    said = [text for status, text, _ in explained(ats, "progress") if status == "STOP"]
+    assert "no commit for 9 m 2 s, usually pauses up to 1 m 54 s; " in said[-1]
+
+
+def test_progress_says_of_a_replay_when_it_is_caught_up() -> None:
+    ats = [At(i * 10, NOW + i * STEP, log_end=i * 10) for i in range(100)]
+    for i in range(100, 160):
+        ats.append(At(300 + (i - 100) * 15, NOW + i * STEP, log_end=i * 10))
+    said = explained(ats, "progress")
+    rewinds = [status for status, _, _ in said if status == "REWIND"]
+    replays = [text for status, text, _ in said if status == "WARN"]
+    assert rewinds
+    assert "replaying: went back from 990" in replays[-1]
+    assert "caught up in about" in replays[-1]
+
+
+def test_progress_says_how_late_a_backlog_is_that_does_not_shrink() -> None:
+    stops, ats = 1_200_000 // STEP, [At(i * 10, NOW + i * STEP, log_end=i * 10) for i in range(100)]
+    ats += [At(990, NOW + 99 * STEP, log_end=i * 10, commits=0) for i in range(100, 100 + stops)]
+    for i in range(100 + stops, 200 + stops):
+        ats.append(At((i - stops) * 10, NOW + i * STEP, log_end=i * 10))
+    status, text, _ = explained(ats, "progress")[-1]
+    assert status == "WARN"
+    assert "about 20 m" in text
+    assert "late, and not catching up" in text

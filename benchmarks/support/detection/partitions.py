@@ -1,0 +1,63 @@
+"""Partitions: what is written to them, who reads them, and what happens to them. Seconds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+HOUR = 3600
+DAY = 6 * HOUR  # a short one
+
+Producer = Literal["steady", "bursty", "daily"]
+Committer = Literal["regular", "irregular", "batch"]
+Fault = Literal["crash", "hang", "poison", "slow", "rewind", "backlog"]
+"""Hang: no commits, the client lives. Backlog: a crash, and then as fast as the log for ever."""
+Harmless = Literal[
+    "rebalance",  # nobody reads; what was not committed is read again
+    "producer_stop",
+    "transaction",  # open: nobody may read beyond its first record
+    "unknown_end",  # nobody can tell where the log ends
+    "end_falls",  # for one look
+    "skip",  # an operator's reset to the end
+    "zombie",  # a commit of an old member goes back, and the next one is right again
+]
+
+FAULTS = frozenset({"crash", "hang", "poison", "slow", "rewind", "backlog"})
+SILENT = frozenset({"crash", "hang", "rebalance"})  # no commits
+
+
+class Span(NamedTuple):
+    """Something that happens; a rewind lasts until the consumer is back where it was."""
+
+    kind: Fault | Harmless
+    start: int
+    end: int
+    strength: float = 0.0
+    """Slow: share of what comes in that is read. Rewind: so many seconds of the log. Backlog:
+    seconds of the crash.
+    """
+
+
+@dataclass(slots=True)
+class Partition:
+    """One partition, with its producer and its consumer."""
+
+    scenario: str
+    rate: float  # mean records/s
+    pause: float  # between commits; between the runs of a batch
+    producer: Producer = "steady"
+    committer: Committer = "regular"
+    capacity: float = 3.0  # times the rate
+    burst_every: int = 600
+    burst_for: int = 40
+    burst_factor: float = 6.0
+    phase: float = 0.0  # of bursts and days, 0 to 1
+    commits_always: bool = False  # also an offset that it has committed before
+    commits_last: bool = False  # the last offset processed, not the next one
+    clock: int = 0  # seconds that its clock is ahead
+    work_first: float = 0.0  # a record takes so long (0: as the capacity says)
+    spans: list[Span] = field(default_factory=list)
+
+    def is_free(self, start: float, end: float, room: float = 900) -> bool:
+        """Nothing happens then, nor shortly before or after."""
+        return all(end + 120 < s.start or s.end + room < start for s in self.spans)

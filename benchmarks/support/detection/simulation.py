@@ -1,0 +1,215 @@
+"""Simulation: partitions played second by second, seen as a collector sees them.
+
+The truth is what an operator who sees everything would say: a partition is in trouble while a fault
+keeps it from reading what is there to be read, from when its next commit was due.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from support.detection.partitions import DAY, FAULTS, SILENT, Partition
+
+BATCH_COMMIT = 2  # seconds between commits while a batch runs
+UNKNOWN = -1
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """[tick, partition] each; seconds since the start."""
+
+    second: Ints  # [tick]
+    committed: Ints
+    committed_at: Ints
+    commits: Ints  # since the tick before
+    log_end: Ints  # as it is seen: UNKNOWN, or too little, where the scenario says so
+    true_end: Ints
+    fault: Ints  # number of the fault that keeps it from reading, UNKNOWN: none
+    excused: Bools  # a fault is over, its backlog is not
+
+
+def play(partitions: list[Partition], seconds: int, seed: int, interval: int) -> Recording:
+    """What is seen every `interval` seconds."""
+    return _Play(partitions, seed).recording(seconds, interval)
+
+
+class _Play:
+    def __init__(self, partitions: list[Partition], seed: int) -> None:
+        self._partitions = partitions
+        self._rng = np.random.default_rng([seed, 1_000_000])
+        n = len(partitions)
+        self._rate = self._of("rate")
+        self._pause = self._of("pause")
+        self._phase = self._of("phase")
+        self._factor = self._of("burst_factor")
+        self._every, self._for = self._of("burst_every"), self._of("burst_for")
+        self._clock = self._of("clock").astype(np.int64)
+        self._always, self._last = self._of("commits_always") > 0, self._of("commits_last") > 0
+        work = self._of("work_first")
+        usual = np.maximum(self._rate * self._of("capacity"), 2.0)
+        self._capacity = np.where(work > 0, 1 / np.maximum(work, 1), usual)
+        self._batch = self._is("committer", "batch")
+        self._irregular = self._is("committer", "irregular")
+        self._daily, self._bursty = self._is("producer", "daily"), self._is("producer", "bursty")
+        self._end = np.full(n, 10_000_000, np.int64)
+        self._done = self._end.copy()
+        self._committed = self._end - self._last
+        self._committed_at = np.zeros(n, np.int64)
+        self._next_commit = self._rng.uniform(0, self._pause)
+        self._running = np.ones(n, np.bool_)  # a batch that is under way
+        self._credit = np.zeros(n)
+        self._active: list[int] = [UNKNOWN] * n  # number of its span, from all partitions' spans
+        self._waiting = [0] * n  # its next span
+        self._kind = np.full(n, "", "<U16")
+        self._back_to = np.zeros(n, np.int64)
+        self._due_at = np.zeros(n)  # the commit that does not come once a span has begun
+        self._stable = np.zeros(n, np.int64)  # nobody may read further
+        self._excused = np.zeros(n, np.bool_)
+        self._firsts = np.cumsum([0, *(len(p.spans) for p in partitions)]).tolist()
+
+    def _of(self, name: str) -> Floats:
+        return np.array([float(getattr(p, name)) for p in self._partitions])
+
+    def _is(self, name: str, value: str) -> Bools:
+        return np.array([getattr(p, name) == value for p in self._partitions])
+
+    def recording(self, seconds: int, interval: int) -> Recording:
+        rows: dict[str, list[Any]] = {name: [] for name in Recording.__dataclass_fields__}
+        commits = np.zeros(len(self._partitions), np.int64)
+        for second in range(seconds):
+            self._events(second)
+            kind = self._kind
+            rate = self._rates(second) * (kind != "producer_stop")
+            self._end += self._rng.poisson(rate)
+            self._process(second, rate)
+            commits += self._commit(second)
+            usual = self._rate * self._pause * 1.5 + 3
+            self._excused &= self._end - self._committed > usual
+            if second % interval == interval - 1:
+                seen = {
+                    "second": second,
+                    "committed": self._committed,
+                    "committed_at": self._committed_at + self._clock,
+                    "commits": commits,
+                    "log_end": self._seen_ends(),
+                    "true_end": self._end,
+                    "fault": self._faults(second),
+                    "excused": self._excused,
+                }
+                for name, value in seen.items():
+                    rows[name].append(np.array(value))
+                commits[:] = 0
+        return Recording(**{name: np.array(values) for name, values in rows.items()})
+
+    def _seen_ends(self) -> Ints:
+        falls = np.where(self._kind == "end_falls", self._committed - 5, self._end)
+        ends: Ints = np.where(self._kind == "unknown_end", UNKNOWN, falls)
+        return ends
+
+    def _rates(self, second: int) -> Floats:
+        day = 1 + 0.8 * np.sin(2 * np.pi * (second / DAY + self._phase))
+        moment = (second + self._phase * 900) % self._every
+        burst = np.where(moment < self._for, self._factor, 0.5)
+        rates: Floats = self._rate * np.where(self._daily, day, np.where(self._bursty, burst, 1.0))
+        return rates
+
+    def _events(self, second: int) -> None:
+        for p, partition in enumerate(self._partitions):
+            if self._active[p] >= 0:
+                self._end_span(p, second)
+            if self._waiting[p] < len(partition.spans):
+                span = partition.spans[self._waiting[p]]
+                if second >= span.start:
+                    if self._active[p] < 0 and second < span.end:
+                        self._begin_span(p, second)
+                    self._waiting[p] += 1
+
+    def _begin_span(self, p: int, second: int) -> None:
+        partition, index = self._partitions[p], self._waiting[p]
+        span = partition.spans[index]
+        self._active[p], self._kind[p] = index, span.kind
+        self._stable[p] = self._end[p]
+        self._back_to[p] = self._committed[p]
+        waits = span.kind not in ("slow", "rewind")
+        self._due_at[p] = self._next_commit[p] if waits else second
+        if span.kind in ("rewind", "zombie"):
+            back = span.strength * partition.rate if span.kind == "rewind" else 20
+            self._committed[p] = max(self._committed[p] - max(int(back), 3), 0)
+            self._committed_at[p] = second
+            if span.kind == "rewind":
+                self._done[p] = self._committed[p]
+        if span.kind == "skip":
+            self._done[p] = self._end[p]
+
+    def _end_span(self, p: int, second: int) -> None:
+        span = self._partitions[p].spans[self._active[p]]
+        is_over = second >= span.end
+        if span.kind == "rewind":
+            is_over = bool(self._committed[p] >= self._back_to[p])
+        if not is_over:
+            return
+        self._active[p], self._kind[p] = UNKNOWN, ""
+        # Whatever the reason: what has come meanwhile is still to be read.
+        self._excused[p] = span.kind in FAULTS or self._excused[p]
+        if span.kind in ("crash", "rebalance"):  # what was not committed is read again
+            self._done[p] = self._committed[p] + int(self._last[p])
+
+    def _process(self, second: int, rate: Floats) -> None:
+        stands = np.isin(self._kind, ("crash", "hang", "poison", "rebalance"))
+        speed = self._capacity.copy()
+        limit = self._end
+        for p in np.flatnonzero(np.isin(self._kind, ("slow", "backlog", "transaction"))).tolist():
+            span = self._partitions[p].spans[self._active[p]]
+            if span.kind == "slow":  # of what comes in, so that it is at any time of the day
+                speed[p] = span.strength * rate[p]
+            elif span.kind == "backlog":
+                stands[p] = second < span.start + span.strength
+                speed[p] = self._rate[p]
+            else:
+                limit = np.where(np.arange(len(limit)) == p, self._stable, limit)
+        works = ~stands & self._running
+        self._credit = np.where(works, np.minimum(self._credit + speed, speed + 1), 0)
+        taken = np.maximum(np.minimum(limit - self._done, self._credit.astype(np.int64)), 0) * works
+        self._done += taken
+        self._credit -= taken
+        self._credit *= self._done < limit  # an idle consumer saves no strength
+        finished = self._batch & works & (self._done >= limit)
+        self._running &= ~finished
+        self._next_commit[finished] = 0
+
+    def _commit(self, second: int) -> Ints:
+        kind = self._kind
+        alive = ~np.isin(kind, tuple(SILENT))
+        for p in np.flatnonzero(kind == "backlog").tolist():
+            span = self._partitions[p].spans[self._active[p]]
+            alive[p] = second >= span.start + span.strength
+        due = alive & (second >= self._next_commit)
+        self._running |= due & self._batch & ~self._running & (self._next_commit > 0)
+        offset = self._done - self._last
+        makes = due & ((offset > self._committed) | self._always | (kind == "poison"))
+        makes &= (offset >= self._committed) | (kind == "poison")
+        self._committed = np.where(makes, np.maximum(offset, self._committed), self._committed)
+        self._committed_at[makes] = second
+        n = len(self._pause)
+        pause = self._pause * self._rng.uniform(0.9, 1.1, n)
+        drawn = np.minimum(self._rng.exponential(1, n), 5) * self._pause
+        pause = np.where(self._irregular, np.maximum(drawn, 1), pause)
+        pause = np.where(self._batch & self._running, BATCH_COMMIT, pause)
+        self._next_commit = np.where(due, second + pause, self._next_commit)
+        made: Ints = makes.astype(np.int64)
+        return made
+
+    def _faults(self, second: int) -> Ints:
+        """A fault hurts while there is something to read, from when a commit was due."""
+        behind = self._end - self._committed > self._last
+        due = second >= self._due_at
+        found = np.full(len(behind), UNKNOWN, np.int64)
+        for p in np.flatnonzero(behind & due & np.isin(self._kind, tuple(FAULTS))).tolist():
+            found[p] = self._firsts[p] + self._active[p]
+        return found
