@@ -18,6 +18,19 @@ from warren.settings.archiver import SMALL_BATCHES
 from warren_archiver.session import open_session
 from warren_archiver.streaming import archive as archive_job
 
+# Most of what a query of a few rows costs is that its plan is optimised again at each stage, and
+# sent to tasks: the plan stays as it is, and one task has all rows of a stage.
+FEW_TASKS = {
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.files.minPartitionNum": "1",
+    "spark.databricks.delta.snapshotPartitions": "1",
+    "spark.default.parallelism": "1",
+}
+
+# Memory from the beginning, instead of a collection of all of it whenever a little more is needed.
+ROOM = "-Xms512m -XX:MetaspaceSize=320m"
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """pyspark leaves the socket over which it fetches rows to the garbage collector."""
@@ -35,9 +48,9 @@ def spark_jars(pytestconfig: pytest.Config) -> Path:
 
 @pytest.fixture(scope="session")
 def spark(spark_jars: Path) -> Iterator[SparkSession]:
-    session = open_session(
-        ArchiverSettings(jars_dir=str(spark_jars), java_options=SMALL_BATCHES), "warren-tests"
-    )
+    java_options = f"{SMALL_BATCHES} {ROOM}"
+    settings = {"jars_dir": str(spark_jars), "java_options": java_options, "spark": FEW_TASKS}
+    session = open_session(ArchiverSettings.model_validate(settings), "warren-tests")
     yield session
     gateway = SparkContext._gateway
     session.stop()

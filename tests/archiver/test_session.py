@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from warren.errors import SettingsError
 from warren.settings import ArchiverSettings
 from warren.settings_file import load_settings
@@ -45,6 +46,16 @@ def test_spark_submit_is_recognised() -> None:
 def test_a_running_session_has_them(spark: SparkSession) -> None:
     assert {name: spark.conf.get(name) for name in SEMANTICS} == SEMANTICS
     assert spark.sparkContext.master == "local[2]"
+
+
+def test_columns_do_not_look_up_where_they_were_made(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That is most of what building a query costs."""
+    looked_up: list[int] = []
+    monkeypatch.setattr("pyspark.errors.utils._capture_call_site", looked_up.append)
+    assert spark.range(2).where(F.col("id") + F.lit(1) > 1).count() == 1
+    assert not looked_up
 
 
 def test_without_java_one_is_told_what_to_install(tmp_path: Path) -> None:

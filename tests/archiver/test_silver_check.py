@@ -6,19 +6,14 @@ import pytest
 from delta.tables import DeltaTable
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from support.archive_lab import Archive, events_between
+from support.gold_steps import STATUS_HOURS, only_status_hours
 from warren.clock import SystemClock
-from warren_archiver.check import gold_check
 from warren_archiver.check.backfill import backfill
 from warren_archiver.check.gold_check import check_gold
 from warren_archiver.check.silver_check import check_silver
 from warren_archiver.check.table_check import TableCheck
-from warren_archiver.gold import gold as gold_module
-from warren_archiver.gold.catalogue import PROGRESS, STATUS
-from warren_archiver.gold.plan import STEPS
-from warren_archiver.gold.units import Unit
 from warren_archiver.silver.catalogue import EVALUATIONS, GROUP_MINUTES, POSITIONS, QUARANTINE
 
-STATUS_HOURS = STATUS[Unit.HOUR]
 pytestmark = [pytest.mark.timeout(900), pytest.mark.integration]
 
 
@@ -29,7 +24,7 @@ def _checked(lab: Archive) -> dict[str, TableCheck]:
 
 
 def test_holes_in_silver_are_found(lab: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
-    _only_status_hours(monkeypatch)
+    only_status_hours(monkeypatch)
     assert check_silver(lab.spark, lab.settings) == []
     lab.send([*events_between(0, 10), b"not an event"])
     lab.once(silver_interval=600, gold_interval=3600)
@@ -82,11 +77,3 @@ def test_holes_in_silver_are_found(lab: Archive, monkeypatch: pytest.MonkeyPatch
     assert mended[f"gold/{STATUS_HOURS.name}"] == of_gold.missing
     assert all(check.correct for check in check_gold(lab.spark, lab.settings, clock))
     assert not any(backfill(lab.spark, lab.settings, day, clock).values())
-
-
-def _only_status_hours(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of gold: all of it takes minutes."""
-    steps = [step for step in STEPS if step.table is STATUS_HOURS]
-    monkeypatch.setattr(gold_module, "STEPS", steps)
-    monkeypatch.setattr(gold_module, "TABLES", (STATUS_HOURS, PROGRESS))
-    monkeypatch.setattr(gold_check, "STEPS", steps)

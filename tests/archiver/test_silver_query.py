@@ -10,6 +10,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from support.archive_events import Record, event_frame, key, offset_event
 from support.archive_lab import Archive, events_between
+from support.gold_steps import only_status_hours
 from support.waiting import eventually
 from warren.clock import SystemClock
 from warren.contracts.topics import OFFSETS
@@ -30,7 +31,10 @@ def _stored(spark: SparkSession, lake: Lake, table: Table) -> DataFrame:
 
 
 @pytest.mark.integration
-def test_what_is_archived_is_in_silver_once_and_gold_follows(lab: Archive) -> None:
+def test_what_is_archived_is_in_silver_once_and_gold_follows(
+    lab: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    only_status_hours(monkeypatch)
     lab.send([*events_between(0, 10), b"not an event"])
     lab.once(silver_interval=600)
     lab.forget_last_batch("silver")

@@ -47,12 +47,16 @@ _STREAMING = {
     "spark.ui.retainedJobs": "20",
     "spark.ui.retainedStages": "20",
     "spark.ui.retainedTasks": "200",
+    # Each call on a column would look up the line of Python it comes from, for texts of errors:
+    # two thirds of what building a query costs.
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
     # Whole collections give memory back; by default there is one in half an hour.
     "spark.cleaner.periodicGC.interval": "10min",
 }
 _SMALL = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
+    "spark.sql.ui.explainMode": "simple",  # written for each query, though nobody is shown it
     # Defaults are for clusters: 200, 50 and 10,000 tasks for a handful of rows.
     "spark.sql.shuffle.partitions": "2",
     "spark.databricks.delta.snapshotPartitions": "2",
