@@ -79,7 +79,8 @@ def test_it_leads_to_all_that_can_be_done(api: Api) -> None:
         assert path in links
     assert f"/api/v1/incidents/{ID}" in links
     assert api.get(f"/api/v1/incidents/{ID}").json()["id"] == ID
-    assert text(soup.select(".note code")[0]) == f"warren ack {ID}"
+    said = [text(code) for code in soup.select(".note code")]
+    assert said == [f"warren describe incident {ID}", f"warren ack {ID}"]
     assert soup.form is not None
 
 
@@ -144,5 +145,11 @@ def test_every_page_has_its_json(api: Api) -> None:
         links = [str(a["href"]) for a in page(api, path).select("main .note a")]
         (json,) = [link for link in links if link.startswith("/api/v1") and "history" not in link]
         assert api.get(json).status_code == 200
-    (said,) = page(api, "/groups/demo/billing").select(".note code")
-    assert text(said) == "warren status --cluster demo --group '^billing$'"
+    commands = {
+        "/incidents": "warren get incidents --all",
+        "/groups/demo/billing": "warren describe group demo/billing",
+        "/topics/demo/orders": "warren describe topic demo/orders",
+    }
+    for path, wanted in commands.items():
+        (said,) = page(api, path).select(".note code")
+        assert text(said) == wanted

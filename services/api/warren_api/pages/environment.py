@@ -10,7 +10,6 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 from warren.contracts import LOSS_UNKNOWN
-from warren.patterns import exactly
 from warren.report_files import group_anchor
 from warren.words import duration, grouped, rate, visible
 
@@ -78,9 +77,7 @@ def environment() -> Environment:
     templates.globals |= {
         "group_anchor": group_anchor,
         "command": command,
-        "status_command": lambda cluster, group: command(
-            "status", "--cluster", cluster, "--group", exactly(group)
-        ),
+        "describe": lambda kind, *names: command("describe", kind, "/".join(names)),
     }
     templates.tests["loss_unknown"] = lambda reason: reason in LOSS_UNKNOWN
     return templates
