@@ -13,9 +13,10 @@ from support.waiting import until
 from warren.clock import ManualClock
 from warren.contracts import StatusChangeEvent, Told
 from warren.silences import Silences
-from warren_notifier.channels.channel import Retry
+from warren_notifier.channels.channel import Delivered, Retry
 from warren_notifier.routing.decisions import Router
 from warren_notifier.silences.holds import Holds
+from warren_notifier.state.telling import LOOKED_AFTER
 
 OVER = OPENED_AT + 60 * MINUTE
 
@@ -340,3 +341,30 @@ def test_what_hears_of_an_incident_again_lest_it_takes_it_for_over_goes_on_heari
     )
     assert later is not None
     assert [one.channel for one in later.deliveries] == ["alerts"]
+
+
+def test_a_reminder_that_is_tried_again_is_withdrawn_when_somebody_looks_after_it() -> None:
+    log, mail, asked = Log(), Scripted(Delivered("taken"), Retry("no")), Silences()
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        routes = [route(repeat_interval=600)]
+        channels = {"mail": mail}
+        harness = Harness(log, tasks, routes, channels, silences=asked, stopped=True)
+        await harness.assign()
+        await harness.read(event())
+        await harness.idle()
+        harness.clock.advance(600)
+        await harness.dispatcher.repeat()
+        await until(lambda: len(mail.sent) == 2)
+        await until(lambda: log.states()[0].deliveries[0].attempts == 1)
+        put(asked, acknowledgement())
+        await harness.dispatcher.put_off()
+        harness.start()
+        await harness.idle()
+        await harness.read(closing(), offset=1)
+        await harness.idle()
+
+    life(scenario)
+    assert [d.pending.kind for d in mail.sent] == ["opened", "repeated", "resolved"]
+    assert log.outcomes() == ["delivered", "failed", "suppressed", "delivered"]
+    assert log.audit()[2].detail == LOOKED_AFTER

@@ -37,7 +37,7 @@ from warren_notifier.source.record import SourceRecord
 from warren_notifier.state.delivery import Delivery
 from warren_notifier.state.owned_state import OwnedState
 from warren_notifier.state.subject_state import SubjectState
-from warren_notifier.state.telling import FLAPS, Ended, Telling
+from warren_notifier.state.telling import FLAPS, LOOKED_AFTER, Ended, Telling
 
 log = structlog.get_logger(__name__)
 
@@ -204,10 +204,17 @@ class Dispatcher:
         await self._make_durable(batch)
 
     def _review(self, state: SubjectState, tellings: Collection[Telling], batch: _Batch) -> None:
-        """Holds what is silenced, lets go what is not; what is being sent is left alone."""
+        """Holds what is silenced, lets go what is not, withdraws needless reminders; what is being
+        sent is left alone.
+        """
         for telling in tellings:
             delivery = telling.delivery
             if delivery is None or telling.in_flight is delivery:
+                continue
+            if self._is_needless_reminder(delivery):
+                ended = telling.withdraw(LOOKED_AFTER)
+                batch.records += [self._recorder.ended(one) for one in ended]
+                batch.states[state.partition, state.subject] = state
                 continue
             hold = batch.holds(self._holds, self._clock).of(telling.subject, delivery.pending)
             if (hold is not None) == telling.is_held:
@@ -222,6 +229,12 @@ class Dispatcher:
                 if state.incident is not None and not telling.told.opened:
                     state.incident = begun_anew(state.incident, {delivery.pending.route}, now)
             batch.states[state.partition, state.subject] = state
+
+    def _is_needless_reminder(self, delivery: Delivery) -> bool:
+        """Decided before somebody said that he looks after the incident."""
+        pending = delivery.pending
+        reminds = pending.kind == "repeated" and pending.channel not in self._router.resends
+        return reminds and self._holds.is_looked_after(pending.incident_id)
 
     def _read(self, record: SourceRecord, batch: _Batch) -> Change | None:
         try:

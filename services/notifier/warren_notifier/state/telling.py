@@ -14,6 +14,7 @@ NOT_OPENED = "its opening did not arrive, so nobody awaits the end"
 FLAPS = "the group flaps, and newer news replace it"
 KNOWN = "the channel knows it already"
 REPLACED = "newer news replace it"
+LOOKED_AFTER = "somebody looks after the incident, and need not be reminded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,12 @@ class Telling:
         self.delivery = new
         self.durable.clear()
         return ended
+
+    def withdraw(self, why: str) -> list[Ended]:
+        """What ends because nobody wants it any more; nothing where there is nothing."""
+        old, self.delivery = self.delivery, None
+        self.durable.set()
+        return [] if old is None else [Ended(old, "suppressed", why)]
 
     def needless(self) -> Ended | None:
         """The delivery, if what has happened since it was decided makes it needless."""
