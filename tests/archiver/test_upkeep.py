@@ -42,7 +42,7 @@ def test_small_files_are_joined_and_upkeep_removes_what_is_over(lab: Archive) ->
     for number in range(3):  # two files each
         lab.send(events_between(2 * number, 2 * number + 1), partition=0)
         lab.send(events_between(2 * number + 1, 2 * number + 2), partition=1)
-        lab.once()
+        lab.once(writers=2)
     folder = Path(lab.settings.archiver.path) / "bronze" / "events"
     assert len(list(folder.rglob("date=*/*.parquet"))) > len(_files(lab)) < 6
     events = DeltaTable.forPath(lab.spark, lab.lake.events)
@@ -57,6 +57,28 @@ def test_small_files_are_joined_and_upkeep_removes_what_is_over(lab: Archive) ->
     assert len(list(folder.rglob("date=*/*.parquet"))) == len(_files(lab))
     left = {kept: lab.spark.read.format("delta").load(path).count() for kept, path in old.items()}
     assert left == {Kept.AS_MINUTES: 0, Kept.ALWAYS: 1}
+
+
+def test_files_do_not_grow_with_time(lab: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As they do in hours: nothing is kept for readers here. Without checksums beside them."""
+    monkeypatch.setattr(upkeep_module, "GRACE", 0.0)
+    monkeypatch.setattr(upkeep_module, "LOG_KEPT", 0.0)
+    upkeep = Upkeep(lab.spark, lab.lake, lab.changed(gold_interval=0).archiver, SystemClock())
+    counts = []
+    for number in range(45):
+        lab.send(events_between(number, number + 1))
+        lab.once()
+        if number % 15 == 14:
+            upkeep.run(silver_read_ago=0.0)
+            counts.append(len(_everything(lab)))
+    assert counts[2] <= counts[1] * 1.3
+    assert not [file for file in _everything(lab) if file.suffix == ".crc"]
+    assert [row["offset"] for row in lab.rows()] == list(range(45))
+    assert lab.check().equal
+
+
+def _everything(lab: Archive) -> list[Path]:
+    return [file for file in Path(lab.settings.archiver.path).rglob("*") if file.is_file()]
 
 
 SILVER = {table.kept: table for table in (GROUP_MINUTES, NOTIFICATIONS)}

@@ -154,7 +154,6 @@ class Archive:
         commits = Path(self.settings.archiver.path) / "checkpoints" / query / "commits"
         last = max((file for file in commits.iterdir() if file.name.isdigit()), key=_number)
         last.unlink()
-        last.with_name(f".{last.name}.crc").unlink()
 
 
 EAGER = {

@@ -38,6 +38,10 @@ _STREAMING = {
     "spark.databricks.delta.writeChecksumFile.enabled": "false",
     "spark.databricks.delta.autoCompact.minNumFiles": "20",
     "spark.databricks.delta.vacuum.logging.enabled": "false",
+    # The archiver knows what silver has read, and removes files sooner than others may.
+    "spark.databricks.delta.retentionDurationCheck.enabled": "false",
+    # Neither does each file of a local disk have another beside it, with its checksum.
+    "spark.hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
     # Upkeep puts rows in order, not files alone: readers pass over parts of them.
     "spark.databricks.io.skipping.mdc.sortWithinFiles": "true",
     # A consumer for each partition of each topic; the default is 64.
@@ -133,7 +137,9 @@ def open_session(archiver: ArchiverSettings, name: str) -> SparkSession:
         configuration |= own
     configuration |= given
     try:
-        return SparkSession.Builder().appName(name).config(map=configuration).getOrCreate()
+        spark = SparkSession.Builder().appName(name).config(map=configuration).getOrCreate()
+        _write_no_checksums(spark)
+        return spark
     except (PySparkException, Py4JError) as problem:
         if "JAVA_GATEWAY_EXITED" in str(problem):
             home = os.environ.get("JAVA_HOME")
@@ -143,3 +149,13 @@ def open_session(archiver: ArchiverSettings, name: str) -> SparkSession:
             ) from problem
         text = str(problem).strip().splitlines()
         raise SparkUnavailable(f"no Spark session: {text[0] if text else problem!r}") from problem
+
+
+def _write_no_checksums(spark: SparkSession) -> None:
+    """Nor read those that an earlier Warren wrote, of files that have been replaced since. Of what
+    Hadoop calls a FileSystem; the other half of it is told by an option."""
+    assert spark.sparkContext._jvm is not None  # a session is there
+    configuration = spark.sparkContext._jsc.hadoopConfiguration()
+    local = spark.sparkContext._jvm.org.apache.hadoop.fs.FileSystem.getLocal(configuration)
+    local.setWriteChecksum(False)
+    local.setVerifyChecksum(False)

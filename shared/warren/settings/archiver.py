@@ -24,7 +24,11 @@ class ArchiverSettings(Section):
         default=".warren/lake",
         description="Root of the tables and checkpoints: a directory or a URL that Spark can write",
     )
-    interval: Seconds = Field(default=30, description="Seconds between two batches")
+    interval: Seconds = Field(
+        default=30,
+        description="Seconds between two batches; twice that while there are fewer than 20,000 "
+        "records",
+    )
     silver_interval: SecondsOrNone = Field(
         default=600,
         le=3600,  # files that it has not read yet are there for two hours
@@ -38,7 +42,11 @@ class ArchiverSettings(Section):
         "0 for none",
     )
     batch_records: int = Field(default=200_000, ge=1, description="Most records in one batch")
-    writers: int = Field(default=2, ge=1, description="Most files that a batch adds to a table")
+    writers: int = Field(
+        default=1,
+        ge=1,
+        description="Most files that a batch adds to the table of events, each by its own core",
+    )
     keep_days: int = Field(
         default=30,
         ge=1,

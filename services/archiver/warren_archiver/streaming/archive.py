@@ -142,7 +142,7 @@ def _follow(
             if gold is not None:
                 gold.look()
             if gold is None or not gold.running:
-                upkeep.look()  # silver has what would be removed
+                upkeep.look(0 if silver is None else silver.read_ago)
         stop.wait(LOOK_EVERY)
 
 

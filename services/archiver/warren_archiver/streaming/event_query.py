@@ -107,7 +107,8 @@ class EventQuery:
         self._ids = topic_ids(self._admin, self._topics)
         records = source.batch(self._spark, self._settings, self._topics)
         self._known.settle(self._ids, records, self._gaps)
-        rows = events(source.stream(self._spark, self._settings, self._topics), self._ids)
+        stream = source.stream(self._spark, self._settings, self._topics, once=once)
+        rows = events(stream, self._ids)
         writer = (
             rows.coalesce(archiver.writers)
             .observe(ROWS, *row_counters(self._topics))

@@ -57,6 +57,7 @@ class SilverQuery:
         self._query: StreamingQuery | None = None
         self._restarts = Restarts(clock, "silver", first=FIRST_PAUSE, longest=LONGEST_PAUSE)
         self._settled = False
+        self._began = clock.monotonic()
         self._all_judged = False
         """Only then the days of a batch tell what is to be judged."""
 
@@ -73,6 +74,11 @@ class SilverQuery:
     def settled(self) -> bool:
         """Whether all that was archived an interval ago is in silver: no file of that is needed."""
         return self._settled
+
+    @property
+    def read_ago(self) -> float:
+        """Seconds since what was archived then is in silver, once it is settled."""
+        return self._clock.monotonic() - self._began
 
     def start(self, *, once: bool) -> None:
         """`once`: at once, and nothing after it; raises ArchiveFailed. Else `watch` starts the
@@ -110,6 +116,7 @@ class SilverQuery:
             .load(self._lake.events)
         )
         self._restarts.due_in(self._interval)
+        self._began = self._clock.monotonic()
         self._query = (
             events.writeStream.foreachBatch(self._take)
             .queryName("silver")

@@ -12,13 +12,21 @@ from warren.settings import Settings
 
 from warren_archiver.streaming.kafka_options import kafka_options
 
+FEW = 20_000  # records
 _Reader = TypeVar("_Reader", DataFrameReader, DataStreamReader)
 
 
-def stream(spark: SparkSession, settings: Settings, names: Collection[str]) -> DataFrame:
-    """From the topics' beginnings, or from the query's checkpoint."""
-    limit = settings.archiver.batch_records
-    reader = spark.readStream.format("kafka").option("maxOffsetsPerTrigger", limit)
+def stream(
+    spark: SparkSession, settings: Settings, names: Collection[str], *, once: bool
+) -> DataFrame:
+    """From the topics' beginnings, or from the query's checkpoint. Unless it is to end `once` all
+    is read, a few records wait for the next interval, so that they become fewer files."""
+    archiver = settings.archiver
+    reader = spark.readStream.format("kafka").option("maxOffsetsPerTrigger", archiver.batch_records)
+    if not once:
+        reader = reader.option("minOffsetsPerTrigger", min(FEW, archiver.batch_records))
+        # Asked each interval: the second time it is over, however late either question comes.
+        reader = reader.option("maxTriggerDelay", f"{round(archiver.interval * 1500)}ms")
     return _common(reader, settings, names).load()
 
 

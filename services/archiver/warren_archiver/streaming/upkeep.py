@@ -21,6 +21,7 @@ from warren_archiver.gold.catalogue import TABLES as GOLD
 from warren_archiver.gold.catalogue import UPKEEP_PROGRESS
 from warren_archiver.gold.touched import touched
 from warren_archiver.lake.lake import Lake, create
+from warren_archiver.lake.log_files import remove_unneeded
 from warren_archiver.silver import catalogue as silver
 from warren_archiver.silver.catalogue import TABLES as SILVER
 from warren_archiver.silver.table import Kept
@@ -29,6 +30,10 @@ from warren_archiver.silver.upsert import upsert
 log = structlog.get_logger(__name__)
 FIRST = 600.0  # seconds after the start
 EVERY = 3600.0
+GRACE = 3600.0
+"""So many seconds a reader may take: files that were joined, or replaced, are there for so long."""
+LOG_KEPT = 7200.0
+"""Seconds; twice the interval of gold, if that is more: it reads there which days have changed."""
 CLUSTERED = {
     silver.POSITIONS.name: "group",
     silver.PARTITION_MINUTES.name: "group",
@@ -63,22 +68,27 @@ class Upkeep:
             Kept.AS_EVENTS: settings.keep_days,
             Kept.AS_MINUTES: settings.minutes_keep_days,
         }
+        self._log_kept = max(LOG_KEPT, 2 * settings.gold_interval)
         self._clock = clock
         self._next = clock.monotonic() + FIRST
 
-    def look(self) -> None:
+    def look(self, silver_read_ago: float) -> None:
         """At a quiet moment; does nothing until it is time. What fails is tried again next time."""
         if self._clock.monotonic() < self._next:
             return
         self._next = self._clock.monotonic() + EVERY
         try:
-            self.run()
+            self.run(silver_read_ago)
         except (PySparkException, Py4JError) as problem:
             log.warning("upkeep failed", problem=spark_cause(problem))
 
-    def run(self) -> list[Upkept]:
+    def run(self, silver_read_ago: float | None = None) -> list[Upkept]:
         """Removes rows of days that are no longer kept, puts days that are over in order, then
-        removes unused files. What was done to each table."""
+        removes unused files. What was done to each table.
+
+        All that was archived so many seconds ago is in silver; None where nobody knows that: files
+        are there for as long as silver may take then, and logs are left to Delta.
+        """
         lake = self._lake
         bronze = [
             (lake.events, Kept.AS_EVENTS),
@@ -88,20 +98,29 @@ class Upkeep:
         typed = [(lake.silver(table.name), table.kept) for table in SILVER]
         gold = [(lake.gold(table.name), table.kept) for table in GOLD]
         return [
-            self._keep(path, how)
+            self._keep(path, how, silver_read_ago)
             for path, how in (*bronze, *typed, *gold)
             if DeltaTable.isDeltaTable(self._spark, path)
         ]
 
-    def _keep(self, path: str, how: Kept) -> Upkept:
+    def _keep(self, path: str, how: Kept, silver_read_ago: float | None) -> Upkept:
         table = DeltaTable.forPath(self._spark, path)
         before = _files(table)
         self._forget(table, how)
         name = path.rsplit("/", 1)[-1]
         ordered = self._put_in_order(path, name, CLUSTERED[name]) if name in CLUSTERED else 0
-        table.vacuum()
+        self._remove_files(table, path, silver_read_ago)
         now = _files(DeltaTable.forPath(self._spark, path))
         return Upkept(path.removeprefix(f"{self._lake.root}/"), before, now, ordered)
+
+    def _remove_files(self, table: DeltaTable, path: str, silver_read_ago: float | None) -> None:
+        if silver_read_ago is None:
+            table.vacuum()
+            return
+        needed = max(GRACE, silver_read_ago)
+        table.vacuum(needed / 3600)
+        log_needed = max(self._log_kept, needed)
+        remove_unneeded(self._spark, path, self._clock.now_ms() - round(log_needed * 1000))
 
     def _forget(self, table: DeltaTable, how: Kept) -> None:
         days = self._kept_days.get(how)

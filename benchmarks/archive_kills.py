@@ -1,0 +1,152 @@
+"""Whether the lake stays right: its driver is killed five times, the broker restarted once.
+
+Offset events arrive in parts. Amid each the archiver, a process of its own with all its queries, is
+killed with SIGKILL, Spark's JVM with it; after the third kill the broker is restarted. What is left
+is archived at the end, and everything is proved as `warren archive check` does: each record in
+bronze once, silver and gold equal to what all of bronze, and all of silver, make at once. Prints
+one JSON line; exit 1 where anything differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+import random
+import signal
+import sys
+import tempfile
+import threading
+import time
+from itertools import pairwise
+from pathlib import Path
+
+from archive import Load
+from confluent_kafka.admin import AdminClient, NewTopic
+from rich.console import Console
+from support.measuring import embedded_kafka
+from support.service_process import ServiceProcess, running_service
+from warren.clock import SystemClock
+from warren.contracts.topics import CATALOGUE
+from warren.log import configure
+from warren.settings import LogSettings, Settings
+from warren.settings_file import load_settings
+from warren_archiver.check.gold_check import check_gold
+from warren_archiver.check.recount import check
+from warren_archiver.check.silver_check import check_silver
+from warren_archiver.session import open_session
+from warren_archiver.streaming.archive import archive
+from warren_local.jars import ensure_spark_jars
+from warren_local.kafka import EmbeddedKafka
+
+KILLS = 5
+RESTART_AFTER = 3
+CONFIG = """
+[home]
+bootstrap = "{bootstrap}"
+
+[archiver]
+path = "{path}"
+jars_dir = "{jars}"
+interval = 2
+silver_interval = 10
+gold_interval = 30
+batch_records = {batch}
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--events", type=int, default=1_000_000)
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    configure(LogSettings(level="error"))
+    jars = ensure_spark_jars(Settings(), Console(stderr=True)).absolute()
+    chance = random.Random(arguments.seed)
+    with embedded_kafka() as broker, tempfile.TemporaryDirectory() as directory:
+        lake, file = Path(directory) / "lake", Path(directory) / "warren.toml"
+        batch = max(arguments.events // 20, 1)
+        config = CONFIG.format(bootstrap=broker.bootstrap, path=lake, jars=jars, batch=batch)
+        file.write_text(config)
+        settings = load_settings(file)
+        _create_topics(settings)
+        started = time.perf_counter()
+        load, ends = Load(settings, 5), _parts(arguments.events)
+        for number, (first, end) in enumerate(ends[:KILLS], start=1):
+            _live_and_die(config, load, first, end, chance)
+            if number == RESTART_AFTER:
+                _restart(broker)
+            spent = round(time.perf_counter() - started)
+            print(f"killed {number} times after {spent} s", file=sys.stderr)
+        load.fill(*ends[KILLS])
+        wrong, rows = _proved(settings)
+    found = {"benchmark": "archive_kills", "events": arguments.events, "kills": KILLS}
+    seconds = round(time.perf_counter() - started)
+    print(json.dumps(found | {"seconds": seconds, "rows": rows, "differences": wrong}))
+    sys.exit(bool(wrong))
+
+
+def _parts(events: int) -> list[tuple[int, int]]:
+    """One for each kill, and one for after them."""
+    marks = [events * number // (KILLS + 1) for number in range(KILLS + 2)]
+    return list(pairwise(marks))
+
+
+def _create_topics(settings: Settings) -> None:
+    admin = AdminClient({"bootstrap.servers": settings.home.bootstrap})
+    prefix = settings.home.topic_prefix
+    new = [NewTopic(t.full_name(prefix), 4, 1, config=t.config()) for t in CATALOGUE]
+    for created in admin.create_topics(new, operation_timeout=60).values():
+        created.result()
+
+
+def _live_and_die(config: str, load: Load, first: int, end: int, chance: random.Random) -> None:
+    """Killed at some moment after it has begun to archive the part."""
+    filling = threading.Thread(target=load.fill, args=(first, end))
+    with running_service("archiver", config) as archiver:
+        archiver.until(archiver.is_ready, "the archiver is ready")
+        filling.start()
+        name = "warren_archiver_rows_total"
+        archiver.until(lambda: archiver.total(name) > 0, "something is archived")
+        time.sleep(chance.uniform(0, 20))
+        _kill(archiver)
+    filling.join()
+
+
+def _kill(archiver: ServiceProcess) -> None:
+    """And the JVM, which would end a moment later."""
+    for pid in [*_children(archiver.pid), archiver.pid]:
+        os.kill(pid, signal.SIGKILL)
+
+
+def _children(pid: int) -> list[int]:
+    listed = Path(f"/proc/{pid}/task").glob("*/children")
+    return [int(child) for file in listed for child in file.read_text().split()]
+
+
+def _restart(broker: EmbeddedKafka) -> None:
+    broker.stop()
+    broker.start()
+
+
+def _proved(settings: Settings) -> tuple[list[str], dict[str, int]]:
+    """Differences, and rows by topic and table. All that is left is archived first."""
+    clock = SystemClock()
+    spark = open_session(settings.archiver, "warren-bench-kills")
+    archive(spark, settings, threading.Event(), once=True, clock=clock)
+    wrong: list[str] = []
+    rows: dict[str, int] = {}
+    for topic in check(spark, settings, wait=0):
+        rows[topic.topic] = topic.archived
+        if not topic.equal:
+            wrong.append(f"{topic.topic}: {dataclasses.asdict(topic)}")
+    for table in [*check_silver(spark, settings), *check_gold(spark, settings, clock)]:
+        rows[table.table] = table.rows
+        wrong += [f"{table.table}: {difference}" for difference in table.differences]
+    spark.stop()
+    return wrong, {name: count for name, count in rows.items() if count}
+
+
+if __name__ == "__main__":
+    main()
