@@ -7,29 +7,21 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 
 import pytest
 import yaml
-from api.served_api import Api, served
-from structlog.testing import capture_logs
+from api.served_api import Api
+from cli.asked_api import run
 from support.waiting import eventually
-from typer.testing import CliRunner, Result
 from warren.clock import SystemClock
 from warren.errors import SettingsError
-from warren_cli.main import app
 
-
-@pytest.fixture(autouse=True)
-def alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.delenv("WARREN_TOKEN", raising=False)
-    with capture_logs():
-        yield
+pytestmark = pytest.mark.usefixtures("alone")
 
 
 @pytest.fixture
 def api() -> Api:
-    made = Api(clock=SystemClock(), clusters=("demo", "eu"))  # type: ignore[arg-type]
+    made = Api(clock=SystemClock(), clusters=("demo", "eu"))  # type: ignore[arg-type]  # as the command's
     now = SystemClock().now_ms()
     for name in ("mailer", "billing", "orders/eu"):
         made.put(name, evaluated_at=now)
@@ -39,19 +31,6 @@ def api() -> Api:
     opened = {"id": f"billing-{now - 120_000}", "opened_at": now - 120_000}
     made.put("billing", status="ERR", evaluated_at=now, incident=opened)
     return made
-
-
-@pytest.fixture
-def address(api: Api) -> Iterator[str]:
-    with served(api) as url:
-        yield url
-
-
-def run(*arguments: str) -> Result:
-    result = CliRunner().invoke(app, arguments, terminal_width=200)
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result
 
 
 def names(*arguments: str) -> list[str]:

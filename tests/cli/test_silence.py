@@ -3,45 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import pytest
 from api.served_api import NOW, Api, served
-from structlog.testing import capture_logs
-from typer.testing import CliRunner, Result
+from cli.asked_api import run
 from warren.clock import SystemClock
 from warren.errors import SettingsError
 from warren.settings import ApiSettings, ApiToken
 from warren_api.http.tokens import hash_of
 from warren_cli.api_client import ApiRefused, ApiUnavailable
-from warren_cli.main import app
 from warren_cli.terminal.time_span import seconds
 
-
-@pytest.fixture(autouse=True)
-def alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Without a token of the environment, and what the API logs is not what the command says."""
-    monkeypatch.delenv("WARREN_TOKEN", raising=False)
-    with capture_logs():
-        yield
+pytestmark = pytest.mark.usefixtures("alone")
 
 
 @pytest.fixture
 def api() -> Api:
     return Api(clock=SystemClock())  # type: ignore[arg-type]  # the command's clock is the real one
-
-
-@pytest.fixture
-def address(api: Api) -> Iterator[str]:
-    with served(api) as url:
-        yield url
-
-
-def run(*arguments: str) -> Result:
-    result = CliRunner().invoke(app, arguments, terminal_width=200)
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result
 
 
 def test_add_list_and_end(api: Api, address: str) -> None:

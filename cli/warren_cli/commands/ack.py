@@ -6,11 +6,10 @@ from typing import Annotated
 from urllib.parse import quote
 
 import typer
-from warren.settings_file import load_settings
 from warren.words import visible
 
-from warren_cli.api_client import api_address, request
-from warren_cli.commands.options import ApiOption, ConfigOption
+from warren_cli.api_client import request
+from warren_cli.commands.options import ApiOption, ConfigOption, asked_address
 from warren_cli.commands.silence import ByOption, whoever
 from warren_cli.resources.one import find_incident
 
@@ -29,7 +28,7 @@ def ack(
 
     That it is worse, and its end, is told all the same. `warren get incidents` lists them.
     """
-    address = api or api_address(load_settings(config).api)
+    address = asked_address(config, api)
     found = find_incident(address, incident, is_open=True)
     path = f"incidents/{quote(found['id'], safe='')}/acknowledge"
     if undo:

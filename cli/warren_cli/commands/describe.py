@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import RenderableType
 from warren.clock import SystemClock
-from warren.settings_file import load_settings
 
-from warren_cli.api_client import api_address
-from warren_cli.commands.options import ApiOption, ConfigOption
+from warren_cli.commands.options import ApiOption, ConfigOption, asked_address
 from warren_cli.resources import descriptions, one
 from warren_cli.resources.output import Whole, write_document
 from warren_cli.terminal.output_console import output_console
@@ -34,7 +31,7 @@ def group(
     api: ApiOption = None,
 ) -> None:
     """A group: status and since when, cause and what to do, topics, partitions, members."""
-    body = one.group(_address(config, api), name, cluster)
+    body = one.group(asked_address(config, api), name, cluster)
     _write(body, output, lambda now: descriptions.group(body, now))
 
 
@@ -47,7 +44,7 @@ def topic(
     api: ApiOption = None,
 ) -> None:
     """A topic: what is produced, who reads it and how far behind."""
-    body = one.topic(_address(config, api), name, cluster)
+    body = one.topic(asked_address(config, api), name, cluster)
     _write(body, output, lambda _: descriptions.topic(body))
 
 
@@ -61,7 +58,7 @@ def incident(
     api: ApiOption = None,
 ) -> None:
     """An incident: its changes, and who was told what."""
-    body = one.incident(_address(config, api), id_)
+    body = one.incident(asked_address(config, api), id_)
     _write(body, output, lambda now: descriptions.incident(body, now))
 
 
@@ -72,7 +69,3 @@ def _write(
         output_console().print(describe(SystemClock().now_ms()))
     else:
         write_document(body, output)
-
-
-def _address(config: Path | None, api: str | None) -> str:
-    return api or api_address(load_settings(config).api)

@@ -12,13 +12,13 @@ from typing import Annotated, Any
 import httpx
 import typer
 from httpx_sse import SSEError, connect_sse
-from warren.settings_file import load_settings
 from warren.words import visible
 
-from warren_cli.api_client import ApiUnavailable, api_address, request
-from warren_cli.commands.options import ApiOption, ConfigOption
+from warren_cli.api_client import ApiUnavailable
+from warren_cli.commands.options import ApiOption, ConfigOption, asked_address
 from warren_cli.group_feed import http_client
-from warren_cli.resources.listing import require_cluster
+from warren_cli.resources.catalogue import INCIDENTS
+from warren_cli.resources.listing import fetch
 
 AGAIN_AFTER = 2.0  # seconds
 _SILENT_FOR = 60.0  # seconds; the API says something every 15
@@ -50,11 +50,9 @@ def events(
 
     With --follow it goes on where it was when the API comes back. Exit 1: the API does not answer.
     """
-    address = (api or api_address(load_settings(config).api)).rstrip("/")
+    address = asked_address(config, api).rstrip("/")
     asked = {name: value for name, value in (("cluster", cluster), ("regex", group)) if value}
     remembered = _remembered(address, asked)
-    if not remembered and cluster:
-        require_cluster(address, cluster)
     for change in remembered[len(remembered) - min(last, len(remembered)) :]:
         _write(change, output)
     if follow:
@@ -65,17 +63,13 @@ def events(
 
 
 def _remembered(address: str, asked: dict[str, str]) -> list[dict[str, Any]]:
-    """Changes of the incidents that the API remembers, by time."""
-    found: list[dict[str, Any]] = []
-    cursor: dict[str, str] = {}
-    while True:
-        page = request("GET", address, "incidents", parameters={**asked, **cursor})
-        for incident in page["incidents"]:
-            named = {"cluster": incident["cluster"], "group": incident["group"]}
-            found += [{**named, **change} for change in incident["changes"]]
-        if not page["next"]:
-            return sorted(found, key=lambda change: (change["at"], change["id"]))
-        cursor = {"cursor": page["next"]}
+    """Changes of the incidents that the API remembers, by time. Raises as `fetch` does."""
+    found = [
+        {"cluster": incident["cluster"], "group": incident["group"], **change}
+        for incident in fetch(INCIDENTS, address, asked).rows
+        for change in incident["changes"]
+    ]
+    return sorted(found, key=lambda change: (change["at"], change["id"]))
 
 
 def _follow(address: str, asked: dict[str, str], seen: set[str], output: Form) -> None:

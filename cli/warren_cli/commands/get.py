@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from warren.settings_file import load_settings
 
-from warren_cli.api_client import api_address
-from warren_cli.commands.options import ApiOption, ConfigOption
+from warren_cli.commands.options import ApiOption, ConfigOption, asked_address
+from warren_cli.commands.status import StatusName
 from warren_cli.resources import catalogue
 from warren_cli.resources.listing import fetch
 from warren_cli.resources.output import Form, write_list
@@ -22,15 +21,6 @@ app = typer.Typer(
     help="List groups, topics, clusters, incidents or silences; -o json, yaml, wide or name.",
     no_args_is_help=True,
 )
-
-
-class Status(StrEnum):
-    """Of a group."""
-
-    OK = "OK"
-    WARN = "WARN"
-    ERR = "ERR"
-    UNKNOWN = "UNKNOWN"
 
 
 class GroupOrder(StrEnum):
@@ -61,7 +51,7 @@ def groups(
     match: MatchArgument = None,
     cluster: ClusterOption = None,
     status: Annotated[
-        list[Status] | None,
+        list[StatusName] | None,
         typer.Option(case_sensitive=False, help="Only this status; may be repeated"),
     ] = None,
     topic: Annotated[str | None, typer.Option(help="Only those that read this topic")] = None,
@@ -142,5 +132,5 @@ def _list(
     config: Path | None,
     api: str | None,
 ) -> None:
-    address = api or api_address(load_settings(config).api)
+    address = asked_address(config, api)
     write_list(resource, fetch(resource, address, filters, limit), output)

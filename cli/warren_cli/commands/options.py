@@ -6,6 +6,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from warren.settings_file import load_settings
+
+from warren_cli.api_client import api_address
 
 ConfigOption = Annotated[
     Path | None,
@@ -19,3 +22,8 @@ ApiOption = Annotated[
     # The backslash is for rich: it would take what is in brackets for a style.
     typer.Option("--api", help=r"Address of the API; default: \[api] host and port"),
 ]
+
+
+def asked_address(config: Path | None, api: str | None) -> str:
+    """What --api says, else where an API with the settings of --config is."""
+    return api or api_address(load_settings(config).api)

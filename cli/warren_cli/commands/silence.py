@@ -5,7 +5,6 @@ from __future__ import annotations
 import getpass
 import json
 import os
-from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import quote
 
@@ -13,11 +12,10 @@ import typer
 from rich.table import Table
 from rich.text import Text
 from warren.clock import SystemClock
-from warren.settings_file import load_settings
 from warren.words import duration, visible
 
-from warren_cli.api_client import api_address, request
-from warren_cli.commands.options import ApiOption, ConfigOption
+from warren_cli.api_client import request
+from warren_cli.commands.options import ApiOption, ConfigOption, asked_address
 from warren_cli.terminal.output_console import output_console
 from warren_cli.terminal.time_span import seconds
 
@@ -64,7 +62,7 @@ def add(
         "why": why,
         "by": whoever(by),
     }
-    silence = request("POST", _address(config, api), "silences", body)
+    silence = request("POST", asked_address(config, api), "silences", body)
     if as_json:
         typer.echo(json.dumps(silence, indent=2, ensure_ascii=False))
         return
@@ -82,7 +80,7 @@ def list_(
 ) -> None:
     """Show the silences that hold now."""
     parameters: dict[str, str | bool] = {} if everything else {"in_force": True}
-    answer = request("GET", _address(config, api), "silences", parameters=parameters)
+    answer = request("GET", asked_address(config, api), "silences", parameters=parameters)
     if as_json:
         typer.echo(json.dumps(answer, indent=2, ensure_ascii=False))
         return
@@ -99,7 +97,7 @@ def end(
     api: ApiOption = None,
 ) -> None:
     """End a silence now: what is still bad is told."""
-    silence = request("DELETE", _address(config, api), f"silences/{quote(id_, safe='')}")
+    silence = request("DELETE", asked_address(config, api), f"silences/{quote(id_, safe='')}")
     if as_json:
         typer.echo(json.dumps(silence, indent=2, ensure_ascii=False))
         return
@@ -124,10 +122,6 @@ def _ends(silence: dict[str, Any]) -> str:
     if silence["begins_at"] > now:
         return f"begins in {duration(silence['begins_at'] - now)}"
     return f"in {duration(silence['ends_at'] - now)}"
-
-
-def _address(config: Path | None, api: str | None) -> str:
-    return api or api_address(load_settings(config).api)
 
 
 def _now() -> int:

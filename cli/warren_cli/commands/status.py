@@ -14,11 +14,10 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 from warren.errors import SettingsError
-from warren.settings_file import load_settings
 from warren.words import visible
 
-from warren_cli.api_client import ApiUnavailable, api_address
-from warren_cli.commands.options import ApiOption, ConfigOption
+from warren_cli.api_client import ApiUnavailable
+from warren_cli.commands.options import ApiOption, ConfigOption, asked_address
 from warren_cli.display.status_table import status_table
 from warren_cli.group_feed import Groups, all_pages, http_client
 from warren_cli.terminal.output_console import output_console
@@ -96,7 +95,7 @@ def status(
 
     Exit 1: the API does not answer, or not yet. Exit 2: an option or a setting is wrong.
     """
-    address = (api or api_address(load_settings(config).api)).rstrip("/")
+    address = asked_address(config, api).rstrip("/")
     wanted = Wanted(cluster, group, tuple(name.value for name in only or ()))
     if watch:
         _watch(lambda: ask(address, wanted), as_json)

@@ -10,7 +10,7 @@ from warren.errors import SettingsError
 from warren.words import visible
 
 from warren_cli.api_client import request
-from warren_cli.resources.catalogue import GROUPS, TOPICS, path_name
+from warren_cli.resources.catalogue import GROUPS, INCIDENTS, TOPICS, path_name
 from warren_cli.resources.close_names import did_you_mean
 from warren_cli.resources.listing import fetch, require_cluster
 from warren_cli.resources.resource import Resource, Row
@@ -31,27 +31,20 @@ def topic(address: str, name: str, cluster: str | None) -> dict[str, Any]:
     return _whole(address, "topics", row["cluster"], row["topic"])
 
 
-def incident(address: str, beginning: str, *, is_open: bool = False) -> dict[str, Any]:
+def incident(address: str, beginning: str) -> dict[str, Any]:
     """The incident whose id begins so, with `notifications`: who was told of it.
 
     Raises SettingsError when there is none, or more than one.
     """
-    found = find_incident(address, beginning, is_open=is_open)
+    found = find_incident(address, beginning, is_open=False)
     parameters = {"incident": found["id"]}
     told = request("GET", address, "notifications", parameters=parameters)
     return {**found, "notifications": told["notifications"], "pending": told["pending"]}
 
 
-def find_incident(address: str, beginning: str, *, is_open: bool) -> dict[str, Any]:
+def find_incident(address: str, beginning: str, *, is_open: bool) -> Row:
     """Without who was told. Raises as `incident` does."""
-    known: list[dict[str, Any]] = []
-    cursor: dict[str, Any] = {"open": True} if is_open else {}
-    while True:
-        page = request("GET", address, "incidents", parameters=cursor)
-        known += page["incidents"]
-        if not page["next"]:
-            break
-        cursor = {**cursor, "cursor": page["next"]}
+    known = fetch(INCIDENTS, address, {"open": is_open}).rows
     found = [each for each in known if each["id"].startswith(beginning)]
     kind = "open incident" if is_open else "incident"
     if not found:

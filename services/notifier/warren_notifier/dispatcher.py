@@ -328,17 +328,16 @@ class Dispatcher:
         """Which deliveries are sent as soon as they are written: what is written says so, which
         spares a record. Of the others nothing may arrive before another record says that it may.
         """
-        before: Counter[str] = Counter()
+        before: Counter[str | None] = Counter()
         for telling, _ in batch.news:
             channel = self._router.channel_of(telling.told)
             queues = self._queues.get(channel) if channel is not None else None
             telling.at_once = (
-                channel is not None
-                and queues is not None
+                queues is not None
                 and (telling.partition, telling.subject) in batch.states
                 and queues.is_free_for(telling.subject, before[channel])
             )
-            before[channel or ""] += 1
+            before[channel] += 1
 
     async def _make_durable(self, batch: _Batch) -> None:
         self._foresee(batch)
