@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import dataclasses
 import shutil
 from collections.abc import Sequence
@@ -271,6 +272,21 @@ def test_parquet_has_what_the_report_has(lake: Path, tmp_path: Path) -> None:
         rows = database.execute('SELECT "group" FROM read_parquet($file)', file).fetchall()
     assert len(rows) == 8
     assert rows[0] == ("search-index",)
+
+
+def test_a_name_is_no_formula_of_a_spreadsheet(lake: Path, tmp_path: Path) -> None:
+    made = _made(lake, SECOND_DAY)
+    first, *_ = made.groups
+    hostile = dataclasses.replace(first, group="=HYPERLINK(0)", produce_rate=-1.5)
+    hostile_report = dataclasses.replace(made, groups=[hostile])
+    export.write_csv(hostile_report, tmp_path)
+    with (tmp_path / "groups.csv").open(newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert row["group"] == "'=HYPERLINK(0)"
+    assert row["produce_rate"] == "-1.5"
+    export.write_parquet(hostile_report, tmp_path)
+    found = duckdb.read_parquet(str(tmp_path / "groups.parquet")).project('"group"').fetchall()
+    assert found == [("=HYPERLINK(0)",)]
 
 
 def test_files_without_rows_have_their_columns(lake: Path, tmp_path: Path) -> None:

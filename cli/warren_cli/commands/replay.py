@@ -13,6 +13,7 @@ import typer
 from rich.console import RenderableType
 from warren.clock import SystemClock
 from warren.errors import SettingsError
+from warren.settings_file import load_settings
 
 from warren_cli.commands.options import ConfigOption
 from warren_cli.spark import spark_session, spark_settings
@@ -76,20 +77,22 @@ def replay(
 
     assignments = [*(set_ or []), *([] if policy is None else [f"evaluation.policy={policy}"])]
     _check(group)
-    length_ms, warm_up_ms = parse_length(last), parse_length(warm_up)
-    start_ms = None if from_ is None else parse_moment(from_)
-    end_ms = None if to is None else parse_moment(to)
-    settings = spark_settings(config)
-    other = changed(settings, assignments)
+    length_ms, warm_up_ms = parse_length(last), parse_length(warm_up, "--warm-up")
+    start_ms = None if from_ is None else parse_moment(from_, "--from")
+    end_ms = None if to is None else parse_moment(to, "--to")
+    if start_ms is not None and end_ms is not None:
+        _check_order(start_ms, end_ms)
     asked = [] if objectives is None else objectives_in(objectives)
+    changed(load_settings(config), set_ or [], policy)  # told before anything is downloaded
+    settings = spark_settings(config)
+    other = changed(settings, set_ or [], policy)
     clock = SystemClock()
     with spark_session(settings, "warren-replay") as spark:
         if end_ms is None:
             end_ms = newest_ms(spark, settings, clock.now_ms()) - SETTLE_MS
         if start_ms is None:
             start_ms = end_ms - length_ms
-        if start_ms >= end_ms:
-            raise SettingsError("--from", "must be before the period's end")
+        _check_order(start_ms, end_ms)
         archived = Archived(spark, other, Period(start_ms, end_ms), group, warm_up_ms)
         if asked:
             broken = archived.broken(asked)
@@ -113,6 +116,12 @@ def _tell(found: Sequence[Broken | Suggestion], shown: RenderableType, as_json: 
         typer.echo(json.dumps([dataclasses.asdict(one) for one in found]))
     else:
         output_console().print(shown)
+
+
+def _check_order(start_ms: int, end_ms: int) -> None:
+    """Raises SettingsError."""
+    if start_ms >= end_ms:
+        raise SettingsError("--from", "must be before the period's end")
 
 
 def _check(group: str) -> None:

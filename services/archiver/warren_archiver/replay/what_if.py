@@ -14,8 +14,10 @@ from warren.settings import EvaluationSettings, ObjectiveSettings, Settings
 _PREFIX = "evaluation."
 
 
-def changed(settings: Settings, assignments: Sequence[str]) -> Settings:
+def changed(settings: Settings, assignments: Sequence[str], policy: str | None = None) -> Settings:
     """With `evaluation.<name>=<value>` instead; values are TOML's, or plain text.
+
+    A policy is evaluation.policy, and stands above the assignments.
 
     Raises SettingsError.
     """
@@ -30,12 +32,17 @@ def changed(settings: Settings, assignments: Sequence[str]) -> Settings:
                 f"has: {', '.join(values)}",
             )
         values[field] = _value(text.strip())
+    if policy is not None:
+        values["policy"] = policy
     try:
         evaluation = EvaluationSettings.model_validate(values)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"]))
-        raise SettingsError(f"--set evaluation.{where}", first["msg"]) from None
+        option = (
+            "--policy" if policy is not None and where == "policy" else f"--set {_PREFIX}{where}"
+        )
+        raise SettingsError(option, first["msg"]) from None
     return settings.model_copy(update={"evaluation": evaluation})
 
 

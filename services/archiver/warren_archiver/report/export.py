@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,18 +20,31 @@ from warren_archiver.report.group_report import (
 )
 
 _NESTED = ("lag_over_time",)
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _OUTLOOK = {each.name: None for each in dataclasses.fields(Outlook)}
 
 
 def write_csv(report: Report, folder: Path) -> list[Path]:
-    """`groups.csv`, `incidents.csv`, `budgets.csv`; which files were written. Raises OSError."""
+    """`groups.csv`, `incidents.csv`, `budgets.csv`; which files were written. Raises OSError.
+
+    A text that a spreadsheet would take for a formula has an apostrophe before it (OWASP, "CSV
+    injection"): anybody who may join a group chooses its name.
+    """
+    return _write(report, folder, _as_text)
+
+
+def _as_text(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+
+
+def _write(report: Report, folder: Path, shown: Callable[[Any], Any]) -> list[Path]:
     written = []
     for name, rows in _tables(report).items():
         file = folder / f"{name}.csv"
         with file.open("w", newline="", encoding="utf-8") as stream:
             writer = csv.writer(stream)
             writer.writerow(rows[0] if rows else _names(name))
-            writer.writerows([row.values() for row in rows])
+            writer.writerows([map(shown, row.values()) for row in rows])
         written.append(file)
     return written
 
@@ -40,7 +53,7 @@ def write_parquet(report: Report, folder: Path) -> list[Path]:
     """The same as Parquet. Raises OSError."""
     written = []
     with duckdb.connect() as database:
-        for source in write_csv(report, folder):
+        for source in _write(report, folder, lambda value: value):
             file = source.with_suffix(".parquet")
             target = str(file).replace("'", "''")
             # Told what it is: it would guess otherwise.

@@ -36,19 +36,19 @@ class Period:
         return Period(self.start_ms - before_ms, self.end_ms + after_ms)
 
 
-def parse_length(text: str) -> int:
-    """Milliseconds of `90s`, `10m`, `2h` or `7d`; raises SettingsError."""
+def parse_length(text: str, option: str = "--last") -> int:
+    """Milliseconds of `90s`, `10m`, `2h` or `7d`; raises SettingsError of the option."""
     match = _LENGTH.fullmatch(text.strip())
     length = int(match[1]) * _UNITS_MS[match[2]] if match else 0
     if not 0 < length <= _MOST_MS:
-        raise SettingsError("--last", f"{text!r} is no length of time such as 90s, 10m, 2h or 7d")
+        raise SettingsError(option, f"{text!r} is no length of time such as 90s, 10m, 2h or 7d")
     return length
 
 
-def parse_moment(text: str) -> int:
+def parse_moment(text: str, option: str = "--until") -> int:
     """Unix milliseconds of an ISO 8601 time (UTC unless it says otherwise), or of such a number.
 
-    Raises SettingsError.
+    Raises SettingsError of the option.
     """
     try:
         at = int(text) if text.isdigit() else _unix_ms(datetime.fromisoformat(text))
@@ -56,7 +56,7 @@ def parse_moment(text: str) -> int:
         at = _END_MS
     if not 0 <= at < _END_MS:
         raise SettingsError(
-            "--until", f"{text!r} is no time such as 2026-11-21T07:00:00Z, nor Unix milliseconds"
+            option, f"{text!r} is no time such as 2026-11-21T07:00:00Z, nor Unix milliseconds"
         )
     return at
 
