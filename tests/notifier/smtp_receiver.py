@@ -100,3 +100,10 @@ def serving(
         yield receiver
     finally:
         controller.stop()
+
+
+async def until_closed() -> None:
+    """aiosmtplib closes connections without waiting; a loop that ends now would leave them open."""
+    selector = asyncio.get_running_loop()._selector  # type: ignore[attr-defined]  # no public way
+    while len(selector.get_map()) > 1:  # one is the loop's own
+        await asyncio.sleep(0.01)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from notifier.builders import delivery, event, route
 from notifier.harness import Harness, Log, life
-from notifier.smtp_receiver import SmtpReceiver, serving
+from notifier.smtp_receiver import SmtpReceiver, serving, until_closed
 from notifier.tls import self_signed
 from pydantic import SecretStr
 from warren.clock import SystemClock
@@ -23,6 +23,7 @@ from warren_notifier.state.delivery import Delivery
 
 def channel(port: int, **fields: Any) -> EmailChannel:
     values: dict[str, Any] = {"tls": "none", "timeout": 5.0, "to": ["oncall@example.org"]}
+    values["plot"] = False  # nobody is at the address of the links
     settings = EmailChannelSettings(
         type="email", host="127.0.0.1", port=port, sender="warren@example.org", **values | fields
     )
@@ -32,10 +33,7 @@ def channel(port: int, **fields: Any) -> EmailChannel:
 def send(receiver: SmtpReceiver, delivered: Delivery | None = None, **fields: Any) -> Result:
     async def run() -> Result:
         result = await channel(receiver.port, **fields).send(delivered or delivery())
-        # aiosmtplib closes connections without waiting; a loop that ends now would leave them open.
-        selector = asyncio.get_running_loop()._selector  # type: ignore[attr-defined]  # no public way
-        while len(selector.get_map()) > 1:  # one is the loop's own
-            await asyncio.sleep(0.01)
+        await until_closed()
         return result
 
     return asyncio.run(run())

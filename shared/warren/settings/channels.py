@@ -114,6 +114,16 @@ class EmailChannelSettings(ChannelSettings):
     password: SecretStr = Field(default=SecretStr(""), description="Password")
     sender: Address = Field(description="Address that mails come from")
     to: list[Address] = Field(min_length=1, description="Recipients")
+    plot: bool = Field(
+        default=True,
+        description="A plot of the last hour in mails about one group, from Warren's API",
+    )
+    api: WebAddress | Literal[""] = Field(
+        default="", description="URL of Warren's API, for plots; empty: as `link_base`"
+    )
+    api_token: SecretStr = Field(
+        default=SecretStr(""), description="Token that may read there, where one is needed"
+    )
 
 
 class SlackChannelSettings(HttpChannelSettings):

@@ -18,12 +18,14 @@ from aiosmtplib import (
     SMTPResponseException,
 )
 from warren.clock import Clock
-from warren.contracts import ChannelIdentity
+from warren.contracts import ChannelIdentity, StatusChangeEvent
 from warren.settings.notifier import EmailChannelSettings
 
 from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
 from warren_notifier.channels.digest import Digest
 from warren_notifier.channels.email_message import digest_message, message, templates
+from warren_notifier.channels.group_past import GroupPast
+from warren_notifier.channels.plot import Plot, plot
 from warren_notifier.state.delivery import Delivery
 
 GOODBYE = 5  # seconds until a QUIT without an answer is given up
@@ -43,20 +45,29 @@ class EmailChannel:
         self._link_base = link_base
         self._clock = clock
         self._templates = templates()
-        self._leaving: set[asyncio.Task[None]] = set()
+        self._past = GroupPast(settings, link_base, clock)
+        self._leaving: dict[asyncio.Task[None], SMTP] = {}
         self._context = ssl.create_default_context()
         if settings.ca:
             self._context.load_verify_locations(cadata=settings.ca)
 
     async def send(self, delivery: Delivery) -> Result:
         now = self._clock.now_ms()
-        mail = message(delivery, self._settings, self._templates, self._link_base, now)
-        return await self._post(mail)
+        known = (delivery, self._settings, self._templates, self._link_base, now)
+        drawn = await self._plot(delivery, now)
+        return await self._post(message(*known, plot=drawn))
 
     async def send_many(self, digest: Digest) -> Result:
         """Thousands of incidents take a while to read: not in the loop's thread."""
-        known = (digest, self._settings, self._templates, self._link_base, self._clock.now_ms())
-        return await self._post(await asyncio.to_thread(digest_message, *known))
+        now = self._clock.now_ms()
+        known = (digest, self._settings, self._templates, self._link_base, now)
+        drawn = None if digest.alone is None else await self._plot(digest.alone, now)
+        return await self._post(await asyncio.to_thread(digest_message, *known, drawn))
+
+    async def _plot(self, delivery: Delivery, now: int) -> Plot | None:
+        change = StatusChangeEvent.from_bytes(delivery.event.encode()).data
+        past = await self._past.last_hour(change.cluster, change.group, now)
+        return await asyncio.to_thread(plot, past)
 
     async def _post(self, mail: EmailMessage) -> Result:
         settings = self._settings
@@ -108,14 +119,18 @@ class EmailChannel:
         """
         if client.is_connected:
             leaving = asyncio.create_task(_quit(client))
-            self._leaving.add(leaving)
-            leaving.add_done_callback(self._leaving.discard)
+            self._leaving[leaving] = client
+            leaving.add_done_callback(lambda done: self._leaving.pop(done, None))
 
     async def close(self) -> None:
         """Breaks off goodbyes that are not answered yet."""
-        for leaving in self._leaving:
+        broken_off = dict(self._leaving)
+        for leaving in broken_off:
             leaving.cancel()
-        await asyncio.gather(*self._leaving, return_exceptions=True)
+        await asyncio.gather(*broken_off, return_exceptions=True)
+        for client in broken_off.values():
+            client.close()  # a task that is cancelled before it began closes nothing
+        await self._past.close()
 
 
 async def _quit(client: SMTP) -> None:

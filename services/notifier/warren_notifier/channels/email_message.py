@@ -17,8 +17,10 @@ from warren.settings.notifier import EmailChannelSettings
 from warren_notifier.channels.digest import Digest
 from warren_notifier.channels.email_digest import besides, digest_text
 from warren_notifier.channels.email_text import email_text
+from warren_notifier.channels.plot import Plot
 from warren_notifier.state.delivery import Delivery
 
+PLOT = "last-hour@warren"  # what the picture is called within its mail
 COLOURS = {"ERR": "#b42318", "WARN": "#9a6700", "OK": "#1a7f37", "NOTFOUND": "#57606a"}
 # Every mail server can carry it, whatever is in a group's name. A line may have 998 characters (RFC
 # 5322, 2.1.1); at the usual 78 a long subject would begin on its second line, with a blank.
@@ -43,6 +45,7 @@ def message(
     link_base: str,
     now: int,
     digest: Digest | None = None,
+    plot: Plot | None = None,
 ) -> EmailMessage:
     """The same delivery always has the same Message-ID; an incident's mails are one thread.
 
@@ -51,7 +54,13 @@ def message(
     """
     pending = delivery.pending
     text = email_text(delivery, link_base, now, besides(digest) if digest is not None else "")
-    values = {"text": text, "delivery": pending, "colour": COLOURS[text.status]}
+    values = {
+        "text": text,
+        "delivery": pending,
+        "colour": COLOURS[text.status],
+        "plot": plot,
+        "plot_id": PLOT,
+    }
     root = f"{pending.incident_id}.{pending.channel}"
     if digest is not None and digest.thread is not None:
         heads = _Heads(pending.delivery_id, pending.delivery_id, digest.thread)
@@ -59,7 +68,7 @@ def message(
         heads = _Heads(pending.delivery_id, root, None)
     else:
         heads = _Heads(pending.delivery_id, pending.delivery_id, root)
-    return _mail(settings, text.subject, heads, environment, "email", values, now)
+    return _mail(settings, text.subject, heads, environment, "email", values, now, plot)
 
 
 def digest_message(
@@ -68,10 +77,11 @@ def digest_message(
     environment: Environment,
     link_base: str,
     now: int,
+    plot: Plot | None = None,
 ) -> EmailMessage:
     """One mail about many incidents, or about one as it would be alone; in the digest's thread."""
     if digest.alone is not None:
-        return message(digest.alone, settings, environment, link_base, now, digest)
+        return message(digest.alone, settings, environment, link_base, now, digest, plot)
     text = digest_text(digest, link_base, now)
     values = {"text": text, "digest": digest, "colour": COLOURS[text.status]}
     heads = _Heads(digest.digest_id, digest.digest_id, digest.thread)
@@ -95,6 +105,7 @@ def _mail(
     template: str,
     values: Mapping[str, object],
     now: int,
+    plot: Plot | None = None,
 ) -> EmailMessage:
     mail = EmailMessage(policy=_POLICY)
     mail.set_raw("Subject", _subject(subject))
@@ -112,6 +123,10 @@ def _mail(
     text, html = (environment.get_template(f"{template}.{kind}.j2") for kind in ("txt", "html"))
     mail.set_content(text.render(values))
     mail.add_alternative(html.render(values), subtype="html")
+    if plot is not None:
+        *_, shown = mail.iter_parts()
+        assert isinstance(shown, EmailMessage)
+        shown.add_related(plot.png, "image", "png", cid=f"<{PLOT}>", disposition="inline")
     return mail
 
 

@@ -1,0 +1,76 @@
+"""The last hour of a group, as Warren's API remembers it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from urllib.parse import quote
+
+import httpx
+import structlog
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from warren.clock import Clock
+from warren.settings.notifier import EmailChannelSettings
+
+log = structlog.get_logger(__name__)
+
+HOUR_MS = 3_600_000
+MINUTE_MS = 60_000
+PATIENCE = 3  # seconds that a mail waits for its plot
+PAUSE = 60  # seconds without a plot after the API did not answer
+MOST_BYTES = 200_000
+
+Column = Annotated[list[int | None], Field(max_length=120)]
+
+
+class Past(BaseModel):
+    """Columns, an entry a minute, oldest first; None where nothing is known."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    at: Annotated[list[int], Field(max_length=120)]
+    lag: Column
+    late_ms: Column
+
+
+class GroupPast:
+    """Asks the API. It is an extra: whatever fails, a mail goes without it."""
+
+    def __init__(self, settings: EmailChannelSettings, link_base: str, clock: Clock) -> None:
+        self._base = (settings.api or link_base).rstrip("/") if settings.plot else ""
+        token = settings.api_token.get_secret_value()
+        self._headers = {"Authorization": f"Bearer {token}"} if token else {}
+        self._clock = clock
+        self._again_at = float("-inf")
+        self._client: httpx.AsyncClient | None = None
+
+    async def last_hour(self, cluster: str, group: str, until: int) -> Past | None:
+        """None where nobody can be asked or nothing is known. `until`: Unix milliseconds."""
+        if not self._base or self._clock.monotonic() < self._again_at:
+            return None
+        path = f"/api/v1/groups/{quote(cluster, safe='')}/{quote(group, safe='')}/history"
+        try:
+            return await self._asked(f"{self._base}{path}", until)
+        except (httpx.HTTPError, httpx.InvalidURL, ValidationError) as error:
+            self._again_at = self._clock.monotonic() + PAUSE
+            problem = f"{type(error).__name__}: {error}".splitlines()[0]
+            log.warning("no plots in mails", url=self._base, problem=problem, seconds=PAUSE)
+            return None
+
+    async def _asked(self, url: str, until: int) -> Past | None:
+        """Raises httpx's errors, ValidationError."""
+        self._client = self._client or httpx.AsyncClient(timeout=PATIENCE, headers=self._headers)
+        asked = {"from": until - HOUR_MS, "to": until, "step": MINUTE_MS}
+        async with self._client.stream("GET", url, params=asked) as response:
+            if response.status_code == httpx.codes.NOT_FOUND:
+                return None  # the API has not heard of the group yet
+            response.raise_for_status()
+            body = bytearray()
+            async for part in response.aiter_bytes():
+                body += part
+                if len(body) > MOST_BYTES:
+                    raise httpx.DecodingError("an answer without an end")
+        return Past.model_validate_json(bytes(body))
+
+    async def close(self) -> None:
+        if self._client is not None:
+            await self._client.aclose()
