@@ -32,7 +32,7 @@ channels = ["mail"]
 [[notifier.routes]]
 name = "people"
 channels = ["mail", "oncall"]
-mute = [{ }]
+mute = [{ days = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] }]
 
 [[notifier.routes]]
 name = "rest"

@@ -225,7 +225,7 @@ def test_before_the_first_start_only_what_lasts_is_told(home: Home, tmp_path: Pa
 
 
 def test_open_incidents_are_sent_again(home: Home, tmp_path: Path) -> None:
-    routes = '[[notifier.routes]]\nname = "all"\nchannels = ["hook"]\nrepeat_interval = 0.2\n'
+    routes = '[[notifier.routes]]\nname = "all"\nchannels = ["hook"]\nrepeat_interval = 1\n'
     with HttpReceiver() as hooks:
         file = config(tmp_path, home, webhook("hook", hooks.port), routes)
         with notifier(file) as running:

@@ -117,7 +117,7 @@ def test_a_silence_begins_and_ends_by_itself(home: Home, tmp_path: Path) -> None
 
 def test_acknowledged_incidents_are_not_repeated(home: Home, tmp_path: Path) -> None:
     with HttpReceiver() as hooks:
-        route = '[[notifier.routes]]\nname = "all"\nchannels = ["hook"]\nrepeat_interval = 0.2\n'
+        route = '[[notifier.routes]]\nname = "all"\nchannels = ["hook"]\nrepeat_interval = 1\n'
         with notifier(config(tmp_path, home, webhook("hook", hooks.port), route)) as running:
             home.publish(opening("billing"), opening("other"))
             eventually(lambda: len(hooks.requests) > 4, message="both are repeated")

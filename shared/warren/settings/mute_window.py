@@ -38,6 +38,12 @@ class MuteWindow(Section):
     def _begins_on_its_day(self) -> Self:
         if self.from_ == "24:00":
             raise ValueError("`from` is 23:59 at the latest; 24:00 is 00:00 of the day after")
+        is_whole_day = self.from_ == self.to or (self.from_, self.to) == ("00:00", "24:00")
+        if is_whole_day and not self.days:
+            raise ValueError(
+                "it would mute at all times: name `days`, or `from` and `to`; "
+                "`warren silence add` silences for some hours"
+            )
         return self
 
     @property

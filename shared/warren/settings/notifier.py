@@ -52,7 +52,8 @@ class RouteSettings(Section):
         default=True, description="Send the end of an incident to where its opening went"
     )
     repeat_interval: SecondsOrNone = Field(
-        default=0, description="Seconds after which an open incident is sent again; 0 never"
+        default=0,
+        description="Seconds, at least 1, after which an open incident is sent again; 0 never",
     )
     mute: list[MuteWindow] = Field(
         default_factory=list,
@@ -84,6 +85,13 @@ class RouteSettings(Section):
     continue_matching: bool = Field(
         default=False, description="Try the following routes too; a channel gets a change once"
     )
+
+    @field_validator("repeat_interval")
+    @classmethod
+    def _leaves_time(cls, value: float) -> float:
+        if 0 < value < 1:
+            raise ValueError(f"{value:g} s would flood the receiver: at least 1, or 0 for never")
+        return value
 
 
 class NotifierSettings(Section):
