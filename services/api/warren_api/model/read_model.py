@@ -66,6 +66,7 @@ class ReadModel:
         self._members: dict[GroupName, Membership] = {}
         self._topics: dict[str, TopicsEvent] = {}
         self._ranked: tuple[GroupView, ...] | None = ()
+        self._newest: dict[str, int] | None = {}  # evaluation of a cluster's groups; None: look
 
     def apply(self, key: bytes | None, value: bytes | None) -> None:
         """Takes a record of `warren.lag`; a tombstone removes the group.
@@ -88,8 +89,12 @@ class ReadModel:
                 self._views.pop(name, None)
                 self._changes.pop(name, None)
                 self._freshness.pop(name, None)
+                self._newest = None
             else:
                 self._views[name] = self._view(name, event)
+                if self._newest is not None:
+                    newest = max(event.evaluated_at, self._newest.get(event.cluster, 0))
+                    self._newest[event.cluster] = newest
         if event is None:
             self.topics.forget(*name)
         else:
@@ -202,7 +207,7 @@ class ReadModel:
     ) -> None:
         """Drops what a complete reading of the topics did not show."""
         with self._lock:
-            self._ranked = None
+            self._ranked = self._newest = None
             gone = self._views.keys() - set(judged)
             self._views = {name: view for name, view in self._views.items() if name in judged}
             for name in self._freshness.keys() - set(measured):
@@ -221,7 +226,10 @@ class ReadModel:
         """All groups, worst first."""
         with self._lock:
             if self._ranked is None:
-                self._ranked = tuple(sorted(self._views.values(), key=lambda view: view.rank))
+                named = sorted(self._views.items(), key=lambda named: named[1].rank)
+                # Few have moved until the next time: what is nearly sorted is sorted soon.
+                self._views = dict(named)
+                self._ranked = tuple(self._views.values())
             return self._ranked
 
     def unjudged(self, cluster: str, group: str) -> Membership | None:
@@ -249,17 +257,18 @@ class ReadModel:
     def clusters(self) -> set[str]:
         """Clusters that have a group, topics or a collector."""
         with self._lock:
-            return {cluster for cluster, _ in (*self._clusters, *self._views)} | set(self._topics)
+            told = {cluster for cluster, _ in self._clusters}
+        return told | self.newest_evaluations().keys() | set(self._topics)
 
     def newest_evaluations(self) -> dict[str, int]:
         """When a group of each cluster was last judged, in Unix milliseconds."""
         with self._lock:
-            events = [view.event for view in self._views.values()]
-        newest: dict[str, int] = {}
-        for event in events:
-            if event.evaluated_at > newest.get(event.cluster, 0):
-                newest[event.cluster] = event.evaluated_at
-        return newest
+            if self._newest is None:
+                self._newest = {}
+                for event in (view.event for view in self._views.values()):
+                    newest = max(event.evaluated_at, self._newest.get(event.cluster, 0))
+                    self._newest[event.cluster] = newest
+            return dict(self._newest)
 
     def listed_topics(self) -> list[TopicsEvent]:
         """Of each cluster the newest list of all its topics, with what is known since."""

@@ -9,7 +9,8 @@ from warren_api.context import Verdicts
 from warren_api.http.patterns import matcher
 from warren_api.model.group import GroupView
 from warren_api.model.membership import Membership
-from warren_api.model.verdict import ShownStatusName, rank
+from warren_api.model.shown_status import ShownStatusName
+from warren_api.model.verdict import rank
 from warren_api.v1.paging import Entry, Key, largest_first
 
 GroupRow = GroupView | Membership
@@ -29,6 +30,8 @@ def wanted(
 
     Raises ValueError when `regex` is no regular expression.
     """
+    if cluster is None and not status and regex is None and topic is None:
+        return list(rows)
     matches = matcher(regex) if regex else None
     statuses = set(status)
     return [
@@ -43,6 +46,8 @@ def wanted(
 
 def entries(rows: Iterable[GroupRow], sort: GroupSort, verdicts: Verdicts) -> list[Entry[GroupRow]]:
     """Ready to be sorted: the largest lag, time lag or status age first, unknown ones last."""
+    if sort == "worst":
+        return [Entry((row.cluster, row.group), _worst(row, verdicts), row) for row in rows]
     key = _KEYS[sort]
     return [
         Entry((row.cluster, row.group), (*key(row, verdicts), row.cluster, row.group), row)
@@ -55,11 +60,10 @@ def _topics(row: GroupRow) -> Iterable[str]:
 
 
 def _worst(row: GroupRow, verdicts: Verdicts) -> Key:
-    """As the pages show them; what is not judged comes last."""
+    """As the pages show them, with the name; what is not judged comes last."""
     if isinstance(row, Membership):
-        return (1, 0, 0, 0, 0)
-    keeps, severity, opened_at, lag, _, _ = rank(row, verdicts(row))
-    return (0, int(keeps), severity, opened_at, lag)
+        return (2, 0, 0, 0, row.cluster, row.group)
+    return rank(row, verdicts(row))
 
 
 def _lag(row: GroupRow, _: Verdicts) -> Key:
@@ -81,8 +85,7 @@ def _name(*_: object) -> Key:
     return ()
 
 
-_KEYS: dict[GroupSort, Callable[[GroupRow, Verdicts], Key]] = {
-    "worst": _worst,
+_KEYS: dict[str, Callable[[GroupRow, Verdicts], Key]] = {
     "lag": _lag,
     "time_lag": _time_lag,
     "status_age": _status_age,

@@ -13,7 +13,7 @@ from warren_api.http.problem import ProblemKind, documented, problem
 from warren_api.http.raw_path import Segment
 from warren_api.model.group import GroupView
 from warren_api.model.membership import Membership
-from warren_api.model.verdict import ShownStatusName
+from warren_api.model.shown_status import ShownStatusName
 from warren_api.v1.group_listing import GroupRow, GroupSort, entries, wanted
 from warren_api.v1.models import (
     GroupDetail,
