@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -81,6 +81,12 @@ class ApiContext:
         """Silences that hold at this moment, and who looks after what."""
         silences = self.model.silences
         return Notes(silences.in_force(self.clock.now_ms()), silences.acknowledgement)
+
+    def shown_state(self) -> Hashable:
+        """Another one whenever a status, an incident, a cluster's state, or what people have said
+        of them, is; figures and what passing time changes are not in it.
+        """
+        return self.model.states, self.model.silences.revision, self.feed_state()
 
     @property
     def clusters(self) -> list[str]:

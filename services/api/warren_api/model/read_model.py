@@ -15,6 +15,8 @@ from warren.contracts import (
     ClusterEvent,
     FreshnessEvent,
     GroupEvent,
+    GroupStatusName,
+    Incident,
     LagEvent,
     StatusChangeEvent,
     TopicsEvent,
@@ -65,6 +67,8 @@ class ReadModel:
         self._clusters: dict[GroupName, ClusterEvent] = {}  # by cluster and collector
         self._members: dict[GroupName, Membership] = {}
         self._topics: dict[str, TopicsEvent] = {}
+        self.states = 0
+        """Another one whenever a group's status or incident, or a cluster's state, may be."""
         self._ranked: tuple[GroupView, ...] | None = ()
         self._newest: dict[str, int] | None = {}  # evaluation of a cluster's groups; None: look
 
@@ -90,7 +94,10 @@ class ReadModel:
                 self._changes.pop(name, None)
                 self._freshness.pop(name, None)
                 self._newest = None
+                self.states += 1
             else:
+                if _state(self._views.get(name)) != (event.status, event.incident):
+                    self.states += 1
                 self._views[name] = self._view(name, event)
                 if self._newest is not None:
                     newest = max(event.evaluated_at, self._newest.get(event.cluster, 0))
@@ -148,6 +155,7 @@ class ReadModel:
                 self._changes.pop(name, None)
                 return
             self._changes[name] = since
+            self.states += 1
             self._refresh(name)
 
     def apply_cluster(self, key: bytes | None, value: bytes | None) -> None:
@@ -160,9 +168,10 @@ class ReadModel:
         if event is not None and (event.cluster, event.collector) != name:
             raise ContractViolation("key and value name different collectors")
         with self._lock:
-            if event is None:
-                self._clusters.pop(name, None)
-            else:
+            before = self._clusters.pop(name, None)
+            if before is None or event is None or before.state != event.state:
+                self.states += 1
+            if event is not None:
                 self._clusters[name] = event
 
     def cluster(self, cluster: str, now: int) -> ClusterView:
@@ -208,6 +217,7 @@ class ReadModel:
         """Drops what a complete reading of the topics did not show."""
         with self._lock:
             self._ranked = self._newest = None
+            self.states += 1
             gone = self._views.keys() - set(judged)
             self._views = {name: view for name, view in self._views.items() if name in judged}
             for name in self._freshness.keys() - set(measured):
@@ -277,6 +287,10 @@ class ReadModel:
     def size(self) -> ReadModelSize:
         views = self.groups()
         return ReadModelSize(len(views), sum(view.partition_count for view in views))
+
+
+def _state(view: GroupView | None) -> tuple[GroupStatusName, Incident | None] | None:
+    return None if view is None else (view.event.status, view.event.incident)
 
 
 NamedEvent = TypeVar("NamedEvent", LagEvent, FreshnessEvent, GroupEvent)

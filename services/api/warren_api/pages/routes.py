@@ -1,7 +1,7 @@
 """Pages for people: all groups worst first, and one group with its partitions.
 
-Each page has a fragment of itself that its script fetches every two seconds; without JavaScript
-the browser reloads the page.
+Each page has a fragment of itself that its script asks for every two seconds
+(`http.shared_fragments`); without JavaScript the browser reloads the page.
 """
 
 from __future__ import annotations
