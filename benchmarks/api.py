@@ -1,8 +1,8 @@
 """What the API costs with many groups in it: pages, lists, the past, open tabs and scrapes.
 
 Prints a table and one JSON line. The API runs as a process of its own; groups are judged and
-measured again meanwhile, which alone costs `feed_cores`. CPU of a request is the API's, with its
-share of that. A scrape is `/metrics` with all families of a detail, compressed; while "scraped" one
+measured again meanwhile, which alone costs `feed_cores` and is taken off the CPU of requests and
+tabs. A scrape is `/metrics` with all families of a detail, compressed; while "scraped" one
 follows the other without a pause.
 """
 
@@ -55,9 +55,10 @@ def main() -> None:
     if load.past_minutes:
         result["kb_of_past_a_group"] = _memory_of_past(load)
     with served(load) as api:
-        result["feed_cores"] = round(cores(api, arguments.seconds), 4)
+        feed = cores(api, arguments.seconds)
+        result["feed_cores"] = round(feed, 4)
         for name, path in _paths(load).items():
-            result |= _named(name, _latencies(api, path, arguments.requests))
+            result |= _named(name, _latencies(api, path, arguments.requests, feed))
         for count in arguments.tabs:
             result |= _tabs(api, count, arguments.seconds)
         if arguments.scrapes:
@@ -180,8 +181,8 @@ def _timed(api: ServedApi, path: str) -> float:
     return time.perf_counter() - started
 
 
-def _latencies(api: ServedApi, path: str, count: int) -> Latencies:
-    """Over one connection, as a client that stays has it."""
+def _latencies(api: ServedApi, path: str, count: int, feed: float = 0) -> Latencies:
+    """Over one connection, as a client that stays has it. `feed`: cores that are another's."""
     times = []
     with httpx.Client(base_url=api.url, headers=GZIP, timeout=120) as client:
         client.get(path).raise_for_status()
@@ -192,8 +193,8 @@ def _latencies(api: ServedApi, path: str, count: int) -> Latencies:
                 for _ in answer.iter_raw():
                     pass
             times.append(time.perf_counter() - started)
-        spent = (usage(api.pid).cpu_s - cpu) / count * 1000
-    return Latencies(*_quantiles(times), round(spent, 2))
+        spent = usage(api.pid).cpu_s - cpu - feed * sum(times)
+    return Latencies(*_quantiles(times), round(spent / count * 1000, 2))
 
 
 def _quantiles(seconds: list[float]) -> tuple[float, float]:

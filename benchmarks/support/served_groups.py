@@ -17,6 +17,7 @@ from warren.contracts import MINUTE_MS, FreshnessEvent, LagEvent, TrendEvent, gr
 from warren.settings import Settings
 from warren_api.app import create_app
 from warren_api.context import ApiContext
+from warren_api.garbage import collect_seldom
 from warren_api.home.asking import AskedOnTopics
 from warren_api.home.forgetting import ForgetRequests
 from warren_api.http.access import Access
@@ -196,6 +197,7 @@ def _wait_until_ready(api: ServedApi, process: Any) -> None:
 def _serve(load: GroupLoad, port: int, api: dict[str, object]) -> None:
     settings, clock = Settings.model_validate({"api": api}), SystemClock()
     model = ReadModel(settings.api.history)
+    collect_seldom()
     for number in range(load.groups):
         load.apply(model, number, 0)
         load.remember(model.past, number)
