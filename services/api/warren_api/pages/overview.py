@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, NamedTuple
 from urllib.parse import urlencode
 
+from warren_api.group_row import Asked, GroupRow
 from warren_api.model.group import GroupView
 from warren_api.model.status_history import RecordedChange
 from warren_api.model.verdict import rank
-from warren_api.pages.group_row import Asked, GroupRow
-from warren_api.pages.search import Search
+from warren_api.search import Search
 
 GROUPS_SHOWN = 50  # on one page
 HOUR_MS = 3_600_000

@@ -25,12 +25,13 @@ def wanted(
     status: Iterable[ShownStatusName] = (),
     regex: str | None = None,
     topic: str | None = None,
+    finds: Callable[[GroupRow], bool] | None = None,
 ) -> list[GroupRow]:
     """Those that match everything that is given.
 
     Raises ValueError when `regex` is no regular expression.
     """
-    if cluster is None and not status and regex is None and topic is None:
+    if cluster is None and not status and regex is None and topic is None and finds is None:
         return list(rows)
     matches = matcher(regex) if regex else None
     statuses = set(status)
@@ -41,6 +42,7 @@ def wanted(
         and (not statuses or (isinstance(row, GroupView) and verdicts(row).status in statuses))
         and (matches is None or matches(row.group))
         and (topic is None or topic in _topics(row))
+        and (finds is None or finds(row))
     ]
 
 
