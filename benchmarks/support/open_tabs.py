@@ -37,9 +37,11 @@ async def _open(api: ServedApi, fragment: str, count: int, seconds: float) -> Ta
     waited: list[float] = []
     limits = httpx.Limits(max_connections=count, max_keepalive_connections=count)
     async with httpx.AsyncClient(base_url=api.url, limits=limits, timeout=120) as client:
-        await client.get(fragment)
+        loaded = (await client.get(fragment)).headers["ETag"]
         began, before = time.monotonic(), usage(api.pid).cpu_s
-        tabs = [_tab(client, fragment, PERIOD * n / count, waited, began) for n in range(count)]
+        tabs = [
+            _tab(client, fragment, loaded, waited, began + PERIOD * n / count) for n in range(count)
+        ]
         running = asyncio.gather(*tabs)
         await asyncio.sleep(seconds)
         spent = (usage(api.pid).cpu_s - before) / (time.monotonic() - began)
@@ -49,12 +51,12 @@ async def _open(api: ServedApi, fragment: str, count: int, seconds: float) -> Ta
 
 
 async def _tab(
-    client: httpx.AsyncClient, fragment: str, first: float, waited: list[float], began: float
+    client: httpx.AsyncClient, fragment: str, tag: str, waited: list[float], first: float
 ) -> None:
-    """Adds what it waited for each answer."""
-    headers, turn = {"Accept-Encoding": "gzip"}, 0
+    """Adds what it waited for each answer. `tag`: of what it shows when it begins."""
+    headers, turn = {"Accept-Encoding": "gzip", "If-None-Match": tag}, 0
     while True:
-        await asyncio.sleep(max(began + first + turn * PERIOD - time.monotonic(), 0))
+        await asyncio.sleep(max(first + turn * PERIOD - time.monotonic(), 0))
         turn += 1
         asked = time.monotonic()
         async with client.stream("GET", fragment, headers=headers) as answer:
