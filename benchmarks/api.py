@@ -1,8 +1,9 @@
-"""How fast the API answers with 100,000 partitions in it, with and without a scrape running.
+"""What the API costs with many groups in it: pages, lists, the past, open tabs and scrapes.
 
-Prints one JSON line. The API runs as a process of its own; groups are judged and measured again
-meanwhile. A scrape is `/metrics` with all families, compressed; while "scraped" one follows the
-other without a pause.
+Prints a table and one JSON line. The API runs as a process of its own; groups are judged and
+measured again meanwhile, which alone costs `feed_cores` and is taken off the CPU of requests and
+tabs. A scrape is `/metrics` with all families of a detail, compressed; while "scraped" one
+follows the other without a pause.
 """
 
 from __future__ import annotations
@@ -16,66 +17,135 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import NamedTuple
 
 import httpx
 from support.measuring import usage
+from support.open_tabs import cores, open_tabs
 from support.served_groups import CLUSTER, GroupLoad, ServedApi, served
 
 GZIP = {"Accept-Encoding": "gzip"}
+HOUR_MS, DAY_MS = 3_600_000, 86_400_000
+DETAILS = ("group", "topic", "partition")
+FRAGMENT = "/fragments/groups"
+
+
+class Latencies(NamedTuple):
+    """Of one kind of request, milliseconds; CPU of the API for one."""
+
+    p50_ms: float
+    p99_ms: float
+    cpu_ms: float
 
 
 def main() -> None:
     arguments = _arguments()
-    load = GroupLoad(arguments.groups, arguments.partitions, arguments.interval)
-    detail = f"/api/v1/groups/{CLUSTER}/{load.names[0]}"
-    paths = {
-        "groups": "/api/v1/groups",
-        "group": detail,
-        "burrow_lag": f"/v3/kafka/{CLUSTER}/consumer/{load.names[0]}/lag",
-    }
+    load = GroupLoad(
+        arguments.groups,
+        arguments.partitions,
+        arguments.interval,
+        arguments.one_in,
+        arguments.past_minutes,
+    )
     result: dict[str, object] = {
         "benchmark": "api",
         "groups": load.groups,
         "partitions": load.groups * load.partitions,
     }
+    if load.past_minutes:
+        result["kb_of_past_a_group"] = _memory_of_past(load)
     with served(load) as api:
-        result |= _scrape(api, arguments.scrapes)
-        for name, path in paths.items():
-            result |= _quantiles(name, _latencies(api, path, arguments.requests))
-        with scraped(api):
-            for name, path in paths.items():
-                times = _latencies(api, path, arguments.requests)
-                result |= _quantiles(f"{name}_scraped", times)
+        feed = cores(api, arguments.seconds)
+        result["feed_cores"] = round(feed, 4)
+        for name, path in _paths(load).items():
+            result |= _named(name, _latencies(api, path, arguments.requests, feed))
+        for count in arguments.tabs:
+            result |= _tabs(api, count, arguments.seconds)
+        if arguments.scrapes:
+            with scraped(api):
+                for name in ("list", "group"):
+                    path = _paths(load)[name]
+                    result |= _named(f"{name}_scraped", _latencies(api, path, arguments.requests))
         result["rss_mb"] = round(usage(api.pid).peak_rss_mb)
+    for detail in DETAILS if arguments.scrapes else ():
+        result |= _scrapes(load, detail, arguments.scrapes)
+    _print_table(result)
     print(json.dumps(result))
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--groups", type=int, default=1000)
-    parser.add_argument("--partitions", type=int, default=100, help="of each group")
-    parser.add_argument("--interval", type=float, default=10, help="seconds until judged again")
-    parser.add_argument("--scrapes", type=int, default=20)
-    parser.add_argument("--requests", type=int, default=100, help="of each kind")
+    parser.add_argument("--groups", type=int, default=10_000)
+    parser.add_argument("--partitions", type=int, default=10, help="of each group")
+    parser.add_argument("--interval", type=float, default=30, help="seconds until judged again")
+    parser.add_argument("--one-in", type=int, default=50, help="groups, one is in trouble")
+    parser.add_argument("--past-minutes", type=int, default=0, help="that each group has, of 1440")
+    parser.add_argument("--scrapes", type=int, default=5, help="of each detail; 0: none")
+    parser.add_argument("--requests", type=int, default=50, help="of each kind")
+    parser.add_argument("--tabs", type=int, nargs="*", default=[1, 50], help="open at a time")
+    parser.add_argument("--seconds", type=float, default=20, help="that tabs are open")
     return parser.parse_args()
 
 
-def _scrape(api: ServedApi, count: int) -> dict[str, object]:
-    """The first scrape is checked and not timed."""
-    compressed = _get(api, "/metrics")
-    text = gzip.decompress(compressed)
-    series = sum(1 for line in text.splitlines() if not line.startswith(b"#"))
-    if text.count(b'consumer_group="') < 1:
-        sys.exit("a scrape without groups")
-    cpu = usage(api.pid).cpu_s
-    times = [_timed(api, "/metrics") for _ in range(count)]
+def _paths(load: GroupLoad) -> dict[str, str]:
+    group = f"{CLUSTER}/{load.name(0)}"
+    now = round(time.time() * 1000)
+    history = f"/api/v1/groups/{group}/history?to={now}"
     return {
-        "series": series,
-        "metrics_mb": round(len(text) / 1e6, 1),
-        "metrics_gzip_mb": round(len(compressed) / 1e6, 1),
-        "metrics_p50_s": round(statistics.median(times), 3),
-        "metrics_p99_s": round(_p99(times), 3),
-        "metrics_cpu_s": round((usage(api.pid).cpu_s - cpu) / count, 3),
+        "ready": "/burrow/admin/ready",
+        "overview": "/",
+        "searched": "/?q=status:err+late:>1s",
+        "list": "/api/v1/groups?limit=100",
+        "group_page": f"/groups/{group}",
+        "group": f"/api/v1/groups/{group}",
+        "burrow_lag": f"/v3/kafka/{CLUSTER}/consumer/{load.name(0)}/lag",
+        "history_24h": f"{history}&from={now - DAY_MS}",
+        "history_30d": f"{history}&from={now - 30 * DAY_MS}",
+    }
+
+
+def _tabs(api: ServedApi, count: int, seconds: float) -> dict[str, object]:
+    """What tabs add to what the API needs by itself, measured right before."""
+    alone = cores(api, seconds)
+    tabs = open_tabs(api, FRAGMENT, count, seconds)
+    return {
+        f"tabs_{count}_cores": round(tabs.cores - alone, 4),
+        **_named(f"tabs_{count}", Latencies(*_quantiles(tabs.waited), 0)),
+    }
+
+
+def _memory_of_past(load: GroupLoad) -> float:
+    """Kilobytes of the process for a group's past, by the difference it makes for a tenth of
+    the groups.
+    """
+    few = load.groups // 10
+    with served(GroupLoad(few, load.partitions, load.interval, load.one_in)) as api:
+        without = usage(api.pid).peak_rss_mb
+    past = GroupLoad(few, load.partitions, load.interval, load.one_in, load.past_minutes)
+    with served(past) as api:
+        return round((usage(api.pid).peak_rss_mb - without) * 1024 / few, 1)
+
+
+def _scrapes(load: GroupLoad, detail: str, count: int) -> dict[str, object]:
+    """The first scrape is checked and not timed."""
+    settings: dict[str, object] = {
+        "metrics_detail": detail,
+        "metrics_origins": ["warren", "burrow", "kafka_lag_exporter", "tesla"],
+    }
+    with served(load, settings) as api:
+        compressed = _get(api, "/metrics")
+        text = gzip.decompress(compressed)
+        series = sum(1 for line in text.splitlines() if not line.startswith(b"#"))
+        if series < load.groups:
+            sys.exit("a scrape without groups")
+        cpu = usage(api.pid).cpu_s
+        times = [_timed(api, "/metrics") for _ in range(count)]
+        spent = (usage(api.pid).cpu_s - cpu) / count * 1000
+    found = _named(f"metrics_{detail}", Latencies(*_quantiles(times), round(spent, 2)))
+    return found | {
+        f"metrics_{detail}_series": series,
+        f"metrics_{detail}_mb": round(len(text) / 1e6, 1),
+        f"metrics_{detail}_gzip_mb": round(len(compressed) / 1e6, 1),
     }
 
 
@@ -111,29 +181,41 @@ def _timed(api: ServedApi, path: str) -> float:
     return time.perf_counter() - started
 
 
-def _latencies(api: ServedApi, path: str, count: int) -> list[float]:
-    """Seconds; over one connection, as a client that stays has it."""
+def _latencies(api: ServedApi, path: str, count: int, feed: float = 0) -> Latencies:
+    """Over one connection, as a client that stays has it. `feed`: cores that are another's."""
     times = []
     with httpx.Client(base_url=api.url, headers=GZIP, timeout=120) as client:
         client.get(path).raise_for_status()
+        cpu = usage(api.pid).cpu_s
         for _ in range(count):
             started = time.perf_counter()
             with client.stream("GET", path) as answer:
                 for _ in answer.iter_raw():
                     pass
             times.append(time.perf_counter() - started)
-    return times
+        spent = usage(api.pid).cpu_s - cpu - feed * sum(times)
+    return Latencies(*_quantiles(times), round(spent / count * 1000, 2))
 
 
-def _quantiles(name: str, times: list[float]) -> dict[str, object]:
-    return {
-        f"{name}_p50_ms": round(statistics.median(times) * 1000, 1),
-        f"{name}_p99_ms": round(_p99(times) * 1000, 1),
-    }
+def _quantiles(seconds: list[float]) -> tuple[float, float]:
+    """Half of them and 99 of 100 took at most so many milliseconds."""
+    last = sorted(seconds)[min(int(len(seconds) * 0.99), len(seconds) - 1)]
+    return round(statistics.median(seconds) * 1000, 1), round(last * 1000, 1)
 
 
-def _p99(times: list[float]) -> float:
-    return sorted(times)[min(int(len(times) * 0.99), len(times) - 1)]
+def _named(name: str, latencies: Latencies) -> dict[str, object]:
+    return {f"{name}_{figure}": value for figure, value in latencies._asdict().items() if value}
+
+
+def _print_table(result: dict[str, object]) -> None:
+    """Of all kinds of requests; what is left stands in the JSON line."""
+    names = [key.removesuffix("_p50_ms") for key in result if key.endswith("_p50_ms")]
+    print(f"{'':24}{'p50 ms':>10}{'p99 ms':>10}{'CPU ms':>10}")
+    for name in names:
+        figures = (result.get(f"{name}_{figure}", "") for figure in Latencies._fields)
+        print(f"{name:24}" + "".join(f"{figure:>10}" for figure in figures))
+    for name in (key for key in result if key.endswith("_cores")):
+        print(f"{name:24}{result[name]} of a core")
 
 
 if __name__ == "__main__":

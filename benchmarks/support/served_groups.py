@@ -13,46 +13,61 @@ from typing import Any
 import httpx
 import uvicorn
 from warren.clock import SystemClock
-from warren.contracts import FreshnessEvent, LagEvent, group_key
+from warren.contracts import MINUTE_MS, FreshnessEvent, LagEvent, TrendEvent, group_key
 from warren.settings import Settings
 from warren_api.app import create_app
 from warren_api.context import ApiContext
+from warren_api.garbage import collect_seldom
 from warren_api.home.asking import AskedOnTopics
 from warren_api.home.forgetting import ForgetRequests
 from warren_api.http.access import Access
+from warren_api.http.connections import AT_ONCE, LARGEST_HEAD, Connections, most_connections
 from warren_api.model.feed_state import FeedState
+from warren_api.model.past import Past
 from warren_api.model.read_model import ReadModel
 from warren_local.ports import free_port
 
 CLUSTER = "bench"
 _STATUSES = ("OK", "OK", "OK", "OK", "OK", "OK", "OK", "WARN", "STOP", "STALL")
-_READY_SECONDS = 120.0
+_READY_SECONDS = 600.0  # a day of many groups takes minutes to be read
+_BEGAN = round(time.time() * 1000) - 60_000
 
 
 @dataclass(frozen=True, slots=True)
 class GroupLoad:
     """`groups` groups of one topic each with `partitions` partitions; each is judged and measured
-    again every `interval` seconds, one after the other.
+    again every `interval` seconds, one after the other. One of `one_in` is in trouble, or all.
+    With `past_minutes` each has a past as long.
     """
 
     groups: int
     partitions: int
     interval: float
+    one_in: int = 1
+    past_minutes: int = 0
 
-    @property
-    def names(self) -> list[str]:
-        return [f"service-{number:05}" for number in range(self.groups)]
+    def name(self, number: int) -> str:
+        return f"service-{number:05}"
 
     def apply(self, model: ReadModel, number: int, round_: int) -> None:
         """The events of one group, as they would come from the topics."""
-        group, now = self.names[number], round(time.time() * 1000)
+        group, now = self.name(number), round(time.time() * 1000)
         key = group_key(CLUSTER, group)
         topic = f"orders-{number % 97:02}"
-        model.apply(key, self._judged(group, topic, now, round_).to_bytes())
+        is_bad = number % self.one_in == 0
+        model.apply(key, self._judged(group, topic, now, round_, is_bad).to_bytes())
         model.apply_freshness(key, self._measured(group, topic, now, round_).to_bytes())
 
-    def _judged(self, group: str, topic: str, now: int, round_: int) -> LagEvent:
-        count = self.partitions
+    def remember(self, past: Past, number: int) -> None:
+        """The past of one group, minute by minute up to now."""
+        group, topic = self.name(number), f"orders-{number % 97:02}"
+        key, now = group_key(CLUSTER, group), round(time.time() * 1000)
+        for ago in range(self.past_minutes, 0, -1):
+            minute = now - now % MINUTE_MS - ago * MINUTE_MS
+            past.apply(key, _minute(group, topic, minute, ago).to_bytes())
+
+    def _judged(self, group: str, topic: str, now: int, round_: int, is_bad: bool) -> LagEvent:
+        count, statuses = self.partitions, _STATUSES if is_bad else ("OK",)
         lags = [(partition * 37 + round_) % 5000 for partition in range(count)]
         ends = [1_000_000 + partition * 1000 + round_ * 50 for partition in range(count)]
         committed = [end - lag for end, lag in zip(ends, lags, strict=True)]
@@ -62,15 +77,15 @@ class GroupLoad:
                 "cluster": CLUSTER,
                 "group": group,
                 "evaluated_at": now,
-                "status": "ERR",
+                "status": "ERR" if is_bad else "OK",
                 "complete": 1.0,
                 "policy": "burrow",
                 "total_lag": sum(lags),
-                "incident": {"id": group, "opened_at": now - 60_000},
+                "incident": {"id": group, "opened_at": _BEGAN} if is_bad else None,
                 "topics": {
                     topic: {
                         "partition": list(range(count)),
-                        "status": [_STATUSES[p % len(_STATUSES)] for p in range(count)],
+                        "status": [statuses[p % len(statuses)] for p in range(count)],
                         "committed": committed,
                         "committed_at": [now] * count,
                         "log_start": [0] * count,
@@ -114,6 +129,32 @@ class GroupLoad:
         )
 
 
+def _minute(group: str, topic: str, minute: int, ago: int) -> TrendEvent:
+    return TrendEvent.model_validate(
+        {
+            "cluster": CLUSTER,
+            "group": group,
+            "minute": minute,
+            "status_ms": {"OK": 60_000},
+            "lag": ago * 7,
+            "lag_max": ago * 9,
+            "late_ms": ago * 11,
+            "time_to_loss_ms": 3_600_000,
+            "produced": 6_000,
+            "consumed": 6_000,
+            "members": 3,
+            "rebalances": 0,
+            "topics": {
+                "topic": [topic],
+                "lag": [ago * 9],
+                "produced": [6_000],
+                "consumed": [6_000],
+                "late_ms": [ago * 11],
+            },
+        }
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class ServedApi:
     """Where it listens, and its process for measuring."""
@@ -123,15 +164,19 @@ class ServedApi:
 
 
 @contextmanager
-def served(load: GroupLoad) -> Iterator[ServedApi]:
-    """The API with all groups in it, fed all the time, until the end of the block."""
+def served(load: GroupLoad, api: dict[str, object] | None = None) -> Iterator[ServedApi]:
+    """The API with all groups in it, fed all the time, until the end of the block; `api`: settings
+    of that section.
+    """
     port = free_port()
-    process = multiprocessing.get_context("spawn").Process(target=_serve, args=(load, port))
+    process = multiprocessing.get_context("spawn").Process(
+        target=_serve, args=(load, port, api or {})
+    )
     process.start()
-    api = ServedApi(f"http://127.0.0.1:{port}", process.pid or 0)
+    running = ServedApi(f"http://127.0.0.1:{port}", process.pid or 0)
     try:
-        _wait_until_ready(api, process)
-        yield api
+        _wait_until_ready(running, process)
+        yield running
     finally:
         process.terminate()
         process.join()
@@ -149,11 +194,13 @@ def _wait_until_ready(api: ServedApi, process: Any) -> None:
     raise SystemExit("the API did not become ready")
 
 
-def _serve(load: GroupLoad, port: int) -> None:
-    settings, clock = Settings(), SystemClock()
+def _serve(load: GroupLoad, port: int, api: dict[str, object]) -> None:
+    settings, clock = Settings.model_validate({"api": api}), SystemClock()
     model = ReadModel(settings.api.history)
+    collect_seldom()
     for number in range(load.groups):
         load.apply(model, number, 0)
+        load.remember(model.past, number)
     threading.Thread(target=_feed, args=(load, model), daemon=True).start()
     state = FeedState(ready=True, problem=None)
     context = ApiContext(
@@ -165,7 +212,18 @@ def _serve(load: GroupLoad, port: int) -> None:
         AskedOnTopics(settings.home),
     )
     app = create_app(context, Access(settings.api, is_loopback=True))
-    uvicorn.run(app, host="127.0.0.1", port=port, log_config=None, access_log=False)
+    connections = Connections(most_connections(settings.api.connections), clock)
+    config = uvicorn.Config(
+        app,
+        host="127.0.0.1",
+        port=port,
+        http=connections.protocol,  # type: ignore[arg-type]  # it makes one, as a class does
+        backlog=AT_ONCE,
+        h11_max_incomplete_event_size=LARGEST_HEAD,
+        log_config=None,
+        access_log=False,
+    )
+    uvicorn.Server(config).run()
 
 
 def _feed(load: GroupLoad, model: ReadModel) -> None:

@@ -29,6 +29,8 @@ class Silences:
         self._lock = threading.Lock()
         self._silences: dict[str, _Compiled] = {}
         self._acknowledgements: dict[str, Acknowledgement] = {}
+        self.revision = 0
+        """Another one whenever there was a record."""
 
     def apply(self, key: bytes | None, value: bytes | None) -> None:
         """Takes a record of `warren.silences`; a tombstone removes one.
@@ -43,6 +45,7 @@ class Silences:
             compiled = _Compiled(silence, group_matcher(silence.cluster, silence.group))
         with self._lock:
             self._silences = _with(self._silences, id_, compiled)
+            self.revision += 1
 
     def apply_acknowledgement(self, key: bytes | None, value: bytes | None) -> None:
         """Takes a record of `warren.acknowledgements`, likewise."""
@@ -53,10 +56,12 @@ class Silences:
             _require_key(id_, acknowledgement.incident_id)
         with self._lock:
             self._acknowledgements = _with(self._acknowledgements, id_, acknowledgement)
+            self.revision += 1
 
     def keep_only(self, silences: Collection[str], acknowledgements: Collection[str]) -> None:
         """Drops what a complete reading of the topics did not show."""
         with self._lock:
+            self.revision += 1
             self._silences = {i: s for i, s in self._silences.items() if i in silences}
             self._acknowledgements = {
                 i: a for i, a in self._acknowledgements.items() if i in acknowledgements

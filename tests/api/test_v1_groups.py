@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from api.served_api import NOW, Api, late, paced, topic
+from warren.settings import ObjectiveSettings, Settings
 from warren_api.model.feed_state import FeedState
 from warren_api.v1.models import Groups
 
@@ -240,6 +241,40 @@ def test_a_pattern_that_takes_too_long_is_refused(api: Api) -> None:
     for number in range(1000):
         api.put(f"fraud-scoring.realtime.{number}.{'x' * 200}")
     answer = api.get("/api/v1/groups", params={"regex": "(.{1,60}){12}y$"})
-    assert answer.status_code == 400
+    assert answer.status_code == 422
     assert answer.json()["title"] == "Pattern too costly"
     assert answer.headers["content-type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize(
+    ("q", "found"),
+    [
+        ("", ["billing", "mailer", "fine", "new", "thumbnails"]),
+        ("status:err", ["billing"]),
+        ("late:>6s", ["fine"]),
+        ("lag:>100 mailer", ["mailer"]),
+        ("thumb", ["thumbnails"]),
+        ("thumb status:ok", []),
+        ("-status:ok", ["billing", "mailer"]),
+    ],
+)
+def test_a_search_finds_what_the_pages_find(filled: Api, q: str, found: list[str]) -> None:
+    listed = filled.get("/api/v1/groups", params={"q": q}).json()["groups"]
+    assert [row["group"] for row in listed] == found
+
+
+def test_groups_are_found_by_their_owner() -> None:
+    owned = ObjectiveSettings(name="fast", groups=["^bill"], max_freshness=60, owner="payments")
+    api = Api(settings=Settings(objectives=[owned]))
+    for name in ("billing", "mailer"):
+        api.put(name)
+    listed = api.get("/api/v1/groups", params={"q": "owner:pay"}).json()["groups"]
+    assert [row["group"] for row in listed] == ["billing"]
+
+
+def test_a_search_that_is_not_understood_is_refused(filled: Api) -> None:
+    answer = filled.get("/api/v1/groups", params={"q": "status:bad,worse late:soon"})
+    assert answer.status_code == 422
+    detail = answer.json()["detail"]
+    assert "status: is one of bad, err, warn, unknown, ok." in detail
+    assert "late: is a time, such as >10m." in detail

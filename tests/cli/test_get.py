@@ -46,8 +46,15 @@ def test_names_one_a_line_filtered_by_the_api(address: str) -> None:
     assert names("groups", "--cluster", "eu", "--sort", "name", *here) == everything[3:]
     assert names("groups", "--status", "err", *here) == ["demo/billing"]
     assert names("groups", "--topic", "other", *here) == []
+    assert names("groups", "-q", "status:err since:>1m", *here) == ["demo/billing"]
+    assert names("groups", "--search", "owner:nobody", *here) == []
     assert names("clusters", *here) == ["demo", "eu"]
     assert sorted(names("topics", *here)) == ["demo/orders", "eu/orders"]
+
+
+def test_a_search_that_is_not_understood_says_what_is(address: str) -> None:
+    with pytest.raises(SettingsError, match="late: is a time, such as >10m"):
+        names("groups", "-q", "late:soon", "--api", address)
 
 
 def test_a_table_says_how_many_it_left_out(address: str) -> None:

@@ -55,6 +55,16 @@ def groups(
         typer.Option(case_sensitive=False, help="Only this status; may be repeated"),
     ] = None,
     topic: Annotated[str | None, typer.Option(help="Only those that read this topic")] = None,
+    search: Annotated[
+        str | None,
+        typer.Option(
+            "--search",
+            "-q",
+            metavar="WORDS",
+            help="Only what the search field of the pages finds: "
+            "'status:err late:>10m lag:>1000 owner:billing'",
+        ),
+    ] = None,
     sort: Annotated[GroupOrder, typer.Option(help="What comes first")] = GroupOrder.WORST,
     limit: LimitOption = None,
     output: FormOption = Form.TABLE,
@@ -67,6 +77,7 @@ def groups(
         "regex": match,
         "status": [one.value for one in status or ()],
         "topic": topic,
+        "q": search,
         "sort": _SORTS.get(sort, sort.value),
     }
     _list(catalogue.GROUPS, filters, limit, output, config, api)

@@ -5,18 +5,17 @@ from __future__ import annotations
 import getpass
 import json
 import os
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import quote
 
 import typer
-from rich.table import Table
-from rich.text import Text
-from warren.clock import SystemClock
-from warren.words import duration, visible
+from warren.words import duration
 
 from warren_cli.api_client import request
 from warren_cli.commands.options import ApiOption, ConfigOption, asked_address
-from warren_cli.terminal.output_console import output_console
+from warren_cli.resources import catalogue
+from warren_cli.resources.listing import fetch
+from warren_cli.resources.output import Form, write_list
 from warren_cli.terminal.time_span import seconds
 
 app = typer.Typer(
@@ -78,15 +77,10 @@ def list_(
     config: ConfigOption = None,
     api: ApiOption = None,
 ) -> None:
-    """Show the silences that hold now."""
-    parameters: dict[str, str | bool] = {} if everything else {"in_force": True}
-    answer = request("GET", asked_address(config, api), "silences", parameters=parameters)
-    if as_json:
-        typer.echo(json.dumps(answer, indent=2, ensure_ascii=False))
-        return
-    silences = answer["silences"]
-    console = output_console()
-    console.print(_table(silences) if silences else Text("no silence", style="dim"))
+    """Show the silences that hold now, as `warren get silences` does."""
+    filters = {"in_force": not everything}
+    listing = fetch(catalogue.SILENCES, asked_address(config, api), filters)
+    write_list(catalogue.SILENCES, listing, Form.JSON if as_json else Form.TABLE)
 
 
 @app.command()
@@ -102,27 +96,3 @@ def end(
         typer.echo(json.dumps(silence, indent=2, ensure_ascii=False))
         return
     typer.echo(f"silence {silence['id']} is over")
-
-
-def _table(silences: list[dict[str, Any]]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("silence", "cluster", "group", "ends", "by", "why"):
-        table.add_column(title)
-    for silence in silences:
-        cells = (silence["id"], silence["cluster"] or "all", silence["group"] or "all")
-        said = (_ends(silence), silence["by"], silence["why"])
-        table.add_row(*(Text(visible(cell)) for cell in (*cells, *said)))
-    return table
-
-
-def _ends(silence: dict[str, Any]) -> str:
-    now = _now()
-    if silence["ends_at"] <= now:
-        return f"{duration(now - silence['ends_at'])} ago"
-    if silence["begins_at"] > now:
-        return f"begins in {duration(silence['begins_at'] - now)}"
-    return f"in {duration(silence['ends_at'] - now)}"
-
-
-def _now() -> int:
-    return SystemClock().now_ms()

@@ -43,6 +43,14 @@ def _incident_lasted(row: Row, now_ms: int) -> str:
     return ago(row["opened_at"], now_ms if row["closed_at"] is None else row["closed_at"])
 
 
+def _ends(row: Row, now_ms: int) -> str:
+    if row["ends_at"] <= now_ms:
+        return f"{ago(row['ends_at'], now_ms)} ago"
+    if row["begins_at"] > now_ms:
+        return f"begins in {duration(row['begins_at'] - now_ms)}"
+    return f"in {duration(row['ends_at'] - now_ms)}"
+
+
 def _last_cause(row: Row, _: int) -> str:
     causes = [change["cause"] for change in row["changes"] if change.get("cause")]
     return causes[-1]["sentence"] if causes else _NONE
@@ -123,7 +131,7 @@ SILENCES = Resource(
         Column("silence", lambda row, _: row["id"]),
         Column("cluster", lambda row, _: row["cluster"] or "all"),
         Column("group", lambda row, _: row["group"] or "all"),
-        Column("in force", lambda row, _: "yes" if row["in_force"] else "no"),
+        Column("ends", _ends),
         Column("by", lambda row, _: row["by"]),
         Column("why", lambda row, _: row["why"]),
     ),

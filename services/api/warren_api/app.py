@@ -17,6 +17,7 @@ from warren_api.http.limits import RequestLimits
 from warren_api.http.raw_path import RawPathRouting
 from warren_api.http.request_metrics import RequestMetrics
 from warren_api.http.revalidation import Revalidation
+from warren_api.http.shared_fragments import SharedFragments
 from warren_api.metrics import routes as metrics
 from warren_api.pages import routes as pages
 from warren_api.pages.errors import PageErrors
@@ -47,6 +48,7 @@ def create_app(context: ApiContext, access: Access) -> FastAPI:
     # The last one added is the first to see a request.
     app.add_middleware(Revalidation)
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)
+    app.add_middleware(SharedFragments, state=context.shown_state, clock=context.clock)
     app.add_middleware(AccessControl, access=access, refusal=errors.refusal)
     app.add_middleware(RequestLimits, refusal=errors.refusal)
     if context.settings.api.cors_origins:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -17,7 +17,8 @@ from warren_api.model.feed_state import FeedState
 from warren_api.model.group import GroupView
 from warren_api.model.membership import Membership
 from warren_api.model.read_model import ReadModel
-from warren_api.model.verdict import Verdict, verdict
+from warren_api.model.shown_status import Verdict
+from warren_api.model.verdict import believed_from, verdict
 
 Verdicts = Callable[[GroupView], Verdict]
 
@@ -81,6 +82,12 @@ class ApiContext:
         silences = self.model.silences
         return Notes(silences.in_force(self.clock.now_ms()), silences.acknowledgement)
 
+    def shown_state(self) -> Hashable:
+        """Another one whenever a status, an incident, a cluster's state, or what people have said
+        of them, is; figures and what passing time changes are not in it.
+        """
+        return self.model.states, self.model.silences.revision, self.feed_state()
+
     @property
     def clusters(self) -> list[str]:
         """Configured clusters and those that events have come from, sorted."""
@@ -114,12 +121,17 @@ class ApiContext:
         """What is to be believed of each group at this moment."""
         now, clusters = self.clock.now_ms(), dict[str, ClusterView]()
         feed, unknown_after = self.feed_state(), self.unknown_after_ms
+        believed = dict[str, float]()
 
         def of(view: GroupView) -> Verdict:
-            cluster = clusters.get(view.cluster)
-            if cluster is None:
-                cluster = clusters[view.cluster] = self.model.cluster(view.cluster, now)
-            return verdict(view, cluster, feed, now, unknown_after)
+            event = view.event
+            oldest = believed.get(event.cluster)
+            if oldest is None:
+                cluster = clusters[event.cluster] = self.model.cluster(event.cluster, now)
+                oldest = believed[event.cluster] = believed_from(cluster, now, unknown_after)
+            if event.evaluated_at >= oldest:  # nearly all of them, and again and again
+                return view.judged
+            return verdict(view, clusters[event.cluster], feed, now, unknown_after)
 
         return of
 

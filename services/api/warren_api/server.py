@@ -21,6 +21,7 @@ from warren.standstill_watch import StandstillWatch
 
 from warren_api.app import create_app
 from warren_api.context import ApiContext
+from warren_api.garbage import collect_seldom
 from warren_api.home.asking import AskedOnTopics
 from warren_api.home.feed import Feed
 from warren_api.home.forgetting import ForgetRequests
@@ -91,6 +92,7 @@ def run(settings: Settings) -> None:
     connection that cannot be made, and whatever ended the feed.
     """
     check_tls(settings.api)
+    collect_seldom()
     with listen(settings.api) as listener:
         is_loopback = ip_address(listener.getsockname()[0]).is_loopback
         access = Access(settings.api, is_loopback=is_loopback)

@@ -40,6 +40,11 @@ class Revalidation:
         await self._app(scope, receive, send_changed)
 
 
+def has_tag(known: str, tag: str) -> bool:
+    """Whether a client's If-None-Match names the tag."""
+    return tag in (each.strip() for each in known.split(","))
+
+
 def _is_page(start: Message) -> bool:
     kind = Headers(raw=start["headers"]).get("Content-Type", "")
     return start["status"] == HTTPStatus.OK and kind.startswith("text/html")
@@ -53,7 +58,7 @@ def _tagged(start: Message, body: Message, known: str) -> Message:
     headers = MutableHeaders(raw=start["headers"])
     headers["ETag"] = tag
     headers["Cache-Control"] = "private, no-cache"
-    if tag not in (each.strip() for each in known.split(",")):
+    if not has_tag(known, tag):
         return body
     start["status"] = HTTPStatus.NOT_MODIFIED
     for name in ("Content-Length", "Content-Type"):

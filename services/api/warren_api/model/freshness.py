@@ -115,6 +115,9 @@ class GroupFreshness:
     @property
     def is_running_out(self) -> bool:
         """Some partition has less than an hour until loss and has used half of its retention up."""
+        nearest = self.event.time_to_loss_ms
+        if nearest is None or nearest >= AT_RISK_MS:  # nearly always: no partition is looked at
+            return False
         return self.running_out_ms is not None and self.running_out_ms < AT_RISK_MS
 
     @cached_property

@@ -22,8 +22,11 @@ from warren.contracts import (
 
 from warren_api.model.freshness import FreshnessRow, GroupFreshness
 from warren_api.model.membership import Membership
+from warren_api.model.shown_status import Verdict
 
 _SEVERITY = {name: int(status) for name, status in Status.__members__.items()}
+Rank = tuple[bool, int, int, int, str, str]
+RANK_STEP = 10  # between two severities in a rank
 
 
 class Edge(NamedTuple):
@@ -149,6 +152,17 @@ class GroupView:
         return max((at for at in (opened_at, changed_at) if at is not None), default=None)
 
     @cached_property
+    def judged(self) -> Verdict:
+        """As last judged, while that is to be believed."""
+        event = self.event
+        return Verdict(event.status, event.status, event.reason, event.explanation, self.since)
+
+    @cached_property
+    def needs_somebody(self) -> bool:
+        """Somebody has to do something, if it is as it was last judged."""
+        return self.event.status == "ERR" or self.is_losing
+
+    @cached_property
     def lost_records(self) -> int:
         """Offsets deleted before they were consumed, as measured; else by what was judged."""
         if self.freshness:
@@ -194,13 +208,20 @@ class GroupView:
         return None if left is None or (catch_up is not None and catch_up < left) else left
 
     @cached_property
-    def rank(self) -> tuple[bool, int, int, int, str, str]:
+    def rank(self) -> Rank:
         """Sorts groups: loss of data, worst status, oldest incident, largest lag; then by name."""
         incident = self.event.incident
         opened_at = incident.opened_at if incident else 0
         severity = _SEVERITY[self.event.status]
         keeps = not self.is_losing
-        return keeps, -severity, opened_at, -self.event.total_lag, self.cluster, self.group
+        return (
+            keeps,
+            -RANK_STEP * severity,
+            opened_at,
+            -self.event.total_lag,
+            self.cluster,
+            self.group,
+        )
 
 
 def _lost(committed: int, log_start: int) -> int:

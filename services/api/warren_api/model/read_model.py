@@ -15,6 +15,8 @@ from warren.contracts import (
     ClusterEvent,
     FreshnessEvent,
     GroupEvent,
+    GroupStatusName,
+    Incident,
     LagEvent,
     StatusChangeEvent,
     TopicsEvent,
@@ -65,7 +67,10 @@ class ReadModel:
         self._clusters: dict[GroupName, ClusterEvent] = {}  # by cluster and collector
         self._members: dict[GroupName, Membership] = {}
         self._topics: dict[str, TopicsEvent] = {}
+        self.states = 0
+        """Another one whenever a group's status or incident, or a cluster's state, may be."""
         self._ranked: tuple[GroupView, ...] | None = ()
+        self._newest: dict[str, int] | None = {}  # evaluation of a cluster's groups; None: look
 
     def apply(self, key: bytes | None, value: bytes | None) -> None:
         """Takes a record of `warren.lag`; a tombstone removes the group.
@@ -88,8 +93,15 @@ class ReadModel:
                 self._views.pop(name, None)
                 self._changes.pop(name, None)
                 self._freshness.pop(name, None)
+                self._newest = None
+                self.states += 1
             else:
+                if _state(self._views.get(name)) != (event.status, event.incident):
+                    self.states += 1
                 self._views[name] = self._view(name, event)
+                if self._newest is not None:
+                    newest = max(event.evaluated_at, self._newest.get(event.cluster, 0))
+                    self._newest[event.cluster] = newest
         if event is None:
             self.topics.forget(*name)
         else:
@@ -143,6 +155,7 @@ class ReadModel:
                 self._changes.pop(name, None)
                 return
             self._changes[name] = since
+            self.states += 1
             self._refresh(name)
 
     def apply_cluster(self, key: bytes | None, value: bytes | None) -> None:
@@ -155,9 +168,10 @@ class ReadModel:
         if event is not None and (event.cluster, event.collector) != name:
             raise ContractViolation("key and value name different collectors")
         with self._lock:
-            if event is None:
-                self._clusters.pop(name, None)
-            else:
+            before = self._clusters.pop(name, None)
+            if before is None or event is None or before.state != event.state:
+                self.states += 1
+            if event is not None:
                 self._clusters[name] = event
 
     def cluster(self, cluster: str, now: int) -> ClusterView:
@@ -202,7 +216,8 @@ class ReadModel:
     ) -> None:
         """Drops what a complete reading of the topics did not show."""
         with self._lock:
-            self._ranked = None
+            self._ranked = self._newest = None
+            self.states += 1
             gone = self._views.keys() - set(judged)
             self._views = {name: view for name, view in self._views.items() if name in judged}
             for name in self._freshness.keys() - set(measured):
@@ -221,7 +236,10 @@ class ReadModel:
         """All groups, worst first."""
         with self._lock:
             if self._ranked is None:
-                self._ranked = tuple(sorted(self._views.values(), key=lambda view: view.rank))
+                named = sorted(self._views.items(), key=lambda named: named[1].rank)
+                # Few have moved until the next time: what is nearly sorted is sorted soon.
+                self._views = dict(named)
+                self._ranked = tuple(self._views.values())
             return self._ranked
 
     def unjudged(self, cluster: str, group: str) -> Membership | None:
@@ -249,17 +267,18 @@ class ReadModel:
     def clusters(self) -> set[str]:
         """Clusters that have a group, topics or a collector."""
         with self._lock:
-            return {cluster for cluster, _ in (*self._clusters, *self._views)} | set(self._topics)
+            told = {cluster for cluster, _ in self._clusters}
+        return told | self.newest_evaluations().keys() | set(self._topics)
 
     def newest_evaluations(self) -> dict[str, int]:
         """When a group of each cluster was last judged, in Unix milliseconds."""
         with self._lock:
-            events = [view.event for view in self._views.values()]
-        newest: dict[str, int] = {}
-        for event in events:
-            if event.evaluated_at > newest.get(event.cluster, 0):
-                newest[event.cluster] = event.evaluated_at
-        return newest
+            if self._newest is None:
+                self._newest = {}
+                for event in (view.event for view in self._views.values()):
+                    newest = max(event.evaluated_at, self._newest.get(event.cluster, 0))
+                    self._newest[event.cluster] = newest
+            return dict(self._newest)
 
     def listed_topics(self) -> list[TopicsEvent]:
         """Of each cluster the newest list of all its topics, with what is known since."""
@@ -268,6 +287,10 @@ class ReadModel:
     def size(self) -> ReadModelSize:
         views = self.groups()
         return ReadModelSize(len(views), sum(view.partition_count for view in views))
+
+
+def _state(view: GroupView | None) -> tuple[GroupStatusName, Incident | None] | None:
+    return None if view is None else (view.event.status, view.event.incident)
 
 
 NamedEvent = TypeVar("NamedEvent", LagEvent, FreshnessEvent, GroupEvent)

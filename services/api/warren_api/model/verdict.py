@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+import math
 
-from warren.contracts import GroupStatusName
 from warren.words import duration
 
 from warren_api.model.cluster import TROUBLE, UNKNOWN, ClusterView
 from warren_api.model.feed_state import FeedState
-from warren_api.model.group import GroupView
+from warren_api.model.group import RANK_STEP, GroupView, Rank
+from warren_api.model.shown_status import Verdict
 
-ShownStatusName = Literal["NOTFOUND", "OK", "WARN", "ERR", "UNKNOWN"]
 _READING = ("connecting", "rebuilding")
-# Severities as in ranks: ten for each step of Status; UNKNOWN has those between OK and WARN.
-_STEP, _UNKNOWN = 10, -15
+_UNKNOWN = -15  # severities of UNKNOWN in a rank are those between OK and WARN
 
 
-class Verdict(NamedTuple):
-    """`reason` and `explanation` say why the status is not OK, `since` when it began (Unix
-    milliseconds; None when no event told it).
+def believed_from(cluster: ClusterView, now: int, unknown_after: int) -> float:
+    """Judged before, Unix milliseconds, a group's status is not to be believed `now`. Of a cluster
+    whose collectors have all been in trouble for `unknown_after` milliseconds nothing is.
     """
-
-    status: ShownStatusName
-    last_status: GroupStatusName
-    reason: str | None
-    explanation: str | None
-    since: int | None
-
-    @property
-    def is_known(self) -> bool:
-        return self.status != "UNKNOWN"
+    away_since = cluster.away_since
+    is_away = away_since is not None and now - away_since > unknown_after
+    return math.inf if is_away else now - unknown_after
 
 
 def verdict(
@@ -40,10 +31,9 @@ def verdict(
     cluster have been in trouble for that long. Times in milliseconds, `now` a Unix time.
     """
     event = view.event
-    away_since = cluster.away_since
-    is_away = away_since is not None and now - away_since > unknown_after
-    if not is_away and now - event.evaluated_at <= unknown_after:
-        return Verdict(event.status, event.status, event.reason, event.explanation, view.since)
+    oldest = believed_from(cluster, now, unknown_after)
+    if event.evaluated_at >= oldest:
+        return view.judged
     reason, why = _why(cluster, feed, now)
     last = f"last judged {duration(now - event.evaluated_at)} ago: {event.status}"
     return Verdict(
@@ -51,7 +41,7 @@ def verdict(
         event.status,
         reason,
         f"{why}; {last}" if why else last,
-        away_since if is_away else event.evaluated_at,
+        cluster.away_since if oldest == math.inf else event.evaluated_at,
     )
 
 
@@ -67,8 +57,9 @@ def _why(cluster: ClusterView, feed: FeedState, now: int) -> tuple[str, str]:
     return "not_judged_lately", ""
 
 
-def rank(view: GroupView, judged: Verdict) -> tuple[bool, int, int, int, str, str]:
+def rank(view: GroupView, judged: Verdict) -> Rank:
     """As GroupView's; UNKNOWN is worse than OK and better than what is known to be bad."""
+    if judged.is_known:
+        return view.rank
     keeps, severity, opened_at, lag, cluster, group = view.rank
-    shown = _STEP * severity if judged.is_known else _UNKNOWN + severity
-    return keeps, shown, opened_at, lag, cluster, group
+    return keeps, _UNKNOWN + severity // RANK_STEP, opened_at, lag, cluster, group

@@ -28,11 +28,11 @@ from warren_api.asked import (
     withdraw,
 )
 from warren_api.context import ApiContext
+from warren_api.group_row import GroupRow
 from warren_api.http.access import caller_name
 from warren_api.http.raw_path import Segment
 from warren_api.model.group import GroupView
 from warren_api.model.incidents import IncidentRecord
-from warren_api.pages.group_row import GroupRow
 from warren_api.pages.timeline import newest_cause, timeline
 
 Render = Callable[..., Response]

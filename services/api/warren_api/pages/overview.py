@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, NamedTuple
 from urllib.parse import urlencode
 
+from warren_api.group_row import Asked, GroupRow
 from warren_api.model.group import GroupView
 from warren_api.model.status_history import RecordedChange
 from warren_api.model.verdict import rank
-from warren_api.pages.group_row import Asked, GroupRow
-from warren_api.pages.search import Search
+from warren_api.search import Search
 
 GROUPS_SHOWN = 50  # on one page
 HOUR_MS = 3_600_000
@@ -83,27 +82,43 @@ class LastChanges(NamedTuple):
 
 def overview(views: Sequence[GroupView], asked: Asked, search: Search, view: View) -> Overview:
     """`views`: worst first, as long as all are known."""
-    everything = [asked.row(each) for each in views]
-    matching = _sorted([row for row in everything if search.finds(row)], view)
+    totals = {"ERR": 0, "WARN": 0, "UNKNOWN": 0, "OK": 0}
+    urgent, are_known = [], True
+    for each in views:
+        verdict = asked.verdicts(each)
+        totals[verdict.status] = totals.get(verdict.status, 0) + 1
+        if not verdict.is_known:
+            are_known = False
+        elif each.needs_somebody:
+            urgent.append(GroupRow(each, verdict, asked))
+    matching = _matching(views, asked, search, view, are_known=are_known)
     pages = max(1, -(-len(matching) // GROUPS_SHOWN))
     page = min(view.page, pages)
     first = (page - 1) * GROUPS_SHOWN
-    urgent = [row for row in everything if row.is_urgent]
     endangered = [row for row in urgent if row.view.is_losing and not row.view.lost_records]
     return Overview(
-        rows=matching[first : first + GROUPS_SHOWN],
+        rows=[asked.row(each) for each in matching[first : first + GROUPS_SHOWN]],
         first=first,
         matching=len(matching),
         page=page,
         pages=pages,
-        totals={"ERR": 0, "WARN": 0, "UNKNOWN": 0, "OK": 0}
-        | Counter(row.verdict.status for row in everything),
+        totals=totals,
         urgent=sum(not row.is_looked_after for row in urgent),
         looked_after=sum(row.is_looked_after for row in urgent),
         losing=sum(row.view.lost_records > 0 for row in urgent),
         endangered=len(endangered),
         first_loss_at=min((at for row in endangered if (at := row.first_loss_at)), default=None),
     )
+
+
+def _matching(
+    views: Sequence[GroupView], asked: Asked, search: Search, view: View, *, are_known: bool
+) -> Sequence[GroupView]:
+    """In order. Rows are made of all only where a search or an order looks at them."""
+    if not search.text and view.sort == "worst" and are_known:
+        return views[::-1] if view.order == "desc" else views
+    rows = (asked.row(each) for each in views)
+    return [row.view for row in _sorted([row for row in rows if search.finds(row)], view)]
 
 
 def last_changes(changes: Iterable[RecordedChange], now: int) -> LastChanges:

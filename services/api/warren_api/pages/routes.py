@@ -1,7 +1,7 @@
 """Pages for people: all groups worst first, and one group with its partitions.
 
-Each page has a fragment of itself that its script fetches every two seconds; without JavaScript
-the browser reloads the page.
+Each page has a fragment of itself that its script asks for every two seconds
+(`http.shared_fragments`); without JavaScript the browser reloads the page.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from fastapi import APIRouter, Depends, Query, Response
 from fastapi.responses import HTMLResponse
 
 from warren_api.context import ApiContext
+from warren_api.group_row import Asked, owners
 from warren_api.http.raw_path import Segment
 from warren_api.model.incidents import incidents
 from warren_api.pages import asking, reports
 from warren_api.pages.environment import environment
-from warren_api.pages.group_row import Asked, owners
 from warren_api.pages.member_rows import member_rows
 from warren_api.pages.overview import Order, Sort, View, last_changes, overview
-from warren_api.pages.search import Search
 from warren_api.pages.timeline import newest_cause
 from warren_api.pages.trends import Trends, rates_of
+from warren_api.search import Search
 
 STATIC = Path(__file__).parent / "static"
 READERS_SHOWN = 200

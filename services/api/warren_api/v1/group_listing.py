@@ -9,7 +9,8 @@ from warren_api.context import Verdicts
 from warren_api.http.patterns import matcher
 from warren_api.model.group import GroupView
 from warren_api.model.membership import Membership
-from warren_api.model.verdict import ShownStatusName, rank
+from warren_api.model.shown_status import ShownStatusName
+from warren_api.model.verdict import rank
 from warren_api.v1.paging import Entry, Key, largest_first
 
 GroupRow = GroupView | Membership
@@ -24,11 +25,14 @@ def wanted(
     status: Iterable[ShownStatusName] = (),
     regex: str | None = None,
     topic: str | None = None,
+    finds: Callable[[GroupRow], bool] | None = None,
 ) -> list[GroupRow]:
     """Those that match everything that is given.
 
     Raises ValueError when `regex` is no regular expression.
     """
+    if cluster is None and not status and regex is None and topic is None and finds is None:
+        return list(rows)
     matches = matcher(regex) if regex else None
     statuses = set(status)
     return [
@@ -38,11 +42,14 @@ def wanted(
         and (not statuses or (isinstance(row, GroupView) and verdicts(row).status in statuses))
         and (matches is None or matches(row.group))
         and (topic is None or topic in _topics(row))
+        and (finds is None or finds(row))
     ]
 
 
 def entries(rows: Iterable[GroupRow], sort: GroupSort, verdicts: Verdicts) -> list[Entry[GroupRow]]:
     """Ready to be sorted: the largest lag, time lag or status age first, unknown ones last."""
+    if sort == "worst":
+        return [Entry((row.cluster, row.group), _worst(row, verdicts), row) for row in rows]
     key = _KEYS[sort]
     return [
         Entry((row.cluster, row.group), (*key(row, verdicts), row.cluster, row.group), row)
@@ -55,11 +62,10 @@ def _topics(row: GroupRow) -> Iterable[str]:
 
 
 def _worst(row: GroupRow, verdicts: Verdicts) -> Key:
-    """As the pages show them; what is not judged comes last."""
+    """As the pages show them, with the name; what is not judged comes last."""
     if isinstance(row, Membership):
-        return (1, 0, 0, 0, 0)
-    keeps, severity, opened_at, lag, _, _ = rank(row, verdicts(row))
-    return (0, int(keeps), severity, opened_at, lag)
+        return (2, 0, 0, 0, row.cluster, row.group)
+    return rank(row, verdicts(row))
 
 
 def _lag(row: GroupRow, _: Verdicts) -> Key:
@@ -81,8 +87,7 @@ def _name(*_: object) -> Key:
     return ()
 
 
-_KEYS: dict[GroupSort, Callable[[GroupRow, Verdicts], Key]] = {
-    "worst": _worst,
+_KEYS: dict[str, Callable[[GroupRow, Verdicts], Key]] = {
     "lag": _lag,
     "time_lag": _time_lag,
     "status_age": _status_age,

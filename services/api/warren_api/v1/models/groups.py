@@ -18,8 +18,8 @@ from warren.contracts import (
 from warren_api.context import Notes
 from warren_api.model.group import GroupView
 from warren_api.model.membership import Membership, NotJudged
+from warren_api.model.shown_status import ShownStatusName, Verdict
 from warren_api.model.topic_progress import TopicProgress
-from warren_api.model.verdict import ShownStatusName, Verdict
 from warren_api.v1.models.changes import RecordedVerdict
 from warren_api.v1.models.members import Member
 from warren_api.v1.models.partitions import PartitionDetail, WorstPartition

@@ -6,9 +6,9 @@ from typing import Self
 
 from pydantic import BaseModel, Field
 
+from warren_api.model.shown_status import ShownStatusName
 from warren_api.model.topic_progress import TopicProgress
 from warren_api.model.topics import LogRange, TopicView
-from warren_api.model.verdict import ShownStatusName
 
 _RATE = "Records per second over about a minute; null until it was measured"
 

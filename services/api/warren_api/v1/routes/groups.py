@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from warren_api.context import ApiContext, Notes, Verdicts
+from warren_api.group_row import Asked, owners
 from warren_api.http.problem import ProblemKind, documented, problem
 from warren_api.http.raw_path import Segment
 from warren_api.model.group import GroupView
 from warren_api.model.membership import Membership
-from warren_api.model.verdict import ShownStatusName
+from warren_api.model.shown_status import ShownStatusName
+from warren_api.search import Search
 from warren_api.v1.group_listing import GroupRow, GroupSort, entries, wanted
 from warren_api.v1.models import (
     GroupDetail,
@@ -30,6 +33,15 @@ from warren_api.v1.routes.answers import LIST_PROBLEMS, ListQuery, Name, Regex, 
 HISTORY_SHOWN = 100
 
 
+def _understood(text: str) -> str:
+    if problems := Search(text).problems:
+        raise ValueError(" ".join(problems))
+    return text
+
+
+Words = Annotated[str, Field(max_length=300), AfterValidator(_understood)]
+
+
 class GroupQuery(ListQuery):
     """Which groups, in which order."""
 
@@ -41,6 +53,12 @@ class GroupQuery(ListQuery):
         "look-around, no backreferences",
     )
     topic: Name | None = Field(None, description="Only groups that consume this topic")
+    q: Words | None = Field(
+        None,
+        description="Only groups that this finds, as the search field of the pages does: words, "
+        "and `status:err,warn late:>10m lag:>1000 owner:x -is:silenced`; groups without a verdict "
+        "by words alone",
+    )
     sort: GroupSort = Field(
         "worst",
         description="`worst`: those that lose data, then the worst status, UNKNOWN before OK; "
@@ -51,6 +69,22 @@ class GroupQuery(ListQuery):
 
 def router(context: ApiContext, paging: Paging) -> APIRouter:
     routes = APIRouter(tags=["groups"])
+    owner_of = owners(context.settings.objectives)
+
+    def finder(q: str | None, verdicts: Verdicts) -> Callable[[GroupRow], bool] | None:
+        if not q:
+            return None
+        search, asked = (
+            Search(q),
+            Asked(verdicts, context.notes(), owner_of, context.clock.now_ms()),
+        )
+
+        def finds(row: GroupRow) -> bool:
+            if isinstance(row, Membership):
+                return search.finds_name(row.cluster, row.group)
+            return search.finds(asked.row(row))
+
+        return finds
 
     def summary(row: GroupRow, verdicts: Verdicts, notes: Notes) -> GroupSummary:
         if isinstance(row, Membership):
@@ -101,6 +135,7 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
             status=query.status,
             regex=query.regex,
             topic=query.topic,
+            finds=finder(query.q, verdicts),
         )
         page = query.page(paging, entries(rows, query.sort, verdicts))
         # As Groups has it, put together from what is rendered already.

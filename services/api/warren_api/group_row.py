@@ -11,7 +11,7 @@ from warren.settings import ObjectiveSettings
 
 from warren_api.context import Notes, Verdicts
 from warren_api.model.group import GroupView
-from warren_api.model.verdict import Verdict
+from warren_api.model.shown_status import Verdict
 
 OwnerOf = Callable[[str, str], str]
 
@@ -58,7 +58,7 @@ class GroupRow:
     @property
     def is_urgent(self) -> bool:
         """Somebody has to do something."""
-        return self.verdict.is_known and (self.verdict.status == "ERR" or self.view.is_losing)
+        return self.verdict.is_known and self.view.needs_somebody
 
     @property
     def cause(self) -> Cause | None:

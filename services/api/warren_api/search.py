@@ -11,8 +11,8 @@ import operator
 import re
 from collections.abc import Callable, Iterable
 
+from warren_api.group_row import GroupRow
 from warren_api.model.group import GroupView
-from warren_api.pages.group_row import GroupRow
 
 Matches = Callable[[GroupRow], bool]
 _TERM = re.compile(r'(?P<no>-?)(?:(?P<key>[a-z]+):)?(?:"(?P<quoted>[^"]*)"?|(?P<plain>\S+))', re.I)
