@@ -39,6 +39,7 @@ run: setup ## Start everything with a demo workload; BOOTSTRAP=host:9092 monitor
 	@exec $(BIN)/warren up $(if $(BOOTSTRAP),--bootstrap $(BOOTSTRAP)) $(if $(HOME_BOOTSTRAP),--home-bootstrap $(HOME_BOOTSTRAP)) $(RUN_ARGS)
 
 test: setup ## Run every test
+	@$(BIN)/python -m warren_local.class_archive
 	@$(BIN)/pytest -n $(WORKERS) --no-loadscope-reorder $(PYTEST_ARGS)
 
 browser: ## Install Chromium, in which `make test` looks at the pages (Debian, Ubuntu)

@@ -26,9 +26,19 @@ STOP_GRACE = 20.0
 class EmbeddedKafka(Server):
     """Format once, start, wait until it answers, stop. Data stays in `options.data_dir`."""
 
-    def __init__(self, options: KafkaOptions, *, java: Path, jars: Path, log: Path) -> None:
+    def __init__(
+        self,
+        options: KafkaOptions,
+        *,
+        java: Path,
+        jars: Path,
+        log: Path,
+        written_classes: Path | None = None,
+    ) -> None:
+        """`written_classes` is the file to which the broker, when it stops, writes its classes."""
         self.options = options
         self.log = log
+        self._written_classes = written_classes
         self._java = java
         self._jars = jars
         self._properties = options.data_dir / "server.properties"
@@ -65,6 +75,8 @@ class EmbeddedKafka(Server):
         heap = self.options.heap
         # The quick compiler only: a third less CPU at start, which is what one waits for here.
         flags = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:+ExitOnOutOfMemoryError"]
+        if self._written_classes is not None:
+            flags.append(f"-XX:ArchiveClassesAtExit={self._written_classes}")
         return [*self._jvm(f"-Xmx{heap}", *flags), "kafka.Kafka", str(self._properties)]
 
     def start(self) -> None:
@@ -81,10 +93,10 @@ class EmbeddedKafka(Server):
         """Whether a broker answers at the port."""
         return accepts_connections(self.options.port) and answers(self.bootstrap)
 
-    def stop(self) -> None:
-        """Stop it; no harm when it does not run."""
+    def stop(self, grace: float = STOP_GRACE) -> None:
+        """Stop it, within `grace` seconds; no harm when it does not run."""
         if self._child is not None:
-            self._child.stop(STOP_GRACE)
+            self._child.stop(grace)
             self._child = None
 
     def _jvm(self, *flags: str) -> list[str]:
@@ -92,10 +104,22 @@ class EmbeddedKafka(Server):
         return [
             str(self._java),
             *flags,
+            *self._read_classes(),
             "-Djava.awt.headless=true",
             f"-Dlog4j2.configurationFile={log4j2}",
             *("-cp", f"{self._jars}/*"),
         ]
+
+    def _read_classes(self) -> list[str]:
+        """Java passes over an archive that other jars or another Java made."""
+        archive = class_archive(self._jars)
+        is_there = archive.is_file() and self._written_classes is None
+        return [f"-XX:SharedArchiveFile={archive}"] if is_there else []
+
+
+def class_archive(jars: Path) -> Path:
+    """Where the broker's classes are kept as Java has them in memory, if anywhere."""
+    return jars.with_name(f"{jars.name}.jsa")
 
 
 def new_cluster_id() -> str:

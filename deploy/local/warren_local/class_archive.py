@@ -1,0 +1,54 @@
+"""Kafka's classes, read and verified once: brokers that find them start with half the CPU."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from rich.console import Console
+from warren.errors import WarrenError
+from warren.settings_file import load_settings
+
+from warren_local.jars import ensure_jars
+from warren_local.java import find_java
+from warren_local.kafka import EmbeddedKafka, class_archive
+from warren_local.kafka_properties import KafkaOptions
+from warren_local.ports import free_port
+
+WRITING = 120.0  # seconds at most, after the broker has stopped; 5 s are usual
+
+
+def ensure_class_archive(jars: Path, java: Path, log: Path) -> None:
+    """Let a broker live for a moment and write what it loaded, unless that is there.
+
+    Raises ServerFailed when the broker does not start.
+    """
+    archive = class_archive(jars)
+    if archive.is_file() and archive.stat().st_mtime >= jars.stat().st_mtime:
+        return
+    with tempfile.TemporaryDirectory(prefix="class-archive-", dir=jars.parent) as directory:
+        written = Path(directory) / archive.name
+        options = KafkaOptions(
+            port=free_port(), controller_port=free_port(), data_dir=Path(directory) / "kafka"
+        )
+        with EmbeddedKafka(options, java=java, jars=jars, log=log, written_classes=written) as one:
+            one.stop(WRITING)
+        if written.is_file():
+            written.replace(archive)
+
+
+def main() -> None:
+    """`python -m warren_local.class_archive`: what `make test` runs. Without one it is slower."""
+    console = Console(stderr=True)
+    try:
+        local = load_settings(None).local
+        if not local.jars_dir:
+            log = Path(local.state_dir).resolve() / "logs" / "class-archive.log"
+            ensure_class_archive(ensure_jars(local, console), find_java(os.environ), log)
+    except (WarrenError, OSError) as problem:
+        console.print(f"warren: no archive of Kafka's classes: {problem}", markup=False)
+
+
+if __name__ == "__main__":
+    main()
