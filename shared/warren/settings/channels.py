@@ -24,6 +24,7 @@ def _web_address(value: str) -> str:
 
 AlertLabelName = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*$")]
 WebAddress = Annotated[str, AfterValidator(_web_address)]
+WebAddressOrNone = Annotated[str, AfterValidator(lambda value: value and _web_address(value))]
 
 
 class ChannelSettings(Section):
@@ -118,7 +119,7 @@ class EmailChannelSettings(ChannelSettings):
         default=True,
         description="A plot of the last hour in mails about one group, from Warren's API",
     )
-    api: WebAddress | Literal[""] = Field(
+    api: WebAddressOrNone = Field(
         default="", description="URL of Warren's API, for plots; empty: as `link_base`"
     )
     api_token: SecretStr = Field(
