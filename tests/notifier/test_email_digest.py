@@ -72,7 +72,9 @@ def test_a_storm_lists_the_worst_and_counts_the_rest() -> None:
     assert body.index("g1999") < body.index("g1998")
     assert body.count("\n  ERR ") == 20
     assert "… and 1,980 more" in body
-    assert len(storm.as_bytes()) < 20_000
+    assert f'<a href="{LINK}/incidents/g1999-1" style="color:#0b57d0">g1999</a>' in html(storm)
+    assert html(storm).count("/incidents/") == 20
+    assert len(storm.as_bytes()) < 30_000
 
 
 def test_it_is_updated_as_it_grows_and_ends() -> None:

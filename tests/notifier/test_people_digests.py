@@ -16,7 +16,7 @@ from notifier.slack_receiver import SlackApi, shown
 from notifier.test_digests import news
 from notifier.test_email_digest import PROD, over
 from notifier.test_email_digest import news as told
-from notifier.test_slack import bot, checked, webhook
+from notifier.test_slack import BASE, bot, checked, webhook
 from notifier.test_teams import channel as teams
 from notifier.test_teams import shown as shown_by_teams
 from notifier.test_teams import workflow
@@ -71,6 +71,12 @@ def test_a_storm_is_one_message_with_the_worst(kind: str) -> None:
     assert "Worst groups\nERR g1999: 1,999 records behind" in text
     assert "… and 1,980 more" in text
     assert "Over\ng2000: OK again after 5 m" in text
+
+
+def test_a_storm_leads_to_the_worst_incidents() -> None:
+    message, _ = posted("slack", *(told(n, "ERR", total_lag=n) for n in range(STORM)))
+    found = [text for text in json.dumps(message).split('"') if "/incidents/" in text]
+    assert found == [f"{BASE}/incidents/g{n}-1" for n in range(STORM - 1, STORM - 21, -1)]
 
 
 @pytest.mark.parametrize("kind", ["slack", "teams"])

@@ -10,9 +10,10 @@ from warren.contracts import DeliveryKind, DigestKey, Label, StatusChange, Statu
 from warren.words import duration, grouped, records, utc, visible
 
 from warren_notifier.channels.digest import Digest
-from warren_notifier.channels.email_text import how_it_ended
+from warren_notifier.channels.email_text import how_it_ended, page_link
 
 SHOWN = 20
+WORST = "Worst groups"
 CAUSES = 3
 _BAD = {"ERR": 0, "WARN": 1}  # worst first
 _WHERE = {
@@ -35,6 +36,8 @@ class DigestText:
     headline: str
     facts: list[tuple[str, str]]
     worst: list[tuple[str, str, str, str, str]]
+    links: list[str]
+    """Pages of the incidents of `worst`, where one acknowledges them; empty without a base."""
     omitted: str
     over: list[tuple[str, str]]
     over_omitted: str
@@ -48,7 +51,7 @@ class DigestText:
             for status, group, lag, since, wrong in self.worst
         ]
         over = [f"{group}: {end}" for group, end in self.over]
-        known = ("Worst groups", worst, self.omitted), ("Over", over, self.over_omitted)
+        known = (WORST, worst, self.omitted), ("Over", over, self.over_omitted)
         for heading, lines, omitted in known:
             if lines:
                 yield heading, [*lines, *([f"… and {omitted} more"] if omitted else [])]
@@ -85,6 +88,7 @@ def digest_text(digest: Digest, link_base: str, now: int) -> DigestText:
         headline=_headline(bad, over, where),
         facts=list(_facts(bad, over, now)),
         worst=[_row(group, has_cluster, now) for group in bad[:SHOWN]],
+        links=[page_link(link_base, "incidents", g.change.incident_id) for g in bad[:SHOWN]],
         omitted=_beyond(bad),
         over=[(_name(g.change, has_cluster), _end(g)) for g in over[:SHOWN]],
         over_omitted=_beyond(over),

@@ -74,8 +74,10 @@ def email_text(delivery: Delivery, link_base: str, now: int, besides: str = "") 
         partitions=[_row(partition) for partition in bad[:SHOWN]],
         omitted=max(len(bad) - SHOWN, 0) + (change.partitions_omitted if bad else 0),
         meanings=[(status, text) for status, text in MEANING.items() if status in worst],
-        link=_link(link_base, "groups", change.cluster, change.group),
-        acknowledge=_link(link_base, "incidents", change.incident_id) if kind != "resolved" else "",
+        link=page_link(link_base, "groups", change.cluster, change.group),
+        acknowledge=page_link(link_base, "incidents", change.incident_id)
+        if kind != "resolved"
+        else "",
     )
 
 
@@ -194,7 +196,11 @@ def _figure(value: int | None) -> str:
     return "unknown" if value is None or value < 0 else grouped(value)
 
 
-def _link(base: str, *path: str) -> str:
+def _acknowledge(base: str, change: StatusChange) -> str:
+    return page_link(base, "incidents", change.incident_id)
+
+
+def page_link(base: str, *path: str) -> str:
     """A page of Warren's; empty without a base."""
     segments = [quote(segment, safe="") for segment in path]
     return "/".join([base.rstrip("/"), *segments]) if base else ""

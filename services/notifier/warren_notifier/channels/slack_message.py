@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from itertools import zip_longest
 from typing import Any
 
 from warren.contracts import PendingDelivery
 from warren.words import shortened
 
 from warren_notifier.channels.digest import Digest
-from warren_notifier.channels.email_digest import DigestText
+from warren_notifier.channels.email_digest import WORST, DigestText
 from warren_notifier.channels.incident_text import IncidentText, fitting
 
 HEADER = 150  # characters
@@ -74,7 +75,12 @@ def _many(text: DigestText, longest: int) -> Iterator[JsonObject]:
     yield from _facts(text.facts, longest)
     for heading, lines in text.lists:
         yield _plain(f"\n{heading}\n", bold=True)
-        yield from (_plain(shortened(line, longest) + "\n") for line in lines)
+        links = text.links if heading == WORST else []
+        for line, link in zip_longest(lines, links, fillvalue=""):
+            yield _plain(shortened(line, longest))
+            if link:
+                yield from (_plain(" "), _link(link, "Acknowledge"))
+            yield _plain("\n")
     if text.link:
         yield _link(text.link, "Look at them in Warren")
 
