@@ -50,7 +50,8 @@ def test_one_incident_is_told_as_it_is_alone() -> None:
 def test_beside_others_that_last_it_says_so_and_is_in_their_thread() -> None:
     told = digest(news(1), lasts=lasting(2, 3), thread="root")
     assert told["Subject"].startswith("[ERR] g0001 on prod: ")
-    assert "Besides      2 more groups are in trouble on prod, worst ERR\n" in text(told)
+    others = "2 groups told before are still in trouble on prod, worst ERR"
+    assert f"Besides      {others}\n" in text(told)
     assert told["In-Reply-To"] == told["References"] == "<root@example.org>"
     assert told["Message-ID"] == "<d1@example.org>"
 

@@ -91,7 +91,7 @@ def test_one_beside_others_says_so(kind: str) -> None:
     lasting = [told(number).event for number in (2, 3)]
     _, text = posted(kind, told(1), lasting=lasting)
     assert "Consumer group g0001 on cluster prod is ERR." in text
-    assert "Besides: 2 more groups are in trouble on prod, worst ERR" in text
+    assert "Besides: 2 groups told before are still in trouble on prod, worst ERR" in text
 
 
 def played(api: SlackApi, *batches: Sequence[StatusChangeEvent]) -> Log:

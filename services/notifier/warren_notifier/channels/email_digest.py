@@ -103,8 +103,8 @@ def besides(digest: Digest) -> str:
     if not groups:
         return ""
     worst = min((change.status for change in events), key=lambda status: _BAD.get(status, 2))
-    more = "group is" if len(groups) == 1 else "groups are"
-    return f"{grouped(len(groups))} more {more} in trouble {place(digest.key)}, worst {worst}"
+    told = "group told before is" if len(groups) == 1 else "groups told before are"
+    return f"{grouped(len(groups))} {told} still in trouble {place(digest.key)}, worst {worst}"
 
 
 def place(key: DigestKey) -> str:
