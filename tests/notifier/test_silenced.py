@@ -12,6 +12,7 @@ from notifier.harness import Hanging, Harness, Log, Scripted, life
 from support.waiting import until
 from warren.clock import ManualClock
 from warren.contracts import StatusChangeEvent, Told
+from warren.settings.mute_window import DAYS
 from warren.silences import Silences
 from warren_notifier.channels.channel import Delivered, Retry
 from warren_notifier.routing.decisions import Router
@@ -185,7 +186,7 @@ def test_an_attempt_that_is_under_way_is_left_alone() -> None:
 def test_what_is_put_off_holds_up_nothing_else_of_its_group() -> None:
     """The end of what was told is behind it in the group's queue."""
     log, mail, quiet = Log(), Scripted(), Silences()
-    muted = {"mute": [{"from": "00:00", "to": "24:00"}]}
+    muted = {"mute": [{"days": list(DAYS)}]}
 
     async def scenario(tasks: asyncio.TaskGroup) -> None:
         routes = [

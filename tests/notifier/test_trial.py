@@ -10,6 +10,7 @@ from notifier.harness import Harness, Log, Scripted, life
 from support.waiting import until
 from warren.clock import ManualClock
 from warren.contracts import NotificationTest, StatusChangeEvent
+from warren.settings.mute_window import DAYS
 from warren.silences import Silences
 from warren_notifier.channels.channel import Refused, Retry
 
@@ -19,7 +20,7 @@ PAGER = route(
     ("hook", "mail"),
     clusters=["^prod$"],
     minimum_severity="ERR",
-    mute=[{}],
+    mute=[{"days": list(DAYS)}],
     group_wait=600,
     send_resolved=False,
 )
