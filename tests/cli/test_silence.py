@@ -41,7 +41,8 @@ def test_add_list_and_end(api: Api, address: str) -> None:
     ended = run("silence", "end", silence.id, "--json", "--api", address)
     assert json.loads(ended.stdout)["in_force"] is False
     over = run("silence", "list", "--api", address)
-    assert (over.stdout, over.stderr) == ("", "no silences to show\n")
+    assert over.stdout == ""
+    assert "no silences to show\n" in over.stderr  # where the server's threads may log too
     assert f"{silence.id}" in run("silence", "list", "--all", "--api", address).stdout
 
 
