@@ -23,6 +23,7 @@ SLACK = 'type = "slack"\nurl = "https://hooks.slack.com/services/T0/B0/abcdef"'
 SLACK_BOT = 'type = "slack-bot"\ntoken = "xoxb-1"\nconversation = "C0123456789"'
 PAGERDUTY = 'type = "pagerduty"\nrouting_key = "0123456789abcdef0123456789abcdef"'
 
+EMAIL = 'type = "email"\nhost = "mail"\nsender = "warren@example.org"\nto = ["sre@example.org"]'
 ALERTMANAGER = 'type = "alertmanager"\nurl = "http://alertmanager:9093"'
 ALERT_WEBHOOK = 'type = "alertmanager-webhook"\nurl = "https://bridge.example.org/alerts"'
 
@@ -110,6 +111,7 @@ def test_who_is_told_tells_channels_apart(tmp_path: Path, text: str, old: str, n
         (OPSGENIE, "0a1b2c3d-key", "a\\nb", "it.api_key", "not printable ASCII"),
         (OPSGENIE, "type", 'priorities = { ERR = "P0" }\ntype', "it.priorities.ERR", "'P1'"),
         (PAGERDUTY, "type", 'url = "ftp://x"\ntype', "it.url", "http:// or https://"),
+        (EMAIL, "type", 'api_token = "\\u00e9"\ntype', "it.api_token", "not printable ASCII"),
     ],
 )
 def test_refusals(tmp_path: Path, text: str, old: str, new: str, setting: str, advice: str) -> None:

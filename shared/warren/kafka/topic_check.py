@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from confluent_kafka import KafkaException
-from confluent_kafka.admin import AdminClient, ClusterMetadata, ConfigResource, ResourceType
-from tenacity import (
-    Retrying,
-    retry,
-    retry_if_exception_type,
-    retry_if_result,
-    stop_after_delay,
-    wait_fixed,
-)
+from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
+from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixed
 
 from warren.contracts.topics import CATALOGUE, Topic
 from warren.errors import TopicMissing
@@ -24,14 +17,14 @@ from warren.kafka.topics import (
     HOME,
     MIN_INSYNC_REPLICAS,
     TIMEOUT,
-    cluster_metadata,
+    metadata_with,
     replication_config,
 )
 from warren.settings import HomeSettings
 
 CLUSTERS_CHOICE = "the cluster's default"
-_HEARD_OF = stop_after_delay(5)
-"""What one broker has created all of them have heard of by then."""
+_HEARD_OF = 5.0
+"""Seconds; what one broker has created all of them have heard of by then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +56,7 @@ class _Found:
 def check_topics(admin: AdminClient, home: HomeSettings) -> TopicsCheck:
     """Raises warren.errors.KafkaError."""
     names = {topic: topic.full_name(home.topic_prefix) for topic in CATALOGUE}
-    metadata = _metadata(admin, set(names.values()))
+    metadata = metadata_with(admin, set(names.values()), _HEARD_OF)
     found = {}
     problems = []
     for topic, name in names.items():
@@ -87,20 +80,10 @@ def check_topics(admin: AdminClient, home: HomeSettings) -> TopicsCheck:
     )
 
 
-def _metadata(admin: AdminClient, names: Set[str]) -> ClusterMetadata:
-    """With these topics if they are there, though a broker that is asked may not have heard yet."""
-    return Retrying(
-        retry=retry_if_result(lambda metadata: not names <= metadata.topics.keys()),
-        wait=wait_fixed(0.1),
-        stop=_HEARD_OF,
-        retry_error_callback=lambda _: cluster_metadata(admin),  # without them
-    )(cluster_metadata, admin)
-
-
 @retry(
     retry=retry_if_exception_type(TopicMissing),
     wait=wait_fixed(0.1),
-    stop=_HEARD_OF,
+    stop=stop_after_delay(_HEARD_OF),
     reraise=True,
 )
 def _config(admin: AdminClient, name: str) -> dict[str, str | None]:

@@ -40,7 +40,7 @@ def ensure_topics(admin: AdminClient, home: HomeSettings) -> list[str]:
             created.append(name)
         else:
             _tolerate_existing(name, refusal)
-    _await_visible(admin, configs.keys())
+    metadata_with(admin, configs.keys(), TIMEOUT)
     return created
 
 
@@ -110,14 +110,17 @@ def _is_too_old(refusal: confluent_kafka.KafkaError | None) -> bool:
     )
 
 
-def _await_visible(admin: AdminClient, names: Set[str]) -> None:
-    """Brokers learn of a new topic a moment after its creation was acknowledged."""
-    Retrying(
-        retry=retry_if_result(lambda existing: not names <= existing.keys()),
+def metadata_with(admin: AdminClient, names: Set[str], seconds: float) -> ClusterMetadata:
+    """`cluster_metadata` with these topics; without those that are still not there after so long.
+
+    Brokers learn of a new topic a moment after its creation was acknowledged.
+    """
+    return Retrying(
+        retry=retry_if_result(lambda metadata: not names <= metadata.topics.keys()),
         wait=wait_fixed(0.1),
-        stop=stop_after_delay(TIMEOUT),
-        retry_error_callback=lambda _: None,
-    )(_existing, admin)
+        stop=stop_after_delay(seconds),
+        retry_error_callback=lambda _: cluster_metadata(admin),
+    )(cluster_metadata, admin)
 
 
 def _tolerate_existing(name: str, error: confluent_kafka.KafkaError) -> None:

@@ -126,6 +126,11 @@ class EmailChannelSettings(ChannelSettings):
         default=SecretStr(""), description="Token that may read there, where one is needed"
     )
 
+    @field_validator("api_token")
+    @classmethod
+    def _api_token(cls, value: SecretStr) -> SecretStr:
+        return _printable(value)
+
 
 class SlackChannelSettings(HttpChannelSettings):
     """A Slack incoming webhook: a message for each change."""

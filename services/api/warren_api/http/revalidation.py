@@ -45,6 +45,14 @@ def has_tag(known: str, tag: str) -> bool:
     return tag in (each.strip() for each in known.split(","))
 
 
+def become_not_modified(start: Message) -> None:
+    """The beginning of an answer to a client that has the tag; there is no body then."""
+    start["status"] = HTTPStatus.NOT_MODIFIED
+    headers = MutableHeaders(raw=start["headers"])
+    for name in ("Content-Length", "Content-Type", "Content-Encoding"):
+        del headers[name]
+
+
 def _is_page(start: Message) -> bool:
     kind = Headers(raw=start["headers"]).get("Content-Type", "")
     return start["status"] == HTTPStatus.OK and kind.startswith("text/html")
@@ -60,7 +68,5 @@ def _tagged(start: Message, body: Message, known: str) -> Message:
     headers["Cache-Control"] = "private, no-cache"
     if not has_tag(known, tag):
         return body
-    start["status"] = HTTPStatus.NOT_MODIFIED
-    for name in ("Content-Length", "Content-Type"):
-        del headers[name]
+    become_not_modified(start)
     return {"type": "http.response.body", "body": b""}

@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from warren.clock import Clock
 
-from warren_api.http.revalidation import has_tag
+from warren_api.http.revalidation import become_not_modified, has_tag
 
 PREFIX = "/fragments/"
 KEPT = 64
@@ -80,10 +80,8 @@ class SharedFragments:
         start, body = dict(answer.start), answer.body
         start["headers"] = list(start["headers"])
         if answer.tag is not None and has_tag(known, answer.tag):
-            start["status"], body = HTTPStatus.NOT_MODIFIED, b""
-            kept = MutableHeaders(raw=start["headers"])
-            for absent in ("Content-Length", "Content-Type", "Content-Encoding"):
-                del kept[absent]
+            become_not_modified(start)
+            body = b""
         await send(start)
         await send({"type": "http.response.body", "body": body})
 

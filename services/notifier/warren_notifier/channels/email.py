@@ -18,7 +18,7 @@ from aiosmtplib import (
     SMTPResponseException,
 )
 from warren.clock import Clock
-from warren.contracts import ChannelIdentity, StatusChangeEvent
+from warren.contracts import ChannelIdentity
 from warren.settings.notifier import EmailChannelSettings
 
 from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
@@ -65,8 +65,8 @@ class EmailChannel:
         return await self._post(await asyncio.to_thread(digest_message, *known, drawn))
 
     async def _plot(self, delivery: Delivery, now: int) -> Plot | None:
-        change = StatusChangeEvent.from_bytes(delivery.event.encode()).data
-        past = await self._past.last_hour(change.cluster, change.group, now)
+        subject = delivery.subject
+        past = await self._past.last_hour(subject.cluster, subject.group, now)
         return await asyncio.to_thread(plot, past)
 
     async def _post(self, mail: EmailMessage) -> Result:

@@ -9,12 +9,12 @@ import httpx
 import structlog
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from warren.clock import Clock
+from warren.contracts import MINUTE_MS
 from warren.settings.notifier import EmailChannelSettings
 
 log = structlog.get_logger(__name__)
 
-HOUR_MS = 3_600_000
-MINUTE_MS = 60_000
+HOUR_MS = 60 * MINUTE_MS
 PATIENCE = 3  # seconds that a mail waits for its plot
 PAUSE = 60  # seconds without a plot after the API did not answer
 MOST_BYTES = 200_000
