@@ -38,8 +38,8 @@ class SmtpReceiver:
     async def handle_RCPT(  # noqa: N802  # aiosmtpd's name
         self, _server: SMTP, _session: Session, envelope: Envelope, address: str, _options: Any
     ) -> str:
-        if address in self._refused:
-            return self._refused[address]
+        if (said := self._refused.get(address, OK)) != OK:
+            return said
         envelope.rcpt_tos.append(address)
         return OK
 

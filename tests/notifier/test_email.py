@@ -84,10 +84,35 @@ def test_recipients_that_are_refused() -> None:
     permanent = {"b@example.org": "550 unknown"}
     temporary = {"b@example.org": "450 greylisted"}
     assert answer(refused=permanent, to=to) == Delivered("except for b@example.org: 550 unknown")
-    assert answer(refused=temporary, to=to) == Retry("b@example.org: 450 greylisted")
+    waits = Retry("b@example.org: 450 greylisted", uncertain=True)  # a has it
+    assert answer(refused=temporary, to=to) == waits
     all_of_them = {"a@example.org": "550 unknown"} | permanent
     assert isinstance(answer(refused=all_of_them, to=to), Refused)
     assert isinstance(answer(refused=all_of_them | temporary, to=to), Retry)
+
+
+@pytest.mark.parametrize(
+    ("then", "outcome"),
+    [("250 OK", "OK"), ("550 unknown", "except for b@example.org: 550 unknown")],
+)
+def test_whoever_has_a_mail_does_not_get_it_again_with_the_others(then: str, outcome: str) -> None:
+    to = ["a@example.org", "b@example.org"]
+    refused = {"b@example.org": "450 greylisted"}
+    with serving(SmtpReceiver(refused=refused), port=free_port()) as receiver:
+        mail = channel(receiver.port, to=to)
+
+        async def attempts() -> list[Result]:
+            results = [await mail.send(delivery()) for _ in range(3)]
+            refused["b@example.org"] = then
+            results.append(await mail.send(delivery()))
+            await until_closed()
+            return results
+
+        *waiting, last = asyncio.run(attempts())
+    assert waiting == [Retry("b@example.org: 450 greylisted", uncertain=True)] * 3
+    assert last == Delivered(outcome)
+    second = [["b@example.org"]] if then.startswith("250") else []
+    assert receiver.recipients == [["a@example.org"], *second]
 
 
 def test_nobody_listens() -> None:

@@ -7,6 +7,7 @@ import hashlib
 import socket
 import ssl
 from collections.abc import Iterable
+from dataclasses import replace
 from email.message import EmailMessage
 
 from aiosmtplib import (
@@ -25,6 +26,7 @@ from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
 from warren_notifier.channels.digest import Digest
 from warren_notifier.channels.email_message import digest_message, message, templates
 from warren_notifier.channels.group_past import GroupPast
+from warren_notifier.channels.mail_recipients import MailRecipients
 from warren_notifier.channels.plot import Plot, plot
 from warren_notifier.state.delivery import Delivery
 
@@ -46,6 +48,7 @@ class EmailChannel:
         self._clock = clock
         self._templates = templates()
         self._past = GroupPast(settings, link_base, clock)
+        self._reached = MailRecipients()
         self._leaving: dict[asyncio.Task[None], SMTP] = {}
         self._context = ssl.create_default_context()
         if settings.ca:
@@ -70,6 +73,24 @@ class EmailChannel:
         return await asyncio.to_thread(plot, past)
 
     async def _post(self, mail: EmailMessage) -> Result:
+        """To whom it has not reached: others do not get it again where some are put off."""
+        reached, message_id = self._reached, str(mail["Message-ID"])
+        left = reached.left(message_id, self._settings.to)
+        result, refused = await self._try(mail, left)
+        if refused:
+            reached.add(message_id, [recipient for recipient in left if recipient not in refused])
+            result = _some_refused(refused.values())
+        if not reached.of(message_id):
+            return result
+        if isinstance(result, Retry):
+            return replace(result, uncertain=True)
+        reached.forget(message_id)
+        return Delivered(f"except for {result.detail}") if isinstance(result, Refused) else result
+
+    async def _try(
+        self, mail: EmailMessage, recipients: list[str]
+    ) -> tuple[Result, dict[str, SMTPRecipientRefused]]:
+        """What came of it, and whom the server refused while it took the mail for others."""
         settings = self._settings
         client = SMTP(
             hostname=settings.host,
@@ -86,32 +107,30 @@ class EmailChannel:
             await client.connect()
             refused, answer = await client.sendmail(
                 settings.sender,
-                settings.to,
+                recipients,
                 mail.as_bytes(),  # as the mail's own policy writes it
             )
         except SMTPRecipientsRefused as error:
-            return _some_refused(error.recipients)
+            return _some_refused(error.recipients), {}
         except SMTPResponseException as error:
             text = _answer(error.code, error.message)
             # Without a code of SMTP it was no answer: aiosmtplib's own codes are negative.
             unsaid = not 400 <= error.code < 600
-            return Refused(text) if 500 <= error.code < 600 else Retry(text, uncertain=unsaid)
+            final = 500 <= error.code < 600
+            return Refused(text) if final else Retry(text, uncertain=unsaid), {}
         except OSError as error:  # aiosmtplib's lost connections and time-outs among them
             unsent = isinstance(error, SMTPConnectError | ConnectionRefusedError)
-            return Retry(f"{type(error).__name__}: {error}", uncertain=not unsent)
+            return Retry(f"{type(error).__name__}: {error}", uncertain=not unsent), {}
         except SMTPException as error:  # the server cannot do what the settings demand
-            return Refused(str(error))
+            return Refused(str(error)), {}
         except asyncio.CancelledError:
             client.close()
             raise
         finally:
             self._leave(client)
-        if refused:
-            errors = [SMTPRecipientRefused(r.code, r.message, to) for to, r in refused.items()]
-            some = _some_refused(errors)
-            # For good: the others have it. For now: all get it again, with the same Message-ID.
-            return Delivered(f"except for {some.detail}") if isinstance(some, Refused) else some
-        return Delivered(answer)
+        return Delivered(answer), {
+            to: SMTPRecipientRefused(said.code, said.message, to) for to, said in refused.items()
+        }
 
     def _leave(self, client: SMTP) -> None:
         """Says goodbye without waiting for the answer: it changes nothing about the mail, and a
