@@ -47,7 +47,7 @@ def check(
             help="How long a running archiver may take to archive what is in the topics now; "
             "0 compares only what is archived, for an archiver that does not run",
         ),
-    ] = 90,
+    ] = 180,
     as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table")] = False,
 ) -> None:
     """Recount what is archived against the topics, and make the tables of silver and gold again.

@@ -34,7 +34,7 @@ SEMANTICS = {
 _STREAMING = {
     # Fewer files: what Spark remembers of batches, checksums beside Delta's log, small ones in a
     # table before they are joined, and notes in the log that files were removed.
-    "spark.sql.streaming.minBatchesToRetain": "10",
+    "spark.sql.streaming.minBatchesToRetain": "2",
     "spark.databricks.delta.writeChecksumFile.enabled": "false",
     "spark.databricks.delta.autoCompact.minNumFiles": "20",
     "spark.databricks.delta.vacuum.logging.enabled": "false",

@@ -26,7 +26,7 @@ class ArchiverSettings(Section):
     )
     interval: Seconds = Field(
         default=30,
-        description="Seconds between two batches; twice that while there are fewer than 20,000 "
+        description="Seconds between two batches; four times that while there are fewer than 20,000 "
         "records",
     )
     silver_interval: SecondsOrNone = Field(

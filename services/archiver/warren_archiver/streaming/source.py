@@ -20,13 +20,13 @@ def stream(
     spark: SparkSession, settings: Settings, names: Collection[str], *, once: bool
 ) -> DataFrame:
     """From the topics' beginnings, or from the query's checkpoint. Unless it is to end `once` all
-    is read, a few records wait for the next interval, so that they become fewer files."""
+    is read, a few records wait for the fourth interval, so that they become fewer files."""
     archiver = settings.archiver
     reader = spark.readStream.format("kafka").option("maxOffsetsPerTrigger", archiver.batch_records)
     if not once:
         reader = reader.option("minOffsetsPerTrigger", min(FEW, archiver.batch_records))
-        # Asked each interval: the second time it is over, however late either question comes.
-        reader = reader.option("maxTriggerDelay", f"{round(archiver.interval * 1500)}ms")
+        # Asked each interval: the fourth time it is over, however late the questions come.
+        reader = reader.option("maxTriggerDelay", f"{round(archiver.interval * 3500)}ms")
     return _common(reader, settings, names).load()
 
 
