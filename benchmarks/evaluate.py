@@ -39,6 +39,7 @@ from warren.evaluation import (
     Track,
     Windows,
     judge_partitions,
+    see,
 )
 from warren.objectives.limits import ObjectiveBook
 from warren.settings import ObjectiveSettings, PolicyName
@@ -144,7 +145,7 @@ def _kernel(policy: PolicyName, partitions: int) -> int:
     evidence, sighting = _KERNELS[partitions]
     if policy == "progress":  # learning is half of its work
         assert evidence.track is not None
-        evidence.track.observe(np.arange(partitions), sighting)
+        see(evidence.track, np.arange(partitions), sighting)
     judge_partitions(evidence, POLICIES[policy], intervals=10, allowed_lag=0, minimum_complete=0.0)
     return partitions
 
@@ -167,7 +168,7 @@ def _evidence(partitions: int) -> tuple[Evidence, Sighting]:
         windows.remember_log_ends(rows, committed + lag, now)
         at = np.full(partitions, now)
         sighting = Sighting(now, committed, at, np.ones(partitions, np.int64), committed + lag)
-        track.observe(rows, sighting)
+        see(track, rows, sighting)
     return Evidence(windows, lag, now + 1000, track), sighting
 
 

@@ -15,6 +15,7 @@ ReasonName = Literal[
     "beyond_log_end",  # the committed offset is one that the log does not have (any more)
     "lag_growing",  # the log grows faster than the group reads, beyond its rhythm
     "not_catching_up",  # far behind, and the lag does not shrink
+    "catching_up",  # far behind after it stood still, and comes nearer
     "replaying",  # the committed offset went back, and the group reads on from there
 ]
 # Why an incident ended without the group being OK.

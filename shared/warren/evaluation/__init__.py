@@ -7,12 +7,13 @@ from warren.evaluation.beyond_end import told_beyond_end
 from warren.evaluation.evidence import Evidence, Following
 from warren.evaluation.explanations import Explanation, explain
 from warren.evaluation.group import GroupSummary, GroupVerdict, is_expired, judge_group
-from warren.evaluation.learning import Sighting, Track
+from warren.evaluation.learning import see
 from warren.evaluation.onset import Began, Onset, onset_of
 from warren.evaluation.partition_rules import PartitionRules
 from warren.evaluation.partitions import PartitionVerdicts, judge_partitions
 from warren.evaluation.policies import POLICIES, Policy, by_partition
 from warren.evaluation.rules import GroupRules, RuleBook, Rules
+from warren.evaluation.track import Sighting, Track
 from warren.evaluation.windows import MAX_TIME, UNKNOWN, Bools, Column, Int64, Windows
 
 __all__ = [
@@ -44,5 +45,6 @@ __all__ = [
     "judge_group",
     "judge_partitions",
     "onset_of",
+    "see",
     "told_beyond_end",
 ]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from warren.evaluation.learning import Track
+from warren.evaluation.track import Track
 from warren.evaluation.windows import Bools, Int64, Windows
 
 

@@ -13,19 +13,12 @@ import numpy as np
 from warren.contracts.reason import ReasonName
 from warren.contracts.status import Status
 from warren.evaluation.evidence import Evidence
-from warren.evaluation.learning import (
-    LATE,
-    LEAST_WAIT_MS,
-    Figure,
-    Mark,
-    Track,
-    late_ms,
-    remaining_ms,
-)
 from warren.evaluation.onset import Began, Onset, onset_of
 from warren.evaluation.pace import log_at_rest, produced_per_s
 from warren.evaluation.policies import Statuses
 from warren.evaluation.replay import tracked
+from warren.evaluation.track import CATCHING_UP, LATE, Figure, Mark, Track
+from warren.evaluation.usual import LEAST_WAIT_MS, late_ms, remaining_ms
 from warren.evaluation.windows import UNKNOWN, Bools, Column, Int64, Windows
 from warren.settings import PolicyName
 from warren.words import duration, grouped, rate, records
@@ -227,11 +220,15 @@ def _learnt(part: _Part, i: int, track: Track) -> Explanation:
         back = _went_back(marks[Mark.REWOUND_FROM], ago, marks[Mark.COMMITTED], behind)
         return Explanation("rewind", back)
     if marks[Mark.REWOUND_FROM] >= 0:
-        return Explanation("replaying", _replays(marks, figures, part.lag[i], now, behind))
+        return Explanation("replaying", _replays(track, i, part.lag[i], now, behind))
     if marks[Mark.GROWING] == LATE:
         late = duration(_late(track, i, part.lag[i], now))
         told = f"about {late} late, and not catching up; {behind}"
         return Explanation("not_catching_up", told)
+    if marks[Mark.GROWING] == CATCHING_UP:
+        late = duration(_late(track, i, part.lag[i], now))
+        told = f"about {late} late, {_caught_up(track, i, part.lag[i], now)}; {behind}"
+        return Explanation("catching_up", told)
     since = duration(now - marks[Mark.BEHIND_SINCE])
     above = f"for {since} above what the usual pause explains"
     if UNKNOWN < part.lag_before[i] < part.lag[i]:
@@ -252,14 +249,18 @@ def _late(track: Track, i: int, lag: int, now: int) -> float:
     return float(late_ms(*one, np.array([lag]), now)[0])
 
 
-def _replays(marks: list[int], figures: list[float], lag: int, now: int, behind: str) -> str:
+def _caught_up(track: Track, i: int, lag: int, now: int) -> str:
+    """When it is level with its log."""
+    left = float(remaining_ms(track.marks[:, i : i + 1], np.array([lag]), now)[0])
+    return f"caught up in about {duration(left)}" if left < np.inf else "not catching up yet"
+
+
+def _replays(track: Track, i: int, lag: int, now: int, behind: str) -> str:
+    marks = track.marks[:, i].tolist()
     before, ago = marks[Mark.REWOUND_FROM], now - marks[Mark.REWOUND_AT]
-    left = remaining_ms(marks[Mark.PAUSE], figures, lag)
-    caught_up = "not catching up" if left is None else f"caught up in about {duration(left)}"
-    place = grouped(marks[Mark.COMMITTED])
     return (
-        f"replaying: went back from {grouped(before)} {duration(ago)} ago, is at {place}, "
-        f"{caught_up}; {behind}"
+        f"replaying: went back from {grouped(before)} {duration(ago)} ago, is at "
+        f"{grouped(marks[Mark.COMMITTED])}, {_caught_up(track, i, lag, now)}; {behind}"
     )
 
 

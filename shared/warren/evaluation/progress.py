@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warren.contracts.status import Status
-from warren.evaluation.learning import Mark, Track, caught_up_lag, explained_lag, patience_ms
+from warren.evaluation.track import Mark, Track
+from warren.evaluation.usual import caught_up_lag, explained_lag, patience_ms
 from warren.evaluation.windows import Bools, Int64
 
 # A rewind is told as such for so long; who then reads on replays.
@@ -22,7 +23,7 @@ def waited_ms(track: Track, now_ms: int | Int64) -> Int64:
 def judge(track: Track, now_ms: int | Int64, allowed_lag: int | Int64) -> NDArray[np.uint8]:
     """[partition] statuses."""
     marks = track.marks
-    patience = patience_ms(track.marks)
+    patience = patience_ms(track.marks, track.figures)
     too_long = waited_ms(track, now_ms) > patience
     rewound = _rewound(track, now_ms, patience, allowed_lag)
     replays = ~too_long & is_replaying(track, now_ms)

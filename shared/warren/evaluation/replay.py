@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from warren.evaluation.evidence import Evidence
-from warren.evaluation.learning import Mark, Sighting, Track
+from warren.evaluation.learning import see
 from warren.evaluation.predicates import log_end_reached
+from warren.evaluation.track import Mark, Sighting, Track
 from warren.evaluation.windows import UNKNOWN, Column, Int64
 
 _NEVER_BLIND = 2**62
@@ -35,7 +36,7 @@ def tracked(evidence: Evidence, allowed_lag: int | Int64) -> Track:
             log_end=_log_end(commit[Column.OFFSET], commit[Column.LAG]),
             allowed_lag=allowed[rows],
         )
-        track.observe(rows, sighting, _NEVER_BLIND)
+        see(track, rows, sighting, _NEVER_BLIND)
     _observe_now(track, evidence, allowed)
     return track
 
@@ -53,7 +54,7 @@ def _observe_now(track: Track, evidence: Evidence, allowed: Int64) -> None:
         log_end=_log_end(newest[Column.OFFSET], evidence.current_lag[rows]),
         allowed_lag=allowed[rows],
     )
-    track.observe(rows, sighting, _NEVER_BLIND)
+    see(track, rows, sighting, _NEVER_BLIND)
     since_commit = ~was_waiting & ~log_end_reached(windows)[rows]
     waiting = track.marks[Mark.WAITING_SINCE, rows]
     track.marks[Mark.WAITING_SINCE, rows] = np.where(

@@ -65,8 +65,9 @@ def _stuck_record(facts: Facts) -> Cause | None:
 
 
 def _replaying(facts: Facts) -> Cause | None:
-    rows = facts.with_status(Status.REWIND)
-    if not rows or facts.worst is not Status.REWIND:
+    rewound = facts.onset.marks[Began.REWOUND_FROM]
+    rows = [row for row in facts.with_status(Status.REWIND, Status.WARN) if rewound[row] >= 0]
+    if not rows or facts.worst not in (Status.REWIND, Status.WARN):
         return None
     row = rows[0]
     before, at = facts.onset.marks[[Began.REWOUND_FROM, Began.REWOUND_AT], row].tolist()

@@ -18,6 +18,7 @@ from warren.evaluation import (
     Sighting,
     Track,
     Windows,
+    see,
 )
 from warren.evaluation.commit_convention import last_processed
 from warren.judgement.commits import correct, seen
@@ -157,7 +158,7 @@ def learn(
         log_end=latest[Latest.LOG_END],
         allowed_lag=rules.allowed_lag_of(observation.rows) + steps,
     )
-    track.observe(observation.rows, sighting)
+    see(track, observation.rows, sighting)
 
 
 def _of(values: int | Int64, chosen: Bools) -> int | Int64:

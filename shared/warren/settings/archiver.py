@@ -26,8 +26,8 @@ class ArchiverSettings(Section):
     )
     interval: Seconds = Field(
         default=30,
-        description="Seconds between two batches; four times that while there are fewer than 20,000 "
-        "records",
+        description="Seconds between two batches; four times that while there are fewer than "
+        "20,000 records",
     )
     silver_interval: SecondsOrNone = Field(
         default=600,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from warren.contracts.status import Status
-from warren.evaluation import UNKNOWN, Sighting, Track
+from warren.evaluation import UNKNOWN, Sighting, Track, see
 from warren.evaluation.progress import judge
 
 START = 1_795_244_400_000
@@ -46,7 +46,7 @@ class Followed:
             commits=np.array([commits]),
             log_end=np.array([self.end if log_end is None else log_end]),
         )
-        self.track.observe(np.array([0]), sighting)
+        see(self.track, np.array([0]), sighting)
         status = Status(int(judge(self.track, self.now, 0)[0])).name
         self.seen.append(status)
         return status
@@ -77,8 +77,16 @@ def always_ok(partition: Followed) -> bool:
 def test_a_silent_consumer_has_stopped_once_its_usual_pause_is_long_over() -> None:
     """(e) Burrow waits for as long as the window is: here 45 s, 9 min and 45 min."""
     assert Followed().healthy(10).silent(30) == FOUND
-    assert Followed().healthy(60, every=60).silent(30) == pytest.approx(120, abs=10)
-    assert Followed().healthy(180, every=300).silent(30) == pytest.approx(480, abs=30)
+    assert Followed().healthy(60, every=60).silent(30) == pytest.approx(95, abs=10)
+    assert Followed().healthy(180, every=300).silent(30) == pytest.approx(345, abs=10)
+
+
+def test_who_pauses_now_so_long_and_now_so_long_has_more_time_than_a_regular_one() -> None:
+    partition = Followed()
+    for _ in range(30):
+        for pause in (60, 120, 180, 300):
+            partition.healthy(pause / 60, every=pause)
+    assert partition.silent(30) == pytest.approx(480, abs=30)
 
 
 def test_a_slow_committer_is_ok_from_the_beginning() -> None:
@@ -157,15 +165,33 @@ def test_a_client_may_change_what_it_commits() -> None:
     assert partition.silent(60, rate=0) is None
 
 
-def test_a_habit_is_learnt_after_two_alarms() -> None:
-    """A batch that reads everything each 20 minutes."""
-    partition = Followed()
+@pytest.mark.parametrize(("minutes", "alarms"), [(5, 0), (14, 0), (20, 1), (60, 1)])
+def test_a_batch_is_known_after_one_run(minutes: int, alarms: int) -> None:
+    """It reads everything within a minute, then nothing."""
+    partition, runs = Followed(), []
     for _ in range(8):
-        for _ in range(239):
-            partition.tick(50)
+        began = len(partition.seen)
+        partition.silent_for(minutes)
+        for _ in range(12):
+            partition.tick(50, read=50 * minutes)
         partition.tick(50, read=ALL)
-    runs = ["STOP" in partition.seen[i : i + 240] for i in range(0, len(partition.seen), 240)]
-    assert runs == [True, True, False, False, False, False, False, False]
+        runs.append("STOP" in partition.seen[began:])
+    assert runs == [True] * alarms + [False] * (8 - alarms)
+
+
+def test_who_had_not_read_all_before_it_fell_silent_again_is_no_batch() -> None:
+    partition = Followed()
+    assert partition.silent(20) == 910
+    partition.silent_for(15)
+    for _ in range(12):
+        partition.tick(50, read=1000)
+    assert partition.silent(30) == pytest.approx(FOUND, abs=15)
+
+
+def test_who_was_dead_before_it_was_first_seen_is_found_sooner() -> None:
+    partition = Followed()
+    partition.committed_at -= 3600_000
+    assert partition.silent(30) == 310
 
 
 def test_an_accident_is_no_habit() -> None:
@@ -252,7 +278,7 @@ def test_a_topic_made_anew_is_learnt_anew() -> None:
     partition = Followed().healthy(10)
     partition.end, partition.committed = 10, 0
     assert partition.tick(10) == "OK"
-    assert partition.silent(10) == 305
+    assert partition.silent(20) == 905
 
 
 observations = st.tuples(
@@ -273,7 +299,7 @@ def test_partitions_do_not_matter_to_each_other(histories: list[list[tuple[int, 
             elapsed, committed, commits, log_end = np.array(step).T
             now = now + elapsed
             sighting = Sighting(now, committed, now - 1, commits, log_end)
-            tracks.observe(np.arange(len(rows)), sighting)
+            see(tracks, np.arange(len(rows)), sighting)
             said.append(judge(tracks, now, 0).tolist())
         return said
 
@@ -316,10 +342,40 @@ def test_a_backlog_that_does_not_shrink_is_late() -> None:
     assert partition.seen[-1] == "OK"
 
 
-def test_a_backlog_that_shrinks_is_no_trouble() -> None:
+def test_who_stood_still_is_well_once_half_of_the_backlog_is_read() -> None:
+    """One trouble, not three: STOP, OK, and then late."""
     partition = Followed().healthy(10)
     partition.silent_for(20)
+    backlog = partition.end - partition.committed
+    said = [partition.tick(50, read=100) for _ in range(480)]
+    lag = [backlog - 50 * (tick + 1) for tick in range(480)]
+    assert said == ["WARN" if left > backlog / 2 - 50 else "OK" for left in lag]
+
+
+def test_a_short_stop_is_over_with_the_first_advance() -> None:
+    partition = Followed().healthy(10)
+    partition.silent_for(4)
     assert {partition.tick(50, read=100) for _ in range(480)} == {"OK"}
+
+
+def test_the_time_to_catch_up_is_not_how_long_it_usually_is_behind() -> None:
+    partition = Followed().healthy(10)
+    for _ in range(3):
+        partition.silent_for(20)
+        while partition.end > partition.committed:
+            partition.tick(50, read=100)
+        partition.healthy(30)
+    found = next(tick for tick in range(100) if partition.tick(50, read=25) == "WARN")
+    assert found * TICK <= 130
+
+
+def test_a_pause_among_quick_commits_does_not_hide_a_slow_consumer() -> None:
+    partition = Followed().healthy(10)
+    partition.silent_for(2.5)
+    partition.tick(50, read=ALL)
+    partition.healthy(10)
+    found = next(tick for tick in range(100) if partition.tick(50, read=25) == "WARN")
+    assert found * TICK <= 130
 
 
 def test_a_batch_that_skips_a_run_is_found_after_one_and_a_half_of_its_rhythm() -> None:
@@ -338,13 +394,16 @@ def test_a_log_end_that_falls_once_costs_nothing_that_was_learnt() -> None:
     partition.observe(0, log_end=partition.end - 2_000)
     partition.healthy(30, every=300)
     assert always_ok(partition)
-    assert partition.silent(30) == pytest.approx(480, abs=30)
+    assert partition.silent(30) == pytest.approx(345, abs=10)
 
 
-def test_what_an_earlier_version_has_learnt_is_read() -> None:
+@pytest.mark.parametrize("marks", [19, 21])
+def test_what_an_earlier_version_has_learnt_is_read(marks: int) -> None:
     partition = Followed().healthy(180, every=300)
-    kept = Track.kept(partition.track.marks[:19], partition.track.figures)
+    learnt = partition.track
+    kept = Track.kept(learnt.marks[:marks], learnt.figures[:4])
     assert kept is not None
     partition.track = kept
     assert partition.silent(30) == pytest.approx(480, abs=30)
-    assert Track.kept(partition.track.marks[:18], partition.track.figures) is None
+    assert Track.kept(learnt.marks[:18], learnt.figures[:4]) is None
+    assert Track.kept(learnt.marks[:23], learnt.figures[:4]) is None

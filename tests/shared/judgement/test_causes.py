@@ -105,7 +105,10 @@ def standing(count: int = 40, log_start: int = 0) -> Iterator[At]:
 
 
 def told(
-    events: Iterator[OffsetEvent], *groups: GroupEvent, measured: FreshnessEvent | None = None
+    events: Iterator[OffsetEvent],
+    *groups: GroupEvent,
+    measured: FreshnessEvent | None = None,
+    rules: GroupRules | None = None,
 ) -> Cause:
     """The cause after the last look; what is known of members comes when it was observed."""
     known_late = None if measured is None else lateness_of(measured)
@@ -117,7 +120,7 @@ def told(
             if group.observed_at <= event.observed_at:
                 membership = membership_after(group, membership)
         knowledge = Knowledge(lambda known=membership: known, lambda: known_late)
-        outcome = judge(event, state, RULES, knowledge=knowledge)
+        outcome = judge(event, state, rules or RULES, knowledge=knowledge)
         assert not isinstance(outcome, Duplicate | Nothing | Ended)
         assert isinstance(outcome.state, GroupState)
         if isinstance(outcome, Taken):  # stored, as after a batch
@@ -320,6 +323,16 @@ def test_what_was_read_is_read_again() -> None:
     cause = told(looks(reset()), group_event(0, [0]))
     assert cause.name == "replaying"
     assert "went back from offset 600 15 s ago" in cause.sentence
+
+
+def test_a_replay_is_one_once_it_is_told_as_a_warning_too() -> None:
+    def replay() -> Iterator[At]:
+        for look in range(WELL + 20):
+            offset = 50 * look if look <= WELL else 20 * (look - WELL)
+            yield at(look, offset, 50 * look)
+
+    cause = told(looks(replay()), rules=GroupRules(Rules(policy="progress")))
+    assert cause.name == "replaying"
 
 
 def test_who_reads_backwards_reads_again() -> None:

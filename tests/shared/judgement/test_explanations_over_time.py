@@ -129,8 +129,8 @@ def test_the_words_of_progress_occur_in_what_is_tried() -> None:
 
 
 def test_a_late_commit_of_the_same_offset_is_no_silence() -> None:
-    """Commits every two minutes, then one after 200 s that does not advance, then none."""
-    pause, late = 120_000 // STEP, 200_000 // STEP
+    """Commits every two minutes, then one after 150 s that does not advance, then none."""
+    pause, late = 120_000 // STEP, 150_000 // STEP
     ats = []
     for i in range(20 * pause):
         last = i - i % pause
@@ -141,7 +141,7 @@ def test_a_late_commit_of_the_same_offset_is_no_silence() -> None:
         ats.append(at)
     said = [text for status, text, _ in explained(ats, "progress") if status == "STOP"]
     assert said
-    assert "at offset 1,140 for 3 m 32 s, last commit 12 s ago" in said[0]
+    assert "at offset 1,140 for 2 m 38 s, last commit 8 s ago" in said[0]
 
 
 def test_progress_names_what_it_has_learnt() -> None:
@@ -177,3 +177,15 @@ def test_progress_says_how_late_a_backlog_is_that_does_not_shrink() -> None:
     assert status == "WARN"
     assert "about 20 m" in text
     assert "late, and not catching up" in text
+
+
+def test_progress_says_when_who_stood_still_will_have_caught_up() -> None:
+    stops, ats = 1_200_000 // STEP, [At(i * 10, NOW + i * STEP, log_end=i * 10) for i in range(100)]
+    ats += [At(990, NOW + 99 * STEP, log_end=i * 10, commits=0) for i in range(100, 100 + stops)]
+    for i in range(60):
+        at = 100 + stops + i
+        ats.append(At(990 + 30 * i + 30, NOW + at * STEP, log_end=at * 10))
+    said = explained(ats, "progress")
+    assert [status for status, _, _ in said[-61:]] == ["STOP"] + ["WARN"] * 60
+    # It reads 15/s of 5/s.
+    assert said[-1][1].startswith("about 16 m late, caught up in about 8 m; 4,800 records behind")

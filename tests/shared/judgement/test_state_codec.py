@@ -13,7 +13,7 @@ from support.offset_events import NOW, At, Judge, commits, offset_event
 from warren.contracts.status import Status
 from warren.evaluation import Began, Column, Onset, Rules, Track, Windows
 from warren.evaluation.commit_convention import CommitEvidence, Rest
-from warren.evaluation.learning import Figure, Mark
+from warren.evaluation.track import Figure, Mark
 from warren.judgement.layout import Layout
 from warren.judgement.log_columns import LogColumn
 from warren.judgement.state import Applied, GroupGone, GroupState, Latest

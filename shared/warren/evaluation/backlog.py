@@ -1,0 +1,117 @@
+"""Backlog: what an advance leaves to read, whether that grows, stays or shrinks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warren.evaluation.averages import begin_lag_anew, smooth
+from warren.evaluation.track import (
+    CATCHING_UP,
+    LATE,
+    RECOVERING,
+    Figure,
+    Floats,
+    Mark,
+    Sighting,
+    span_ms,
+)
+from warren.evaluation.usual import SLOWER, explained_lag, lag_span_ms, late_ms
+from warren.evaluation.waits import ACCIDENT, MEMORY
+from warren.evaluation.windows import UNKNOWN, Bools, Int64
+
+# A growing lag is no trouble for this long, or for twice as long as it usually is behind.
+BURST_MS = 90_000
+# A backlog that does not shrink is late from here, or from so many times the longest wait of late.
+LATE_MS = 5 * 60_000
+LATE_TIMES = 3
+
+
+def learn_backlog(
+    marks: Int64,
+    figures: Floats,
+    sighting: Sighting,
+    lag: Int64,
+    elapsed: Int64,
+    advanced: Bools,
+    lost: Bools,
+    stood_still: Bools,
+) -> None:
+    """Whether what an advance leaves to read gets more and more.
+
+    Looked at only when the offset has advanced: in between any lag grows.
+    """
+    since_advance = span_ms(sighting.at, marks[Mark.ADVANCED_AT])
+    span = lag_span_ms(marks, figures)
+    known = advanced & (lag >= 0)
+    explained = explained_lag(marks, figures, sighting.allowed_lag)
+    # What is left is compared with what was left since it was level, not with a backlog before.
+    level = known & (lag <= explained)
+    begin_lag_anew(figures, lag, level)
+    known &= ~level
+    smooth(figures, Figure.LAG_QUICK, lag, known, since_advance, span)
+    smooth(figures, Figure.LAG_SLOW, lag, known, since_advance, span * SLOWER)
+    level = lost | ((lag >= 0) & (lag <= explained))
+    marks[Mark.LEVEL_AT] = np.where(level, sighting.at, marks[Mark.LEVEL_AT])
+    since = marks[Mark.BEHIND_SINCE]
+    behind = np.where(advanced, lag > explained, (since >= 0) & (lag > explained))
+    if not (behind.any() or (since >= 0).any()):  # as mostly
+        marks[Mark.BACKLOG] = np.maximum(marks[Mark.BACKLOG] - elapsed // MEMORY, 0)
+        marks[Mark.ODD_BACKLOG] = np.maximum(marks[Mark.ODD_BACKLOG] - elapsed // ACCIDENT, 0)
+        marks[[Mark.PEAK, Mark.GROWING]] = 0
+        return
+    length = np.where(since >= 0, span_ms(sighting.at, since), 0)
+    # How long it takes to catch up after trouble is not how long it usually is behind.
+    ended = (since >= 0) & ~behind & (marks[Mark.GROWING] != RECOVERING)
+    too_long = length > np.maximum(2 * marks[Mark.BACKLOG], BURST_MS)
+    _remember_backlog(marks, length, ended, too_long, elapsed)
+    # It reads too slowly since the advance before, unless it stood still.
+    began = np.where(stood_still, sighting.at, marks[Mark.ADVANCED_AT])
+    marks[Mark.BEHIND_SINCE] = np.where(behind, np.where(since >= 0, since, began), UNKNOWN)
+    rise = figures[Figure.LAG_QUICK] - figures[Figure.LAG_SLOW]
+    rises = (lag >= marks[Mark.PEAK]) & (rise > explained / 4)
+    starts = advanced & behind & too_long & rises
+    grows = behind & np.where(marks[Mark.GROWING] == 1, rise > 0, starts)
+    peak = np.where(advanced, np.maximum(marks[Mark.PEAK], lag), marks[Mark.PEAK])
+    marks[Mark.PEAK] = np.where(behind, peak, 0)
+    stays = advanced & (length > BURST_MS) & (rise >= -explained / 4)
+    _tell(marks, figures, sighting, lag, behind, grows, stays, advanced & stood_still)
+
+
+def _remember_backlog(
+    marks: Int64, length: Int64, ended: Bools, too_long: Bools, elapsed: Int64
+) -> None:
+    """One that was too long may be an accident; a second one soon after shows a habit."""
+    before = np.maximum(marks[Mark.ODD_BACKLOG] - elapsed // ACCIDENT, 0)
+    habit = before >= length // 3
+    learnt = np.where(too_long & ~habit, 0, length)
+    usual = np.maximum(marks[Mark.BACKLOG] - elapsed // MEMORY, 0)
+    marks[Mark.BACKLOG] = np.where(ended, np.maximum(usual, learnt), usual)
+    noted = ended & too_long
+    marks[Mark.ODD_BACKLOG] = np.where(noted, np.maximum(before, length), before)
+
+
+def _tell(
+    marks: Int64,
+    figures: Floats,
+    sighting: Sighting,
+    lag: Int64,
+    behind: Bools,
+    grows: Bools,
+    stays: Bools,
+    stood_still: Bools,
+) -> None:
+    """What is to be told of a backlog. Who is far behind and does not come nearer, by more than the
+    dead band, is late; who comes nearer after a wait that was too long is not well before half of
+    it is read.
+    """
+    was = marks[Mark.GROWING]
+    limit = np.maximum(LATE_MS, LATE_TIMES * marks[Mark.PAUSE])
+    late = late_ms(marks, figures, lag, sighting.at)
+    far = behind & (lag > marks[Mark.PEAK] / 2)
+    is_late = far & np.where(was == LATE, late > limit / 2, stays & (late > limit))
+    starts = stood_still & (late > limit)
+    catches_up = far & np.where(was == CATCHING_UP, late > limit / 2, starts)
+    recovers = behind & ((was >= LATE) | (was == RECOVERING) | stood_still)
+    marks[Mark.GROWING] = np.select(
+        [grows, is_late, catches_up, recovers], [1, LATE, CATCHING_UP, RECOVERING]
+    )

@@ -1,0 +1,148 @@
+"""Track: what policy `progress` remembers of partitions, and the observations it is made of.
+
+An observation is what one event says of a partition: committed offset and log end at one moment.
+What counts is which of the two moved, and when. Times are those of the observations, so that no
+client's clock matters. docs/evaluation.md gives the reasons.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warren.evaluation.windows import UNKNOWN, Bools, Int64
+
+Floats: TypeAlias = NDArray[np.float64]
+
+# What was kept before there were LEVEL_AT and ODD_AT, and before there was REST_AT.
+_EARLIER_MARKS = (19, 21)
+_EARLIER_FIGURES = 4
+# After so many waits it is known how long one may be, and so many are averaged.
+ENOUGH_WAITS = 8
+# As marks of GROWING, beside 1:
+LATE = 2
+CATCHING_UP = 3  # far behind, after a wait that was too long
+RECOVERING = -1  # no longer far, but not level yet
+LONGEST_MS = 30 * 86_400_000
+
+
+class Mark(IntEnum):
+    """Whole numbers to remember; times are Unix milliseconds, UNKNOWN where there is none."""
+
+    SEEN_AT = 0  # newest observation
+    COMMITTED = 1
+    COMMITTED_AT = 2  # as the commit has it, for the usual pause
+    LOG_END = 3  # newest known
+    COMMIT_SEEN_AT = 4  # newest observation with a commit, whatever its offset
+    REPEATS = 5  # commits since the offset advanced
+    WAITING_SINCE = 6  # there is something to read, and the offset has not advanced
+    PAUSE = 7  # longest wait of late, ms
+    ODD_PAUSE = 8  # longest one of late that was too long, ms
+    WAITS = 9  # how many waits were seen, at most ENOUGH_WAITS
+    BEHIND_SINCE = 10  # an advance leaves more lag than is usual
+    BACKLOG = 11  # longest time behind of late, ms
+    ODD_BACKLOG = 12  # longest one of late with a growing lag, ms
+    RESTING = 13  # >= 0: a lag of 1 counts as caught up; else RESTS - seen at 1, negative
+    REWOUND_FROM = 14  # the committed offset before it went back
+    REWOUND_AT = 15
+    ADVANCED_AT = 16
+    PEAK = 17  # most lag that an advance has left since then
+    GROWING = 18  # 1 once the lag was found growing, until it shrinks; else LATE and others above
+    LEVEL_AT = 19  # newest observation with no more lag than is explained
+    ODD_AT = 20  # when that odd pause ended
+    REST = 21  # last long wait, ms, if it had worked for no longer than a run before; else 0
+    REST_AT = 22  # when the last long wait ended; first observation until then
+    RHYTHM = 23  # how many long waits RHYTHM_MEAN is of, at most ENOUGH_WAITS
+
+
+class Figure(IntEnum):
+    """Averages; UNKNOWN until there is one."""
+
+    COMMIT_PAUSE = 0  # between two commits, ms
+    PRODUCED = 1  # records per second
+    LAG_QUICK = 2
+    LAG_SLOW = 3
+    RHYTHM_MEAN = 4  # of waits at least half as long as the longest of late, ms
+    RHYTHM_SPREAD = 5  # by how much they differ from it, ms
+
+
+FRESH = np.full(len(Mark), UNKNOWN, np.int64)
+FRESH[
+    [
+        Mark.REPEATS,
+        Mark.PAUSE,
+        Mark.ODD_PAUSE,
+        Mark.WAITS,
+        Mark.BACKLOG,
+        Mark.ODD_BACKLOG,
+        Mark.RESTING,
+        Mark.PEAK,
+        Mark.GROWING,
+        Mark.REST,
+        Mark.RHYTHM,
+    ]
+] = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """One observation of N partitions; offsets are UNKNOWN where nobody knows them."""
+
+    at: int | Int64  # for all, or [N]
+    committed: Int64
+    committed_at: Int64
+    commits: Int64  # how many came with it
+    log_end: Int64
+    allowed_lag: int | Int64 = 0
+
+
+@dataclass(slots=True)
+class Track:
+    """What is known of P partitions; `learning.see` changes it."""
+
+    marks: Int64  # [Mark, partition]
+    figures: Floats  # [Figure, partition]
+
+    @classmethod
+    def empty(cls, partitions: int) -> Track:
+        marks = np.repeat(FRESH[:, None], partitions, axis=1)
+        return cls(marks, np.full((len(Figure), partitions), float(UNKNOWN)))
+
+    @classmethod
+    def kept(cls, marks: Int64, figures: Floats) -> Track | None:
+        """What was stored, by an earlier version maybe; None where nobody knows what it means."""
+        if len(marks) == _EARLIER_MARKS[0]:
+            behind, seen = marks[Mark.BEHIND_SINCE], marks[Mark.SEEN_AT]
+            level = np.where(behind >= 0, behind, seen)
+            marks = np.concatenate([marks, [level], [seen]])
+        if len(marks) == _EARLIER_MARKS[1] and len(figures) == _EARLIER_FIGURES:
+            none = np.zeros_like(marks[0])
+            marks = np.concatenate([marks, [none], [marks[Mark.SEEN_AT]], [none]])
+            figures = np.concatenate([figures, np.full((2, figures.shape[1]), float(UNKNOWN))])
+        known = len(marks) == len(Mark) and len(figures) == len(Figure)
+        return cls(marks, figures) if known else None
+
+    def take(self, rows: Int64) -> Track:
+        """A copy with these partitions; a negative row is a partition never observed."""
+        partitions = self.marks.shape[1]
+        if np.array_equal(rows, np.arange(partitions)):  # as nearly always
+            return Track(self.marks.copy(), self.figures.copy())
+        if not partitions:
+            return Track.empty(len(rows))
+        taken = Track(self.marks[:, rows], self.figures[:, rows])
+        taken.clear(rows < 0)
+        return taken
+
+    def clear(self, rows: Int64 | Bools) -> None:
+        """Forgets everything about these partitions."""
+        self.marks[:, rows] = FRESH[:, None]
+        self.figures[:, rows] = UNKNOWN
+
+
+def span_ms(until: int | Int64, since: Int64) -> Int64:
+    """Never negative, whatever the clocks do, and never silly."""
+    return np.minimum(np.maximum(until - since, 0), LONGEST_MS)

@@ -1,0 +1,120 @@
+"""What is usual for each partition, by what was learnt of it, and what is therefore too much."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warren.evaluation.track import ENOUGH_WAITS, LONGEST_MS, Figure, Floats, Mark, span_ms
+from warren.evaluation.windows import Bools, Int64
+
+# A wait is too long when it is longer than all of these: what a quick rebalance may take,
+LEAST_WAIT_MS = 45_000
+# until enough waits have been seen,
+UNLEARNT_WAIT_MS = 5 * 60_000
+# of a partition that was not seen to advance yet, whose last commit may be as old as a batch's,
+UNSEEN_WAIT_MS = 15 * 60_000
+BATCH_MS = 25 * 60_000
+# and the longest of late, by a half: twice a short one, a third more of what is longer than 5 min.
+SHORT_MS = 30_000
+LONG_MS = 5 * 60_000
+# A rhythm is regular when so many long waits differ by no more than this share of their mean: then
+# little more than the longest is too long.
+REGULAR_WAITS = 3
+REGULAR_SPREAD = 0.1
+REGULAR_ROOM = 1.05
+REGULAR_ROOM_MS = 30_000
+# Who worked for less than this share of a long wait before the next one works in runs.
+RUN_SHARE = 4
+# Of the averages of the lag: quickly at least, and slowly so much more slowly.
+LAG_MS = 30_000
+SLOWER = 4
+LEAST_PAUSE_MS = 10_000
+# So many mean pauses between commits are usual, however long one was.
+MEAN_PAUSES = 4
+
+
+def caught_up_lag(marks: Int64, allowed_lag: int | Int64) -> Int64:
+    """[partition] the largest lag of a consumer that has read everything."""
+    caught_up: Int64 = np.maximum(marks[Mark.RESTING] >= 0, allowed_lag)
+    return caught_up
+
+
+def patience_ms(marks: Int64, figures: Floats) -> Int64:
+    """[partition] how long the offset may stand still while there is something to read."""
+    unknown = (ENOUGH_WAITS - marks[Mark.WAITS]) / ENOUGH_WAITS
+    least = np.maximum(LEAST_WAIT_MS, UNLEARNT_WAIT_MS * unknown).astype(np.int64)
+    unseen = marks[Mark.WAITS] == 0
+    if unseen.any():
+        age = span_ms(marks[Mark.WAITING_SINCE], marks[Mark.COMMITTED_AT])
+        whole = np.clip(BATCH_MS - age, UNLEARNT_WAIT_MS, UNSEEN_WAIT_MS)
+        least = np.where(unseen, whole, least)
+    rest = marks[Mark.REST]
+    if rest.any():
+        least = np.where(_rests_again(marks, figures), np.maximum(BATCH_MS, rest * 4 // 3), least)
+    pause = marks[Mark.PAUSE]
+    usual = pause + np.minimum(pause // 2, LONG_MS // 2) + np.minimum(pause // 2, SHORT_MS)
+    usual += np.maximum(pause - LONG_MS, 0) // 3
+    regular = marks[Mark.RHYTHM] >= REGULAR_WAITS
+    if regular.any():
+        mean, spread = figures[[Figure.RHYTHM_MEAN, Figure.RHYTHM_SPREAD]]
+        regular &= spread <= REGULAR_SPREAD * mean
+        longest = np.maximum(pause, mean + 3 * spread)
+        tight = (longest * REGULAR_ROOM).astype(np.int64) + REGULAR_ROOM_MS
+        usual = np.where(regular, np.minimum(usual, tight), usual)
+    patience: Int64 = np.maximum(least, usual)
+    return patience
+
+
+def _rests_again(marks: Int64, figures: Floats) -> Bools:
+    """[partition] it has worked for a short time after a long wait, has read all, and nobody knows
+    yet how long such a wait usually is.
+    """
+    rest = marks[Mark.REST]
+    run = span_ms(marks[Mark.WAITING_SINCE], marks[Mark.REST_AT])
+    read_all = marks[Mark.LEVEL_AT] >= marks[Mark.ADVANCED_AT]
+    unknown = (marks[Mark.RHYTHM] == 0) | (figures[Figure.RHYTHM_MEAN] < rest / RUN_SHARE)
+    rests: Bools = (run < rest // RUN_SHARE) & read_all & unknown
+    return rests
+
+
+def remaining_ms(marks: Int64, lag: Int64, now: int | Int64) -> Floats:
+    """[partition] until it is level with its log, at the pace since it fell behind; infinite where
+    it comes no nearer.
+    """
+    read = marks[Mark.PEAK] - lag
+    behind = span_ms(now, marks[Mark.BEHIND_SINCE])
+    left: Floats = np.where(read > 0, lag * 1.0 * behind / np.maximum(read, 1), np.inf)
+    return left
+
+
+def lag_span_ms(marks: Int64, figures: Floats) -> Int64:
+    """[partition] of the quick average of the lag: who commits rarely is looked at rarely."""
+    span: Int64 = np.maximum(2 * usual_gap(marks, figures), LAG_MS)
+    return span
+
+
+def late_ms(marks: Int64, figures: Floats, lag: Int64, now: int | Int64) -> Floats:
+    """[partition] how late it is, about: no longer than it has not been level with the log, and no
+    longer than its lag takes to be written.
+    """
+    written = np.maximum(lag, 0) * 1000.0 / np.maximum(figures[Figure.PRODUCED], 1e-6)
+    late: Floats = np.minimum(written, span_ms(now, marks[Mark.LEVEL_AT]))
+    return late
+
+
+def usual_gap(marks: Int64, figures: Floats) -> Int64:
+    """[partition] ms between two advances that is usual at most. One pause among quick commits, as
+    in a rebalance, is not.
+    """
+    mean = figures[Figure.COMMIT_PAUSE]
+    most = np.where(mean >= 0, MEAN_PAUSES * mean, float(LONGEST_MS)).astype(np.int64)
+    gap: Int64 = np.minimum(marks[Mark.PAUSE], most)
+    return gap
+
+
+def explained_lag(marks: Int64, figures: Floats, allowed_lag: int | Int64) -> Floats:
+    """[partition] the lag that a healthy consumer may leave when it has just advanced."""
+    span = np.maximum(usual_gap(marks, figures) / 4, LEAST_PAUSE_MS)
+    written = np.maximum(figures[Figure.PRODUCED], 0) * span / 1000
+    explained: Floats = caught_up_lag(marks, allowed_lag) + written + 3 * np.sqrt(written) + 1
+    return explained

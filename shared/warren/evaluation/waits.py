@@ -1,0 +1,99 @@
+"""Waits: how long the offset stands still although there is something to read."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warren.evaluation.track import ENOUGH_WAITS, Figure, Floats, Mark, Sighting, span_ms
+from warren.evaluation.usual import RUN_SHARE, caught_up_lag, patience_ms
+from warren.evaluation.windows import UNKNOWN, Bools, Int64
+
+# A wait that was no trouble is remembered for so many of its own length.
+MEMORY = 128
+# One that was is forgotten this much more slowly than time goes by,
+ACCIDENT = 2
+# and one that need not have been much more slowly: it comes again, hours later maybe.
+PAUSE_ACCIDENT = 40
+LONGEST_PAUSE_MS = 11 * 60_000
+# What a rebalance may take is learnt from the first one, and that the next may take this long.
+REBALANCE_MS = 200_000
+REBALANCE_LEARNT_MS = 150_000
+LONG_WAIT_MS = 60_000  # as of who works in runs
+SHORT_WAIT_MS = 15_000  # of these any number may come one after the other
+
+
+def learn_wait(
+    marks: Int64,
+    figures: Floats,
+    sighting: Sighting,
+    lag: Int64,
+    elapsed: Int64,
+    advanced: Bools,
+    sure: Bools,
+) -> Bools:
+    """How long the offset stands still although there is something to read. [partition] it stood
+    still for too long, until now.
+    """
+    since = marks[Mark.WAITING_SINCE]
+    # What came and was read between two observations took that long at most.
+    wait = np.where(since >= 0, span_ms(sighting.at, since), elapsed)
+    ended = advanced & sure
+    too_long = wait > patience_ms(marks, figures)
+    learnt = _remember_pause(marks, wait, ended, too_long, sighting.at)
+    _learn_rest(marks, wait, ended, sighting.at)
+    _learn_rhythm(marks, figures, wait, ended & learnt)
+    marks[Mark.WAITS] = np.minimum(marks[Mark.WAITS] + ended, ENOUGH_WAITS)
+    waiting = lag > caught_up_lag(marks, sighting.allowed_lag)
+    moved = advanced | (sighting.committed < marks[Mark.COMMITTED])
+    since = np.where(moved | (since < 0), sighting.at, since)
+    marks[Mark.WAITING_SINCE] = np.where(waiting, since, UNKNOWN)
+    return ended & too_long
+
+
+def _remember_pause(
+    marks: Int64, wait: Int64, ended: Bools, too_long: Bools, now: int | Int64
+) -> Bools:
+    """One that was too long may be an accident. A second one shows a habit: soon after, or hours
+    later where no crash would have been found meanwhile. What a rebalance may take is one at once.
+    [partition] whether it was learnt.
+    """
+    odd = marks[Mark.ODD_PAUSE]
+    slower = np.where(odd <= LONGEST_PAUSE_MS, PAUSE_ACCIDENT, ACCIDENT)
+    before = np.maximum(odd - span_ms(now, marks[Mark.ODD_AT]) // slower, 0)
+    habit = (before >= wait // 3) | (wait <= REBALANCE_MS)
+    learnt = np.where(too_long, np.where(habit, np.maximum(wait, REBALANCE_LEARNT_MS), 0), wait)
+    faded = np.maximum(marks[Mark.PAUSE] - np.where(ended, wait // MEMORY, 0), 0)
+    marks[Mark.PAUSE] = np.where(ended, np.maximum(faded, learnt), faded)
+    noted = ended & too_long & (wait >= before)
+    marks[Mark.ODD_PAUSE] = np.where(noted, wait, odd)
+    marks[Mark.ODD_AT] = np.where(noted, now, marks[Mark.ODD_AT])
+    known: Bools = ~too_long | habit
+    return known
+
+
+def _learn_rest(marks: Int64, wait: Int64, ended: Bools, now: int | Int64) -> None:
+    """Whether it works in runs: little of the time since the long wait before."""
+    long = ended & (wait >= LONG_WAIT_MS)
+    if not long.any():
+        return
+    run = span_ms(now, marks[Mark.REST_AT]) - wait
+    marks[Mark.REST] = np.where(long, np.where(run < wait // RUN_SHARE, wait, 0), marks[Mark.REST])
+    marks[Mark.REST_AT] = np.where(long, now, marks[Mark.REST_AT])
+
+
+def _learn_rhythm(marks: Int64, figures: Floats, wait: Int64, learnt: Bools) -> None:
+    """How much the longest waits differ. Of the first one nobody saw the beginning."""
+    long = learnt & (wait >= SHORT_WAIT_MS)
+    if not long.any():
+        return
+    long &= (2 * wait >= marks[Mark.PAUSE]) & (marks[Mark.WAITS] > 0)
+    mean, spread = figures[[Figure.RHYTHM_MEAN, Figure.RHYTHM_SPREAD]]
+    seen = marks[Mark.RHYTHM]
+    first = (seen == 0) | (2 * mean < marks[Mark.PAUSE])
+    apart = np.abs(wait - mean)
+    spread = np.where(first, 0, spread + (apart - spread) / np.maximum(seen, 1))
+    mean = np.where(first, wait, mean + (wait - mean) / (seen + 1))
+    figures[Figure.RHYTHM_MEAN] = np.where(long, mean, figures[Figure.RHYTHM_MEAN])
+    figures[Figure.RHYTHM_SPREAD] = np.where(long, spread, figures[Figure.RHYTHM_SPREAD])
+    count = np.where(first, 1, np.minimum(seen + 1, ENOUGH_WAITS))
+    marks[Mark.RHYTHM] = np.where(long, count, seen)
