@@ -13,6 +13,7 @@ import json
 import sys
 import time
 from contextlib import ExitStack
+from datetime import datetime
 from typing import Any
 
 from support.measuring import kafka
@@ -40,18 +41,21 @@ def main() -> None:
     with kafka(None) as bootstrap, ExitStack() as closing:
         groups = TroubledGroups(bootstrap)
         closing.callback(groups.close)
-        began_ms = time.time() * 1000
+        began = time.time()
         config = SETTINGS.format(bootstrap=bootstrap, policy=arguments.policy)
         for name in ("collector", "evaluator"):
             service = closing.enter_context(running_service(name, config))
             service.until(service.is_ready, f"the {name} is ready")
-        time.sleep(max(arguments.seconds - (time.time() - began_ms / 1000), 0))
-        changes = [record["data"] for record in values(bootstrap, "warren.lag-status")]
+        time.sleep(max(began + arguments.seconds - time.time(), 0))
+        changes = [
+            record["data"] | {"at": datetime.fromisoformat(record["time"]).timestamp()}
+            for record in values(bootstrap, "warren.lag-status")
+        ]
     wrong = {}
     for name, trouble in TROUBLES.items():
         told = [change for change in changes if change["group"] == PREFIX + name]
         for change in told:
-            seconds = round((change["evaluated_at"] - began_ms) / 1000)
+            seconds = round(change["at"] - began)
             print(
                 name, seconds, change["status"], change["explanation"], sep=" | ", file=sys.stderr
             )

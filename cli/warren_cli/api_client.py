@@ -34,6 +34,13 @@ def api_address(api: ApiSettings) -> str:
     return f"{scheme}://[{host}]:{api.port}" if ":" in host else f"{scheme}://{host}:{api.port}"
 
 
+def without_login(address: str) -> str:
+    """As it is shown: a name and a password before an `@` are nobody's business."""
+    scheme, separator, rest = address.rpartition("://")
+    host, slash, path = rest.partition("/")
+    return f"{scheme}{separator}{host.rpartition('@')[2]}{slash}{path}"
+
+
 def request(
     method: str,
     address: str,
@@ -46,7 +53,7 @@ def request(
 
     Raises ApiUnavailable, ApiRefused, and SettingsError for what the API takes for a wrong input.
     """
-    url = f"{address.rstrip('/')}/api/v1/{path}"
+    url, shown = f"{address.rstrip('/')}/api/v1/{path}", without_login(address)
     try:
         with http_client(TIMEOUT) as client:
             response = client.request(method, url, json=body, params=parameters)
@@ -58,9 +65,11 @@ def request(
         raise SettingsError("--api", "an address starts with http:// or https://") from None
     except httpx.HTTPError as error:
         problem = str(error) or type(error).__name__
-        raise ApiUnavailable(f"no answer from {address}: {problem} (see --api)") from None
+        raise ApiUnavailable(f"no answer from {shown}: {problem} (see --api)") from None
+    except UnicodeEncodeError:  # a ValueError too: what was typed, not what answers
+        raise
     except (ValueError, KeyError, TypeError):
-        raise ApiUnavailable(f"what answers at {address} is not Warren's API (see --api)") from None
+        raise ApiUnavailable(f"what answers at {shown} is not Warren's API (see --api)") from None
     if response.status_code in _REFUSED:
         raise SettingsError(path.partition("/")[0], detail)
     if response.status_code in _FORBIDDEN:

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 from warren.errors import SettingsError, WarrenError
+from warren.words import visible
 
 from warren_cli.lazy_commands import LazyCommands
 
@@ -39,6 +40,9 @@ def main() -> None:
     """Runs the command. Exit 2: the user's input or settings; 1: the world did not cooperate."""
     try:
         app()
+    except UnicodeEncodeError as error:  # bytes of the shell that are no text
+        print(f"warren: {visible(str(error.object))}: is no UTF-8", file=sys.stderr)
+        sys.exit(2)
     except SettingsError as error:
         print(f"warren: {error}", file=sys.stderr)
         sys.exit(2)

@@ -1,20 +1,20 @@
 """What people have asked for: silences and acknowledgements, as their topics say, in memory.
 
-Written by one thread, read by many: what is read is replaced whole. Pure; whoever owns a reader
-hands records over.
+Written by one thread, read by many. Pure; whoever owns a reader hands records over.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection
-from typing import NamedTuple, TypeVar
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from warren.contracts import Acknowledgement, Silence
 from warren.errors import ContractViolation
 from warren.patterns import searcher
 
-T = TypeVar("T")
+GROUPS = 100_000  # of which it is remembered at most what silences them
 
 
 class _Compiled(NamedTuple):
@@ -28,9 +28,16 @@ class Silences:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._silences: dict[str, _Compiled] = {}
+        self._matching: dict[tuple[str, str], dict[str, Silence]] = {}
+        """Of groups that were asked for, by id: looking through thousands takes milliseconds."""
         self._acknowledgements: dict[str, Acknowledgement] = {}
         self.revision = 0
         """Another one whenever there was a record."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no silence, of whatever time."""
+        return not self._silences
 
     def apply(self, key: bytes | None, value: bytes | None) -> None:
         """Takes a record of `warren.silences`; a tombstone removes one.
@@ -44,7 +51,13 @@ class Silences:
             _require_key(id_, silence.id)
             compiled = _Compiled(silence, group_matcher(silence.cluster, silence.group))
         with self._lock:
-            self._silences = _with(self._silences, id_, compiled)
+            self._silences.pop(id_, None)
+            if compiled is not None:
+                self._silences[id_] = compiled
+            for (cluster, group), found in self._matching.items():
+                found.pop(id_, None)
+                if compiled is not None and compiled.matches(cluster, group):
+                    found[id_] = compiled.silence
             self.revision += 1
 
     def apply_acknowledgement(self, key: bytes | None, value: bytes | None) -> None:
@@ -55,7 +68,9 @@ class Silences:
             acknowledgement = Acknowledgement.from_bytes(value)
             _require_key(id_, acknowledgement.incident_id)
         with self._lock:
-            self._acknowledgements = _with(self._acknowledgements, id_, acknowledgement)
+            self._acknowledgements.pop(id_, None)
+            if acknowledgement is not None:
+                self._acknowledgements[id_] = acknowledgement
             self.revision += 1
 
     def keep_only(self, silences: Collection[str], acknowledgements: Collection[str]) -> None:
@@ -63,13 +78,15 @@ class Silences:
         with self._lock:
             self.revision += 1
             self._silences = {i: s for i, s in self._silences.items() if i in silences}
+            self._matching.clear()
             self._acknowledgements = {
                 i: a for i, a in self._acknowledgements.items() if i in acknowledgements
             }
 
     def all(self) -> list[Silence]:
         """Those that hold, will, or did, the newest first."""
-        found = [compiled.silence for compiled in self._silences.values()]
+        with self._lock:
+            found = [compiled.silence for compiled in self._silences.values()]
         return sorted(found, key=lambda silence: (-silence.created_at, silence.id))
 
     def silence(self, id_: str) -> Silence | None:
@@ -78,27 +95,41 @@ class Silences:
 
     def in_force(self, now: int) -> InForce:
         """Those that hold at `now` (Unix milliseconds)."""
-        return InForce([c for c in self._silences.values() if c.silence.holds_at(now)])
+        return InForce(self, now)
+
+    def matching(self, cluster: str, group: str) -> list[Silence]:
+        """Those of a group, whether they hold or not."""
+        with self._lock:
+            found = self._matching.get((cluster, group))
+            if found is None:
+                if len(self._matching) >= GROUPS:
+                    self._matching.clear()
+                found = {
+                    id_: compiled.silence
+                    for id_, compiled in self._silences.items()
+                    if compiled.matches(cluster, group)
+                }
+                self._matching[cluster, group] = found
+            return list(found.values())
 
     def acknowledgement(self, incident_id: str) -> Acknowledgement | None:
         return self._acknowledgements.get(incident_id)
 
 
+@dataclass(frozen=True, slots=True)
 class InForce:
-    """Silences that hold at one moment."""
+    """Silences that hold at one moment; false where there are none at all."""
 
-    def __init__(self, compiled: list[_Compiled]) -> None:
-        self._compiled = sorted(compiled, key=lambda c: -c.silence.ends_at)
+    silences: Silences
+    now: int
 
     def __bool__(self) -> bool:
-        return bool(self._compiled)
+        return not self.silences.is_empty
 
     def of(self, cluster: str, group: str) -> Silence | None:
         """The one that silences a group, of several the one that ends last; None: nothing does."""
-        for silence, matches in self._compiled:
-            if matches(cluster, group):
-                return silence
-        return None
+        found = [s for s in self.silences.matching(cluster, group) if s.holds_at(self.now)]
+        return max(found, key=lambda silence: silence.ends_at, default=None)
 
 
 def group_matcher(cluster: str, group: str) -> Callable[[str, str], bool]:
@@ -123,8 +154,3 @@ def _id(key: bytes | None) -> str:
 def _require_key(key: str, id_: str) -> None:
     if key != id_:
         raise ContractViolation("key and value name different ones")
-
-
-def _with(known: dict[str, T], id_: str, value: T | None) -> dict[str, T]:
-    rest = {name: one for name, one in known.items() if name != id_}
-    return rest if value is None else rest | {id_: value}

@@ -152,6 +152,7 @@ def test_no_door_is_left_open_or_shut_by_oversight(
         ("https://evil.example", 403),
         ("http://warren.evil.example", 403),
         ("null", 403),
+        ("http://[", 403),
         ("http://localhost", 405),
         ("https://ok.example", 405),
     ],

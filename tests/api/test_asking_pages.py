@@ -84,6 +84,13 @@ def test_names_of_all_kinds_are_silenced_exactly(api: Api) -> None:
     assert in_force.of("demo2", HOSTILE) is None
 
 
+def test_a_name_that_is_long_and_escaped_is_silenced(api: Api) -> None:
+    name = "." * 300
+    api.put(name, status="ERR")
+    assert post(api, f"/groups/demo/{name}/silence", hours="1", why="x").status_code == 303
+    assert api.model.silences.in_force(NOW).of("demo", name) is not None
+
+
 @pytest.mark.parametrize(
     ("said", "problem"),
     [
@@ -91,6 +98,7 @@ def test_names_of_all_kinds_are_silenced_exactly(api: Api) -> None:
         ({"hours": "0", "why": "x"}, "for_seconds"),
         ({"hours": "²", "why": "x"}, "for_seconds"),
         ({"hours": "9999999999", "why": "x"}, "for_seconds"),
+        ({"hours": "9" * 5000, "why": "x"}, "for_seconds"),
         ({"hours": "2", "why": "x" * 501}, "why"),
         ({}, "for_seconds"),
     ],

@@ -64,8 +64,8 @@ def test_why_on_demand() -> None:
 
 
 def test_progress_learns_from_the_window() -> None:
-    """From pauses of 100 s it is known that 500 s are too long, and 170 s are not."""
-    windows = json.dumps([record(), record(now_s=670)])
+    """From pauses of 100 s it is known that 500 s are too long, and 130 s are not."""
+    windows = json.dumps([record(), record(now_s=630)])
     late, soon = run(windows, "--policy", "progress", "--why")
     assert (late["status"], late["reason"]) == ("STOP", "no_commit")
     assert soon["status"] == "OK"

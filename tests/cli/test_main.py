@@ -41,6 +41,14 @@ def test_an_unknown_command_is_refused() -> None:
     assert CliRunner().invoke(app, ["stauts"]).exit_code == 2
 
 
+def test_bytes_that_are_no_text_are_refused() -> None:
+    command = [sys.executable, "-m", "warren_cli.main", "silence", "end", b"\xff", "--api"]
+    ended = subprocess.run(
+        [*command, "http://127.0.0.1:1"], capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stderr) == (2, "warren: \\udcff: is no UTF-8\n")
+
+
 def test_a_command_does_not_load_what_others_need() -> None:
     code = (
         "import json, sys\n"

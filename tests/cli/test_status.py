@@ -20,6 +20,7 @@ import typer
 from support.waiting import eventually
 from typer.testing import CliRunner, Result
 from warren.errors import SettingsError
+from warren_cli.api_client import request
 from warren_cli.commands.status import ApiUnavailable, status
 
 app = typer.Typer()
@@ -244,6 +245,13 @@ def test_nobody_answers() -> None:
     result = CliRunner().invoke(app, ["--api", "http://127.0.0.1:1"])
     assert isinstance(result.exception, ApiUnavailable)
     assert "no answer from http://127.0.0.1:1" in str(result.exception)
+
+
+def test_who_logs_in_with_the_address_is_not_shown() -> None:
+    result = CliRunner().invoke(app, ["--api", "http://ada:geheim@127.0.0.1:1"])
+    assert "no answer from http://127.0.0.1:1:" in str(result.exception)
+    with pytest.raises(ApiUnavailable, match=r"no answer from http://127\.0\.0\.1:1:"):
+        request("GET", "http://ada:geheim@127.0.0.1:1", "groups")
 
 
 def test_a_cluster_that_there_is_not_is_no_success(served: ServedGroups) -> None:

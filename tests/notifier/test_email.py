@@ -89,6 +89,8 @@ def test_recipients_that_are_refused() -> None:
     all_of_them = {"a@example.org": "550 unknown"} | permanent
     assert isinstance(answer(refused=all_of_them, to=to), Refused)
     assert isinstance(answer(refused=all_of_them | temporary, to=to), Retry)
+    for no_answer in ("354 go", "999 x"):
+        assert isinstance(answer(refused=dict.fromkeys(to, no_answer), to=to), Retry)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -205,3 +206,51 @@ def test_what_cannot_be_is_refused(fields: dict[str, Any], names: str) -> None:
                 "channels": {"mail": HOOK, "boss": HOOK},
             }
         )
+
+
+def test_a_route_that_is_muted_holds_up_no_other_ones_escalation() -> None:
+    log, mail, boss = Log(), Scripted(), Scripted()
+    hour = datetime.fromtimestamp(OPENED_AT / 1000, UTC).hour
+    muted = [{"from": f"{hour:02}:00", "to": f"{hour + 2:02}:00", "zone": "UTC"}]
+    team = route("team", ("chat",), mute=muted, continue_matching=True)
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        channels = {"chat": Scripted(), "mail": mail, "boss": boss}
+        harness = Harness(log, tasks, [team, escalating(name="oncall")], channels)
+        await harness.assign()
+        await harness.read(event())
+        await at(harness, 899)
+        assert not boss.sent
+        await at(harness, 900)
+
+    life(scenario)
+    assert kinds(mail) == kinds(boss) == ["opened"]
+
+
+def test_a_group_that_flaps_and_is_well_is_not_escalated() -> None:
+    log, mail, boss, clock = Log(), Scripted(), Scripted(), ManualClock(OPENED_AT)
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        channels = {"mail": mail, "boss": boss}
+        harness = Harness(log, tasks, [escalating()], channels, clock=clock, flap_openings=3)
+        await harness.assign()
+        for number in range(6):
+            status, previous = ("OK", "ERR") if number % 2 else ("ERR", "OK")
+            one = event(
+                status,
+                previous,
+                event_id=f"event-{number}",
+                incident_id=f"i{number // 2}",
+                at=clock.now_ms(),
+            )
+            await harness.read(one, offset=number)
+            await harness.idle()
+            clock.advance(10)
+        await at(harness, 1200)
+        assert not boss.sent
+        again = event("ERR", "OK", event_id="event-6", incident_id="i3", at=clock.now_ms())
+        await harness.read(again, offset=6)
+        await at(harness, 1260)
+
+    life(scenario)
+    assert kinds(boss) == ["opened"], "it has flapped for 15 minutes, and is bad"

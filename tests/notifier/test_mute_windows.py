@@ -100,6 +100,13 @@ def test_a_begin_that_never_comes_is_as_much_later() -> None:
     assert muted_until([night], at("2026-03-29T03:30:00")) == at("2026-03-29T05:00:00")
 
 
+def test_an_end_that_never_comes_is_as_much_later() -> None:
+    night = window(**{"from": "23:00", "to": "02:30"})
+    assert muted_until([night], at("2026-03-29T01:15:00")) == at("2026-03-29T03:30:00")
+    assert muted_until([night], at("2026-03-29T03:29:59")) == at("2026-03-29T03:30:00")
+    assert muted_until([night], at("2026-03-29T03:30:00")) is None
+
+
 @pytest.mark.parametrize(
     ("fields", "names"),
     [

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from notifier.builders import event, route
 from notifier.harness import Harness, Log, Scripted, life
+from redis import Redis
 from structlog.testing import capture_logs
 from warren.clock import ManualClock
 from warren.errors import SettingsError
@@ -103,6 +104,22 @@ def test_notifiers_share_a_bucket(redis_url: str, unique: str) -> None:
         assert await other.take("mail", slow) == 0
 
     with_buckets(redis_url, f"{unique}:", work, 2)
+
+
+@pytest.mark.parametrize("held", ["9e18", "1e309", "-1e309", "nan", "rubbish", "[1]"])
+def test_what_no_bucket_holds_is_not_believed(redis_url: str, unique: str, held: str) -> None:
+    """A clock that was set back, a failover to another one, somebody else's number."""
+    slow = Rate.per_minute(1, burst=2)
+
+    async def work(_: ManualClock, buckets: RedisBuckets) -> None:
+        with Redis.from_url(redis_url) as redis:
+            redis.set(f"{unique}:rate:hook", held)
+        assert [await buckets.take("hook", slow) for _ in range(2)] == [0, 0]
+        wait = await buckets.take("hook", slow)
+        assert wait is not None
+        assert 0 < wait <= 60
+
+    with_buckets(redis_url, f"{unique}:", work, 1)
 
 
 def test_a_redis_that_is_away_is_said_once_and_left_alone_for_a_while(

@@ -14,6 +14,7 @@ from notifier.http_receiver import Answer, HttpReceiver, Request
 from notifier.slack_receiver import SlackApi, shown, violations
 from notifier.test_webhook import LOOPBACK
 from pydantic import SecretStr
+from support.waiting import until
 from warren.clock import ManualClock
 from warren.contracts import Cause
 from warren.settings.channels import SlackBotChannelSettings, SlackChannelSettings
@@ -186,6 +187,36 @@ def test_without_its_thread_a_message_begins_another() -> None:
     assert isinstance(result, Delivered)
     assert result.receipt == "C123/1795244400.000000"
     assert list(api.threads()) == ["1795244400.000000"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"ok": true}',
+        b'{"ok": true, "channel": null, "ts": null}',
+        b'{"ok": true, "channel": "C1", "ts": "\\ud800"}',
+        b'{"ok": true, "channel": "\\udfff", "ts": "1.000001"}',
+        b'{"ok": true, "channel": "C1", "ts": "' + b"9" * 10_000 + b'"}',
+        b'{"ok": true, "channel": "C1/C2", "ts": "1.000001"}',
+    ],
+)
+def test_an_answer_that_does_not_say_where_is_no_thread(body: bytes) -> None:
+    """The state that would remember it was not written, and the notifier ended."""
+    log = Log()
+    with HttpReceiver(Answer(200, body=body)) as receiver:
+        channel = bot(receiver.url)
+
+        async def scenario(tasks: asyncio.TaskGroup) -> None:
+            harness = Harness(log, tasks, [route(channels=("slack",))], {"slack": channel})
+            await harness.assign()
+            await harness.read(event())
+            await until(lambda: bool(log.outcomes()))
+            await harness.idle()
+            await channel.close()
+
+        life(scenario)
+    assert log.outcomes() == ["delivered"]
+    assert log.audit()[0].detail == "posted, but the answer does not say where"
 
 
 def test_a_notifier_that_starts_anew_finds_the_thread() -> None:

@@ -14,7 +14,7 @@ import typer
 from httpx_sse import SSEError, connect_sse
 from warren.words import visible
 
-from warren_cli.api_client import ApiUnavailable
+from warren_cli.api_client import ApiUnavailable, without_login
 from warren_cli.commands.options import ApiOption, ConfigOption, asked_address
 from warren_cli.group_feed import http_client
 from warren_cli.resources.catalogue import INCIDENTS
@@ -85,7 +85,10 @@ def _follow(address: str, asked: dict[str, str], seen: set[str], output: Form) -
                     _write(change, output)
         except (httpx.HTTPError, SSEError) as error:
             problem = str(error) or type(error).__name__
-            typer.echo(f"warren: no answer from {address}: {problem}; asking again", err=True)
+            typer.echo(
+                f"warren: no answer from {without_login(address)}: {problem}; asking again",
+                err=True,
+            )
         time.sleep(AGAIN_AFTER)
 
 

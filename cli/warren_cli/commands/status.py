@@ -16,7 +16,7 @@ from rich.text import Text
 from warren.errors import SettingsError
 from warren.words import visible
 
-from warren_cli.api_client import ApiUnavailable
+from warren_cli.api_client import ApiUnavailable, without_login
 from warren_cli.commands.options import ApiOption, ConfigOption, asked_address
 from warren_cli.display.status_table import status_table
 from warren_cli.group_feed import Groups, all_pages, http_client
@@ -138,9 +138,11 @@ def ask(address: str, wanted: Wanted) -> Groups:
         raise SettingsError("--api", "an address starts with http:// or https://") from None
     except httpx.HTTPError as error:
         problem = str(error) or type(error).__name__
-        raise ApiUnavailable(f"no answer from {address}: {problem} (see --api)") from None
+        shown = without_login(address)
+        raise ApiUnavailable(f"no answer from {shown}: {problem} (see --api)") from None
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise ApiUnavailable(f"what answers at {address} is not Warren's API (see --api)") from None
+        shown = without_login(address)
+        raise ApiUnavailable(f"what answers at {shown} is not Warren's API (see --api)") from None
 
 
 def _check_cluster(name: str, known: Sequence[str]) -> None:

@@ -44,6 +44,8 @@ def incident(address: str, beginning: str) -> dict[str, Any]:
 
 def find_incident(address: str, beginning: str, *, is_open: bool) -> Row:
     """Without who was told. Raises as `incident` does."""
+    if not beginning:
+        raise SettingsError("INCIDENT", "is empty: name one, as `warren get incidents` lists them")
     known = fetch(INCIDENTS, address, {"open": is_open}).rows
     found = [each for each in known if each["id"].startswith(beginning)]
     kind = "open incident" if is_open else "incident"

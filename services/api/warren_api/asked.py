@@ -24,6 +24,8 @@ log = structlog.get_logger(__name__)
 
 EFFECT_SECONDS = 3.0  # at most, until the answer: then the next request shows it already
 LOOK_SECONDS = 0.02
+LATEST_MS = 253_402_300_799_000  # the year 9999
+LONGEST_NAME = 100  # of a person
 NOBODY = "somebody"  # without a token and without a name
 LONGEST_SECONDS = LONGEST_SILENCE_MS // 1000
 
@@ -39,7 +41,9 @@ class NewSilence(BaseModel):
     )
     group: Expression = Field(default="", description="Groups, likewise; one of the two is needed")
     for_seconds: int = Field(gt=0, le=LONGEST_SECONDS, description="How long it lasts")
-    begins_at: int | None = Field(default=None, description="Unix milliseconds; null: now")
+    begins_at: int | None = Field(
+        default=None, ge=0, le=LATEST_MS, description="Unix milliseconds; null: now"
+    )
     by: Person = Field(default="", description="Who wants it; empty: whose token it is")
     why: Why = Field(min_length=1, description="What for")
 
@@ -84,7 +88,7 @@ async def begin_silence(context: ApiContext, wanted: NewSilence, caller: str) ->
         group=wanted.group,
         begins_at=begins_at,
         ends_at=begins_at + wanted.for_seconds * 1000,
-        by=wanted.by or caller or NOBODY,
+        by=wanted.by or _named(caller),
         why=wanted.why,
         created_at=now,
     )
@@ -97,10 +101,15 @@ async def end_silence(context: ApiContext, silence: Silence, caller: str) -> Sil
     now = context.clock.now_ms()
     if silence.ends_at <= now:
         return silence
-    update = {"ends_at": max(now, silence.begins_at), "ended_by": caller or NOBODY}
+    update = {"ends_at": max(now, silence.begins_at), "ended_by": _named(caller)}
     ended = silence.model_copy(update=update)
     await _write(context, ended)
     return ended
+
+
+def _named(caller: str) -> str:
+    """Whose token it is, as far as a record takes it."""
+    return caller[:LONGEST_NAME] or NOBODY
 
 
 async def _write(context: ApiContext, silence: Silence) -> None:
@@ -117,7 +126,7 @@ async def acknowledge(
         incident_id=incident.id,
         cluster=incident.cluster,
         group=incident.group,
-        by=wanted.by or caller or NOBODY,
+        by=wanted.by or _named(caller),
         why=wanted.why,
         at=context.clock.now_ms(),
     )
@@ -133,7 +142,7 @@ async def test_route(context: ApiContext, wanted: NewTest, caller: str) -> Notif
     test = NotificationTest(
         id=uuid4().hex[:12],
         route=wanted.route,
-        by=wanted.by or caller or NOBODY,
+        by=wanted.by or _named(caller),
         at=context.clock.now_ms(),
     )
     await run_in_threadpool(context.asking.test, test)

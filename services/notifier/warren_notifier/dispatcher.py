@@ -163,9 +163,13 @@ class Dispatcher:
                 continue
             if self._holds.is_looked_after(state.incident.incident_id):
                 continue
-            if any(telling.is_held for telling in state.tellings):  # its time begins afterwards
+            if state.is_over_for_now:
                 continue
-            decision = on_escalate(self._router, state.change, state.incident, state.told(), now)
+            # The time of a route begins when what it has to tell is no longer put off.
+            held = {telling.told.route for telling in state.tellings if telling.is_held}
+            decision = on_escalate(
+                self._router, state.change, state.incident, state.told(), now, held
+            )
             if decision is not None:
                 self._note(state, state.change, decision, batch)
         await self._make_durable(batch)

@@ -9,7 +9,8 @@ from pydantic import Field, StringConstraints, model_validator
 from warren.contracts.event import Event, Milliseconds, is_none
 
 LONGEST_SILENCE_MS = 90 * 24 * 3_600_000
-Expression = Annotated[str, StringConstraints(max_length=300)]
+# A name of 300 characters of which each is escaped has its place.
+Expression = Annotated[str, StringConstraints(max_length=1000)]
 Person = Annotated[str, StringConstraints(max_length=100)]
 Why = Annotated[str, StringConstraints(max_length=500)]
 

@@ -11,6 +11,7 @@ from collections import Counter
 from pydantic import Field, field_validator
 
 from warren.contracts.group_key import CLUSTER_NAME
+from warren.contracts.notification_test import TEST_CLUSTER
 from warren.section import Section
 from warren.settings.api import ApiSettings, ApiToken
 from warren.settings.archiver import ArchiverSettings
@@ -75,6 +76,8 @@ class Settings(Section):
         for name in value:
             if not CLUSTER_NAME.fullmatch(name):
                 raise ValueError(f"cluster name {name!r}: only letters, digits, . _ - are allowed")
+            if name == TEST_CLUSTER:
+                raise ValueError(f"cluster name {name!r} is that of `warren notify test`")
         return value
 
 

@@ -8,6 +8,7 @@ import re
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
+import httpx
 from pydantic import AfterValidator, Field, SecretStr, StringConstraints, field_validator
 
 from warren.section import Seconds, Section
@@ -16,12 +17,20 @@ Address = Annotated[str, StringConstraints(pattern=r"^[^\s@]+@[^\s@]+$")]
 
 
 def _web_address(value: str) -> str:
+    """Raises ValueError, also for a port that there is not: `urlsplit` says so when asked."""
     parts = urlsplit(value)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("an http:// or https:// URL is needed")
+    try:
+        host = httpx.URL(value).host
+    except (httpx.InvalidURL, UnicodeError) as error:  # UnicodeError: of the library idna
+        raise ValueError(str(error)) from None
+    if parts.port == 0 or re.search(r"\s|%20", host):
+        raise ValueError("host or port is none")
     return value.rstrip("/")
 
 
+LEAST_RATE = 0.01  # messages a minute
 AlertLabelName = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*$")]
 WebAddress = Annotated[str, AfterValidator(_web_address)]
 WebAddressOrNone = Annotated[str, AfterValidator(lambda value: value and _web_address(value))]
@@ -39,6 +48,13 @@ class ChannelSettings(Section):
     ca: str = Field(
         default="", description="Certificate authorities to trust beside the usual ones, PEM"
     )
+
+    @field_validator("rate")
+    @classmethod
+    def _now_and_then(cls, value: float) -> float:
+        if 0 < value < LEAST_RATE:
+            raise ValueError(f"is {LEAST_RATE:g} at least, a message in 100 minutes; 0: no limit")
+        return value
 
 
 class HttpChannelSettings(ChannelSettings):

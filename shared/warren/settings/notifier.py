@@ -15,6 +15,7 @@ from warren.settings.channels import (
     AnyChannelSettings,
     ChannelSettings,
     EmailChannelSettings,
+    WebAddressOrNone,
     WebhookChannelSettings,
 )
 from warren.settings.expressions import Expressions
@@ -104,7 +105,7 @@ class NotifierSettings(Section):
     channels: dict[Name, AnyChannelSettings] = Field(
         default_factory=dict, description="Where changes can go"
     )
-    link_base: str = Field(
+    link_base: WebAddressOrNone = Field(
         default="", description="URL of Warren's pages for people, for links to groups; empty: none"
     )
     allow_networks: list[str] = Field(
@@ -157,6 +158,9 @@ class NotifierSettings(Section):
                 raise ValueError(f"route {route.name}: no channel {unknown[0]!r} (known: {known})")
             if bool(route.escalate_to) != bool(route.escalate_after):
                 raise ValueError(f"route {route.name}: escalate_after and escalate_to go together")
+            told = [name for name in route.escalate_to if name in route.channels]
+            if told:
+                raise ValueError(f"route {route.name}: escalate_to: {told[0]!r} is told at once")
         twice = [name for name, n in Counter(route.name for route in self.routes).items() if n > 1]
         if twice:
             raise ValueError(f"two routes are named {twice[0]!r}")

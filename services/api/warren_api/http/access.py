@@ -82,7 +82,10 @@ class Access:
         """Whether a page of a site asks that is neither ours nor named: `*` names none."""
         if origin is None or origin in self._origins:
             return False
-        return host is None or urlsplit(origin).netloc != host
+        try:
+            return host is None or urlsplit(origin).netloc != host
+        except ValueError:  # no site's: `http://[`
+            return True
 
 
 def _without_token(api: ApiSettings, *, is_loopback: bool) -> Role | None:

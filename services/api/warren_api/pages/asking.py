@@ -6,6 +6,7 @@ POST acts, is refused when a page of another site sends it, and leads back to wh
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any, TypeVar
@@ -39,6 +40,7 @@ Render = Callable[..., Response]
 RowOf = Callable[[GroupView], GroupRow]
 Form = TypeVar("Form", bound=BaseModel)
 HOURS = {1: "1 hour", 2: "2 hours", 8: "8 hours", 24: "a day", 72: "3 days", 168: "a week"}
+DIGITS = re.compile("[0-9]{1,4}")
 ATTEMPTS_SHOWN = 100
 UNDO = "undo"  # the name of the button that takes an acknowledgement back
 
@@ -60,7 +62,7 @@ def add_routes(routes: APIRouter, context: ApiContext, render: Render, row_of: R
             NewSilence,
             cluster=exactly(cluster),
             group=exactly(name),
-            for_seconds=int(hours) * 3600 if hours.isascii() and hours.isdigit() else 0,
+            for_seconds=int(hours) * 3600 if DIGITS.fullmatch(hours) else 0,
             why=said.get("why", ""),
             by=said.get("by", ""),
         )

@@ -167,7 +167,7 @@ def _some_refused(errors: Iterable[SMTPRecipientRefused]) -> Retry | Refused:
     detail = "; ".join(
         f"{error.recipient}: {_answer(error.code, error.message)}" for error in errors
     )
-    temporary = any(400 <= error.code < 500 for error in errors)
+    temporary = any(not 500 <= error.code < 600 for error in errors)
     return Retry(detail) if temporary else Refused(detail)
 
 

@@ -8,6 +8,7 @@ HTTP statuses, 429 has `Retry-After`. https://docs.slack.dev/apis/web-api: metho
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -36,6 +37,7 @@ PASSING = {
 }
 # The first message cannot be updated any more; the thread goes on without.
 UNCHANGEABLE = {"cant_update_message", "edit_window_closed", "message_not_found"}
+PLACE = re.compile(r"[A-Za-z0-9]{1,40}/[0-9]{1,20}\.[0-9]{1,20}")  # of a message
 NO_THREAD = {"cannot_reply_to_message", "message_not_found", "thread_not_found"}
 
 
@@ -155,6 +157,8 @@ class SlackBotChannel(_SlackHttpChannel):
         if not isinstance(answer, dict):
             return answer
         posted = f"{answer.get('channel', '')}/{answer.get('ts', '')}"
+        if PLACE.fullmatch(posted) is None:
+            return Delivered("posted, but the answer does not say where")
         began = f"{first.conversation}/{first.ts}" if first is not None else posted
         return Delivered(f"posted {posted}", f"{began}/digest" if of_many else began)
 

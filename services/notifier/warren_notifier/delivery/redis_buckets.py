@@ -23,7 +23,9 @@ _TAKE = """
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local interval, burst = tonumber(ARGV[1]), tonumber(ARGV[2])
-local due = math.max(tonumber(redis.call('GET', KEYS[1]) or '0'), now)
+local due = math.max(tonumber(redis.call('GET', KEYS[1]) or '0') or 0, now)
+-- Further ahead than a burst is no bucket's: a clock was set back, or it is somebody else's number.
+if not (due <= now + burst * interval) then due = now end
 local wait = due - now - (burst - 1) * interval
 if wait > 0 then return math.ceil(wait) end
 due = due + interval

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from warren.contracts import OpenIncident, RouteProgress, Told
 
@@ -12,16 +12,22 @@ from warren_notifier.routing.routes import Route, matching
 
 
 def on_escalate(
-    router: Router, change: Change, incident: OpenIncident, told: Mapping[str, Told], now: int
+    router: Router,
+    change: Change,
+    incident: OpenIncident,
+    told: Mapping[str, Told],
+    now: int,
+    held: Collection[str] = (),
 ) -> Decision | None:
     """Openings on the further channels of routes whose time has come; None where none has.
 
-    `change` is the incident's newest. From then on these channels are told as the route's own.
+    `change` is the incident's newest; routes that are `held` wait. From then on these channels are
+    told as the route's own.
     """
     progress, news = dict(incident.routes), list[News]()
     for route in matching(router.routes, change):
         done = progress.get(route.name)
-        if done is None or not _is_due(route, done, now):
+        if done is None or route.name in held or not _is_due(route, done, now):
             continue
         reached = {one.told.channel for one in news}
         for channel in route.escalate_to:

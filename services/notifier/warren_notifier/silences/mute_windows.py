@@ -39,10 +39,10 @@ def _around(window: MuteWindow, at: int) -> Iterator[tuple[int, int]]:
             begin, end = window.begin, window.end
             last = day if end is not None and begin < end else day + _DAY
             # Of a wall clock's time that comes twice a window takes the first as its begin and the
-            # second as its end; one that does not come at all is as much later.
+            # second as its end; one that does not come at all is as much later (PEP 495: fold=0).
             yield (
                 _milliseconds(day, begin, zone, fold=0),
-                _milliseconds(last, end or time(), zone, fold=1),
+                max(_milliseconds(last, end or time(), zone, fold=fold) for fold in (0, 1)),
             )
 
 

@@ -78,6 +78,12 @@ class SubjectState:
         return any(done.repeat_at is not None and done.repeat_at <= now for done in routes)
 
     @property
+    def is_over_for_now(self) -> bool:
+        """Whether it flaps, and is well: nobody was told of the end yet."""
+        flaps = self.flapping
+        return flaps is not None and flaps.end is not None and flaps.latest is None
+
+    @property
     def flapping(self) -> Flaps | None:
         """What has happened since it was told as flapping; None when it is not."""
         return self.flaps if self.flaps is not None and self.flaps.since is not None else None
