@@ -19,6 +19,7 @@ from warren_notifier.routing.grouping import Grouping
 
 ROUTES = [route(channels=("mail",))]
 WAIT, INTERVAL = 30_000, 300_000  # the defaults, milliseconds
+HOUR = 3_600_000
 
 
 class Together(Scripted):
@@ -188,6 +189,17 @@ def test_a_restart_hurries_nothing() -> None:
     assert mail.told() == [[("a", "opened")], [("b", "opened")], [("b", "resolved")]]
     assert all(b - a >= INTERVAL for a, b in pairwise(mail.at))
     assert {digest.thread for digest in mail.digests[1:]} == {"a-1.mail"}
+
+
+def test_a_clock_that_is_set_back_makes_nobody_wait_for_it() -> None:
+    log, clock = Log(), ManualClock(20 * HOUR)
+    mail = Together(clock)
+    lives(log, clock, mail, [news("a")])
+    behind = ManualClock(clock.now_ms() - 5 * HOUR)
+    mail = Together(behind)
+    lives(log, behind, mail, [], [news("b")])
+    assert mail.told() == [[("b", "opened")]]
+    assert mail.at[0] - (clock.now_ms() - 5 * HOUR) < 2 * INTERVAL
 
 
 def test_an_end_and_what_begins_after_it_are_told_in_one_message_in_order() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from notifier.builders import event, route
 from notifier.harness import Harness, Log, Scripted, life
+from notifier.raw_receiver import RawReceiver
 from redis import Redis
 from structlog.testing import capture_logs
 from warren.clock import ManualClock
@@ -141,6 +142,18 @@ def test_a_redis_that_is_away_is_said_once_and_left_alone_for_a_while(
             assert [one["event"] for one in logs] == ["Redis answers again"]
 
     with_buckets(valkey.url, "warren:", work, 1)
+
+
+@pytest.mark.parametrize(
+    "said", [b":abc\r\n", b"$-5\r\n", b"+OK\r\n", b"*1\r\n" * 100_000, b"HTTP/1.1 400 Bad\r\n\r\n"]
+)
+def test_what_is_no_redis_is_none_that_answers(said: bytes) -> None:
+    async def work(_: ManualClock, buckets: RedisBuckets) -> None:
+        assert await buckets.take("hook", RATE) is None
+
+    with RawReceiver(said * 5, then=said * 5, greeting=True) as receiver:
+        port = receiver.url.split(":")[2].split("/")[0]
+        with_buckets(f"redis://127.0.0.1:{port}/0", "warren:", work, 1)
 
 
 def test_a_url_that_is_none_is_refused() -> None:

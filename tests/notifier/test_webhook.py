@@ -69,6 +69,19 @@ def test_the_event_arrives_as_published_and_signed() -> None:
         Webhook(SECRET).verify(request.body + b" ", dict(request.headers))
 
 
+def test_cookies_are_not_kept() -> None:
+    with HttpReceiver(Answer(200, {"Set-Cookie": "a=b"}), Answer(200)) as receiver:
+
+        async def twice() -> None:
+            channel = WebhookChannel(settings(receiver.url), LOOPBACK, SystemClock())
+            await channel.send(delivery())
+            await channel.send(delivery())
+            await channel.close()
+
+        asyncio.run(twice())
+    assert [request.headers.get("cookie") for request in receiver.requests] == [None, None]
+
+
 def test_former_secrets_sign_as_well() -> None:
     former = "whsec_" + "A" * 32
     with HttpReceiver() as receiver:

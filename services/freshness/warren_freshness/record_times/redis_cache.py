@@ -19,7 +19,8 @@ log = structlog.get_logger(__name__)
 TIMEOUT = 1.0  # seconds for an answer; reading the log takes less than waiting longer
 RETRY_AFTER = 30.0  # seconds without a try after one that failed
 CHUNK = 1000
-_DOWN = (RedisError, OSError, TimeoutError)
+# The last ones of a server that is no Redis: redis-py reads its answers as they come.
+_DOWN = (RedisError, OSError, TimeoutError, ValueError, TypeError, AttributeError, RecursionError)
 
 
 class RedisCache:

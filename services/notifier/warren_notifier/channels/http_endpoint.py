@@ -112,6 +112,7 @@ class HttpEndpoint:
             return _failed(error)
         finally:
             await response.aclose()
+            self._client.cookies.clear()  # nobody's, and they would grow with each answer
 
     async def _judge(self, response: httpx.Response) -> Retry | Refused:
         code = response.status_code

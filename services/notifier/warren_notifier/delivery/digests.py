@@ -60,6 +60,8 @@ class _Waiting:
     members: dict[_Member, None] = field(default_factory=dict)
     task: asyncio.Task[None] | None = None
     sent_at: int = 0
+    recalled_at: int = 0
+    """By the clock of whoever sent it: `sent_at` is no later than now."""
     thread: str | None = None
     not_before: int = 0
     """The receiver has failed."""
@@ -144,10 +146,13 @@ class Digests:
         """What tellings remember of the newest message: this notifier may not have sent it."""
         told = [telling.told for _, telling in self._owned.digest(self._channel, waiting.key)]
         newest = max(told, key=lambda one: one.told_at or 0, default=None)
-        if newest is not None and (newest.told_at or 0) > waiting.sent_at:
-            waiting.sent_at, waiting.thread = newest.told_at or 0, newest.thread
+        if newest is not None and (newest.told_at or 0) > max(waiting.sent_at, waiting.recalled_at):
+            waiting.recalled_at = newest.told_at or 0
+            waiting.sent_at, waiting.thread = waiting.recalled_at, newest.thread
 
     def _due(self, waiting: _Waiting) -> int:
+        # Nobody waits for a time to come again: of a clock that was set back, or of another one.
+        waiting.sent_at = min(waiting.sent_at, self._clock.now_ms())
         after = waiting.sent_at + self._grouping.interval_ms(waiting.key) if waiting.sent_at else 0
         ready = []
         for member in waiting.members:

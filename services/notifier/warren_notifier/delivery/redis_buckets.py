@@ -17,7 +17,8 @@ log = structlog.get_logger(__name__)
 
 TIMEOUT = 1.0  # seconds for an answer
 RETRY_AFTER = 10.0  # seconds without a try after one that failed
-_DOWN = (RedisError, OSError, TimeoutError)
+# The last ones of a server that is no Redis: redis-py reads its answers as they come.
+_DOWN = (RedisError, OSError, TimeoutError, ValueError, TypeError, AttributeError, RecursionError)
 # As Bucket.take, in microseconds of the server's clock; the key ends with what it counts.
 _TAKE = """
 local time = redis.call('TIME')
@@ -59,6 +60,7 @@ class RedisBuckets:
         arguments = [round(rate.interval * 1_000_000), rate.burst]
         try:
             wait = await self._take(keys=[f"{self._prefix}rate:{channel}"], args=arguments)
+            seconds = int(wait) / 1_000_000
         except _DOWN as error:
             if self._down_until is None:
                 log.warning(
@@ -71,7 +73,7 @@ class RedisBuckets:
         if self._down_until is not None:
             log.info("Redis answers again")
             self._down_until = None
-        return int(wait) / 1_000_000
+        return seconds
 
     async def close(self) -> None:
         await self._redis.aclose()
