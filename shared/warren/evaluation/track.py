@@ -82,7 +82,6 @@ FRESH[
         Mark.RESTING,
         Mark.PEAK,
         Mark.GROWING,
-        Mark.REST,
         Mark.RHYTHM,
     ]
 ] = 0
