@@ -157,8 +157,8 @@ def replay(client: Client, at: float) -> None:
 
 
 def batch(client: Client, at: float) -> None:
-    """Reads everything in the first 20 s of every 240."""
-    if at % 240 < 20:
+    """Reads everything in the last 20 s of every 240: at rest when it is first seen."""
+    if at % 240 >= 220:
         _works(client)
     else:
         client.keep_alive()

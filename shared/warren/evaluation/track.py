@@ -82,6 +82,7 @@ FRESH[
         Mark.RESTING,
         Mark.PEAK,
         Mark.GROWING,
+        Mark.REST,
         Mark.RHYTHM,
     ]
 ] = 0

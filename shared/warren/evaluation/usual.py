@@ -9,7 +9,7 @@ from warren.evaluation.windows import Bools, Int64
 
 # A wait is too long when it is longer than all of these: what a quick rebalance may take,
 LEAST_WAIT_MS = 45_000
-# until enough waits have been seen, and for as long as it was not seen for longer,
+# until enough waits have been seen,
 UNLEARNT_WAIT_MS = 5 * 60_000
 # of a partition that was not seen to advance yet, whose last commit may be as old as a batch's,
 UNSEEN_WAIT_MS = 15 * 60_000
@@ -49,10 +49,7 @@ def patience_ms(marks: Int64, figures: Floats) -> Int64:
         whole = np.clip(BATCH_MS - age, UNLEARNT_WAIT_MS, UNSEEN_WAIT_MS)
         least = np.where(unseen, whole, least)
     rest = marks[Mark.REST]
-    if (rest < 0).any():
-        known = span_ms(marks[Mark.WAITING_SINCE], marks[Mark.REST_AT])
-        least = np.where(rest < 0, np.maximum(least, UNLEARNT_WAIT_MS - known), least)
-    if (rest > 0).any():
+    if rest.any():
         least = np.where(_rests_again(marks, figures), np.maximum(BATCH_MS, rest * 4 // 3), least)
     pause = marks[Mark.PAUSE]
     usual = pause + np.minimum(pause // 2, LONG_MS // 2) + np.minimum(pause // 2, SHORT_MS)
@@ -76,7 +73,7 @@ def _rests_again(marks: Int64, figures: Floats) -> Bools:
     run = span_ms(marks[Mark.WAITING_SINCE], marks[Mark.REST_AT])
     read_all = marks[Mark.LEVEL_AT] >= marks[Mark.ADVANCED_AT]
     unknown = (marks[Mark.RHYTHM] == 0) | (figures[Figure.RHYTHM_MEAN] < rest / RUN_SHARE)
-    rests: Bools = (rest > 0) & (run < rest // RUN_SHARE) & read_all & unknown
+    rests: Bools = (run < rest // RUN_SHARE) & read_all & unknown
     return rests
 
 

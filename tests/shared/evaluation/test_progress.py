@@ -179,15 +179,6 @@ def test_a_batch_is_known_after_one_run(minutes: int, alarms: int) -> None:
     assert runs == [True] * alarms + [False] * (8 - alarms)
 
 
-def test_a_batch_that_is_at_work_when_it_is_first_seen_is_none_that_stops() -> None:
-    partition = Followed()
-    for _ in range(6):
-        for _ in range(4):
-            partition.tick(50, read=ALL)
-        partition.silent_for(3.5)
-    assert always_ok(partition)
-
-
 def test_who_had_not_read_all_before_it_fell_silent_again_is_no_batch() -> None:
     partition = Followed()
     assert partition.silent(20) == 910
