@@ -39,6 +39,7 @@ from warren.evaluation import (
     Track,
     Windows,
     judge_partitions,
+    presence_of,
     see,
 )
 from warren.objectives.limits import ObjectiveBook
@@ -167,7 +168,10 @@ def _evidence(partitions: int) -> tuple[Evidence, Sighting]:
         windows.insert(rows, commits, 1000)
         windows.remember_log_ends(rows, committed + lag, now)
         at = np.full(partitions, now)
-        sighting = Sighting(now, committed, at, np.ones(partitions, np.int64), committed + lag)
+        ones = np.ones(partitions, np.int64)
+        sighting = Sighting(
+            now, committed, at, ones, committed + lag, presence=presence_of("Stable")
+        )
         see(track, rows, sighting)
     return Evidence(windows, lag, now + 1000, track), sighting
 
@@ -273,6 +277,7 @@ class Worker:
             observed_at=now,
             position=step,
             topics={"orders": positions},
+            group_state="Stable",
         )
         return SourceRecord("w.offsets", 0, step, group_key("bench", group), event.to_bytes())
 

@@ -72,6 +72,20 @@ def test_settings_are_changed_by_name() -> None:
     assert other.collector == Settings().collector
 
 
+def test_a_policy_is_that_of_all_groups() -> None:
+    """An override that names another one changes nothing but what else it says."""
+    overrides = [
+        {"groups": "^demo-", "policy": "burrow"},
+        {"groups": "^a", "policy": "wiki", "intervals": 20},
+    ]
+    settings = Settings.model_validate({"evaluation": {"overrides": overrides}})
+    other = changed(settings, [], "progress").evaluation
+    assert other.policy == "progress"
+    assert [each.changes() for each in other.overrides] == [{"intervals": 20}]
+    kept = changed(settings, ["evaluation.policy=progress"]).evaluation
+    assert [each.policy for each in kept.overrides] == ["burrow", "wiki"]
+
+
 @pytest.mark.parametrize(
     "assignment", ["intervals=20", "evaluation.nothing=1", "evaluation.intervals=0", "evaluation"]
 )

@@ -88,6 +88,28 @@ def test_others_complete_the_event(at: GroupBench, billing: ConsumerGroup) -> No
     assert at.only().coordinator == 2
 
 
+def test_the_state_is_known_where_members_are(at: GroupBench) -> None:
+    """What was recorded last is newer than what a coordinator has answered."""
+    place = 0, "billing"
+    assert at.reports.state_of(place) is None
+    at.fold(commit("billing"))
+    at.look()
+    assert at.reports.state_of(place) is None  # it may assign partitions to itself
+    at.fold(classic("billing", 1, "m"))
+    at.look()
+    assert at.reports.state_of(place) == "Stable"
+    at.coordinator.adds = {"state": "PreparingRebalance"}
+    at.coordinator.news = News(frozenset({"billing"}), frozenset())
+    at.look()
+    assert at.reports.state_of(place) == "PreparingRebalance"
+    at.coordinator.adds = {"state": "Stable"}
+    at.fold(classic("billing", 2))
+    at.look()
+    assert at.reports.state_of(place) == "Empty"
+    at.reports.release([0])
+    assert at.reports.state_of(place) is None
+
+
 def test_a_group_that_is_too_big_for_a_record_loses_detail(
     at: GroupBench, billing: ConsumerGroup, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -150,6 +150,31 @@ def test_an_aborted_transaction_commits_nothing(lab: Lab) -> None:
         assert events.commits(group) == 1
 
 
+def test_whether_somebody_is_there_goes_with_the_positions(lab: Lab) -> None:
+    """A member, one that left, and a consumer that assigns partitions to itself."""
+    topic = lab.create_topic("orders", PARTITIONS)
+    fill(lab, topic, 2)
+    subscribed, assigned = f"{lab.name}-subscribed", f"{lab.name}-assigned"
+    consumer = consume(lab, topic, subscribed, 2 * PARTITIONS)
+    consumer.commit(asynchronous=False)
+    lab.commit(assigned, [TopicPartition(topic, 1, 0)])
+
+    def state(events: Events, group: str) -> str | None:
+        return events.of(group)[-1].group_state
+
+    with lab.ready(lab.settings()):
+        events = lab.events()
+        events.until(
+            lambda: events.of(subscribed) and state(events, subscribed) == "Stable",
+            "it has a member",
+        )
+        events.until(lambda: events.of(assigned), "the other group is published")
+        assert state(events, assigned) is None
+        consumer.close()
+        events.until(lambda: state(events, subscribed) == "Empty", "its member has left")
+        assert state(events, assigned) is None
+
+
 def test_a_deleted_group_is_deleted(lab: Lab) -> None:
     topic = lab.create_topic("orders", PARTITIONS)
     group = f"{lab.name}-group"

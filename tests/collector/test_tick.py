@@ -290,6 +290,16 @@ def test_what_a_group_is_goes_with_the_tick(at: Fixture) -> None:
     assert at.source.stored == 2
 
 
+def test_a_groups_state_goes_with_its_positions(at: Fixture) -> None:
+    at.commit("a", 1)
+    at.tick()
+    assert at.bus.events[-1].group_state is None
+    at.fold((encode.group_key("a"), group_value("a")))
+    at.commit("a", 2)
+    at.tick(1)
+    assert at.bus.events[-1].group_state == at.bus.groups[-1][1].state != ""  # type: ignore[union-attr]
+
+
 def test_nothing_is_stored_while_an_end_waits(at: Fixture) -> None:
     at.fold((encode.group_key("b"), group_value("b")))
     at.tick()

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 from warren.errors import SettingsError
-from warren.settings import Settings
+from warren.evaluation import RuleBook
+from warren.settings import EvaluationSettings, Settings
 from warren_local.plan import DemoPorts, Options, Plan, make_plan
 from warren_local.up import run_state
 
@@ -41,8 +42,19 @@ def test_a_cluster_of_ones_own_is_monitored_with_the_usual_intervals() -> None:
     assert made.settings.clusters["default"].bootstrap == "kafka:9092"
     assert made.settings.home.bootstrap == "kafka:9092"
     assert made.settings.collector == Settings().collector
-    assert made.settings.evaluation == Settings().evaluation
+    assert made.settings.evaluation == EvaluationSettings(policy="progress")
     assert [port.number for port in made.ports()] == [8000, 6379]
+
+
+def test_a_new_installation_judges_by_progress_unless_it_says_otherwise() -> None:
+    """The demo's groups play the statuses of Burrow's rules, and nobody else does."""
+    demo = RuleBook(plan().settings.evaluation)
+    assert demo.rules_for("demo", "demo-stalled").group.policy == "burrow"
+    assert demo.rules_for("demo", "orders").group.policy == "progress"
+    named = plan(evaluation={"policy": "wiki"}).settings.evaluation
+    assert (named.policy, named.overrides) == ("wiki", [])
+    own = plan(Options(bootstrap="kafka:9092"), evaluation={"policy": "burrow"})
+    assert own.settings.evaluation == EvaluationSettings(policy="burrow")
 
 
 def test_another_home_is_used_when_named() -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from warren.clock import ManualClock
 from warren.contracts import OffsetEvent
 from warren.contracts.offset_event import TopicPositions
-from warren.evaluation import GroupRules, Rules
+from warren.evaluation import RuleBook
 from warren.judgement.judge import Judged, judge
 from warren.judgement.state import GroupGone, GroupState
 from warren.settings import Settings
@@ -25,7 +25,7 @@ STEP = 0.01  # seconds
 TICK = 1.0
 BEGINNING_MS = 1_800_000_000_000
 SETTINGS = make_plan(Settings(), Options(), demo_ports=DemoPorts(1, 2, 3)).settings
-RULES = Rules.from_settings(SETTINGS.evaluation, SETTINGS.collector)
+RULES = RuleBook(SETTINGS.evaluation, SETTINGS.collector).rules_for("demo", "demo-any")
 
 
 class SimulatedMember:
@@ -126,7 +126,7 @@ class SimulatedMember:
             position=self._position,
             topics={self._group.topic.name: positions},
         )
-        outcome = judge(event, self._state, GroupRules(RULES))
+        outcome = judge(event, self._state, RULES)
         assert isinstance(outcome, Judged)
         self._state = outcome.state
         statuses = outcome.lag.topics[self._group.topic.name].status

@@ -12,8 +12,11 @@ Producer = Literal["steady", "bursty", "daily"]
 Committer = Literal["regular", "irregular", "batch"]
 Fault = Literal["crash", "hang", "poison", "slow", "rewind", "backlog"]
 """Hang: no commits, the client lives. Backlog: a crash, and then as fast as the log for ever."""
+Membership = Literal["member", "job", "alone"]
+"""A job is a member while it runs; who is alone assigns partitions to itself."""
 Harmless = Literal[
     "rebalance",  # nobody reads; what was not committed is read again
+    "pause",  # the same by a client that stands still, and is soon no member any more
     "producer_stop",
     "transaction",  # open: nobody may read beyond its first record
     "unknown_end",  # nobody can tell where the log ends
@@ -23,7 +26,7 @@ Harmless = Literal[
 ]
 
 FAULTS = frozenset({"crash", "hang", "poison", "slow", "rewind", "backlog"})
-SILENT = frozenset({"crash", "hang", "rebalance"})  # no commits
+SILENT = frozenset({"crash", "hang", "rebalance", "pause"})  # no commits
 
 
 class Span(NamedTuple):
@@ -56,6 +59,7 @@ class Partition:
     commits_last: bool = False  # the last offset processed, not the next one
     clock: int = 0  # seconds that its clock is ahead
     work_first: float = 0.0  # a record takes so long (0: as the capacity says)
+    membership: Membership = "member"
     spans: list[Span] = field(default_factory=list)
 
     def is_free(self, start: float, end: float, room: float = 900) -> bool:

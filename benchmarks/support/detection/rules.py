@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from support.detection.simulation import Ints, Recording
+from support.detection.simulation import UNKNOWN, Ints, Recording
 from warren.contracts import OffsetEvent, Status, TopicPositions
 from warren.evaluation import GroupRules, Rules
+from warren.judgement.cohort import Brief, Entry, is_ordinary, judge_together
 from warren.judgement.judge import Judged, judge
-from warren.judgement.state import GroupState
+from warren.judgement.state import GroupGone, GroupState
 from warren.settings import PolicyName
 
 START_MS = 1_795_244_400_000
@@ -15,39 +16,74 @@ LAG_ABOVE = 10_000
 AGE_ABOVE_S = 300
 
 
+STATES = {0: "Empty", 1: "PreparingRebalance", 2: "Stable"}
+# A group says how bad it is, and why: its only partition's status.
+STATUSES = {
+    None: Status.OK,
+    "no_commit": Status.STOP,
+    "no_progress": Status.STALL,
+    "rewind": Status.REWIND,
+    "beyond_log_end": Status.BEYOND_END,
+}
+
+
 def by_policy(recording: Recording, policy: PolicyName) -> Ints:
-    """[tick, partition] statuses, by the evaluator's own judgement; all are of one group."""
-    rules, state = GroupRules(Rules(policy=policy)), None
-    said = []
+    """[tick, partition] statuses, by the evaluator's own judgement; each is a group of its own."""
+    rules = GroupRules(Rules(policy=policy))
+    states: list[GroupState | None] = [None] * recording.committed.shape[1]
+    said = np.empty(recording.committed.shape, np.int64)
     for tick in range(len(recording.second)):
-        state, statuses = _judged(_event(recording, tick), state, rules)
-        said.append(statuses)
-    return np.array(said, np.int64)
+        events = _events(recording, tick)
+        entries = [Entry(e, state, UNKNOWN) for e, state in zip(events, states, strict=True)]
+        ordinary = [p for p, entry in enumerate(entries) if is_ordinary(entry, rules)]
+        together = judge_together([entries[p] for p in ordinary], rules.group)
+        briefs = dict(zip(ordinary, together, strict=True))
+        for p, entry in enumerate(entries):
+            brief = briefs.get(p) or _judged(entry, rules)
+            states[p], said[tick, p] = brief.state, STATUSES.get(brief.reason, Status.WARN)
+    return said
 
 
-def _judged(
-    event: OffsetEvent, state: GroupState | None, rules: GroupRules
-) -> tuple[GroupState, list[int]]:
-    outcome = judge(event, state, rules)
+def _judged(entry: Entry, rules: GroupRules) -> Brief:
+    assert not isinstance(entry.state, GroupGone)
+    outcome = judge(entry.event, entry.state, rules)
     assert isinstance(outcome, Judged)
-    return outcome.state, [Status[name] for name in outcome.lag.topics["t"].status]
+    return Brief.of(outcome, Status.OK)
 
 
-def _event(recording: Recording, tick: int) -> OffsetEvent:
-    second, partitions = int(recording.second[tick]), recording.committed.shape[1]
+def _events(recording: Recording, tick: int) -> list[OffsetEvent]:
+    second = int(recording.second[tick])
+    columns = zip(
+        recording.committed[tick].tolist(),
+        (START_MS + recording.committed_at[tick] * 1000).tolist(),
+        recording.commits[tick].tolist(),
+        recording.log_end[tick].tolist(),
+        recording.presence[tick].tolist(),
+        strict=True,
+    )
+    return [_event(second, *values) for values in columns]
+
+
+def _event(
+    second: int, committed: int, committed_at: int, commits: int, log_end: int, presence: int
+) -> OffsetEvent:
     positions = TopicPositions.model_construct(
-        partition=list(range(partitions)),
-        committed=recording.committed[tick].tolist(),
-        committed_at=(START_MS + recording.committed_at[tick] * 1000).tolist(),
-        commits=recording.commits[tick].tolist(),
-        log_start=[0] * partitions,
-        log_end=recording.log_end[tick].tolist(),
+        partition=[0],
+        committed=[committed],
+        committed_at=[committed_at],
+        commits=[commits],
+        log_start=[0],
+        log_end=[log_end],
     )
-    at = START_MS + second * 1000
-    event = OffsetEvent(
-        cluster="c", group="g", source="offsets_topic", observed_at=at, position=second
+    return OffsetEvent.model_construct(
+        cluster="c",
+        group="g",
+        source="offsets_topic",
+        observed_at=START_MS + second * 1000,
+        position=second,
+        topics={"t": positions},
+        group_state=STATES.get(presence),
     )
-    return event.model_copy(update={"topics": {"t": positions}})
 
 
 def by_lag(recording: Recording) -> Ints:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import numpy as np
-from support.detection.partitions import HOUR, Fault, Partition, Span
+from support.detection.partitions import HOUR, Fault, Membership, Partition, Span
 
 Draw = Callable[[np.random.Generator, int], Partition]
 ALL_FAULTS: tuple[Fault, ...] = ("crash", "hang", "poison", "slow", "rewind")
@@ -18,9 +18,18 @@ def draw_partitions(seed: int, repeats: int, seconds: int) -> list[Partition]:
         for repeat in range(repeats):
             partition = draw(np.random.default_rng([seed, number, repeat]), seconds)
             partition.scenario = name
+            partition.membership = _membership(partition, [seed, number, repeat])
             partition.spans.sort(key=lambda span: span.start)
             partitions.append(partition)
     return partitions
+
+
+def _membership(partition: Partition, draw: list[int]) -> Membership:
+    """One in ten assigns partitions to itself; every second batch is a job that comes and goes."""
+    rng = np.random.default_rng([*draw, 1])
+    if rng.random() < 0.1:
+        return "alone"
+    return "job" if partition.committer == "batch" and rng.random() < 0.5 else "member"
 
 
 def _quick(rng: np.random.Generator) -> Partition:
@@ -150,7 +159,7 @@ def _pauses(rng: np.random.Generator, seconds: int) -> Partition:
         begins = start + rng.uniform(-0.05, 0.05) * every
         end = begins + length * rng.uniform(0.85, 1.15)
         if partition.is_free(begins, end, 300):
-            partition.spans.append(Span("rebalance", int(begins), int(end)))
+            partition.spans.append(Span("pause", int(begins), int(end)))
     return partition
 
 

@@ -1,7 +1,8 @@
 """Simulation: partitions played second by second, seen as a collector sees them.
 
 The truth is what an operator who sees everything would say: a partition is in trouble while a fault
-keeps it from reading what is there to be read, from when its next commit was due.
+keeps it from reading what is there to be read, from when its next commit was due, or from when the
+client that crashed is no member any more.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from support.detection.partitions import DAY, FAULTS, SILENT, Partition
 
+SESSION_TIMEOUT = 45  # seconds until a client that stands still is no member any more
+LOOKED_AT = 30  # seconds between looks at the members
 BATCH_COMMIT = 2  # seconds between commits while a batch runs
 UNKNOWN = -1
 Bools = NDArray[np.bool_]
@@ -28,6 +31,7 @@ class Recording:
     committed: Ints
     committed_at: Ints
     commits: Ints  # since the tick before
+    presence: Ints  # of members, as it was seen last
     log_end: Ints  # as it is seen: UNKNOWN, or too little, where the scenario says so
     true_end: Ints
     fault: Ints  # number of the fault that keeps it from reading, UNKNOWN: none
@@ -71,6 +75,9 @@ class _Play:
         self._due_at = np.zeros(n)  # the commit that does not come once a span has begun
         self._stable = np.zeros(n, np.int64)  # nobody may read further
         self._excused = np.zeros(n, np.bool_)
+        self._job, self._alone = self._is("membership", "job"), self._is("membership", "alone")
+        self._looked_at = np.random.default_rng([seed, 2_000_000]).integers(0, LOOKED_AT, n)
+        self._presence = np.full(n, UNKNOWN, np.int64)
         self._firsts = np.cumsum([0, *(len(p.spans) for p in partitions)]).tolist()
 
     def _of(self, name: str) -> Floats:
@@ -90,6 +97,7 @@ class _Play:
             self._process(second, rate)
             commits += self._commit(second)
             usual = self._rate * self._pause * 1.5 + 3
+            self._look(second)
             self._excused &= self._end - self._committed > usual
             if second % interval == interval - 1:
                 seen = {
@@ -97,6 +105,7 @@ class _Play:
                     "committed": self._committed,
                     "committed_at": self._committed_at + self._clock,
                     "commits": commits,
+                    "presence": self._presence,
                     "log_end": self._seen_ends(),
                     "true_end": self._end,
                     "fault": self._faults(second),
@@ -106,6 +115,23 @@ class _Play:
                     rows[name].append(np.array(value))
                 commits[:] = 0
         return Recording(**{name: np.array(values) for name, values in rows.items()})
+
+    def _look(self, second: int) -> None:
+        """At the members of some."""
+        there = np.where(self._job & ~self._running | self._is_out(second), 0, 2)
+        there = np.where(self._kind == "rebalance", 1, there)
+        looked_at = (second + self._looked_at) % LOOKED_AT == 0
+        seen = np.where(self._alone, UNKNOWN, there)
+        self._presence = np.where(looked_at, seen, self._presence)
+
+    def _is_out(self, second: int) -> Bools:
+        """Its client has stood still, or is dead, for longer than the session timeout."""
+        out = np.zeros(len(self._kind), np.bool_)
+        for p in np.flatnonzero(np.isin(self._kind, ("crash", "pause", "backlog"))).tolist():
+            span = self._partitions[p].spans[self._active[p]]
+            is_back = span.kind == "backlog" and second >= span.start + span.strength
+            out[p] = second >= span.start + SESSION_TIMEOUT and not is_back
+        return out
 
     def _seen_ends(self) -> Ints:
         falls = np.where(self._kind == "end_falls", self._committed - 5, self._end)
@@ -157,11 +183,11 @@ class _Play:
         self._active[p], self._kind[p] = UNKNOWN, ""
         # Whatever the reason: what has come meanwhile is still to be read.
         self._excused[p] = span.kind in FAULTS or self._excused[p]
-        if span.kind in ("crash", "rebalance"):  # what was not committed is read again
+        if span.kind in ("crash", "rebalance", "pause"):  # what was not committed is read again
             self._done[p] = self._committed[p] + int(self._last[p])
 
     def _process(self, second: int, rate: Floats) -> None:
-        stands = np.isin(self._kind, ("crash", "hang", "poison", "rebalance"))
+        stands = np.isin(self._kind, ("crash", "hang", "poison", "rebalance", "pause"))
         speed = self._capacity.copy()
         limit = self._end
         for p in np.flatnonzero(np.isin(self._kind, ("slow", "backlog", "transaction"))).tolist():
@@ -208,7 +234,8 @@ class _Play:
     def _faults(self, second: int) -> Ints:
         """A fault hurts while there is something to read, from when a commit was due."""
         behind = self._end - self._committed > self._last
-        due = second >= self._due_at
+        gone = (self._kind == "crash") & ~self._job & self._is_out(second)
+        due = (second >= self._due_at) | gone
         found = np.full(len(behind), UNKNOWN, np.int64)
         for p in np.flatnonzero(behind & due & np.isin(self._kind, tuple(FAULTS))).tolist():
             found[p] = self._firsts[p] + self._active[p]

@@ -27,7 +27,10 @@ from warren.settings.bootstrap import named_servers
 
 from warren_local.ports import HOST, Port
 
+POLICY = "progress"
+"""What a new installation judges by, unless it says otherwise."""
 DEMO_CLUSTER = "demo"
+DEMO_GROUPS = "^demo-"
 DEMO_WEBHOOK_SECRET = "whsec_d2FycmVuLWRlbW8tc2VjcmV0LW9ubHktZm9yLWxvb3BiYWNr"
 DEFAULT_CLUSTER = "default"
 SERVICES = ("collector", "evaluator", "freshness", "notifier", "api", "archiver")
@@ -144,6 +147,8 @@ def make_plan(given: Settings, options: Options, *, demo_ports: DemoPorts) -> Pl
     valkey = "url" not in given.redis.model_fields_set
     if valkey:
         settings = _replaced(settings, "redis", url=f"redis://{HOST}:{settings.local.redis_port}/0")
+    if "policy" not in given.evaluation.model_fields_set:
+        settings = _replaced(settings, "evaluation", policy=POLICY)
     if demo:
         settings = _for_demo(settings, given, demo_ports)
     return Plan(
@@ -219,6 +224,8 @@ def _for_demo(settings: Settings, given: Settings, ports: DemoPorts) -> Settings
     """Short intervals, so that every status shows within a minute; what is set stays.
 
     A partition is judged once half of its window is filled: a young one would show false alarms.
+    The demo's groups play the statuses of Burrow's rules, each within a minute, and are judged by
+    them.
     """
     wanted: dict[str, dict[str, object]] = {
         "collector": {
@@ -226,7 +233,12 @@ def _for_demo(settings: Settings, given: Settings, ports: DemoPorts) -> Settings
             "heartbeat": 1.0,
             "metrics_port": given.collector.metrics_port or ports.probe,
         },
-        "evaluation": {"intervals": 10, "min_distance": 1.0, "minimum_complete": 0.5},
+        "evaluation": {
+            "intervals": 10,
+            "min_distance": 1.0,
+            "minimum_complete": 0.5,
+            **_demo_rules(given),
+        },
         "freshness": {"interval": 2.0, "retention_refresh": 30.0},
         "notifier": _demo_notifications(settings, ports),
     }
@@ -236,6 +248,12 @@ def _for_demo(settings: Settings, given: Settings, ports: DemoPorts) -> Settings
             settings, section, **{k: v for k, v in values.items() if k not in named}
         )
     return settings
+
+
+def _demo_rules(given: Settings) -> dict[str, object]:
+    if "policy" in given.evaluation.model_fields_set:
+        return {}
+    return {"overrides": [{"groups": [DEMO_GROUPS], "policy": "burrow"}]}
 
 
 def _demo_notifications(settings: Settings, ports: DemoPorts) -> dict[str, object]:

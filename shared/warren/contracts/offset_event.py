@@ -95,6 +95,12 @@ class OffsetEvent(Event):
         "-1 for other sources, and for a group that several sources know",
     )
     topics: dict[str, TopicPositions] = Field(default_factory=dict)
+    group_state: str | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description="State of the group as DescribeConsumerGroups names it; absent where it is not "
+        "known, and of a group whose consumers assign partitions to themselves",
+    )
     removed: dict[str, list[Partition]] = Field(
         default_factory=dict, description="Partitions whose committed offsets were deleted"
     )

@@ -12,6 +12,7 @@ from warren.evaluation.onset import Began, Onset, onset_of
 from warren.evaluation.partition_rules import PartitionRules
 from warren.evaluation.partitions import PartitionVerdicts, judge_partitions
 from warren.evaluation.policies import POLICIES, Policy, by_partition
+from warren.evaluation.presence import presence_of
 from warren.evaluation.rules import GroupRules, RuleBook, Rules
 from warren.evaluation.track import Sighting, Track
 from warren.evaluation.windows import MAX_TIME, UNKNOWN, Bools, Column, Int64, Windows
@@ -45,6 +46,7 @@ __all__ = [
     "judge_group",
     "judge_partitions",
     "onset_of",
+    "presence_of",
     "see",
     "told_beyond_end",
 ]

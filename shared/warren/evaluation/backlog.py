@@ -8,6 +8,8 @@ from warren.evaluation.averages import begin_lag_anew, smooth
 from warren.evaluation.track import (
     CATCHING_UP,
     LATE,
+    LONGEST_MS,
+    MEMORY,
     RECOVERING,
     Figure,
     Floats,
@@ -15,12 +17,12 @@ from warren.evaluation.track import (
     Sighting,
     span_ms,
 )
-from warren.evaluation.usual import SLOWER, explained_lag, lag_span_ms, late_ms
-from warren.evaluation.waits import ACCIDENT, MEMORY
+from warren.evaluation.usual import SLOWER, explained_lag, lag_span_ms, late_ms, longest_wait
+from warren.evaluation.waits import ACCIDENT
 from warren.evaluation.windows import UNKNOWN, Bools, Int64
 
 # A growing lag is no trouble for this long, or for twice as long as it usually is behind.
-BURST_MS = 90_000
+BURST_MS = 60_000
 # A backlog that does not shrink is late from here, or from so many times the longest wait of late.
 LATE_MS = 5 * 60_000
 LATE_TIMES = 3
@@ -46,6 +48,7 @@ def learn_backlog(
     explained = explained_lag(marks, figures, sighting.allowed_lag)
     # What is left is compared with what was left since it was level, not with a backlog before.
     level = known & (lag <= explained)
+    _learn_left(marks, figures, lag, known)
     begin_lag_anew(figures, lag, level)
     known &= ~level
     smooth(figures, Figure.LAG_QUICK, lag, known, since_advance, span)
@@ -77,6 +80,15 @@ def learn_backlog(
     _tell(marks, figures, sighting, lag, behind, grows, stays, advanced & stood_still)
 
 
+def _learn_left(marks: Int64, figures: Floats, lag: Int64, known: Bools) -> None:
+    """What an advance usually leaves; one that leaves far more adds a quarter only."""
+    left = lag * 1000.0 / np.maximum(figures[Figure.PRODUCED], 1e-6)
+    before = marks[Mark.LEFT]
+    most = np.where(before >= 0, before + before // 4 + 1000, LONGEST_MS)
+    left = np.minimum(left, most).astype(np.int64)
+    marks[Mark.LEFT] = np.where(known, np.maximum(before - before // 8, left), before)
+
+
 def _remember_backlog(
     marks: Int64, length: Int64, ended: Bools, too_long: Bools, elapsed: Int64
 ) -> None:
@@ -105,7 +117,7 @@ def _tell(
     it is read.
     """
     was = marks[Mark.GROWING]
-    limit = np.maximum(LATE_MS, LATE_TIMES * marks[Mark.PAUSE])
+    limit = np.maximum(LATE_MS, LATE_TIMES * longest_wait(marks))
     late = late_ms(marks, figures, lag, sighting.at)
     far = behind & (lag > marks[Mark.PEAK] / 2)
     is_late = far & np.where(was == LATE, late > limit / 2, stays & (late > limit))

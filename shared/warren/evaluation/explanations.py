@@ -211,7 +211,9 @@ def _learnt(part: _Part, i: int, track: Track) -> Explanation:
         usual = figures[Figure.COMMIT_PAUSE]
         if usual > part.silence(i):  # a commit came late, and of the same offset
             return Explanation("no_commit", _stands(part, i, waited, behind))
-        told = _usual_pause(usual, marks[Mark.PAUSE])
+        told = _usual_pause(usual, max(marks[Mark.PAUSE], marks[Mark.GOES]))
+        if marks[Mark.GONE_SINCE] >= 0 and marks[Mark.THERE_SINCE] >= 0:
+            told += f", no members for {duration(now - marks[Mark.GONE_SINCE])}"
         return Explanation("no_commit", _no_commit(part.silence(i), told, behind))
     if status is Status.STALL:
         return Explanation("no_progress", _no_progress(marks[Mark.COMMITTED], waited, behind))

@@ -6,6 +6,7 @@ import numpy as np
 
 from warren.evaluation.averages import begin_lag_anew, smooth
 from warren.evaluation.backlog import learn_backlog
+from warren.evaluation.presence import learn_presence
 from warren.evaluation.track import FRESH, Figure, Floats, Mark, Sighting, Track, span_ms
 from warren.evaluation.waits import learn_wait
 from warren.evaluation.windows import UNKNOWN, Bools, Int64
@@ -47,6 +48,7 @@ def _learn(marks: Int64, figures: Floats, sighting: Sighting, blind_ms: int) -> 
     lag = np.where(known, np.maximum(log_end - committed, 0), UNKNOWN)
 
     _learn_resting(marks, lag, advanced)
+    learn_presence(marks, sighting)
     stood_still = learn_wait(marks, figures, sighting, lag, elapsed, advanced, sure)
     _learn_commits(marks, figures, sighting, advanced, sure)
     _learn_rewind(marks, committed, now, ~lost)

@@ -18,11 +18,14 @@ from warren.evaluation.windows import UNKNOWN, Bools, Int64
 
 Floats: TypeAlias = NDArray[np.float64]
 
-# What was kept before there were LEVEL_AT and ODD_AT, and before there was REST_AT.
-_EARLIER_MARKS = (19, 21)
+# What was kept before there were LEVEL_AT and ODD_AT, before there was REST_AT, and before members
+# were looked at.
+_EARLIER_MARKS = (19, 21, 24)
 _EARLIER_FIGURES = 4
 # After so many waits it is known how long one may be, and so many are averaged.
 ENOUGH_WAITS = 8
+# A wait that was no trouble is remembered for so many of its own length.
+MEMORY = 128
 # As marks of GROWING, beside 1:
 LATE = 2
 CATCHING_UP = 3  # far behind, after a wait that was too long
@@ -40,7 +43,7 @@ class Mark(IntEnum):
     COMMIT_SEEN_AT = 4  # newest observation with a commit, whatever its offset
     REPEATS = 5  # commits since the offset advanced
     WAITING_SINCE = 6  # there is something to read, and the offset has not advanced
-    PAUSE = 7  # longest wait of late, ms
+    PAUSE = 7  # longest other wait of late, ms; see GOES
     ODD_PAUSE = 8  # longest one of late that was too long, ms
     WAITS = 9  # how many waits were seen, at most ENOUGH_WAITS
     BEHIND_SINCE = 10  # an advance leaves more lag than is usual
@@ -57,6 +60,12 @@ class Mark(IntEnum):
     REST = 21  # last long wait, ms, if it had worked for no longer than a run before; else 0
     REST_AT = 22  # when the last long wait ended; first observation until then
     RHYTHM = 23  # how many long waits RHYTHM_MEAN is of, at most ENOUGH_WAITS
+    REBALANCED = 24  # so much of this wait a rebalance took, ms
+    THERE_SINCE = 25  # the group has had members, but for short absences
+    GONE_SINCE = 26  # it has none
+    ABSENT = 27  # for so long it had none during this wait, and has some again, ms
+    GOES = 28  # longest wait of late during which the group had no members for a while, ms
+    LEFT = 29  # most that an advance has left of late: so long it takes to be written, ms
 
 
 class Figure(IntEnum):
@@ -84,6 +93,9 @@ FRESH[
         Mark.GROWING,
         Mark.REST,
         Mark.RHYTHM,
+        Mark.REBALANCED,
+        Mark.ABSENT,
+        Mark.GOES,
     ]
 ] = 0
 
@@ -98,6 +110,7 @@ class Sighting:
     commits: Int64  # how many came with it
     log_end: Int64
     allowed_lag: int | Int64 = 0
+    presence: int | Int64 = UNKNOWN  # of members: a Presence, for all, or [N]
 
 
 @dataclass(slots=True)
@@ -123,6 +136,9 @@ class Track:
             none = np.zeros_like(marks[0])
             marks = np.concatenate([marks, [none], [marks[Mark.SEEN_AT]], [none]])
             figures = np.concatenate([figures, np.full((2, figures.shape[1]), float(UNKNOWN))])
+        if len(marks) == _EARLIER_MARKS[2]:
+            fresh = np.repeat(FRESH[_EARLIER_MARKS[2] :, None], marks.shape[1], axis=1)
+            marks = np.concatenate([marks, fresh])
         known = len(marks) == len(Mark) and len(figures) == len(Figure)
         return cls(marks, figures) if known else None
 

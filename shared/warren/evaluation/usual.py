@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from warren.evaluation.presence import LOOK_MS, THERE_MS, was_absent
 from warren.evaluation.track import ENOUGH_WAITS, LONGEST_MS, Figure, Floats, Mark, span_ms
 from warren.evaluation.windows import Bools, Int64
 
 # A wait is too long when it is longer than all of these: what a quick rebalance may take,
-LEAST_WAIT_MS = 45_000
+LEAST_WAIT_MS = 40_000
 # until enough waits have been seen,
 UNLEARNT_WAIT_MS = 5 * 60_000
 # of a partition that was not seen to advance yet, whose last commit may be as old as a batch's,
@@ -19,9 +20,9 @@ SHORT_MS = 30_000
 LONG_MS = 5 * 60_000
 # A rhythm is regular when so many long waits differ by no more than this share of their mean: then
 # little more than the longest is too long.
-REGULAR_WAITS = 3
+REGULAR_WAITS = 2
 REGULAR_SPREAD = 0.1
-REGULAR_ROOM = 1.05
+REGULAR_ROOM = 1.0
 REGULAR_ROOM_MS = 30_000
 # Who worked for less than this share of a long wait before the next one works in runs.
 RUN_SHARE = 4
@@ -51,7 +52,11 @@ def patience_ms(marks: Int64, figures: Floats) -> Int64:
     rest = marks[Mark.REST]
     if rest.any():
         least = np.where(_rests_again(marks, figures), np.maximum(BATCH_MS, rest * 4 // 3), least)
-    pause = marks[Mark.PAUSE]
+    pause, goes = marks[[Mark.PAUSE, Mark.GOES]]
+    if goes.any():
+        # Who waits long without members need not with them, but may have gone since one looked.
+        pause = np.where(was_absent(marks), longest_wait(marks), pause)
+        least = np.maximum(least, np.where(goes > LEAST_WAIT_MS, LEAST_WAIT_MS + LOOK_MS, 0))
     usual = pause + np.minimum(pause // 2, LONG_MS // 2) + np.minimum(pause // 2, SHORT_MS)
     usual += np.maximum(pause - LONG_MS, 0) // 3
     regular = marks[Mark.RHYTHM] >= REGULAR_WAITS
@@ -62,7 +67,27 @@ def patience_ms(marks: Int64, figures: Floats) -> Int64:
         tight = (longest * REGULAR_ROOM).astype(np.int64) + REGULAR_ROOM_MS
         usual = np.where(regular, np.minimum(usual, tight), usual)
     patience: Int64 = np.maximum(least, usual)
+    gone = marks[Mark.GONE_SINCE]
+    if (gone >= 0).any():
+        patience = np.minimum(patience, _until_gone_ms(marks))
     return patience
+
+
+def longest_wait(marks: Int64) -> Int64:
+    """[partition] of late, with members or without."""
+    longest: Int64 = np.maximum(marks[Mark.PAUSE], marks[Mark.GOES])
+    return longest
+
+
+def _until_gone_ms(marks: Int64) -> Int64:
+    """[partition] how long it may stand still where nobody is there who was there for long."""
+    gone, there = marks[[Mark.GONE_SINCE, Mark.THERE_SINCE]]
+    has_gone = (gone >= 0) & (there >= 0) & (gone - there >= THERE_MS)
+    before = np.where(marks[Mark.WAITING_SINCE] >= 0, span_ms(gone, marks[Mark.WAITING_SINCE]), 0)
+    until: Int64 = np.where(
+        has_gone, before + LEAST_WAIT_MS + marks[Mark.GOES] * 3 // 2, LONGEST_MS
+    )
+    return until
 
 
 def _rests_again(marks: Int64, figures: Floats) -> Bools:
@@ -108,13 +133,14 @@ def usual_gap(marks: Int64, figures: Floats) -> Int64:
     """
     mean = figures[Figure.COMMIT_PAUSE]
     most = np.where(mean >= 0, MEAN_PAUSES * mean, float(LONGEST_MS)).astype(np.int64)
-    gap: Int64 = np.minimum(marks[Mark.PAUSE], most)
+    gap: Int64 = np.minimum(longest_wait(marks), most)
     return gap
 
 
 def explained_lag(marks: Int64, figures: Floats, allowed_lag: int | Int64) -> Floats:
     """[partition] the lag that a healthy consumer may leave when it has just advanced."""
-    span = np.maximum(usual_gap(marks, figures) / 4, LEAST_PAUSE_MS)
+    usual = np.where(marks[Mark.WAITS] >= ENOUGH_WAITS, 2.0 * marks[Mark.LEFT], np.inf)
+    span = np.maximum(np.minimum(usual_gap(marks, figures) / 4, usual), LEAST_PAUSE_MS)
     written = np.maximum(figures[Figure.PRODUCED], 0) * span / 1000
     explained: Floats = caught_up_lag(marks, allowed_lag) + written + 3 * np.sqrt(written) + 1
     return explained

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from warren.evaluation.track import ENOUGH_WAITS, Figure, Floats, Mark, Sighting, span_ms
-from warren.evaluation.usual import RUN_SHARE, caught_up_lag, patience_ms
+from warren.evaluation.presence import REBALANCE_MS, end_absence, rebalanced_ms, was_absent
+from warren.evaluation.track import ENOUGH_WAITS, MEMORY, Figure, Floats, Mark, Sighting, span_ms
+from warren.evaluation.usual import RUN_SHARE, caught_up_lag, longest_wait, patience_ms
 from warren.evaluation.windows import UNKNOWN, Bools, Int64
 
-# A wait that was no trouble is remembered for so many of its own length.
-MEMORY = 128
-# One that was is forgotten this much more slowly than time goes by,
+# A wait that was trouble is forgotten this much more slowly than time goes by,
 ACCIDENT = 2
 # and one that need not have been much more slowly: it comes again, hours later maybe.
 PAUSE_ACCIDENT = 40
 LONGEST_PAUSE_MS = 11 * 60_000
 # What a rebalance may take is learnt from the first one, and that the next may take this long.
-REBALANCE_MS = 200_000
 REBALANCE_LEARNT_MS = 150_000
 LONG_WAIT_MS = 60_000  # as of who works in runs
 SHORT_WAIT_MS = 15_000  # of these any number may come one after the other
@@ -32,7 +30,7 @@ def learn_wait(
     sure: Bools,
 ) -> Bools:
     """How long the offset stands still although there is something to read. [partition] it stood
-    still for too long, until now.
+    still for too long, or while the group rebalanced, until now.
     """
     since = marks[Mark.WAITING_SINCE]
     # What came and was read between two observations took that long at most.
@@ -40,14 +38,18 @@ def learn_wait(
     ended = advanced & sure
     too_long = wait > patience_ms(marks, figures)
     learnt = _remember_pause(marks, wait, ended, too_long, sighting.at)
+    end_absence(marks, sighting.at, advanced)
     _learn_rest(marks, wait, ended, sighting.at)
     _learn_rhythm(marks, figures, wait, ended & learnt)
     marks[Mark.WAITS] = np.minimum(marks[Mark.WAITS] + ended, ENOUGH_WAITS)
     waiting = lag > caught_up_lag(marks, sighting.allowed_lag)
     moved = advanced | (sighting.committed < marks[Mark.COMMITTED])
-    since = np.where(moved | (since < 0), sighting.at, since)
+    excused = rebalanced_ms(marks, sighting, (since >= 0) & ~moved, elapsed)
+    since = np.where(moved | (since < 0), sighting.at, since + excused)
     marks[Mark.WAITING_SINCE] = np.where(waiting, since, UNKNOWN)
-    return ended & too_long
+    was_long: Bools = ended & (too_long | (marks[Mark.REBALANCED] > 0))
+    marks[Mark.REBALANCED] = np.where(moved | ~waiting, 0, marks[Mark.REBALANCED])
+    return was_long
 
 
 def _remember_pause(
@@ -62,13 +64,20 @@ def _remember_pause(
     before = np.maximum(odd - span_ms(now, marks[Mark.ODD_AT]) // slower, 0)
     habit = (before >= wait // 3) | (wait <= REBALANCE_MS)
     learnt = np.where(too_long, np.where(habit, np.maximum(wait, REBALANCE_LEARNT_MS), 0), wait)
-    faded = np.maximum(marks[Mark.PAUSE] - np.where(ended, wait // MEMORY, 0), 0)
-    marks[Mark.PAUSE] = np.where(ended, np.maximum(faded, learnt), faded)
+    absent = was_absent(marks)
+    _remember(marks, Mark.PAUSE, wait, learnt, ended & ~absent)
+    if absent.any() or marks[Mark.GOES].any():
+        _remember(marks, Mark.GOES, wait, learnt, ended & absent)
     noted = ended & too_long & (wait >= before)
     marks[Mark.ODD_PAUSE] = np.where(noted, wait, odd)
     marks[Mark.ODD_AT] = np.where(noted, now, marks[Mark.ODD_AT])
     known: Bools = ~too_long | habit
     return known
+
+
+def _remember(marks: Int64, mark: Mark, wait: Int64, learnt: Int64, ended: Bools) -> None:
+    faded = np.maximum(marks[mark] - wait // MEMORY, 0)
+    marks[mark] = np.where(ended, np.maximum(faded, learnt), marks[mark])
 
 
 def _learn_rest(marks: Int64, wait: Int64, ended: Bools, now: int | Int64) -> None:
@@ -86,10 +95,11 @@ def _learn_rhythm(marks: Int64, figures: Floats, wait: Int64, learnt: Bools) -> 
     long = learnt & (wait >= SHORT_WAIT_MS)
     if not long.any():
         return
-    long &= (2 * wait >= marks[Mark.PAUSE]) & (marks[Mark.WAITS] > 0)
+    longest = longest_wait(marks)
+    long &= (2 * wait >= longest) & (marks[Mark.WAITS] > 0)
     mean, spread = figures[[Figure.RHYTHM_MEAN, Figure.RHYTHM_SPREAD]]
     seen = marks[Mark.RHYTHM]
-    first = (seen == 0) | (2 * mean < marks[Mark.PAUSE])
+    first = (seen == 0) | (2 * mean < longest)
     apart = np.abs(wait - mean)
     spread = np.where(first, 0, spread + (apart - spread) / np.maximum(seen, 1))
     mean = np.where(first, wait, mean + (wait - mean) / (seen + 1))

@@ -34,6 +34,7 @@ from warren.evaluation import (
     explain,
     judge_partitions,
     onset_of,
+    presence_of,
     told_beyond_end,
 )
 from warren.evaluation.commit_convention import Commits, last_processed
@@ -267,6 +268,7 @@ class _Cohort:
             _column(columns.commits for columns in topics),
             np.repeat(self._now, named),
             np.repeat(np.array([order_of(event) for event in events], np.int64), named),
+            np.repeat(_presences(events), named),
         )
 
     def _rows(self) -> Int64:
@@ -393,6 +395,10 @@ def _is_whole(event: OffsetEvent, layout: Layout) -> bool:
         if topic != known or tuple(columns.partition) != partitions:
             return False
     return True
+
+
+def _presences(events: Iterable[OffsetEvent]) -> Int64:
+    return np.array([presence_of(event.group_state) for event in events], np.int64)
 
 
 def _slices(counts: Iterable[int]) -> list[slice]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from warren.contracts.offset_event import OffsetEvent, TopicPositions
 from warren.errors import ContractViolation
-from warren.evaluation import MAX_TIME, Int64
+from warren.evaluation import MAX_TIME, Int64, presence_of
 from warren.judgement.layout import Layout
 from warren.judgement.state import Latest
 
@@ -33,6 +33,7 @@ class Observation:
     commits: Int64  # [N] how many are folded into this event
     at: int | Int64  # when it was observed: for all, or [N]
     order: int | Int64  # of its commits among those of their partition: for all, or [N]
+    presence: int | Int64  # of members: a Presence, for all, or [N]
 
 
 def check_ranges(event: OffsetEvent) -> None:
@@ -72,7 +73,8 @@ def observe(event: OffsetEvent, layout: Layout) -> Observation:
         rows[part] = layout.rows(topic, positions.partition)
         _fill(topic, positions, latest[:, part], commits[part])
         start = part.stop
-    return Observation(rows, bounded(latest), commits, event.observed_at, order_of(event))
+    presence = presence_of(event.group_state)
+    return Observation(rows, bounded(latest), commits, event.observed_at, order_of(event), presence)
 
 
 def bounded(latest: Int64) -> Int64:

@@ -157,6 +157,7 @@ def learn(
         commits=observation.commits,
         log_end=latest[Latest.LOG_END],
         allowed_lag=rules.allowed_lag_of(observation.rows) + steps,
+        presence=observation.presence,
     )
     see(track, observation.rows, sighting)
 

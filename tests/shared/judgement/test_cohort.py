@@ -16,6 +16,7 @@ from warren.judgement.state_codec import encode
 from warren.settings import PolicyName
 
 STEPS, GROUPS = 120, 12
+STATES = ("Stable", "Stable", "Empty", "PreparingRebalance", None)
 MOODS = ("well", "well", "slow", "stuck", "silent", "back", "last", "beyond", "unknown")
 Known = GroupState | GroupGone | None
 
@@ -59,7 +60,9 @@ class Life:
                 self._mood[place] = self._chance.choice(MOODS)
             if self._chance.random() < 0.8:
                 told.setdefault(place[0], {})[place[1]] = self._at(place, at)
-        return offset_event(at, told, group=self.group)
+        state = self._chance.choice(STATES) if number > 40 else "Stable"
+        event = offset_event(at, told, group=self.group)
+        return event.model_copy(update={"group_state": state})
 
     def _at(self, place: tuple[str, int], at: int) -> At:
         mood = self._mood[place]

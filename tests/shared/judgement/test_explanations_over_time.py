@@ -141,7 +141,7 @@ def test_a_late_commit_of_the_same_offset_is_no_silence() -> None:
         ats.append(at)
     said = [text for status, text, _ in explained(ats, "progress") if status == "STOP"]
     assert said
-    assert "at offset 1,140 for 2 m 38 s, last commit 8 s ago" in said[0]
+    assert "at offset 1,140 for 2 m 32 s, last commit 2 s ago" in said[0]
 
 
 def test_progress_names_what_it_has_learnt() -> None:
@@ -189,3 +189,21 @@ def test_progress_says_when_who_stood_still_will_have_caught_up() -> None:
     assert [status for status, _, _ in said[-61:]] == ["STOP"] + ["WARN"] * 60
     # It reads 15/s of 5/s.
     assert said[-1][1].startswith("about 16 m late, caught up in about 8 m; 4,800 records behind")
+
+
+def test_progress_says_that_nobody_is_there() -> None:
+    """A group with members for an hour, which then has none, and commits no more."""
+    group = Judge(Rules(policy="progress"))
+    there, steps = 60 * MINUTE_STEPS, 62 * MINUTE_STEPS
+    said = {}
+    for i in range(steps):
+        last = min(i, there)
+        at = At(last, NOW + last * STEP, log_end=i + 1, commits=int(i <= there))
+        event = offset_event(NOW + i * STEP, {"orders": {0: at}})
+        state = "Stable" if i <= there else "Empty"
+        outcome = group.judged(event.model_copy(update={"group_state": state}))
+        column = outcome.lag.topics["orders"]
+        said[column.status[0]] = column.explanation[0] or ""
+        group.state = decode(encode(outcome.state))
+    assert set(said) == {"OK", "STOP"}
+    assert "no commit for 1 m 58 s, usual pause 2 s, no members for 1 m 56 s" in said["STOP"]

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 from warren.errors import SettingsError
-from warren.settings import EvaluationSettings, ObjectiveSettings, Settings
+from warren.settings import EvaluationOverride, EvaluationSettings, ObjectiveSettings, Settings
 
 _PREFIX = "evaluation."
 
@@ -17,7 +17,7 @@ _PREFIX = "evaluation."
 def changed(settings: Settings, assignments: Sequence[str], policy: str | None = None) -> Settings:
     """With `evaluation.<name>=<value>` instead; values are TOML's, or plain text.
 
-    A policy is evaluation.policy, and stands above the assignments.
+    A policy is that of all groups, whatever overrides say, and stands above the assignments.
 
     Raises SettingsError.
     """
@@ -33,7 +33,7 @@ def changed(settings: Settings, assignments: Sequence[str], policy: str | None =
             )
         values[field] = _value(text.strip())
     if policy is not None:
-        values["policy"] = policy
+        values |= {"policy": policy, "overrides": _without_policies(values["overrides"])}
     try:
         evaluation = EvaluationSettings.model_validate(values)
     except ValidationError as error:
@@ -44,6 +44,15 @@ def changed(settings: Settings, assignments: Sequence[str], policy: str | None =
         )
         raise SettingsError(option, first["msg"]) from None
     return settings.model_copy(update={"evaluation": evaluation})
+
+
+def _without_policies(overrides: object) -> object:
+    """What else they change is left; what was assigned may be anything."""
+    if not isinstance(overrides, list):
+        return overrides
+    names = EvaluationOverride.model_fields.keys() - {"clusters", "groups", "topics", "policy"}
+    others = [{**each, "policy": None} for each in overrides if isinstance(each, dict)]
+    return [each for each in others if any(each.get(name) is not None for name in names)]
 
 
 def _value(text: str) -> Any:

@@ -140,6 +140,7 @@ class Ticker:
                 live[group.source_partition],
                 observed_at,
                 past,
+                self._reports.state_of((group.source_partition, group.name)),
             )
             for group in there
         ]

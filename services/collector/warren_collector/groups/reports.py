@@ -11,6 +11,7 @@ import structlog
 from warren.contracts import GroupEvent, group_key
 from warren.contracts.topics import MAX_MESSAGE_BYTES
 
+from warren_collector.groups.live.enrichment import is_recorded
 from warren_collector.groups.live.groups import News
 from warren_collector.groups.recorded.description import count_rebalances, describe
 from warren_collector.groups.recorded.records import Findings, GroupRecords
@@ -71,6 +72,7 @@ class GroupReports:
         self._topic_ids = topic_ids
         self._coordinators = coordinators
         self._reported: dict[Place, bytes] = {}
+        self._known_states: dict[Place, str | None] = {}
         self.awaits_ends = False
         """A group may be gone, and that is not reported yet: do not store the position now."""
 
@@ -81,7 +83,13 @@ class GroupReports:
     def release(self, partitions: Iterable[int]) -> None:
         """Another collector reports the groups of these source partitions from now on."""
         released = set(partitions)
-        self._reported = {p: d for p, d in self._reported.items() if p[0] not in released}
+        for kept in (self._reported, self._known_states):
+            for place in [place for place in kept if place[0] in released]:
+                del kept[place]
+
+    def state_of(self, place: Place) -> str | None:
+        """As its newest event has it; None where nobody knows whether it has members."""
+        return self._known_states.get(place)
 
     def saw(self, groups: Sequence[Group]) -> None:
         """These groups' positions are due: some may be new, others at their end."""
@@ -148,6 +156,7 @@ class GroupReports:
             return None
         event = described.event(self._cluster, place[1], position, observed_at)
         event, content = _fitted(self._coordinators.complete(event))
+        self._known_states[place] = _told_state(event)
         digest = _digest(content)
         if self._reported.get(place) == digest:
             self._states.taken(place)
@@ -163,6 +172,7 @@ class GroupReports:
     def _forget(self, place: Place, group: GroupRecords | None) -> None:
         self._states.taken(place)
         self._reported.pop(place, None)
+        self._known_states.pop(place, None)
         if group is not None:
             self._states.forget(group)
 
@@ -170,6 +180,17 @@ class GroupReports:
         positions = self._positions.get(*place)
         has_positions = positions is not None and not positions.is_empty
         return has_positions or self._coordinators.knows(place[1])
+
+
+def _told_state(event: GroupEvent) -> str | None:
+    """Consumers that assign partitions to themselves are no members: their group is always empty.
+    What was recorded of the members is newer than what a coordinator answered.
+    """
+    if event.protocol == "classic" and not event.protocol_type:
+        return None
+    if event.state == "Stable" and is_recorded(event) and not event.members:
+        return "Empty"
+    return event.state or None
 
 
 def _fitted(event: GroupEvent) -> tuple[GroupEvent, bytes]:

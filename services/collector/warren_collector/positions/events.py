@@ -119,11 +119,13 @@ def group_events(
     position: int,
     observed_at: int,
     past: Past | None = None,
+    state: str | None = None,
 ) -> GroupEvents:
     """One event, or several for a group that is too big for one.
 
     Later parts are observed 1 ms later each, so that (position, observed_at) grows.
-    `position`: offset of the offsets topic up to which this group's records are folded in.
+    `position`: offset of the offsets topic up to which this group's records are folded in. `state`:
+    the group's, where it has members that one knows of.
     """
     result = GroupEvents(group, [])
     source = group.source or origin.source
@@ -151,6 +153,7 @@ def group_events(
                 position=position,
                 topics={topic: some.to_contract() for topic, some in part.items()},
                 earlier=past.of(part, columns) if past else None,
+                group_state=state,
                 removed={} if number else removed,
                 deleted=not topics,
                 part=number,

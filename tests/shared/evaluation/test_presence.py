@@ -1,0 +1,186 @@
+"""What policy `progress` makes of members: nobody there, rebalances, who comes and goes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.followed_partition import ALL, FOUND, TICK, Followed, always_ok
+from warren.evaluation import Sighting, Track, see
+from warren.evaluation.presence import Presence, presence_of
+
+
+def followed(presence: Presence = Presence.THERE) -> Followed:
+    partition = Followed()
+    partition.presence = presence
+    return partition
+
+
+@pytest.mark.parametrize(
+    ("state", "presence"),
+    [
+        ("Empty", Presence.NOBODY),
+        ("Dead", Presence.NOBODY),
+        ("PreparingRebalance", Presence.REBALANCING),
+        ("CompletingRebalance", Presence.REBALANCING),
+        ("Assigning", Presence.REBALANCING),
+        ("Reconciling", Presence.THERE),
+        ("Stable", Presence.THERE),
+        ("NotReady", Presence.UNKNOWN),
+        ("", Presence.UNKNOWN),
+        (None, Presence.UNKNOWN),
+    ],
+)
+def test_what_a_groups_state_means(state: str | None, presence: Presence) -> None:
+    assert presence_of(state) is presence
+
+
+@pytest.mark.parametrize("minutes", [1, 3])
+def test_a_rebalance_is_no_silence(minutes: int) -> None:
+    """As long as one may take; without the group's state it would be a stop."""
+    for presence, status in ((Presence.REBALANCING, "OK"), (Presence.THERE, "STOP")):
+        partition = followed().healthy(60)
+        partition.tick(50)
+        partition.presence = presence
+        partition.silent_for(minutes)
+        assert partition.seen[-1] == status
+        partition.presence = Presence.THERE
+        partition.healthy(10)
+        assert ("STOP" in partition.seen) == (status == "STOP")
+
+
+def test_a_rebalance_teaches_nothing() -> None:
+    """Who hangs after many of them is found as fast as before."""
+    partition = followed().healthy(60)
+    for _ in range(10):
+        partition.presence = Presence.REBALANCING
+        partition.silent_for(3)
+        partition.presence = Presence.THERE
+        partition.healthy(10)
+    assert always_ok(partition)
+    assert partition.silent(30) == FOUND
+
+
+def test_rebalances_without_end_are_told() -> None:
+    """A group that rebalances all the time, and reads nothing."""
+    partition = followed().healthy(60)
+    partition.presence = Presence.REBALANCING
+    found = partition.silent(30)
+    assert found is not None
+    assert found == pytest.approx(200 + FOUND, abs=TICK)
+
+
+def test_short_rebalances_that_leave_time_to_read_are_well() -> None:
+    partition = followed().healthy(60)
+    for _ in range(60):
+        partition.presence = Presence.REBALANCING
+        partition.silent_for(0.5)
+        partition.presence = Presence.THERE
+        partition.healthy(1)
+    assert always_ok(partition)
+
+
+def test_a_slow_committer_whose_client_has_gone_is_found_before_its_next_commit() -> None:
+    """It commits each 5 min; nobody is there any more."""
+    partition = followed().healthy(180, every=300)
+    partition.presence = Presence.NOBODY
+    assert partition.silent(30) == pytest.approx(FOUND, abs=TICK)
+
+
+def test_a_client_that_hangs_but_is_a_member_still_has_its_usual_time() -> None:
+    partition = followed().healthy(180, every=300)
+    assert partition.silent(30) == pytest.approx(345, abs=10)
+
+
+def test_a_new_version_is_no_crash() -> None:
+    """It is away for half a minute, and reads on."""
+    partition = followed().healthy(120, every=60)
+    for _ in range(5):
+        partition.presence = Presence.NOBODY
+        partition.silent_for(0.5)
+        partition.presence = Presence.THERE
+        partition.healthy(60, every=60)
+    assert always_ok(partition)
+
+
+def test_a_job_that_comes_and_goes_is_well() -> None:
+    """A run of two minutes every twenty; away between them, which is told of once."""
+    partition = followed()
+    for _ in range(12):
+        partition.healthy(2)
+        partition.presence = Presence.NOBODY
+        partition.silent_for(18)
+        partition.presence = Presence.THERE
+    partition.healthy(2)
+    after_the_first = partition.seen[20 * 60 // TICK :]
+    assert set(after_the_first) == {"OK"}
+    partition.presence = Presence.NOBODY
+    found = partition.silent(60)
+    assert found is not None
+    assert 18 * 60 < found < 25 * 60
+
+
+def test_who_is_away_at_times_is_found_fast_when_it_hangs_while_it_is_there() -> None:
+    """Ten minutes without a member every hour are its habit; a hang is not."""
+    partition = followed().healthy(60)
+    for _ in range(5):
+        partition.presence = Presence.NOBODY
+        partition.silent_for(10)
+        partition.presence = Presence.THERE
+        partition.healthy(50)
+    before = len(partition.seen)
+    partition.presence = Presence.NOBODY
+    partition.silent_for(10)
+    partition.presence = Presence.THERE
+    partition.healthy(50)
+    assert set(partition.seen[before:]) == {"OK"}
+    found = partition.silent(30)
+    assert found is not None
+    assert found <= 120
+
+
+def test_consumers_that_assign_partitions_to_themselves_are_no_absentees() -> None:
+    """Their group is empty, and some collector may say so."""
+    partition = followed(Presence.NOBODY).healthy(60, every=60)
+    assert always_ok(partition)
+    assert partition.silent(30) == pytest.approx(100, abs=10)
+
+
+def test_who_goes_on_without_being_a_member_is_no_absentee() -> None:
+    partition = followed().healthy(60)
+    partition.presence = Presence.NOBODY
+    partition.healthy(30)
+    assert always_ok(partition)
+    assert partition.silent(30) == FOUND
+
+
+def test_nobody_knows_whether_somebody_is_there() -> None:
+    """The state comes and goes itself, as where a right is missing at times."""
+    partition = followed().healthy(60)
+    for presence in (Presence.UNKNOWN, Presence.NOBODY, Presence.UNKNOWN, Presence.THERE) * 5:
+        partition.presence = presence
+        partition.healthy(1)
+    assert always_ok(partition)
+    assert partition.silent(30) == FOUND
+
+
+def test_each_partition_has_its_groups_members() -> None:
+    """Judged together as alone."""
+    presences = [Presence.THERE, Presence.NOBODY, Presence.REBALANCING, Presence.UNKNOWN]
+    alone = [Followed() for _ in presences]
+    together = Track.empty(len(presences))
+    rows = np.arange(len(presences))
+    for step in range(900):
+        for partition, presence in zip(alone, presences, strict=True):
+            partition.presence = presence if step % 300 > 200 else Presence.THERE
+            partition.tick(50, read=None if step % 300 > 210 else ALL)
+        sighting = Sighting(
+            at=alone[0].now,
+            committed=np.array([one.committed for one in alone]),
+            committed_at=np.array([one.committed_at for one in alone]),
+            commits=np.full(len(alone), int(step % 300 <= 210)),
+            log_end=np.array([one.end for one in alone]),
+            presence=np.array([int(one.presence) for one in alone]),
+        )
+        see(together, rows, sighting)
+        for row, one in enumerate(alone):
+            assert together.marks[:, row].tolist() == one.track.marks[:, 0].tolist()
