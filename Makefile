@@ -74,6 +74,7 @@ docs: setup ## Generate docs/ from the code
 	@$(BIN)/python -m warren.reference
 	@$(BIN)/python -m warren_api.reference
 	@$(BIN)/python -m warren_archiver.reference
+	@$(BIN)/python benchmarks/detection_plots.py
 
 clean: ## Remove everything that was installed or written here
 	@rm -rf $(VENV) .warren .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
