@@ -23,6 +23,7 @@ from warren_cli.main import app
         (["--to", "tomorrow"], "--to"),
         (["--from", "2026-11-22", "--to", "2026-11-21"], "--from"),
         (["--group", "("], "--group"),
+        (["--labels", "/none.toml"], "--labels"),
     ],
 )
 def test_the_option_that_is_wrong_is_named(

@@ -142,6 +142,22 @@ def test_after_the_kills_tables_equal_their_topics_and_the_report_a_recount(
     assert {("demo", group) for group in IN_TROUBLE} <= expected.keys()
 
 
+def test_what_was_told_fits_what_is_known_to_be_wrong(
+    warren: Running, pytestconfig: pytest.Config
+) -> None:
+    """The demo's groups play what their labels say, but for one that comes and goes."""
+    labels = pytestconfig.rootpath / "deploy/local/warren_local/demo/labels.toml"
+    only = ("--last", "90s", "--group", "^demo-[^r]", "--labels", str(labels))
+    ran = warren.command("replay", *only, "--policy", "progress", "--json")
+    assert ran.returncode == 0, ran.stderr
+    scores = json.loads(ran.stdout)["labels"]
+    told = scores["published"]
+    assert (told["faults"], told["false"]) == (5, 0)
+    assert told["recall"] == 1.0
+    assert told["told"] > 0.9
+    assert scores["replayed"]["faults"] == 5
+
+
 def test_pages_link_reports_that_are_written_meanwhile(warren: Running) -> None:
     link = "/reports/last-day.html"
     eventually(lambda: link in warren.get("/").text, timeout=240, message="the page links it")

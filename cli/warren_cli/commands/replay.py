@@ -62,6 +62,13 @@ def replay(
             help="Instead: how often groups would have broken the [[objectives]] of this file",
         ),
     ] = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Also: how well that fits the [[fault]] of this file, what was really wrong",
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table")] = False,
 ) -> None:
     """Judge archived events again, by other settings or the same: what would have been told.
@@ -71,6 +78,7 @@ def replay(
     """
     from warren_archiver.lake.lake import Lake
     from warren_archiver.replay import shown, tables
+    from warren_archiver.replay.labels import labels_in, scored
     from warren_archiver.replay.replay import SETTLE_MS, Archived, newest_ms
     from warren_archiver.replay.what_if import changed, objectives_in
     from warren_archiver.report.period import Period, parse_length, parse_moment
@@ -83,6 +91,7 @@ def replay(
     if start_ms is not None and end_ms is not None:
         _check_order(start_ms, end_ms)
     asked = [] if objectives is None else objectives_in(objectives)
+    known = None if labels is None else labels_in(labels)
     changed(load_settings(config), set_ or [], policy)  # told before anything is downloaded
     settings = spark_settings(config)
     other = changed(settings, set_ or [], policy)
@@ -103,12 +112,19 @@ def replay(
             _tell(found, shown.render_suggestions(found), as_json)
             return
         made = archived.compared(other)
+        told = made.published, made.replayed
+        groups = archived.groups() if known else []
+        scores = [scored(one, groups, known, made.period) for one in told] if known else []
         lake = Lake.at(settings.archiver.path)
         run = tables.write(spark, lake, made, {"set": assignments, "group": group}, clock)
     if as_json:
-        typer.echo(json.dumps({"run": run, "set": assignments, **shown.as_json(made)}))
+        beside = {"labels": shown.scores_as_json(*scores)} if scores else {}
+        said = {"run": run, "set": assignments, **shown.as_json(made), **beside}
+        typer.echo(json.dumps(said))
     else:
         output_console().print(shown.render(made))
+        if scores:
+            output_console().print(shown.render_scores(*scores))
 
 
 def _tell(found: Sequence[Broken | Suggestion], shown: RenderableType, as_json: bool) -> None:

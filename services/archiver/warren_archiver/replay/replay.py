@@ -27,7 +27,7 @@ from warren.settings import (
 )
 
 from warren_archiver.errors import NothingArchived
-from warren_archiver.judging.groups import End, Evaluation
+from warren_archiver.judging.groups import End, Evaluation, key_of
 from warren_archiver.judging.partitions import Values, judged, source_of
 from warren_archiver.lake.contract_view import accepted
 from warren_archiver.lake.lake import Lake
@@ -146,6 +146,13 @@ class Archived:
         rows = judged(events, None, book, _CHANGE, _change_row).collect()
         changes = [Change((row[0], row[1]), *row[2:]) for row in rows]
         return incidents(changes, self.period.start_ms, self.period.end_ms)
+
+    def groups(self) -> list[GroupKey]:
+        """All of which something was observed in the period."""
+        rows = self._events.where(F.unix_millis("timestamp") >= self.period.start_ms)
+        keys = rows.select(F.col("key").cast("string")).distinct().collect()
+        found = (key_of(row[0].encode()) for row in keys if row[0] is not None)
+        return sorted(key for key in found if key is not None)
 
     def suggested(self) -> list[Suggestion]:
         """For each noisy group, what would silence it."""

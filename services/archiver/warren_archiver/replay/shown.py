@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict
 from statistics import median
 
 from rich.console import Group
@@ -13,6 +14,7 @@ from warren.words import duration, utc
 
 from warren_archiver.replay.broken import Broken
 from warren_archiver.replay.incidents import FLAP_MS, GroupKey, Incident, Pair
+from warren_archiver.replay.labels import Score
 from warren_archiver.replay.replay import Replay
 from warren_archiver.replay.suggestions import NOISE, Suggestion
 from warren_archiver.report.period import Period
@@ -83,6 +85,49 @@ def render_suggestions(found: Sequence[Suggestion]) -> Group | Text:
         table.add_row(one.cluster, one.group, str(one.flaps), str(one.lasting), change, later)
     overrides = [text for one in found if (text := one.override()) is not None]
     return Group(table, Text(), *(Text(text) for text in overrides))
+
+
+def render_scores(published: Score, replayed: Score) -> Table:
+    """How well what was told, and what would have been, fits what is labelled."""
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column("BESIDE THE LABELS")
+    for name in (
+        "faults",
+        "found",
+        "false",
+        "precision",
+        "recall",
+        "F1",
+        "delay",
+        "told",
+        "flaps/100 h",
+    ):
+        table.add_column(name, justify="right")
+    for name, score in (("as told", published), ("as it would have been", replayed)):
+        delay = score.delay_median_ms
+        table.add_row(
+            name,
+            *map(str, (score.faults, score.found, score.false)),
+            *(f"{share:.2f}" for share in (score.precision, score.recall, score.f1)),
+            "" if delay is None else duration(delay),
+            f"{100 * score.told:.0f} %",
+            f"{score.flaps_per_100_h:.1f}",
+        )
+    return table
+
+
+def scores_as_json(published: Score, replayed: Score) -> dict[str, object]:
+    """By `published` and `replayed`."""
+    both = {"published": published, "replayed": replayed}
+    return {
+        name: {
+            **asdict(score),
+            "precision": score.precision,
+            "recall": score.recall,
+            "f1": score.f1,
+        }
+        for name, score in both.items()
+    }
 
 
 def as_json(replay: Replay) -> dict[str, object]:
