@@ -16,6 +16,7 @@ CauseName = Literal[
     "too_slow",  # consumes less than is produced
     "producer_burst",  # more is produced than shortly before
     "late",  # consumes what is produced, and does not catch up
+    "catching_up",  # consumes more than is produced, and is not there yet
     "rebalance_loop",
     "flapping",  # well and not well by turns
     "unowned_partitions",

@@ -1,4 +1,4 @@
-"""Causes of a group that moves and falls behind: how fast it consumes, and what is produced."""
+"""Causes of a group that moves and is behind: how fast it consumes, and what is produced."""
 
 from __future__ import annotations
 
@@ -33,15 +33,16 @@ class Pace(NamedTuple):
 
 
 def pace_cause(facts: Facts) -> Cause | None:
-    """Only where all that is bad falls behind while it moves."""
+    """Only where all that is bad is behind while it moves."""
     pace = _pace(facts) if facts.worst is Status.WARN else None
     if pace is None or pace.consumed <= 0:
         return None
     if pace.produced > pace.consumed * SAME:
         return _burst(facts, pace) or _too_slow(facts, pace)
-    if pace.produced * SAME >= pace.consumed and pace.lag > LATE_S * pace.produced:
-        return _late(facts, pace)
-    return None
+    if pace.lag <= LATE_S * pace.produced:
+        return None
+    is_faster = pace.consumed > pace.produced * SAME
+    return _catching_up(facts, pace) if is_faster else _late(facts, pace)
 
 
 def _pace(facts: Facts) -> Pace | None:
@@ -125,6 +126,20 @@ def _late(facts: Facts, pace: Pace) -> Cause:
         f"{records(pace.lag)} that it is behind{late}",
         "add consumers until it has caught up",
         pace,
+        freshness_ms=facts.late_ms,
+    )
+
+
+def _catching_up(facts: Facts, pace: Pace) -> Cause:
+    late = f", {duration(facts.late_ms)} late" if facts.late_ms else ""
+    at = facts.now_ms + round(pace.lag * 1000 / (pace.consumed - pace.produced))
+    return _cause(
+        "catching_up",
+        f"{records(pace.lag)} behind{late}: consumes {rate(pace.consumed)}, of "
+        f"{rate(pace.produced)} produced, and has caught up at {utc(at)}",
+        "nothing, if that is soon enough; else add consumers for a while",
+        pace,
+        caught_up_at=at,
         freshness_ms=facts.late_ms,
     )
 

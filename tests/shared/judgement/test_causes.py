@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from support.freshness_events import WELL as WELL_OFF
 from support.freshness_events import Row, freshness_event, late
-from support.offset_events import NOW, At, offset_event
+from support.offset_events import NOW, At, Judge, offset_event
 from warren.contracts import (
     Cause,
     CauseName,
@@ -305,6 +305,28 @@ def test_too_slow_says_how_much_is_missing() -> None:
     assert cause.name == "too_slow"
     assert cause.sentence == "consumes 10/s of 40/s produced: needs 4.0 times as much"
     assert (cause.evidence.consumed_per_s, cause.evidence.produced_per_s) == (10.0, 40.0)
+
+
+def test_who_catches_up_says_until_when() -> None:
+    """Twenty minutes away, and then twice as fast as the log grows."""
+    group, away, minutes = Judge(Rules(policy="progress")), range(60, 300), 360
+    committed, causes = 0, []
+    for look in range(minutes):  # of 5 s each
+        log_end = 50 * look
+        moves = look not in away
+        committed = min(committed + 100, log_end) if moves else committed
+        seen = At(committed, NOW + 5_000 * look, log_end=log_end, commits=int(moves))
+        outcome = group.judged(offset_event(NOW + 5_000 * look, {"orders": {0: seen}}))
+        if outcome.lag.status == "WARN":
+            causes.append(outcome.lag.cause)
+    names = [cause.name for cause in causes if cause]
+    begun = names.index("catching_up")  # while the silence is half of the window it has no pace
+    assert set(names[:begun]) <= {"unknown"}
+    assert set(names[begun:]) == {"catching_up"}
+    first = next(cause for cause in causes if cause and cause.name == "catching_up")
+    assert "behind: consumes 20/s, of 10/s produced, and has caught up at " in first.sentence
+    caught_up_s = (first.evidence.caught_up_at or 0) / 1000 - NOW / 1000
+    assert caught_up_s == pytest.approx(5 * (300 + 240), rel=0.02)
 
 
 def test_a_topic_that_was_made_anew() -> None:

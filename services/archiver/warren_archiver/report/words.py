@@ -23,6 +23,7 @@ _OF_CAUSE = {
     "too_slow": "it consumes less than is produced: add consumers, or make each record cheaper",
     "producer_burst": "more was produced than usual: it may catch up by itself",
     "late": "it consumes what is produced and does not catch up: add consumers for a while",
+    "catching_up": "it consumes more than is produced: wait, or add consumers for a while",
     "rebalance_loop": "it rebalances again and again: look at max.poll.interval.ms",
     "flapping": "it is well and not well by turns: see how long its batches take",
     "unowned_partitions": "nobody owns some of its partitions: look at its assignor and members",
@@ -36,6 +37,9 @@ _OF_REASON = {
     "no_progress": "it commits the same offset again and again: look at the record after it",
     "rewind": "its offset went back: see who has reset it",
     "lag_not_shrinking": "its lag does not shrink: add consumers, or make each record cheaper",
+    "not_catching_up": "it does not catch up: add consumers for a while",
+    "catching_up": "it catches up: wait, or add consumers for a while",
+    "replaying": "it reads again what it had read: wait, if somebody meant that",
     "lag_growing": "its lag grows: add consumers, or make each record cheaper",
     "beyond_log_end": "it committed offsets that the log does not have: reset its offsets",
 }
