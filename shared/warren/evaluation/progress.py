@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from warren.contracts.status import Status
 from warren.evaluation.track import Mark, Track
-from warren.evaluation.usual import caught_up_lag, explained_lag, patience_ms
+from warren.evaluation.usual import REPEATED, caught_up_lag, explained_lag, patience_ms
 from warren.evaluation.windows import Bools, Int64
 
 # A rewind is told as such for so long; who then reads on replays.
@@ -78,5 +78,5 @@ def is_replaying(track: Track, now_ms: int | Int64) -> Bools:
 def _keeps_committing(track: Track, now_ms: int | Int64, patience: Int64) -> Bools:
     marks = track.marks
     recent = now_ms - marks[Mark.COMMIT_SEEN_AT] <= patience
-    keeps: Bools = (marks[Mark.REPEATS] >= 2) & (marks[Mark.COMMIT_SEEN_AT] >= 0) & recent
+    keeps: Bools = (marks[Mark.REPEATS] >= REPEATED) & (marks[Mark.COMMIT_SEEN_AT] >= 0) & recent
     return keeps

@@ -12,6 +12,8 @@ from warren.evaluation.windows import Bools, Int64
 LEAST_WAIT_MS = 40_000
 # until enough waits have been seen,
 UNLEARNT_WAIT_MS = 5 * 60_000
+# or of members that are this new,
+NEW_MS = 10 * 60_000
 # of a partition that was not seen to advance yet, whose last commit may be as old as a batch's,
 UNSEEN_WAIT_MS = 15 * 60_000
 BATCH_MS = 25 * 60_000
@@ -26,6 +28,8 @@ REGULAR_ROOM = 1.0
 REGULAR_ROOM_MS = 30_000
 # Who worked for less than this share of a long wait before the next one works in runs.
 RUN_SHARE = 4
+# So many commits of one offset are no silence.
+REPEATED = 2
 # Of the averages of the lag: quickly at least, and slowly so much more slowly.
 LAG_MS = 30_000
 SLOWER = 4
@@ -52,6 +56,8 @@ def patience_ms(marks: Int64, figures: Floats) -> Int64:
     rest = marks[Mark.REST]
     if rest.any():
         least = np.where(_rests_again(marks, figures), np.maximum(BATCH_MS, rest * 4 // 3), least)
+    if (new := _is_new(marks)).any():
+        least = np.where(new, np.maximum(least, UNLEARNT_WAIT_MS), least)
     pause, goes = marks[[Mark.PAUSE, Mark.GOES]]
     if goes.any():
         # Who waits long without members need not with them, but may have gone since one looked.
@@ -71,6 +77,17 @@ def patience_ms(marks: Int64, figures: Floats) -> Int64:
     if (gone >= 0).any():
         patience = np.minimum(patience, _until_gone_ms(marks))
     return patience
+
+
+def _is_new(marks: Int64) -> Bools:
+    """[partition] its members have been known for a short time only, and are there: one that does
+    not commit just now may do so again soon.
+    """
+    waits, there = marks[[Mark.WAITING_SINCE, Mark.THERE_SINCE]]
+    new: Bools = (there >= 0) & (waits >= 0) & (waits - there < NEW_MS)
+    if new.any():
+        new &= (marks[Mark.REPEATS] < REPEATED) & ~was_absent(marks)
+    return new
 
 
 def longest_wait(marks: Int64) -> Int64:

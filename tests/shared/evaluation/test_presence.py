@@ -102,6 +102,21 @@ def test_a_new_version_is_no_crash() -> None:
     assert always_ok(partition)
 
 
+def test_a_batch_that_was_met_at_work_may_rest_while_its_member_is_there() -> None:
+    """Twenty seconds of work in four minutes. Who has gone, or loops, is found at once."""
+    batch = followed()
+    for _ in range(5):
+        batch.healthy(1 / 3)
+        batch.silent_for(11 / 3)
+    assert always_ok(batch)
+    hangs, gone, loops = (followed().healthy(5) for _ in range(3))
+    assert hangs.silent(10) == pytest.approx(300 + TICK, abs=TICK)
+    gone.presence = Presence.NOBODY
+    assert gone.silent(10) == FOUND
+    seconds = next(n for n in range(1, 200) if loops.tick(50, read=0) != "OK") * TICK
+    assert seconds == FOUND
+
+
 def test_a_job_that_comes_and_goes_is_well() -> None:
     """A run of two minutes every twenty; away between them, which is told of once."""
     partition = followed()
