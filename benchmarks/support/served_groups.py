@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpx
-import uvicorn
 from warren.clock import SystemClock
 from warren.contracts import MINUTE_MS, FreshnessEvent, LagEvent, TrendEvent, group_key
 from warren.settings import Settings
@@ -21,10 +20,11 @@ from warren_api.garbage import collect_seldom
 from warren_api.home.asking import AskedOnTopics
 from warren_api.home.forgetting import ForgetRequests
 from warren_api.http.access import Access
-from warren_api.http.connections import AT_ONCE, LARGEST_HEAD, Connections, most_connections
+from warren_api.http.serving import HttpServer
 from warren_api.model.feed_state import FeedState
 from warren_api.model.past import Past
 from warren_api.model.read_model import ReadModel
+from warren_api.server import listen
 from warren_local.ports import free_port
 
 CLUSTER = "bench"
@@ -195,7 +195,7 @@ def _wait_until_ready(api: ServedApi, process: Any) -> None:
 
 
 def _serve(load: GroupLoad, port: int, api: dict[str, object]) -> None:
-    settings, clock = Settings.model_validate({"api": api}), SystemClock()
+    settings, clock = Settings.model_validate({"api": {"port": port, **api}}), SystemClock()
     model = ReadModel(settings.api.history)
     collect_seldom()
     for number in range(load.groups):
@@ -212,18 +212,8 @@ def _serve(load: GroupLoad, port: int, api: dict[str, object]) -> None:
         AskedOnTopics(settings.home),
     )
     app = create_app(context, Access(settings.api, is_loopback=True))
-    connections = Connections(most_connections(settings.api.connections), clock)
-    config = uvicorn.Config(
-        app,
-        host="127.0.0.1",
-        port=port,
-        http=connections.protocol,  # type: ignore[arg-type]  # it makes one, as a class does
-        backlog=AT_ONCE,
-        h11_max_incomplete_event_size=LARGEST_HEAD,
-        log_config=None,
-        access_log=False,
-    )
-    uvicorn.Server(config).run()
+    with listen(settings.api) as listener:
+        HttpServer(app, settings.api, clock).run([listener])
 
 
 def _feed(load: GroupLoad, model: ReadModel) -> None:

@@ -11,9 +11,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 import httpx
-import uvicorn
 from support.waiting import eventually
-from warren.clock import ManualClock
+from warren.clock import ManualClock, SystemClock
 from warren.contracts import (
     Acknowledgement,
     FreshnessEvent,
@@ -32,6 +31,7 @@ from warren_api.app import create_app
 from warren_api.context import ApiContext, Asking
 from warren_api.home.forgetting import ForgetRequests
 from warren_api.http.access import Access
+from warren_api.http.serving import HttpServer
 from warren_api.model.feed_state import FeedState
 from warren_api.model.read_model import ReadModel
 from warren_api.server import listen
@@ -325,8 +325,7 @@ class Api:
 @contextmanager
 def served(api: Api, port: int = 0) -> Iterator[str]:
     """The application, listening: its address. Streams end with it. 0: a port of its own."""
-    config = uvicorn.Config(api.app, log_config=None, lifespan="off", ws="none")
-    server = uvicorn.Server(config)
+    server = HttpServer(api.app, api.api, SystemClock())
     with listen(ApiSettings(port=port)) as listener:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+import signal
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -11,7 +12,7 @@ import httpx
 import pytest
 from api.api_process import NOBODY, Service, Start
 from support.waiting import eventually
-from warren_api.http.connections import BODY_SECONDS, HEAD_SECONDS
+from warren_api.http.connections import AT_ONCE, BODY_SECONDS, HEAD_SECONDS
 
 HALF = b"GET /burrow/admin HTTP/1.1\r\nHost: localhost\r\nX-Slow: "
 MANY = 2000
@@ -68,6 +69,21 @@ def test_half_sent_requests_stop_nobody(start: Start) -> None:
     written = service.log.read_text()[size:]
     assert written.count("connections closed") <= 2
     assert len(written) < 20_000, "who is slow cannot fill the log"
+
+
+def test_who_comes_while_the_loop_is_busy_is_let_wait_and_not_sent_away(start: Start) -> None:
+    """Whoever the system has no room for comes again a second later at the earliest."""
+    service = start(NOBODY)
+    service.address()
+    assert service.get("/burrow/admin").text == "GOOD"  # it accepts already
+    with files(MANY + USUAL_FILES), ExitStack() as closing:
+        service.process.send_signal(signal.SIGSTOP)
+        try:
+            clients = [closing.enter_context(connect(service)) for _ in range(10 * AT_ONCE)]
+        finally:
+            service.process.send_signal(signal.SIGCONT)
+        clients[-1].sendall(b"GET /burrow/admin HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert clients[-1].recv(4096).startswith(b"HTTP/1.1 200")
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from warren_api.http.access import Access, AccessControl
 from warren_api.http.errors import Errors
 from warren_api.http.headers import ResponseHeaders
 from warren_api.http.limits import RequestLimits
+from warren_api.http.places import InLine, Places
 from warren_api.http.raw_path import RawPathRouting
 from warren_api.http.request_metrics import RequestMetrics
 from warren_api.http.revalidation import Revalidation
@@ -51,6 +52,7 @@ def create_app(context: ApiContext, access: Access) -> FastAPI:
     app.add_middleware(SharedFragments, state=context.shown_state, clock=context.clock)
     app.add_middleware(AccessControl, access=access, refusal=errors.refusal)
     app.add_middleware(RequestLimits, refusal=errors.refusal)
+    app.add_middleware(InLine, places=Places(), refusal=errors.refusal)
     if context.settings.api.cors_origins:
         app.add_middleware(
             CORSMiddleware,

@@ -12,7 +12,6 @@ from uuid import uuid4
 
 import structlog
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
-from starlette.concurrency import run_in_threadpool
 from warren.contracts import LONGEST_SILENCE_MS, Acknowledgement, NotificationTest, Silence
 from warren.contracts.silence import Expression, Person, Why
 from warren.patterns import searcher
@@ -113,7 +112,7 @@ def _named(caller: str) -> str:
 
 
 async def _write(context: ApiContext, silence: Silence) -> None:
-    await run_in_threadpool(context.asking.silence, silence)
+    await asyncio.to_thread(context.asking.silence, silence)
     log.info("silence", **silence.model_dump(exclude={"v"}))
     await _shown(lambda: context.model.silences.silence(silence.id) == silence)
 
@@ -130,7 +129,7 @@ async def acknowledge(
         why=wanted.why,
         at=context.clock.now_ms(),
     )
-    await run_in_threadpool(context.asking.acknowledge, acknowledgement)
+    await asyncio.to_thread(context.asking.acknowledge, acknowledgement)
     log.info("incident acknowledged", **acknowledgement.model_dump(exclude={"v"}))
     found = context.model.silences.acknowledgement
     await _shown(lambda: found(incident.id) == acknowledgement)
@@ -145,14 +144,14 @@ async def test_route(context: ApiContext, wanted: NewTest, caller: str) -> Notif
         by=wanted.by or _named(caller),
         at=context.clock.now_ms(),
     )
-    await run_in_threadpool(context.asking.test, test)
+    await asyncio.to_thread(context.asking.test, test)
     log.info("route to be tried out", route=test.route, by=test.by, id=test.id)
     return test
 
 
 async def withdraw(context: ApiContext, incident_id: str) -> None:
     """Nobody looks after it any more. Raises KafkaError."""
-    await run_in_threadpool(context.asking.withdraw, incident_id)
+    await asyncio.to_thread(context.asking.withdraw, incident_id)
     log.info("acknowledgement withdrawn", incident_id=incident_id)
     await _shown(lambda: context.model.silences.acknowledgement(incident_id) is None)
 

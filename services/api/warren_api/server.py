@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import signal
 import socket
 import ssl
-from collections.abc import Iterator
 from dataclasses import replace
 from ipaddress import ip_address
 
 import structlog
-import uvicorn
 from warren.clock import SystemClock
 from warren.errors import SettingsError
 from warren.metrics import api as metrics
@@ -27,20 +24,10 @@ from warren_api.home.feed import Feed
 from warren_api.home.forgetting import ForgetRequests
 from warren_api.home.past_feed import PastFeed
 from warren_api.http.access import Access
-from warren_api.http.connections import AT_ONCE, LARGEST_HEAD, Connections, most_connections
+from warren_api.http.serving import LISTEN_BACKLOG, HttpServer
 from warren_api.model.read_model import ReadModel
 
 log = structlog.get_logger(__name__)
-
-SHUTDOWN_SECONDS = 5
-
-
-class _Server(uvicorn.Server):
-    """uvicorn without its own signal handling, which would end the process by the signal."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
 
 
 def listen(api: ApiSettings) -> socket.socket:
@@ -58,7 +45,7 @@ def listen(api: ApiSettings) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind(address)
-        listener.listen(2048)
+        listener.listen(LISTEN_BACKLOG)
     except OSError as error:
         listener.close()
         raise SettingsError(
@@ -123,24 +110,7 @@ async def _serve(settings: Settings, access: Access, listener: socket.socket) ->
         AskedOnTopics(settings.home),
     )
     app = create_app(context, access)
-    connections = Connections(most_connections(settings.api.connections), clock)
-    server = _Server(
-        uvicorn.Config(
-            app,
-            http=connections.protocol,  # type: ignore[arg-type]  # it makes one, as a class does
-            ws="none",
-            backlog=AT_ONCE,
-            h11_max_incomplete_event_size=LARGEST_HEAD,
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            lifespan="off",
-            timeout_graceful_shutdown=SHUTDOWN_SECONDS,
-            ssl_certfile=settings.api.tls_certificate or None,
-            ssl_keyfile=settings.api.tls_key or None,
-            ssl_keyfile_password=settings.api.tls_key_password.get_secret_value() or None,
-        )
-    )
+    server = HttpServer(app, settings.api, clock)
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     host, port = listener.getsockname()[:2]

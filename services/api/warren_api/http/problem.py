@@ -80,6 +80,11 @@ class ProblemKind(Enum):
         "As many clients follow /api/v1/events as api.event_streams allows. Close some, or raise "
         "the setting.",
     )
+    BUSY = _Kind(
+        503,
+        "Busy",
+        "More requests wait to be answered than Warren lets wait. Ask again a little later.",
+    )
     TOKEN_NEEDED = _Kind(
         401,
         "Token needed",

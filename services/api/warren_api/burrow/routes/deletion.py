@@ -10,7 +10,6 @@ from contextlib import suppress
 
 import structlog
 from fastapi import APIRouter, Request, Response
-from starlette.concurrency import run_in_threadpool
 from warren.errors import KafkaError
 
 from warren_api.burrow.answers import ADMIN, answer, error_response
@@ -55,7 +54,7 @@ async def _forget(context: ApiContext, cluster: str, group: str, topics: list[st
     if view is None or not _has(context, cluster, group, topics):
         return
     until = max(context.clock.now_ms(), view.event.evaluated_at)
-    await run_in_threadpool(context.forget, cluster, group, topics, until)
+    await asyncio.to_thread(context.forget, cluster, group, topics, until)
     log.info("group removed until its next commit", cluster=cluster, group=group, topics=topics)
     with suppress(TimeoutError):
         async with asyncio.timeout(EFFECT_SECONDS):

@@ -1,0 +1,119 @@
+"""How many requests are worked on at a time: the others wait in line, health checks never do.
+
+Threads that work share one interpreter lock, and the event loop stands in line for it with them; a
+thousand requests that come at once would keep the loop busy until all are answered. So few are
+begun in one turn of the loop, and few are worked on together.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from http import HTTPStatus
+
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from warren_api.http.access import OPEN_PATHS, READING
+from warren_api.http.errors import Refusal
+from warren_api.http.problem import ProblemKind
+
+PLACES = 4
+LONGEST_LINE = 1000
+RETRY_SECONDS = 5
+_BODY_HEADERS = (b"content-length", b"transfer-encoding")
+
+
+class Places:
+    """Used by the event loop only."""
+
+    def __init__(self, places: int = PLACES, longest_line: int = LONGEST_LINE) -> None:
+        self._free = places
+        self._longest_line = longest_line
+        self._line: deque[asyncio.Future[None]] = deque()
+
+    async def take(self) -> bool:
+        """Waits for one; False, at once, where too many wait already."""
+        if self._free:
+            self._free -= 1
+            return True
+        if len(self._line) >= self._longest_line:
+            return False
+        mine = asyncio.get_running_loop().create_future()
+        self._line.append(mine)
+        try:
+            await mine
+        except asyncio.CancelledError:
+            if not mine.cancelled():  # it had been handed over already
+                self.give_back()
+            raise
+        return True
+
+    def give_back(self) -> None:
+        """In the next turn of the loop: an answer that needs no waiting takes its place for all of
+        this one, so that clients who ask for health are heard between two.
+        """
+        asyncio.get_running_loop().call_soon(self._hand_over)
+
+    def _hand_over(self) -> None:
+        while self._line:
+            first = self._line.popleft()
+            if not first.done():
+                first.set_result(None)
+                return
+        self._free += 1
+
+
+class InLine:
+    """ASGI middleware. A place is had until an answer begins: who takes it slowly keeps none, and
+    what waits for the home cluster, as everything does that changes something, neither.
+    """
+
+    def __init__(self, app: ASGIApp, places: Places, refusal: Refusal) -> None:
+        self._app = app
+        self._places = places
+        self._refusal = refusal
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"] in OPEN_PATHS:
+            await self._app(scope, receive, send)
+            return
+        if not await self._places.take():
+            detail = "Too many requests wait to be answered."
+            headers = {"Retry-After": str(RETRY_SECONDS)}
+            await self._refusal(scope, ProblemKind.BUSY, detail, headers)(scope, receive, send)
+            return
+        has_place = True
+
+        def leave() -> None:
+            nonlocal has_place
+            if has_place:
+                has_place = False
+                self._places.give_back()
+
+        async def send_and_leave(message: Message) -> None:
+            leave()  # before: sending waits for the client
+            await send(message)
+
+        if scope["method"] not in READING:
+            leave()
+        try:
+            if all(name not in _BODY_HEADERS for name, _ in scope["headers"]):
+                first = await receive()  # at once, for there is no body to wait for
+                if first["type"] == "http.disconnect":  # it went while it waited
+                    await Response(status_code=HTTPStatus.BAD_REQUEST)(scope, receive, send)
+                    return
+                receive = _after(first, receive)
+            await self._app(scope, receive, send_and_leave)
+        finally:
+            leave()
+
+
+def _after(first: Message, receive: Receive) -> Receive:
+    """What is received from now on, `first` once more before it."""
+    messages = [first]
+
+    async def receive_next() -> Message:
+        return messages.pop() if messages else await receive()
+
+    return receive_next

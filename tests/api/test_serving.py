@@ -1,0 +1,46 @@
+"""What the process gives to those who ask."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx
+import pytest
+from api.served_api import Api, served
+from support.waiting import eventually
+from warren_api.http.serving import THREADS
+from warren_api.metrics import routes as metrics_route
+
+
+def test_few_threads_write_for_clients_who_have_begun_to_take_theirs(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of them stands in line for the interpreter, and the event loop among them."""
+    counting, at_once, most, may_end = threading.Lock(), 0, 0, threading.Event()
+
+    def slow_series(*_: Any, **__: Any) -> Iterator[bytes]:
+        nonlocal at_once, most
+        with counting:
+            at_once += 1
+            most = max(most, at_once)
+        assert may_end.wait(60)
+        with counting:
+            at_once -= 1
+        yield b"slow 1\n"
+
+    monkeypatch.setattr(metrics_route, "scrape", slow_series)
+    plain = {"Accept-Encoding": "identity"}
+    count = 3 * THREADS
+    with served(api) as address, ThreadPoolExecutor(count) as clients:
+        asked = [
+            clients.submit(httpx.get, f"{address}/metrics", headers=plain, timeout=60)
+            for _ in range(count)
+        ]
+        eventually(lambda: most >= THREADS, message="all threads write")
+        assert httpx.get(f"{address}/burrow/admin", timeout=60).text == "GOOD"
+        may_end.set()
+        assert all(scraped.result().text.endswith("slow 1\n") for scraped in asked)
+    assert most == THREADS
