@@ -79,7 +79,7 @@ def test_who_comes_while_the_loop_is_busy_is_let_wait_and_not_sent_away(start: S
     with files(MANY + USUAL_FILES), ExitStack() as closing:
         service.process.send_signal(signal.SIGSTOP)
         try:
-            clients = [closing.enter_context(connect(service)) for _ in range(10 * AT_ONCE)]
+            clients = [closing.enter_context(connect(service)) for _ in range(4 * AT_ONCE)]
         finally:
             service.process.send_signal(signal.SIGCONT)
         clients[-1].sendall(b"GET /burrow/admin HTTP/1.1\r\nHost: localhost\r\n\r\n")

@@ -25,7 +25,7 @@ HEAD_SECONDS = 5.0  # for request line and headers
 BODY_SECONDS = 10.0
 WRITE_SECONDS = 30.0  # without the client taking anything of an answer that waits for it
 LARGEST_HEAD = 32 * 1024  # bytes
-AT_ONCE = 32  # connections accepted in one go, before any of them can give way
+AT_ONCE = 128  # connections accepted in one go, before any of them can give way
 RESERVED = 128  # file descriptors for all else: Kafka, files
 TELL_EVERY = 60.0  # seconds between lines about connections that were closed
 
