@@ -30,10 +30,10 @@ from rich.console import Console
 from support.measuring import kafka
 from warren.clock import SystemClock
 from warren.contracts.topics import OFFSETS
+from warren.history.reader_options import reader_options
 from warren.log import configure
 from warren.settings import ArchiverSettings, LogSettings, Settings
 from warren_archiver.lake.lake import Lake
-from warren_archiver.lake_options import reader_options
 from warren_archiver.session import open_session
 from warren_archiver.silver.catalogue import POSITIONS
 from warren_archiver.streaming.archive import archive

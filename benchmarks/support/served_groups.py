@@ -21,6 +21,7 @@ from warren_api.home.asking import AskedOnTopics
 from warren_api.home.forgetting import ForgetRequests
 from warren_api.http.access import Access
 from warren_api.http.serving import HttpServer
+from warren_api.model.archive import Archive
 from warren_api.model.feed_state import FeedState
 from warren_api.model.past import Past
 from warren_api.model.read_model import ReadModel
@@ -210,6 +211,7 @@ def _serve(load: GroupLoad, port: int, api: dict[str, object]) -> None:
         clock,
         ForgetRequests(settings.home).forget,
         AskedOnTopics(settings.home),
+        Archive(settings.archiver),
     )
     app = create_app(context, Access(settings.api, is_loopback=True))
     with listen(settings.api) as listener:

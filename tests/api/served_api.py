@@ -32,6 +32,7 @@ from warren_api.context import ApiContext, Asking
 from warren_api.home.forgetting import ForgetRequests
 from warren_api.http.access import Access
 from warren_api.http.serving import HttpServer
+from warren_api.model.archive import Archive
 from warren_api.model.feed_state import FeedState
 from warren_api.model.read_model import ReadModel
 from warren_api.server import listen
@@ -240,6 +241,7 @@ class Api:
     settings: Settings | None = None
     requests: ForgetRequests | None = None
     asking: Asking | None = None
+    archive: Archive | None = None
 
     def __post_init__(self) -> None:
         clusters = {name: ClusterSettings(bootstrap="broker:9092") for name in self.clusters}
@@ -253,6 +255,7 @@ class Api:
             self.clock,
             requests.forget,
             self.asking or Obeying(self.model),
+            self.archive or Archive(self.settings.archiver),
         )
         access = Access(self.settings.api, is_loopback=self.is_loopback)
         self.app = create_app(self.context, access)

@@ -59,9 +59,9 @@ def report(
     _make_room("--csv", csv, is_folder=True)
     _make_room("--parquet", parquet, is_folder=True)
     from warren.history.lake_tables import LakeTables
+    from warren.history.reader_options import reader_options
     from warren.log import configure
     from warren.settings_file import load_settings
-    from warren_archiver.lake_options import reader_options
     from warren_archiver.report import export, page, table
     from warren_archiver.report.make import report as make_report
 

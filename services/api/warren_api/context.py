@@ -11,6 +11,7 @@ from warren.contracts import Acknowledgement, NotificationTest, Silence
 from warren.settings import Settings
 from warren.silences import InForce
 
+from warren_api.model.archive import Archive
 from warren_api.model.cluster import ClusterView
 from warren_api.model.doubts import Doubts, doubts, group_doubts
 from warren_api.model.feed_state import FeedState
@@ -76,6 +77,7 @@ class ApiContext:
     clock: Clock
     forget: Forget
     asking: Asking
+    archive: Archive
 
     def notes(self) -> Notes:
         """Silences that hold at this moment, and who looks after what."""

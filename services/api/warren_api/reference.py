@@ -15,6 +15,7 @@ from warren_api.context import ApiContext
 from warren_api.home.asking import AskedOnTopics
 from warren_api.home.forgetting import ForgetRequests
 from warren_api.http.access import Access
+from warren_api.model.archive import Archive
 from warren_api.model.feed_state import FeedState
 from warren_api.model.read_model import ReadModel
 
@@ -29,6 +30,7 @@ def pages() -> dict[str, str]:
         SystemClock(),
         ForgetRequests(settings.home).forget,
         AskedOnTopics(settings.home),
+        Archive(settings.archiver),
     )
     access = Access(context.settings.api, is_loopback=True)
     return {"openapi.json": render(create_app(context, access).openapi())}

@@ -25,6 +25,7 @@ from warren_api.home.forgetting import ForgetRequests
 from warren_api.home.past_feed import PastFeed
 from warren_api.http.access import Access
 from warren_api.http.serving import LISTEN_BACKLOG, HttpServer
+from warren_api.model.archive import Archive
 from warren_api.model.read_model import ReadModel
 
 log = structlog.get_logger(__name__)
@@ -108,6 +109,7 @@ async def _serve(settings: Settings, access: Access, listener: socket.socket) ->
         clock,
         ForgetRequests(settings.home).forget,
         AskedOnTopics(settings.home),
+        Archive(settings.archiver),
     )
     app = create_app(context, access)
     server = HttpServer(app, settings.api, clock)
@@ -129,6 +131,7 @@ async def _serve(settings: Settings, access: Access, listener: socket.socket) ->
     await serving
     await asyncio.to_thread(feed.stop)
     await asyncio.to_thread(past.stop)
+    context.archive.close()
     log.info("stopped")
     if fatal:
         raise fatal[0]

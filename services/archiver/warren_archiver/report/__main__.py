@@ -12,13 +12,13 @@ from pathlib import Path
 from warren.clock import Clock, SystemClock
 from warren.errors import WarrenError
 from warren.history.lake_tables import LakeTables
+from warren.history.reader_options import reader_options
 from warren.log import configure
 from warren.report_files import REPORT_FILES
 from warren.settings import Settings
 from warren.settings_file import load_settings
 
 from warren_archiver.errors import NothingArchived
-from warren_archiver.lake_options import reader_options
 from warren_archiver.report.make import report
 from warren_archiver.report.page import render
 

@@ -69,12 +69,22 @@ def period(query: HistoryQuery, now: int) -> Period | Response:
     return whole
 
 
+def before_a_day(asked: Period, now: int) -> Period | None:
+    """Its whole steps that the model has forgotten, or partly; None where it has them all."""
+    known_from = now - DAY_MS + MINUTE_MS
+    end = min(known_from - known_from % asked.step + asked.step, asked.end)
+    return Period(asked.start, end, asked.step) if asked.start < known_from else None
+
+
 def router(context: ApiContext) -> APIRouter:
     routes = APIRouter(tags=["history"])
     past = context.model.past
 
-    def steps(cluster: str, asked: Period, found: Columns) -> dict[str, Any]:
+    def steps(
+        cluster: str, asked: Period, found: Columns, doubt: str | None = None
+    ) -> dict[str, Any]:
         """What all answers have in common, and the columns that were found."""
+        doubts = context.doubts().of(cluster)
         return {
             **found,
             "cluster": cluster,
@@ -82,7 +92,7 @@ def router(context: ApiContext) -> APIRouter:
             "to": asked.end,
             "step": asked.step,
             "at": asked.steps,
-            "doubts": context.doubts().of(cluster),
+            "doubts": doubts if doubt is None else [*doubts, doubt],
         }
 
     @routes.get(
@@ -93,7 +103,8 @@ def router(context: ApiContext) -> APIRouter:
     def group_history(
         cluster: Segment, group: Segment, query: Annotated[HistoryQuery, Query()]
     ) -> GroupHistory | Response:
-        """A consumer group minute by minute, the last 24 hours."""
+        """A consumer group minute by minute: the last 24 hours, and before, but for statuses and
+        members, as far as the archive goes."""
         if not_ready := starting(context):
             return not_ready
         if not context.model.group(cluster, group) and not context.model.unjudged(cluster, group):
@@ -104,8 +115,10 @@ def router(context: ApiContext) -> APIRouter:
         asked = period(query, context.clock.now_ms())
         if isinstance(asked, Response):
             return asked
-        found = past.group(cluster, group, *asked)
-        return GroupHistory(group=group, **steps(cluster, asked, found))
+        found, doubt = past.group(cluster, group, *asked), None
+        if older := before_a_day(asked, context.clock.now_ms()):
+            doubt = context.archive.group(found, cluster, group, *older)
+        return GroupHistory(group=group, **steps(cluster, asked, found, doubt))
 
     @routes.get(
         "/topics/{cluster}/{topic}/history",
@@ -115,7 +128,8 @@ def router(context: ApiContext) -> APIRouter:
     def topic_history(
         cluster: Segment, topic: Segment, query: Annotated[HistoryQuery, Query()]
     ) -> TopicHistory | Response:
-        """A topic minute by minute, the last 24 hours, as the groups that consume it saw it."""
+        """A topic minute by minute, as the groups that consume it saw it: the last 24 hours, and
+        what was produced before, as far as the archive goes."""
         if not_ready := starting(context):
             return not_ready
         if context.model.topics.topic(cluster, topic) is None:
@@ -126,8 +140,10 @@ def router(context: ApiContext) -> APIRouter:
         asked = period(query, context.clock.now_ms())
         if isinstance(asked, Response):
             return asked
-        found = past.topic(cluster, topic, *asked)
-        return TopicHistory(topic=topic, **steps(cluster, asked, found))
+        found, doubt = past.topic(cluster, topic, *asked), None
+        if older := before_a_day(asked, context.clock.now_ms()):
+            doubt = context.archive.topic(found, cluster, topic, *older)
+        return TopicHistory(topic=topic, **steps(cluster, asked, found, doubt))
 
     @routes.get(
         "/clusters/{cluster}/history",
