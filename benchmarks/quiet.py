@@ -1,4 +1,5 @@
-"""Whether Warren is silent beside groups that are well: its first start with default settings.
+"""Whether Warren is silent beside groups that are well: its first start, as new installations have
+it, or with another policy.
 
 50 healthy groups of real clients are at work (fast, slow, batches, transactions), new ones come
 every few seconds and old ones go; then Warren starts. Every status change and every notification
@@ -24,6 +25,7 @@ from support.healthy_groups import HABITS, HealthyGroups
 from support.measuring import kafka
 from support.service_process import ServiceProcess, running_service
 from support.topic_values import values
+from warren.evaluation import POLICIES
 
 NEW_EVERY = 5.0  # seconds
 MOST_NEW = 15  # at a time
@@ -40,7 +42,7 @@ def main() -> None:
             groups.start(HABITS[number % len(HABITS)])
         print(f"{arguments.groups} groups work for {arguments.before:g} s", file=sys.stderr)
         time.sleep(arguments.before)
-        config = closing.enter_context(_settings(bootstrap))
+        config = closing.enter_context(_settings(bootstrap, arguments.policy))
         services = Services(config, closing)
         watch(groups, services, arguments)
         result = {
@@ -62,6 +64,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--groups", type=int, default=50, help="that are there before Warren")
     parser.add_argument("--before", type=float, default=30, help="seconds before Warren starts")
     parser.add_argument("--seconds", type=float, default=600, help="how long to listen")
+    parser.add_argument("--policy", choices=list(POLICIES), default="progress")
     parser.add_argument("--kill", type=float, help="seconds after which a service is killed")
     return parser.parse_args()
 
@@ -136,8 +139,8 @@ class _Receiver(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def _settings(bootstrap: str) -> Iterator[str]:
-    """Default settings, and a webhook for whatever there is to tell."""
+def _settings(bootstrap: str, policy: str) -> Iterator[str]:
+    """Default settings but for that, and a webhook for whatever there is to tell."""
     with ThreadingHTTPServer(("127.0.0.1", 0), _Receiver) as server:
         Thread(target=server.serve_forever, daemon=True).start()
         try:
@@ -146,6 +149,8 @@ def _settings(bootstrap: str) -> Iterator[str]:
 bootstrap = "{bootstrap}"
 [clusters.quiet]
 bootstrap = "{bootstrap}"
+[evaluation]
+policy = "{policy}"
 [evaluator]
 data_dir = "evaluator"
 [[notifier.routes]]
