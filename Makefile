@@ -12,10 +12,11 @@ PYTEST_ARGS ?=
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 # Many tests wait for servers: four at a time, each worker with servers of its own.
 WORKERS ?= 4
+PROMETHEUS := deploy/prometheus
 # Hundreds of processes are started here: none compiles again what another one has compiled.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup run test browser alertmanager check format bench docs clean
+.PHONY: help setup run test browser alertmanager prometheus check format bench docs clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,7 +53,12 @@ alertmanager: ## Install Alertmanager, to which `make test` sends alerts (Debian
 	  command -v apt-get >/dev/null || { echo "warren: install Alertmanager, or name one in WARREN_TEST_ALERTMANAGER" >&2; exit 2; }; \
 	  $(SUDO) apt-get update -qq && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends prometheus-alertmanager >/dev/null; }
 
-check: setup ## Lint, format, types, lock and generated docs
+prometheus: ## Install Prometheus: promtool for `make check`, a server that `make test` has scrape Warren (Debian, Ubuntu)
+	@command -v promtool >/dev/null && command -v prometheus >/dev/null || { \
+	  command -v apt-get >/dev/null || { echo "warren: install Prometheus, or name one in WARREN_TEST_PROMETHEUS" >&2; exit 2; }; \
+	  $(SUDO) apt-get update -qq && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends prometheus >/dev/null; }
+
+check: setup ## Lint, format, types, lock, generated docs; alert rules where promtool is
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
@@ -62,6 +68,10 @@ check: setup ## Lint, format, types, lock and generated docs
 	@$(BIN)/python -m warren.reference --check
 	@$(BIN)/python -m warren_api.reference --check
 	@$(BIN)/python -m warren_archiver.reference --check
+	@if command -v promtool >/dev/null; then \
+	  promtool check config $(PROMETHEUS)/prometheus.yml && promtool check rules $(PROMETHEUS)/warren-rules.yml && \
+	  promtool test rules $(PROMETHEUS)/warren-rules-test.yml; \
+	else echo "no promtool: the alert rules were not tested (\`make prometheus\` installs it)"; fi
 
 format: setup ## Format the code and fix what ruff can fix
 	@$(BIN)/ruff check --fix .
