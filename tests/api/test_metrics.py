@@ -35,6 +35,21 @@ def filled(api: Api) -> Api:
     return fill(api)
 
 
+def know_all(api: Api) -> None:
+    """A group of which every figure is known."""
+    api.put("billing", status="ERR", incident={"id": "i", "opened_at": NOW})
+    row = late(
+        1,
+        time_to_loss_ms=1,
+        retention_left=0.1,
+        commit_lag_ms=1,
+        append_lag_ms=1,
+        produce_rate=1.0,
+        consume_rate=1.0,
+    )
+    api.measure("billing", row, produce_rate=1.0, consume_rate=1.0, time_to_catch_up_ms=1)
+
+
 def served(api: Api) -> set[str]:
     """Families of groups that /metrics has."""
     of_groups = {family.name for family in API_FAMILIES if family.labels}
@@ -44,10 +59,7 @@ def served(api: Api) -> set[str]:
 @pytest.mark.parametrize("detail", DETAILS)
 def test_how_fine_the_series_are_is_a_setting(detail: Detail) -> None:
     api = Api(metrics={"metrics_detail": detail})
-    api.put("billing", status="ERR", incident={"id": "i", "opened_at": NOW})
-    api.measure(
-        "billing", late(1, time_to_loss_ms=1, retention_left=0.1, commit_lag_ms=1, append_lag_ms=1)
-    )
+    know_all(api)
     finest = {"group": {"group"}, "topic": {"group", "topic"}, "partition": set(DETAILS)}[detail]
     wanted = {f.name for f in API_FAMILIES if f.labels and f.detail in finest}
     assert served(api) == wanted
@@ -61,10 +73,7 @@ def test_how_fine_the_series_are_is_a_setting(detail: Detail) -> None:
 @pytest.mark.parametrize("origin", ["warren", "burrow", "kafka_lag_exporter", "tesla"])
 def test_whose_names_are_served_is_a_setting(origin: str) -> None:
     api = Api(metrics={"metrics_origins": [origin]})
-    api.put("billing", status="ERR", incident={"id": "i", "opened_at": NOW})
-    api.measure(
-        "billing", late(1, time_to_loss_ms=1, retention_left=0.1, commit_lag_ms=1, append_lag_ms=1)
-    )
+    know_all(api)
     assert served(api) == {f.name for f in API_FAMILIES if f.labels and f.origin == origin}
 
 

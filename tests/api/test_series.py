@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from api.scraped import Labels, fill, labels, scrape
-from api.served_api import CAUGHT_UP, NOW, Api, late, topic
+from api.served_api import CAUGHT_UP, NOW, Api, late, paced, topic
 from warren.contracts import group_key
 from warren.metrics import API_FAMILIES
 
@@ -156,6 +156,28 @@ def test_how_late_groups_are(filled: Api) -> None:
     assert samples["warren_partition_time_to_loss_seconds"] == {partition(0): 60, partition(1): 1}
     assert samples["warren_partition_commit_lag_seconds"] == {partition(0): 0.02}
     assert samples["warren_partition_append_lag_seconds"] == {partition(0): 0.9}
+
+
+def test_rates_and_the_time_to_catch_up(filled: Api) -> None:
+    filled.measure(
+        "billing",
+        paced(10, 12.5, 4_000),
+        paced(1, 0.5),
+        CAUGHT_UP,  # its rates are not known yet
+        produce_rate=11,
+        consume_rate=13,
+        time_to_catch_up_ms=4_000,
+    )
+    samples = scrape(filled)
+    group = labels(cluster="demo", group="billing")
+    topic = labels(cluster="demo", group="billing", topic="orders")
+    assert samples["warren_group_produce_rate"] == {group: 11}
+    assert samples["warren_group_consume_rate"] == {group: 13}
+    assert samples["warren_group_time_to_catch_up_seconds"] == {group: 4}
+    assert samples["warren_topic_produce_rate"] == {topic: 11}
+    assert samples["warren_topic_consume_rate"] == {topic: 13}
+    filled.measure("billing", CAUGHT_UP)
+    assert not [name for name in scrape(filled) if name.endswith(("_rate", "catch_up_seconds"))]
 
 
 def test_teslas_series_has_its_name_labels_and_unit(filled: Api) -> None:

@@ -19,6 +19,7 @@ from support.offset_events import NOW, At, commits, offset_event
 from support.waiting import eventually
 from warren.clock import ManualClock
 from warren.contracts import FreshnessEvent, LagEvent, StatusChangeEvent, group_key
+from warren.metrics.evaluator import EVALUATOR_OBJECTIVE_BROKEN
 from warren.objectives.limits import ObjectiveBook
 from warren.settings import ObjectiveSettings
 from warren_evaluator.latenesses import Latenesses
@@ -276,3 +277,46 @@ def test_incidents_of_objectives_survive_kills_and_rebalances(
         mine = [change for change in told if change.data.group == group]
         assert list(dict.fromkeys(change.id for change in mine)) == expected
         assert_each_opened_is_closed_once(mine)
+
+
+def broken() -> dict[tuple[str, ...], float]:
+    """What the metrics say is not kept: group, objective, limit, status; since when."""
+    (family,) = EVALUATOR_OBJECTIVE_BROKEN.collect()
+    names = ("group", "objective", "limit", "status")
+    return {tuple(s.labels[name] for name in names): s.value for s in family.samples}
+
+
+@pytest.fixture
+def no_series() -> None:
+    """A worker has none before it knows which groups are its own."""
+    World().worker().recovered([])
+
+
+@pytest.mark.usefixtures("no_series")
+def test_what_is_not_kept_is_a_series_until_it_is_kept() -> None:
+    world = World()
+    late_for = [freshness_event(10_000 * step, late(70_000)) for step in range(3)]
+    worker = run(world.worker(), *late_for[:2])
+    assert broken() == {}  # not for as long as it has to last
+    run(worker, *late_for)
+    series = {("billing", "fresh", "max_freshness", "WARN"): NOW / 1000}
+    assert broken() == series
+    next_worker = world.worker()
+    next_worker.recovered((key, value, 1) for key, value in world.stored.items())
+    assert broken() == series
+    well = [freshness_event(10_000 * step, WELL) for step in range(3, 6)]
+    run(next_worker, *late_for, *well)
+    assert broken() == {}
+
+
+@pytest.mark.usefixtures("no_series")
+def test_series_of_a_group_that_is_gone_or_of_another_worker_are_gone() -> None:
+    world = World()
+    worker = run(world.worker(), freshness_event(0, LOST))
+    assert list(broken()) == [("billing", "retention", "lost_records", "ERR")]
+    worker.recovered([])
+    assert broken() == {}
+    worker.recovered((key, value, 1) for key, value in world.stored.items())
+    assert len(broken()) == 1
+    run(worker, freshness_event(0, LOST), None)
+    assert broken() == {}

@@ -27,6 +27,7 @@ from warren.objectives.group_record import (
     after_event,
     decode,
     encode,
+    has_broken,
     is_gone,
     lateness_in,
     remains,
@@ -36,6 +37,7 @@ from warren.objectives.limits import Limit
 from warren.words import duration
 
 from warren_evaluator.batch import MOST_AHEAD_MS
+from warren_evaluator.broken_limits import BrokenLimits
 from warren_evaluator.gone_groups import GoneGroups
 from warren_evaluator.records import Publication, SourceRecord
 from warren_evaluator.table import Table
@@ -76,6 +78,7 @@ class Latenesses:
         self._measured = measured
         self._told: set[bytes] = set()  # keys whose stored news were told by this worker
         self._gone = GoneGroups()
+        self._broken = BrokenLimits()
 
     def of(self, key: bytes) -> Lateness | None:
         """None while nothing is known."""
@@ -85,8 +88,11 @@ class Latenesses:
     def recovered(self, entries: Iterable[tuple[bytes, bytes, int]]) -> None:
         """Others may have written what is in the table now: (key, value, partition)."""
         self._told.clear()
+        self._broken.clear()
         gone = []
         for key, value, partition in entries:
+            if has_broken(value) and (record := self._read(key)) is not None:
+                self._show(key, record)
             known = remains(value) if is_gone(value) else None
             if known is not None:
                 gone.append((key, partition, known.source_offset))
@@ -186,8 +192,14 @@ class Latenesses:
         await asyncio.gather(*waiting)
         for key, record in changed.items():
             found = known[key]
+            if found is not None:
+                self._show(key, found)
             if found is not None and found.is_gone:
                 self._gone.add(key, record.partition, found.source_offset)
+
+    def _show(self, key: bytes, record: GroupRecord) -> None:
+        group = split_group_key(key)
+        self._broken.show(*group, record.objectives, self.limits_for(*group))
 
     def _publication(self, record: SourceRecord, text: str) -> Publication:
         return Publication(self._topic, record.key, text.encode(), record.partition, record)

@@ -94,6 +94,34 @@ GROUP_FRESHNESS_MEASURED = Family(
     "When a group's freshness was last measured, Unix seconds: its age tells whether to believe it",
     _GROUP,
 )
+GROUP_PRODUCE_RATE = Family(
+    "warren_group_produce_rate",
+    "Records a second that are appended to what a group consumes, over about the last minute; "
+    "absent while unknown",
+    _GROUP,
+)
+GROUP_CONSUME_RATE = Family(
+    "warren_group_consume_rate",
+    "Records a second that a group commits, likewise",
+    _GROUP,
+)
+GROUP_TIME_TO_CATCH_UP = Family(
+    "warren_group_time_to_catch_up_seconds",
+    "Until a group's slowest partition has caught up if rates stay as they are; 0 when all have; "
+    "absent when one never will, or that is unknown",
+    _GROUP,
+)
+TOPIC_PRODUCE_RATE = Family(
+    "warren_topic_produce_rate",
+    "Records a second that are appended to the partitions of a topic that a group consumes, over "
+    "about the last minute; absent while unknown",
+    _TOPIC,
+)
+TOPIC_CONSUME_RATE = Family(
+    "warren_topic_consume_rate",
+    "Records a second that a group commits in a topic, likewise",
+    _TOPIC,
+)
 
 _PARTITION = (*_TOPIC, "partition")
 PARTITION_LAG = Family(
@@ -150,7 +178,12 @@ API_FAMILIES: tuple[Family, ...] = (
     GROUP_RUNNING_OUT,
     GROUP_LOST_RECORDS,
     GROUP_FRESHNESS_MEASURED,
+    GROUP_PRODUCE_RATE,
+    GROUP_CONSUME_RATE,
+    GROUP_TIME_TO_CATCH_UP,
     TOPIC_FRESHNESS,
+    TOPIC_PRODUCE_RATE,
+    TOPIC_CONSUME_RATE,
     PARTITION_FRESHNESS,
     PARTITION_TIME_TO_LOSS,
     PARTITION_RETENTION_LEFT,

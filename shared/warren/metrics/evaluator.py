@@ -40,6 +40,13 @@ EVALUATOR_OBJECTIVE_CHANGES = Counter(
     ("type", "status"),
     registry=EVALUATOR,
 )
+EVALUATOR_OBJECTIVE_BROKEN = Gauge(
+    "warren_evaluator_objective_broken_timestamp_seconds",
+    "Since when a group has not kept a limit of an objective, Unix seconds; absent where it does, "
+    "or not for as long as `for` asks",
+    ("cluster", "group", "objective", "limit", "status"),
+    registry=EVALUATOR,
+)
 EVALUATOR_PARTITIONS = Counter(
     "warren_evaluator_partitions",
     "Partitions judged, one per partition and evaluation",

@@ -31,6 +31,7 @@ from warren.objectives.standing import Standing
 from warren.objectives.verdicts import Objectives, OpenIncident, ended, judge
 
 VERSION = 3
+_NONE_BROKEN = b'"standings":{}'
 AHEAD_MS = 10 * 60_000
 """An event dated so long before one that is above it in the log shows that the other was ahead."""
 
@@ -118,6 +119,11 @@ def encode(record: GroupRecord) -> bytes:
 def is_gone(value: bytes) -> bool:
     """Whether the group is, without reading the rest."""
     return value.endswith(b"\n")
+
+
+def has_broken(value: bytes) -> bool:
+    """Whether some limit may be broken, without reading the rest."""
+    return _NONE_BROKEN not in value
 
 
 def lateness_in(value: bytes) -> Lateness | None:

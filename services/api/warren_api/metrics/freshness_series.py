@@ -46,6 +46,24 @@ def _of_event(
     )
 
 
+def _measured(
+    value: Callable[[FreshnessEvent], float | None],
+) -> Callable[[Sequence[GroupView]], list[Value | None]]:
+    return lambda views: [value(v.freshness.event) if v.freshness else None for v in views]
+
+
+def _rates(
+    column: Callable[[TopicFreshness], list[float | None]],
+) -> Callable[[Sequence[MeasuredTopic]], list[Value | None]]:
+    """Of all partitions together; those that are not known count nothing, as in the event."""
+    return lambda topics: [_sum(column(topic.columns)) for topic in topics]
+
+
+def _sum(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
 def _of_columns(
     column: Callable[[TopicFreshness], list[int | None]],
 ) -> Callable[[Sequence[MeasuredTopic]], list[Value | None]]:
@@ -80,9 +98,14 @@ _GROUPS: tuple[Series[GroupView], ...] = (
         lambda views: [v.freshness.unknown_partitions if v.freshness else None for v in views],
     ),
     Series(families.GROUP_LOST_RECORDS, lambda views: [v.lost_records for v in views]),
+    Series(families.GROUP_PRODUCE_RATE, _measured(lambda event: event.produce_rate)),
+    Series(families.GROUP_CONSUME_RATE, _measured(lambda event: event.consume_rate)),
+    Series(families.GROUP_TIME_TO_CATCH_UP, _of_event(lambda event: event.time_to_catch_up_ms)),
 )
 _TOPICS: tuple[Series[MeasuredTopic], ...] = (
     Series(families.TOPIC_FRESHNESS, lambda topics: _seconds([_latest(t) for t in topics])),
+    Series(families.TOPIC_PRODUCE_RATE, _rates(lambda columns: columns.produce_rate)),
+    Series(families.TOPIC_CONSUME_RATE, _rates(lambda columns: columns.consume_rate)),
 )
 _PARTITIONS: tuple[Series[MeasuredTopic], ...] = (
     Series(families.PARTITION_FRESHNESS, _of_columns(late_ms)),

@@ -1,0 +1,51 @@
+"""Broken limits: series of what this worker's groups do not keep; of what is kept there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from warren.judgement.status_names import group_name
+from warren.metrics.evaluator import EVALUATOR_OBJECTIVE_BROKEN as SINCE
+from warren.objectives.limits import Limit
+from warren.objectives.verdicts import Objectives
+
+Labels = tuple[str, str, str, str, str]
+"""Cluster, group, objective, limit, status."""
+
+
+class BrokenLimits:
+    """Only those that are told: a limit that has just been broken has its `for` left."""
+
+    def __init__(self) -> None:
+        self._shown: dict[tuple[str, str], set[Labels]] = {}
+
+    def show(
+        self, cluster: str, group: str, objectives: Objectives, limits: Sequence[Limit]
+    ) -> None:
+        """What else was shown of the group is taken back."""
+        broken = _since(cluster, group, objectives, limits)
+        for labels in self._shown.pop((cluster, group), set()) - broken.keys():
+            SINCE.remove(*labels)
+        for labels, since in broken.items():
+            SINCE.labels(*labels).set(since / 1000)
+        if broken:
+            self._shown[cluster, group] = set(broken)
+
+    def clear(self) -> None:
+        """Which groups are this worker's is about to be said anew."""
+        self._shown.clear()
+        SINCE.clear()
+
+
+def _since(
+    cluster: str, group: str, objectives: Objectives, limits: Sequence[Limit]
+) -> dict[Labels, int]:
+    """Unix milliseconds. Burn rates of an objective's limits are one: the oldest of them."""
+    found: dict[Labels, int] = {}
+    for limit in limits:
+        standing = objectives.standings.get(limit.key)
+        if standing is None or not standing.is_open or standing.broken_since is None:
+            continue
+        labels = (cluster, group, limit.objective, limit.name, group_name(limit.status))
+        found[labels] = min(found.get(labels, standing.broken_since), standing.broken_since)
+    return found
