@@ -13,10 +13,11 @@ import functools
 import random
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar, get_args
 
 import structlog
 from warren.clock import Clock
+from warren.contracts import DeliveryOutcome
 from warren.contracts.topics import LAG_STATUS
 from warren.kafka.batched_writer import BatchedWriter
 from warren.kafka.producer import EventProducer
@@ -108,6 +109,9 @@ class Session:
             if channel.rate
         }
         self._queues: dict[str, GroupQueues] = {}
+        for channel in channels:  # from 0 on: no increase is seen of a series that begins at 1
+            for outcome in get_args(DeliveryOutcome):
+                metrics.NOTIFIER_DELIVERIES.labels(channel, outcome)
 
     async def run(self) -> None:
         try:

@@ -15,6 +15,8 @@ FRESHNESS_EVENTS = Counter(
     ("result",),
     registry=FRESHNESS,
 )
+for _result in ("applied", "duplicate", "foreign", "refused"):
+    FRESHNESS_EVENTS.labels(_result)  # from 0 on: no increase is seen of a series that begins at 1
 FRESHNESS_PASSES = Counter(
     "warren_freshness_passes",
     "Passes over a cluster's groups: published, or failed (nothing was published)",

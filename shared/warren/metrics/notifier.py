@@ -16,6 +16,16 @@ NOTIFIER_EVENTS = Counter(
     ("result",),
     registry=NOTIFIER,
 )
+for _result in (
+    "routed",
+    "unrouted",
+    "withheld",
+    "foreign",
+    "history",
+    "replayed",
+    "refused",
+):
+    NOTIFIER_EVENTS.labels(_result)  # from 0 on: no increase is seen of a series that begins at 1
 NOTIFIER_DELIVERIES = Counter(
     "warren_notifier_deliveries",
     "Attempts and ends of deliveries, by channel and outcome as on warren.notifications",

@@ -98,6 +98,8 @@ class Feed:
             self._acknowledgements_topic: model.silences.apply_acknowledgement,
             self._states_topic: model.notifications.apply_state,
         }
+        for topic in self._appliers:  # from 0 on: alerts see the first one
+            metrics.API_EVENTS_REFUSED.labels(topic)
         self._clock = clock
         self._on_fatal = on_fatal
         self._stop = threading.Event()

@@ -37,6 +37,8 @@ class GapRecorder:
         self._admin = admin
         self._topics = topics
         self._clock = clock
+        for topic in topics.values():  # from 0 on: alerts see the first record that is lost
+            ARCHIVER_LOST.labels(topic.name)
         self._open: dict[Place, int] = {}
         """Partitions that went on missing at the last batch's end, and since which offset.
         Forgotten when the process ends; the check finds such a gap all the same.
