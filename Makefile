@@ -68,6 +68,7 @@ check: setup ## Lint, format, types, lock, generated docs; alert rules where pro
 	@$(BIN)/python -m warren.reference --check
 	@$(BIN)/python -m warren_api.reference --check
 	@$(BIN)/python -m warren_archiver.reference --check
+	@$(BIN)/python -m warren.dashboards --check
 	@if command -v promtool >/dev/null; then \
 	  promtool check config $(PROMETHEUS)/prometheus.yml && promtool check rules $(PROMETHEUS)/warren-rules.yml && \
 	  promtool test rules $(PROMETHEUS)/warren-rules-test.yml; \
@@ -80,11 +81,12 @@ format: setup ## Format the code and fix what ruff can fix
 bench: setup ## Run every benchmark; each prints one line of JSON
 	@for file in benchmarks/[a-z]*.py; do echo "# $$file"; $(BIN)/python $$file || exit 1; done
 
-docs: setup ## Generate docs/ from the code
+docs: setup ## Generate docs/ and deploy/grafana/ from the code
 	@$(BIN)/python -m warren.reference
 	@$(BIN)/python -m warren_api.reference
 	@$(BIN)/python -m warren_archiver.reference
 	@$(BIN)/python benchmarks/detection_plots.py
+	@$(BIN)/python -m warren.dashboards
 
 clean: ## Remove everything that was installed or written here
 	@rm -rf $(VENV) .warren .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

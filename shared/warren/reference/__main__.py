@@ -34,13 +34,13 @@ def outdated(directory: Path, generators: Sequence[Generator] = GENERATORS) -> d
     }
 
 
-def main(generators: Sequence[Generator] = GENERATORS) -> int:
-    """Services that have pages of their own call it with their generators."""
+def main(generators: Sequence[Generator] = GENERATORS, directory: Path = Path("docs")) -> int:
+    """Who has pages of their own calls it with their generators, and where they belong."""
     parser = argparse.ArgumentParser(
         prog="python -m warren.reference",
-        description="Writes docs/ from the code, or says what is out of date.",
+        description=f"Writes {directory}/ from the code, or says what is out of date.",
     )
-    parser.add_argument("directory", nargs="?", type=Path, default=Path("docs"))
+    parser.add_argument("directory", nargs="?", type=Path, default=directory)
     parser.add_argument("--check", action="store_true", help="write nothing, exit 1 if outdated")
     options = parser.parse_args()
     files = outdated(options.directory, generators)

@@ -1,0 +1,1 @@
+"""Grafana dashboards, described once and typed: deploy/grafana/ is generated from here."""
