@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from support.running import Running, start, stop, user_file
+from support.running import METRICS_OF, Running, start, stop, user_file
 from support.waiting import eventually
+from warren_local.ports import free_port
 
 
 @pytest.fixture(scope="package")  # it takes a core: the tests after these have better use for it
@@ -15,7 +16,9 @@ def warren(
 ) -> Iterator[Running]:
     state = tmp_path_factory.mktemp("up") / "state"
     config = user_file(state)
-    config.write_text("[archiver]\ninterval = 10\n")  # its tests wait for batches
+    served = "".join(f"[{name}]\nmetrics_port = {free_port()}\n" for name in METRICS_OF)
+    # Tests of the archiver wait for batches: its section is the last one.
+    config.write_text(f"{served}interval = 10\n")
     running = start(state, pytestconfig.rootpath, "--config", str(config))
     try:
         eventually(

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,9 @@ import httpx
 import psutil
 from support.servers import jars_directory, spark_jars_directory
 from warren_local.ports import free_port
+
+#: Services that serve their metrics where their section says so.
+METRICS_OF = ("collector", "evaluator", "freshness", "notifier", "archiver")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +34,11 @@ class Running:
         """run.json as it stands."""
         found: dict[str, Any] = json.loads((self.state / "run.json").read_text())
         return found
+
+    def metrics_port(self, service: str) -> int:
+        """By the settings that the run has in force."""
+        settings = tomllib.loads((self.state / "warren.toml").read_text())
+        return int(settings[service]["metrics_port"])
 
     def get(self, path: str) -> httpx.Response:
         return httpx.get(self.run["api"] + path, timeout=10)

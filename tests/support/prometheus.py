@@ -1,0 +1,78 @@
+"""A real Prometheus that scrapes what it is told to, with Warren's alert rules."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+from support.waiting import eventually
+from warren_local.ports import free_port
+
+RULES = Path(__file__).parents[2] / "deploy/prometheus/warren-rules.yml"
+
+
+def prometheus() -> str | None:
+    """WARREN_TEST_PROMETHEUS, else the one on the path."""
+    return os.environ.get("WARREN_TEST_PROMETHEUS") or shutil.which("prometheus")
+
+
+@dataclass(frozen=True, slots=True)
+class Prometheus:
+    url: str
+
+    def query(self, expression: str) -> list[dict[str, Any]]:
+        """The series that it gives now. Fails where it is no PromQL."""
+        answer = httpx.get(f"{self.url}/api/v1/query", params={"query": expression}, timeout=30)
+        assert answer.is_success, f"{expression}: {answer.text}"
+        found: list[dict[str, Any]] = answer.json()["data"]["result"]
+        return found
+
+    def rules(self) -> list[dict[str, Any]]:
+        """As they were last evaluated."""
+        groups = httpx.get(f"{self.url}/api/v1/rules", timeout=30).json()["data"]["groups"]
+        return [rule for group in groups for rule in group["rules"]]
+
+
+@contextmanager
+def running_prometheus(binary: str, folder: Path, targets: Sequence[str]) -> Iterator[Prometheus]:
+    """One that scrapes them every second."""
+    port = free_port()
+    configuration = folder / "prometheus.yml"
+    scraped = {"job_name": "warren", "static_configs": [{"targets": list(targets)}]}
+    often = {"scrape_interval": "1s", "evaluation_interval": "1s"}
+    content = {"global": often, "rule_files": [str(RULES)], "scrape_configs": [scraped]}
+    configuration.write_text(json.dumps(content))  # JSON is YAML
+    with (folder / "prometheus.log").open("wb") as log:
+        process = subprocess.Popen(
+            [
+                binary,
+                f"--config.file={configuration}",
+                f"--storage.tsdb.path={folder / 'data'}",
+                f"--web.listen-address=127.0.0.1:{port}",
+            ],
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        url = f"http://127.0.0.1:{port}"
+        eventually(lambda: _ready(process, url), message="Prometheus is ready")
+        yield Prometheus(url)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _ready(process: subprocess.Popen[bytes], url: str) -> bool:
+    assert process.poll() is None, "Prometheus has ended"
+    try:
+        return httpx.get(f"{url}/-/ready", timeout=5).is_success
+    except httpx.TransportError:
+        return False
