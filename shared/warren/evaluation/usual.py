@@ -156,7 +156,8 @@ def usual_gap(marks: Int64, figures: Floats) -> Int64:
 
 def explained_lag(marks: Int64, figures: Floats, allowed_lag: int | Int64) -> Floats:
     """[partition] the lag that a healthy consumer may leave when it has just advanced."""
-    usual = np.where(marks[Mark.WAITS] >= ENOUGH_WAITS, 2.0 * marks[Mark.LEFT], np.inf)
+    learnt = (marks[Mark.WAITS] >= ENOUGH_WAITS) & (marks[Mark.LEFT] >= 0)
+    usual = np.where(learnt, 2.0 * marks[Mark.LEFT], np.inf)
     span = np.maximum(np.minimum(usual_gap(marks, figures) / 4, usual), LEAST_PAUSE_MS)
     written = np.maximum(figures[Figure.PRODUCED], 0) * span / 1000
     explained: Floats = caught_up_lag(marks, allowed_lag) + written + 3 * np.sqrt(written) + 1
