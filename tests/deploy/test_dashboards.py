@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from warren.dashboards import catalogue
+from warren.dashboards import catalogue, clusters
 from warren.dashboards.catalogue import CATALOGUE
 from warren.reference.__main__ import outdated
+from warren_api.model.cluster import STATES
 
 GRAFANA = Path(__file__).parents[2] / "deploy/grafana"
 RENDERED = {name: each.render() for name, each in CATALOGUE.items()}
@@ -129,9 +130,15 @@ def test_a_columns_settings_are_of_a_column_that_is_there(name: str) -> None:
             continue
         titles = set(panel["transformations"][-1]["options"]["renameByName"].values())
         labels = set(re.findall(r"\w+", " ".join(re.findall(r"by \(([^)]*)\)", str(panel)))))
+        assert not titles & labels, "two columns of one name"
         named = {override["matcher"]["options"] for override in panel["fieldConfig"]["overrides"]}
         assert named <= titles | labels
         assert {each["displayName"] for each in panel["options"]["sortBy"]} <= titles
+
+
+def test_numbers_of_clusters_stand_for_every_state() -> None:
+    assert {name for name, _ in clusters.STATES.values()} == set(STATES)
+    assert [number for number, (name, _) in clusters.STATES.items() if name == "ok"] == [0]
 
 
 @EACH

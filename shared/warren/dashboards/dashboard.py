@@ -21,6 +21,7 @@ _SOURCE: Json = {
 }
 _OTHERS: Json = {
     "title": "Warren",
+    "tooltip": "",
     "type": "dashboards",
     "tags": [TAG],
     "asDropdown": False,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from warren.dashboards import links
+from warren.dashboards.clusters import clusters
 from warren.dashboards.dashboard import Dashboard
 from warren.dashboards.graph import graph
 from warren.dashboards.panel import NONE_IS_GOOD, OLD, Panel, Query, Steps, Unit, section
 from warren.dashboards.stat import YES_NO, stat
-from warren.dashboards.table import Column, table
 from warren.dashboards.variables import WATCHED
 
 _CLUSTER = 'cluster=~"$cluster"'
@@ -72,12 +72,7 @@ ITSELF = Dashboard(
             meanings={0: ("no", "green"), 1: ("yes", "yellow")},
             about="There are more partitions than `api.metrics_partitions`: series are left out",
         ),
-        table(
-            "Clusters",
-            Column("state", f"max by (cluster, state) (warren_cluster_state{{{_CLUSTER}}}) == 1"),
-            height=6,
-            width=12,
-        ),
+        clusters(width=12),
         graph(
             "Work that does not move",
             Query(f"max by (instance, work) ({_STALLED})", "{{instance}} {{work}}"),

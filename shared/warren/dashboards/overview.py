@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from warren.dashboards import figures, links
+from warren.dashboards.clusters import clusters
 from warren.dashboards.dashboard import Dashboard
 from warren.dashboards.graph import BY_STATUS, graph
-from warren.dashboards.panel import LATE, LOSS, NONE_IS_BEST, NONE_IS_GOOD, OLD, Query, section
+from warren.dashboards.panel import LATE, LOSS, NONE_IS_BEST, NONE_IS_GOOD, Query, section
 from warren.dashboards.scope import Scope
 from warren.dashboards.stat import stat
 from warren.dashboards.table import Column, table
@@ -90,22 +91,7 @@ OVERVIEW = Dashboard(
             to=(links.to_group(),),
             about="From 6 on it is told as flapping",
         ),
-        section("Clusters"),
-        table(
-            "Clusters",
-            Column(
-                "age of the newest verdict",
-                "time() - max by (cluster) "
-                '(warren_group_evaluated_timestamp_seconds{cluster=~"$cluster"})',
-                "s",
-                OLD,
-            ),
-            Column(
-                "groups",
-                "count by (cluster) (max by (cluster, group) "
-                '(warren_group_lag{cluster=~"$cluster"}))',
-            ),
-            height=6,
-        ),
+        section("Where they are"),
+        clusters(),
     ),
 )
