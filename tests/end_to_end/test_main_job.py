@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+import httpx
 import jsonschema
 import pytest
 from bs4 import BeautifulSoup
@@ -206,9 +207,22 @@ def test_objectives_in_the_users_file_are_taken_up(warren: Running, subscriber: 
         "[[objectives]]\nname = 'near'\ngroups = ['^demo-stopped$']\nmax_lag = 1\nfor = 0\n"
     )
     eventually(lambda: told() == [("WARN", "max_lag")], timeout=120, message="it is not kept")
+    assert is_broken(warren, "near")
     file.write_text("")
     closed = [("WARN", "max_lag"), ("OK", None)]
     eventually(lambda: told() == closed, timeout=120, message="nobody asks any more")
+    assert not is_broken(warren, "near")
+
+
+def is_broken(warren: Running, objective: str) -> bool:
+    """Whether the evaluator's metrics say that some group does not keep it."""
+    address = f"http://127.0.0.1:{warren.metrics_port('evaluator')}/metrics"
+    return any(
+        sample.name == "warren_evaluator_objective_broken_timestamp_seconds"
+        and sample.labels["objective"] == objective
+        for family in text_string_to_metric_families(httpx.get(address, timeout=30).text)
+        for sample in family.samples
+    )
 
 
 def test_a_recovering_group_opens_and_closes_one_incident(subscriber: Subscriber) -> None:

@@ -21,7 +21,10 @@ from warren.clock import ManualClock
 from warren.contracts import FreshnessEvent, LagEvent, StatusChangeEvent, group_key
 from warren.metrics.evaluator import EVALUATOR_OBJECTIVE_BROKEN
 from warren.objectives.limits import ObjectiveBook
+from warren.objectives.standing import Standing
+from warren.objectives.verdicts import Objectives
 from warren.settings import ObjectiveSettings
+from warren_evaluator.broken_limits import BrokenLimits
 from warren_evaluator.latenesses import Latenesses
 from warren_evaluator.records import Publication, SourceRecord
 
@@ -320,3 +323,17 @@ def test_series_of_a_group_that_is_gone_or_of_another_worker_are_gone() -> None:
     assert len(broken()) == 1
     run(worker, freshness_event(0, LOST), None)
     assert broken() == {}
+
+
+@pytest.mark.usefixtures("no_series")
+def test_where_very_many_groups_break_limits_some_wait_for_their_turn() -> None:
+    limits = ObjectiveBook([]).limits_for("prod", "a")
+    lost = Objectives({limits[0].key: Standing(NOW, is_open=True)})
+    broken_limits = BrokenLimits(most_groups=2)
+    for group in "abc":
+        broken_limits.show("prod", group, lost, limits)
+    assert {group for group, *_ in broken()} == {"a", "b"}
+    broken_limits.show("prod", "a", Objectives(), limits)
+    for group in "bc":
+        broken_limits.show("prod", group, lost, limits)
+    assert {group for group, *_ in broken()} == {"b", "c"}

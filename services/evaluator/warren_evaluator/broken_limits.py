@@ -9,6 +9,9 @@ from warren.metrics.evaluator import EVALUATOR_OBJECTIVE_BROKEN as SINCE
 from warren.objectives.limits import Limit
 from warren.objectives.verdicts import Objectives
 
+MOST_GROUPS = 10_000
+"""Where more break something at once, no scrape is to fail of it. The others' turn comes later."""
+
 Labels = tuple[str, str, str, str, str]
 """Cluster, group, objective, limit, status."""
 
@@ -16,7 +19,8 @@ Labels = tuple[str, str, str, str, str]
 class BrokenLimits:
     """Only those that are told: a limit that has just been broken has its `for` left."""
 
-    def __init__(self) -> None:
+    def __init__(self, most_groups: int = MOST_GROUPS) -> None:
+        self._most = most_groups
         self._shown: dict[tuple[str, str], set[Labels]] = {}
 
     def show(
@@ -26,10 +30,11 @@ class BrokenLimits:
         broken = _since(cluster, group, objectives, limits)
         for labels in self._shown.pop((cluster, group), set()) - broken.keys():
             SINCE.remove(*labels)
+        if not broken or len(self._shown) >= self._most:
+            return
         for labels, since in broken.items():
             SINCE.labels(*labels).set(since / 1000)
-        if broken:
-            self._shown[cluster, group] = set(broken)
+        self._shown[cluster, group] = set(broken)
 
     def clear(self) -> None:
         """Which groups are this worker's is about to be said anew."""

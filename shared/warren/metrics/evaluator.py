@@ -43,7 +43,7 @@ EVALUATOR_OBJECTIVE_CHANGES = Counter(
 EVALUATOR_OBJECTIVE_BROKEN = Gauge(
     "warren_evaluator_objective_broken_timestamp_seconds",
     "Since when a group has not kept a limit of an objective, Unix seconds; absent where it does, "
-    "or not for as long as `for` asks",
+    "or not for as long as `for` asks; of 10,000 groups of a worker at most",
     ("cluster", "group", "objective", "limit", "status"),
     registry=EVALUATOR,
 )
