@@ -7,10 +7,11 @@ from collections.abc import Collection
 
 import pytest
 from warren.errors import SettingsError
+from warren.evaluation import RuleBook
 from warren.settings import EvaluationSettings, Settings
 from warren_archiver.replay.incidents import Change, Incident, incidents, paired, renamed
-from warren_archiver.replay.suggestions import CANDIDATES, suggestions
-from warren_archiver.replay.what_if import changed
+from warren_archiver.replay.suggestions import CANDIDATES, candidates, suggestions
+from warren_archiver.replay.what_if import changed, overridden
 
 MINUTE = 60_000
 END = 100 * MINUTE
@@ -115,7 +116,8 @@ def test_the_smallest_change_is_suggested_that_silences_and_loses_nothing() -> N
             return [*_of("noisy", (53, 70)), *_of("hopeless", (10, 11))]
         return _of("hopeless", (10, 11))
 
-    noisy, hopeless = sorted(suggestions(told, judge, END), key=lambda one: one.group)[::-1]
+    found = suggestions(told, judge, lambda _: "burrow", END)
+    noisy, hopeless = sorted(found, key=lambda one: one.group)[::-1]
     assert (noisy.group, noisy.flaps, noisy.lasting) == ("noisy", 3, 1)
     assert (noisy.change, noisy.sooner_ms) == (CANDIDATES[1], -3 * MINUTE)
     assert (hopeless.group, hopeless.change, hopeless.override()) == ("hopeless", None, None)
@@ -125,6 +127,29 @@ def test_the_smallest_change_is_suggested_that_silences_and_loses_nothing() -> N
     assert (override.groups, override.intervals) == (["^noisy$"], 20)
 
 
+def test_nothing_is_tried_that_changes_nothing() -> None:
+    """`progress` has no windows, and no group becomes what it is."""
+    told = [one for name in ("a", "b") for one in _of(name, (10, 11), (20, 21), (30, 31))]
+    asked: dict[str, set[str]] = {"a": set(), "b": set()}
+
+    def judge(change: str, groups: Collection[tuple[str, str]]) -> list[Incident]:
+        for _, group in groups:
+            asked[group].add(change)
+        return told
+
+    suggestions(told, judge, lambda key: "progress" if key[1] == "a" else "wiki", END)
+    assert not any("intervals" in each or "progress" in each for each in asked["a"])
+    assert asked["a"] == set(candidates("progress"))
+    assert asked["b"] == set(CANDIDATES) - {'evaluation.policy="burrow"'}
+
+
 @pytest.mark.parametrize("candidate", CANDIDATES)
-def test_every_candidate_is_a_setting(candidate: str) -> None:
-    assert changed(Settings(), [candidate]) != Settings()
+def test_every_candidate_is_a_setting_above_all_overrides(candidate: str) -> None:
+    own = {"intervals": 99, "allowed_lag": 99, "policy": "wiki"}
+    overrides = [{"groups": "^a", "min_distance": 5, **own}]
+    settings = Settings.model_validate({"evaluation": {"overrides": overrides}})
+    before = RuleBook(settings.evaluation).rules_for("prod", "a").group
+    after = RuleBook(overridden(settings, candidate).evaluation).rules_for("prod", "a").group
+    ((name, value),) = tomllib.loads(candidate)["evaluation"].items()
+    assert getattr(before, name) != value == getattr(after, name)
+    assert after.min_distance_ms == before.min_distance_ms == 5000

@@ -42,7 +42,7 @@ from warren_archiver.replay.incidents import (
     renamed,
 )
 from warren_archiver.replay.suggestions import Suggestion, suggestions
-from warren_archiver.replay.what_if import changed
+from warren_archiver.replay.what_if import overridden
 from warren_archiver.report.period import Period
 from warren_archiver.silver.catalogue import INCIDENTS
 from warren_archiver.silver.table import TEXT, WHOLE
@@ -157,12 +157,16 @@ class Archived:
     def suggested(self) -> list[Suggestion]:
         """For each noisy group, what would silence it."""
         published, start_ms = self.published(), self.period.start_ms
+        rules = RuleBook(self._settings.evaluation, self._settings.collector)
 
         def judge(change: str, groups: Collection[GroupKey]) -> list[Incident]:
-            found = self.judged(changed(self._settings, [change]), groups)
+            found = self.judged(overridden(self._settings, change), groups)
             return renamed(found, published, start_ms)
 
-        return suggestions(published, judge, self.period.end_ms)
+        def policy_of(key: GroupKey) -> str:
+            return rules.rules_for(*key).group.policy
+
+        return suggestions(published, judge, policy_of, self.period.end_ms)
 
     def broken(self, objectives: Sequence[ObjectiveSettings]) -> list[Broken]:
         """When groups would not have kept these objectives."""

@@ -84,7 +84,8 @@ def render_suggestions(found: Sequence[Suggestion]) -> Group | Text:
         change = one.change or "none of those tried"
         table.add_row(one.cluster, one.group, str(one.flaps), str(one.lasting), change, later)
     overrides = [text for one in found if (text := one.override()) is not None]
-    return Group(table, Text(), *(Text(text) for text in overrides))
+    heading = Text("Above other overrides, as the first that names a setting counts:", style="dim")
+    return Group(table, Text(), *([heading] if overrides else []), *map(Text, overrides))
 
 
 def render_scores(published: Score, replayed: Score) -> Table:

@@ -14,16 +14,17 @@ from warren_archiver.replay.incidents import GroupKey, Incident, paired
 
 NOISE = 3
 """So many flaps in the period make a group noisy."""
-CANDIDATES: tuple[str, ...] = (
-    *(f"evaluation.intervals={count}" for count in (15, 20, 30, 40)),
-    *(f"evaluation.allowed_lag={lag}" for lag in (10, 100, 1_000, 10_000, 100_000)),
-    'evaluation.policy="progress"',
-)
+_LONGER = tuple(f"evaluation.intervals={count}" for count in (15, 20, 30, 40))
+_ALLOWED = tuple(f"evaluation.allowed_lag={lag}" for lag in (10, 100, 1_000, 10_000, 100_000))
+_PROGRESS, _BURROW = 'evaluation.policy="progress"', 'evaluation.policy="burrow"'
+CANDIDATES = (*_LONGER, *_ALLOWED, _PROGRESS, _BURROW)
 """From the smallest: longer windows tell later, an allowed lag keeps silent about small ones, and
 another policy is another language."""
 
 Judge = Callable[[str, Collection[GroupKey]], Sequence[Incident]]
 """What these groups would have told, with this change."""
+PolicyOf = Callable[[GroupKey], str]
+"""By which policy a group is judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,8 @@ class Suggestion:
     negative for later."""
 
     def override(self) -> str | None:
-        """What to write into warren.toml."""
+        """What to write into warren.toml, above other overrides: the first that names a setting
+        counts."""
         if self.change is None:
             return None
         name = json.dumps(f"^{re.escape(self.group)}$")
@@ -51,7 +53,19 @@ class Suggestion:
         return f"[[evaluation.overrides]]\nclusters = [{cluster}]\ngroups = [{name}]\n{setting}\n"
 
 
-def suggestions(published: Sequence[Incident], judge: Judge, end_ms: int) -> list[Suggestion]:
+def candidates(policy: str) -> tuple[str, ...]:
+    """Those of `CANDIDATES` that change anything for a group that is judged by this policy.
+
+    `progress` reads no windows.
+    """
+    if policy == "progress":
+        return (*_ALLOWED, _BURROW)
+    return (*_LONGER, *_ALLOWED, _PROGRESS)
+
+
+def suggestions(
+    published: Sequence[Incident], judge: Judge, policy_of: PolicyOf, end_ms: int
+) -> list[Suggestion]:
     """For all noisy groups, the noisiest first."""
     told = _by_group(published)
     flaps = Counter({key: sum(one.is_flap for one in each) for key, each in told.items()})
@@ -59,10 +73,11 @@ def suggestions(published: Sequence[Incident], judge: Judge, end_ms: int) -> lis
     noisy = sorted(todo, key=lambda key: (-flaps[key], key))
     cures: dict[GroupKey, tuple[str | None, int]] = {}
     for change in CANDIDATES:
-        if not todo:
-            break
-        replayed = _by_group(judge(change, todo))
-        for key in sorted(todo):
+        asked = {key for key in todo if change in candidates(policy_of(key))}
+        if not asked:
+            continue
+        replayed = _by_group(judge(change, asked))
+        for key in sorted(asked):
             sooner = _sooner(told[key], replayed.get(key, []), end_ms)
             if sooner is not None:
                 cures[key] = change, sooner

@@ -46,6 +46,17 @@ def changed(settings: Settings, assignments: Sequence[str], policy: str | None =
     return settings.model_copy(update={"evaluation": evaluation})
 
 
+def overridden(settings: Settings, assignment: str) -> Settings:
+    """With an override of all groups, above those that there are. Raises SettingsError."""
+    evaluation = settings.evaluation
+    values = changed(settings, [assignment]).evaluation.model_dump()
+    name = assignment.partition("=")[0].strip().removeprefix(_PREFIX)
+    override = EvaluationOverride.model_validate({"groups": "^", name: values[name]})
+    overrides = [override, *evaluation.overrides]
+    above = evaluation.model_copy(update={"overrides": overrides})
+    return settings.model_copy(update={"evaluation": above})
+
+
 def _without_policies(overrides: object) -> object:
     """What else they change is left; what was assigned may be anything."""
     if not isinstance(overrides, list):
