@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
+from arro3.core import Array, Field, Schema, Table
+from arro3.core import DataType as Kind
+from deltalake import DeltaTable, write_deltalake
 from pyspark.sql.types import DataType
 from warren_archiver.gold.catalogue import TABLES as GOLD
 from warren_archiver.silver.catalogue import TABLES as SILVER
@@ -54,6 +58,23 @@ def _one(names: list[str]) -> str:
 @pytest.mark.parametrize("query", QUERIES)
 def test_a_query_of_the_page_runs(database: duckdb.DuckDBPyConnection, query: str) -> None:
     assert database.execute(query).description
+
+
+def test_its_tables_may_be_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a new lake's are: only their log is there."""
+    (code, *_) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    types = {"group": Kind.string(), "err_ms": Kind.int64()}
+    fields = [Field(name, of, nullable=True) for name, of in types.items()]
+    stored = DeltaTable.create(".warren/lake/gold/status_days", Schema(fields))
+    found: dict[str, Any] = {}
+    exec(code, found)
+    assert found["table"]("gold/status_days").fetchall() == []
+    assert found["group_days"].columns == ["group", "err_ms"]
+    row = {"group": "billing", "err_ms": 60_000}
+    some = [Array([row[name]], types[name]) for name in types]
+    write_deltalake(stored, Table.from_arrays(some, names=list(types)), mode="append")
+    assert found["table"]("gold/status_days").fetchall() == [("billing", 60_000)]
 
 
 def test_there_are_ten() -> None:
