@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 from confluent_kafka import KafkaError as Code
-from confluent_kafka import KafkaException
+from confluent_kafka import KafkaException, Producer
+from warren.clock import SystemClock
 from warren.contracts.topics import CATALOGUE
 from warren.errors import (
     AuthenticationFailed,
@@ -65,6 +66,14 @@ def test_waiting_ends_when_told_to_stop() -> None:
     assert await_connection("home", "home", NOWHERE, stop, timeout=0.2) is None
 
 
+def _values(reader: TopicReader) -> list[str]:
+    records = []
+    while not reader.caught_up:
+        records += reader.poll(0.2)
+    reader.close()
+    return sorted((record.value() or b"").decode() for record in records)
+
+
 @pytest.mark.integration
 class TestOnABroker:
     def test_waiting_ends_when_the_cluster_answers(self, broker: Any) -> None:
@@ -116,6 +125,30 @@ class TestOnABroker:
         reader.close()
         assert {r.key(): r.value() for r in records} == sent
         assert len(records) == len(sent)
+
+    def test_reading_is_from_a_time_on_or_until_an_offset(self, broker: Any, unique: str) -> None:
+        """A partition without a newer record is read from its end on: nothing is left out."""
+        home = HomeSettings(bootstrap=broker.bootstrap, topic_prefix=f"{unique}.", partitions=3)
+        ensure_topics(connect("home", "home", home), home)
+        name = f"{unique}.trends"
+        producer = Producer({"bootstrap.servers": broker.bootstrap})
+
+        def send(partition: int, at: int, value: str) -> None:
+            producer.produce(name, value, partition=partition, timestamp=at)
+            producer.flush()
+
+        now = SystemClock().now_ms()
+        old, new = now - 7_200_000, now - 1_000
+        send(0, old, "0 old")
+        send(0, new, "0 new")
+        send(1, old, "1 old")
+        newest = TopicReader("home", "home", home, [name], since=now - 3_600_000)
+        assert newest.begins == {(name, 0): 1, (name, 1): 1, (name, 2): 0}
+        for partition in range(3):
+            send(partition, now, f"{partition} now")
+        older = TopicReader("home", "home", home, [name], since=0, until=newest.begins)
+        assert _values(older) == ["0 old", "1 old"]
+        assert _values(newest) == ["0 new", "0 now", "1 now", "2 now"]
 
     def test_reading_what_is_not_there(self, broker: Any, unique: str) -> None:
         connection = KafkaConnection(bootstrap=broker.bootstrap)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import confluent_kafka
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaException, Message, TopicPartition
@@ -13,6 +13,8 @@ from warren.kafka.connection import classify, client_options
 from warren.settings import HomeSettings, KafkaConnection
 
 BATCH = 1000
+Place = tuple[str, int]
+"""Topic and partition."""
 
 
 class TopicReader:
@@ -30,8 +32,11 @@ class TopicReader:
         timeout: float = 10.0,
         partitions: Collection[int] | None = None,
         since: int | None = None,
+        until: Mapping[Place, int] | None = None,
     ) -> None:
-        """`since`: from records of that time on, Unix milliseconds, not from the beginning."""
+        """`since`: from records of that time on, Unix milliseconds, not from the beginning.
+        `until`: the offsets before which each partition ends; nothing follows then.
+        """
         self._cluster = cluster
         self._setting = setting
         self._consumer = Consumer(
@@ -49,7 +54,10 @@ class TopicReader:
                 fetch_message_max_bytes=4 * 2**20,
             )
         )
-        self._behind: set[tuple[str, int]] = set()
+        self._until = until or {}
+        self._behind: set[Place] = set()
+        self.begins: dict[Place, int] = {}
+        """With `since`: the offset that each partition is read from."""
         try:
             self._assign(topics, timeout, partitions, since)
         except KafkaException as error:
@@ -78,13 +86,23 @@ class TopicReader:
             ]
         self._behind = {(partition.topic, partition.partition) for partition in partitions}
         if since is not None:
-            for partition in partitions:
-                partition.offset = since
-            partitions = self._consumer.offsets_for_times(partitions, timeout=timeout)
-            for partition in partitions:
-                if partition.error is not None:
-                    raise classify(self._cluster, self._setting, partition.error)
+            partitions = self._at(since, partitions, timeout)
+            self.begins = {(each.topic, each.partition): each.offset for each in partitions}
         self._consumer.assign(partitions)
+
+    def _at(
+        self, since: int, partitions: list[TopicPartition], timeout: float
+    ) -> list[TopicPartition]:
+        """The first offsets of that time, or the log ends of now."""
+        for partition in partitions:
+            partition.offset = since
+        found: list[TopicPartition] = self._consumer.offsets_for_times(partitions, timeout=timeout)
+        for partition in found:
+            if partition.error is not None:
+                raise classify(self._cluster, self._setting, partition.error)
+            if partition.offset < 0:
+                _, partition.offset = self._consumer.get_watermark_offsets(partition, timeout)
+        return found
 
     @property
     def caught_up(self) -> bool:
@@ -98,14 +116,22 @@ class TopicReader:
         """
         records: list[Message] = []
         for message in self._consumer.consume(BATCH, timeout):
-            error = message.error()
+            error, place = message.error(), (message.topic() or "", message.partition() or 0)
             if error is None:
-                records.append(message)
+                if self._is_over(place, message):
+                    self._behind.discard(place)
+                else:
+                    records.append(message)
             elif error.code() == confluent_kafka.KafkaError._PARTITION_EOF:
-                self._behind.discard((message.topic() or "", message.partition() or 0))
+                self._behind.discard(place)
             elif not error.retriable():
                 raise classify(self._cluster, self._setting, error)
         return records
+
+    def _is_over(self, place: Place, message: Message) -> bool:
+        """Whether it comes after what was to be read of its partition."""
+        end, offset = self._until.get(place), message.offset()
+        return end is not None and offset is not None and offset >= end
 
     def close(self) -> None:
         self._consumer.close()

@@ -1,18 +1,20 @@
 """Reads `warren.trends`: the past of a day, and on with what comes.
 
-A thread of its own: nobody has to wait for the past to be told of the present.
+A thread of its own: nobody has to wait for the past to be told of the present. The newest hour is
+read first: a day of 10,000 groups takes minutes.
 """
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 
 import structlog
 from warren.clock import Clock
 from warren.contracts.topics import DAY_MS, TRENDS
 from warren.errors import ContractViolation, KafkaError, SettingsError
 from warren.kafka.connection import log_retry
-from warren.kafka.topic_reader import TopicReader
+from warren.kafka.topic_reader import Place, TopicReader
 from warren.kafka.topics import HOME
 from warren.metrics import api as metrics
 from warren.settings import HomeSettings
@@ -23,6 +25,7 @@ from warren_api.model.past import Past
 log = structlog.get_logger(__name__)
 
 POLL_SECONDS = 0.5
+NEWEST_MS = 3_600_000
 RETRY_SECONDS = 5.0
 ABSENT_SECONDS = 30.0  # between two looks for a topic that is not there
 TIDY_SECONDS = 3600.0
@@ -65,24 +68,38 @@ class PastFeed:
                 self._stop.wait(RETRY_SECONDS)
 
     def _follow(self) -> None:
-        since = self._clock.now_ms() - DAY_MS
-        reader = TopicReader(HOME, HOME, self._home, [self._topic], since=since)
+        now = self._clock.now_ms()
+        newest = self._reader(now - NEWEST_MS)
         try:
             self._past.begin_again()
-            tidied_at, is_whole = self._clock.monotonic(), False
-            while not self._stop.is_set():
-                self._take(reader)
-                if reader.caught_up and not is_whole:
-                    is_whole = True
-                    log.info("the past of a day is read")
-                if self._clock.monotonic() - tidied_at >= TIDY_SECONDS:
-                    tidied_at = self._clock.monotonic()
-                    self._past.forget_before(self._clock.now_ms() - DAY_MS)
+            while not (newest.caught_up or self._stop.is_set()):
+                self._take(newest)
+            older = self._reader(now - DAY_MS, until=newest.begins)
+            try:
+                while not (older.caught_up or self._stop.is_set()):
+                    self._take(older)
+                    self._take(newest, 0)
+            finally:
+                older.close()
+            if older.caught_up:
+                log.info("the past of a day is read")
+            self._go_on(newest)
         finally:
-            reader.close()
+            newest.close()
 
-    def _take(self, reader: TopicReader) -> None:
-        for record in reader.poll(POLL_SECONDS):
+    def _reader(self, since: int, until: Mapping[Place, int] | None = None) -> TopicReader:
+        return TopicReader(HOME, HOME, self._home, [self._topic], since=since, until=until)
+
+    def _go_on(self, reader: TopicReader) -> None:
+        tidied_at = self._clock.monotonic()
+        while not self._stop.is_set():
+            self._take(reader)
+            if self._clock.monotonic() - tidied_at >= TIDY_SECONDS:
+                tidied_at = self._clock.monotonic()
+                self._past.forget_before(self._clock.now_ms() - DAY_MS)
+
+    def _take(self, reader: TopicReader, timeout: float = POLL_SECONDS) -> None:
+        for record in reader.poll(timeout):
             try:
                 self._past.apply(record.key(), record.value())
                 metrics.API_EVENTS_APPLIED.labels(self._topic).inc()
