@@ -1,13 +1,14 @@
 """Silver, kept up with batches as they come, is what it is from all events at once; others read it.
 
-One lake for all tests: late events and repeats are among its batches, and one batch was killed in
-the middle and came again.
+One lake for all tests: late events and repeats are among its batches, one of which was too large to
+be taken at once, and one was killed in the middle and came again.
 """
 
 from __future__ import annotations
 
 import random
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,14 @@ import pytest
 from deltalake import DeltaTable, QueryBuilder
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Row, SparkSession
-from support.archive_events import event_frame
+from support.archive_events import Record, event_frame
 from support.silver_events import SILENCE, START, history
 from warren.contracts import FRESHNESS_CHANGED, STATUS_CHANGED
 from warren.contracts.topics import CATALOGUE
 from warren_archiver.lake.lake import Lake
 from warren_archiver.silver import catalogue
 from warren_archiver.silver import silver as silver_module
+from warren_archiver.silver.parts import in_parts
 from warren_archiver.silver.silver import Silver, ensure
 from warren_archiver.silver.table import Table
 from warren_archiver.silver.whole import whole
@@ -60,7 +62,10 @@ def filled(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Fil
     half = len(late) // 2
     first, second = event_frame(spark, late[:half]), event_frame(spark, late[half - 5 :])
     tables = Silver(spark, lake, TOPICS)
-    tables.take(first)
+    with pytest.MonkeyPatch.context() as patch:
+        size = sum(len(record.value or b"") for record in late[:half])
+        patch.setattr(silver_module, "in_parts", partial(in_parts, most_bytes=size * 2 // 3))
+        tables.take(first)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(silver_module.minutes, "group_minutes", _killed)
         with pytest.raises(PySparkException):
@@ -83,6 +88,25 @@ def test_batches_give_what_all_events_at_once_give(filled: Filled, table: Table)
     assert rows
     assert len({tuple(str(row[name]) for name in table.key) for row in rows}) == len(rows)
     assert stored.schema == table.schema
+
+
+def test_a_batch_is_taken_in_parts_of_a_size(spark: SparkSession) -> None:
+    """A group's events in their order; those of all partitions come on together."""
+    records = [Record(b"k", b"x" * 100, "a", n % 2, offset=10 + n) for n in range(20)]
+    records.append(Record(b"k", None, "b", offset=7))
+    frame = event_frame(spark, records)
+    (whole_batch,) = in_parts(frame)
+    assert whole_batch.events is frame
+    assert whole_batch.topics == {"a", "b"}
+    parts = [
+        sorted((row["topic"], row["offset"]) for row in part.events.collect())
+        for part in in_parts(frame, most_bytes=700)
+    ]
+    assert [len(part) for part in parts] == [9, 6, 6]
+    assert sorted(place for part in parts for place in part) == sorted(
+        [("b", 7), *(("a", 10 + n) for n in range(20))]
+    )
+    assert max(o for t, o in parts[0] if t == "a") < min(o for t, o in parts[2] if t == "a")
 
 
 def test_what_was_written_before_the_kill_is_not_written_again(filled: Filled) -> None:

@@ -45,17 +45,15 @@ class Batch:
 @contextmanager
 def parsed(
     events: DataFrame, topics: Mapping[str, Topic], views: Mapping[Topic, ContractView]
-) -> Iterator[Batch | None]:
-    """Rows of bronze while they are at hand; None when there is none of these topics."""
+) -> Iterator[Batch]:
+    """Rows of bronze while they are at hand; `topics`, by name: those that they are of."""
     events.persist()
     frames: dict[Topic, DataFrame] = {}
     try:
-        there = [row["topic"] for row in events.select("topic").distinct().collect()]
-        for name in there:
-            if (topic := topics.get(name)) is not None:
-                of_topic = events.where(F.col("topic") == name)
-                frames[topic] = views[topic].parse(of_topic).persist()
-        yield Batch(frames, views) if frames else None
+        for name, topic in topics.items():
+            of_topic = events.where(F.col("topic") == name)
+            frames[topic] = views[topic].parse(of_topic).persist()
+        yield Batch(frames, views)
     finally:
         for frame in (*frames.values(), events):
             frame.unpersist()

@@ -6,6 +6,7 @@ on when they came.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import date
 
@@ -35,6 +36,7 @@ from warren_archiver.silver import (
 )
 from warren_archiver.silver.batch import Batch, parsed
 from warren_archiver.silver.moments import SINGLE_MS
+from warren_archiver.silver.parts import in_parts
 from warren_archiver.silver.scope import days, of_same, ranges, to_whole_minutes, widened, within
 from warren_archiver.silver.table import Table
 from warren_archiver.silver.upsert import upsert
@@ -65,22 +67,27 @@ class Silver:
         self._lake = lake
         self._topics = topics
         self._views = {topic: ContractView(topic) for topic in topics.values()}
-        self._written: dict[str, int] = {}
+        self._written: Counter[str] = Counter()
 
     def take(self, events: DataFrame) -> dict[str, int]:
         """Takes rows of bronze in; how many rows of each table were written."""
-        self._written = {}
-        with parsed(events, self._topics, self._views) as batch:
-            if batch is not None:
-                self._take_positions(batch)
-                self._take_log_ends(batch)
-                self._take_lateness(batch)
-                self._take_incidents(batch)
-                self._take_memberships(batch)
-                if (refused := batch.refused()) is not None:
-                    table = catalogue.QUARANTINE
-                    self._put(table, table.conform(refused), self._read(table))
-        return self._written
+        self._written = Counter()
+        for part in in_parts(events):
+            topics = {name: self._topics[name] for name in part.topics & self._topics.keys()}
+            if topics:
+                with parsed(part.events, topics, self._views) as batch:
+                    self._take(batch)
+        return dict(self._written)
+
+    def _take(self, batch: Batch) -> None:
+        self._take_positions(batch)
+        self._take_log_ends(batch)
+        self._take_lateness(batch)
+        self._take_incidents(batch)
+        self._take_memberships(batch)
+        if (refused := batch.refused()) is not None:
+            table = catalogue.QUARANTINE
+            self._put(table, table.conform(refused), self._read(table))
 
     def _take_positions(self, batch: Batch) -> None:
         events = batch.accepted(OFFSETS)
@@ -175,4 +182,4 @@ class Silver:
 
     def _put(self, table: Table, wanted: DataFrame, stored: DataFrame) -> None:
         path = self._lake.silver(table.name)
-        self._written[table.name] = upsert(self._spark, path, table, wanted, stored)
+        self._written[table.name] += upsert(self._spark, path, table, wanted, stored)
