@@ -12,13 +12,13 @@ import pytest
 from confluent_kafka import Producer
 from pyspark.sql import SparkSession
 from support.archive_events import key, offset_event
-from support.spark_cluster import QUICK, spark_cluster
 from warren.contracts.topics import OFFSETS
 from warren.kafka.connection import connect
 from warren.kafka.topics import ensure_topics
 from warren.settings.archiver import SMALL_BATCHES
 from warren.settings_file import load_settings
 from warren_archiver.check.recount import check
+from warren_local.spark_cluster import QUICK, SparkCluster
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(600)]
 
@@ -33,7 +33,7 @@ def test_executors_of_a_cluster_archive_as_well(
     spark: SparkSession, spark_jars: Path, broker: HasBootstrap, unique: str, tmp_path: Path
 ) -> None:
     config = tmp_path / "warren.toml"
-    with spark_cluster(tmp_path) as master:
+    with SparkCluster(tmp_path) as cluster:
         config.write_text(
             f"""
             [home]
@@ -43,7 +43,7 @@ def test_executors_of_a_cluster_archive_as_well(
             [archiver]
             path = "{tmp_path / "lake"}"
             jars_dir = "{spark_jars}"
-            master = "{master}"
+            master = "{cluster.master}"
             memory = "512m"
             silver_interval = 0
             java_options = "{SMALL_BATCHES}"
