@@ -1,4 +1,5 @@
-# The archiver: the pattern of Dockerfile, and a Java runtime with the jars that Spark needs.
+# The archiver: the pattern of Dockerfile, and a Java runtime with the jars that Spark needs. Also the image
+# of drivers and executors on Kubernetes, see deploy/kubernetes.
 # docker build -f deploy/docker/archiver.Dockerfile .
 ARG PYTHON_IMAGE=python:3.12-slim-bookworm
 
@@ -22,9 +23,15 @@ RUN useradd --system --uid 10001 --create-home --home-dir /var/lib/warren warren
  && mkdir /var/lib/warren/lake && chown warren /var/lib/warren/lake
 COPY --from=build /opt/warren /opt/warren
 COPY --from=build /opt/state/jars-spark /opt/jars
-ENV PATH=/opt/warren/bin:$PATH PYTHONUNBUFFERED=1 WARREN_LOG__FORMAT=json \
+COPY --chmod=755 deploy/docker/spark-role /opt/spark-role
+# Spark mounts its settings at /opt/spark/conf, so that this is no link itself.
+RUN mkdir /opt/spark && ln -s /opt/warren/lib/python3.*/site-packages/pyspark/bin \
+    /opt/warren/lib/python3.*/site-packages/pyspark/jars /opt/spark/ \
+ && ln -s /opt/warren/lib/python3.*/site-packages/warren_archiver/__main__.py /opt/warren-archiver.py
+ENV PATH=/opt/warren/bin:$PATH PYTHONUNBUFFERED=1 WARREN_LOG__FORMAT=json SPARK_HOME=/opt/spark \
     WARREN_ARCHIVER__JARS_DIR=/opt/jars WARREN_ARCHIVER__PATH=/var/lib/warren/lake
 USER warren
 WORKDIR /var/lib/warren
 VOLUME /var/lib/warren/lake
+ENTRYPOINT ["/opt/spark-role"]
 CMD ["warren-archiver"]
