@@ -159,7 +159,7 @@ def _measure(
     more = _measure_silver(spark, load, events) if silver else {}
     more |= _measure_gold(spark, load, more["positions"]) if gold else {}
     more |= _measure_replay(spark, load, events) if replay else {}
-    peak = usage(_jvm()).peak_rss_mb
+    peak = usage(jvm()).peak_rss_mb
     spark.stop()
     warm = events - cold
     return {
@@ -181,16 +181,16 @@ def _measure_silver(spark: SparkSession, load: Load, events: int) -> dict[str, A
     settings = load.settings
     lake = Lake.at(settings.archiver.path)
     ensure(spark, lake)
-    started, before = time.perf_counter(), usage(_jvm())
+    started, before = time.perf_counter(), usage(jvm())
     topics = {OFFSETS.full_name(settings.home.topic_prefix): OFFSETS}
     Silver(spark, lake, topics).take(spark.read.format("delta").load(lake.events))
-    seconds, cpu_s = time.perf_counter() - started, usage(_jvm()).cpu_s - before.cpu_s
+    seconds, cpu_s = time.perf_counter() - started, usage(jvm()).cpu_s - before.cpu_s
     found = spark.read.format("delta").load(lake.silver(POSITIONS.name)).count()
     if found != events * load.group_partitions:
         sys.exit(f"{events * load.group_partitions} positions were observed, {found} in silver")
-    started, before = time.perf_counter(), usage_with_children(_jvm())
+    started, before = time.perf_counter(), usage_with_children(jvm())
     judged = Evaluations(spark, lake, settings).catch_up()
-    after = usage_with_children(_jvm())
+    after = usage_with_children(jvm())
     stored = _bytes(lake, ".")
     return {
         "positions": found,
@@ -210,17 +210,17 @@ def _measure_gold(spark: SparkSession, load: Load, positions: int) -> dict[str, 
     lake = Lake.at(settings.archiver.path)
     ensure_gold(spark, lake)
     gold = Gold(spark, lake, settings, SystemClock())
-    started, before = time.perf_counter(), usage(_jvm()).cpu_s
+    started, before = time.perf_counter(), usage(jvm()).cpu_s
     written = sum(gold.catch_up().values())
-    seconds, cpu_s = time.perf_counter() - started, usage(_jvm()).cpu_s - before
-    before = usage(_jvm()).cpu_s
+    seconds, cpu_s = time.perf_counter() - started, usage(jvm()).cpu_s - before
+    before = usage(jvm()).cpu_s
     if gold.catch_up() != dict.fromkeys(TABLES_OF_GOLD, 0):
         sys.exit("gold has changed, though silver has not")
     return {
         "gold_rows": written,
         "gold_seconds": round(seconds, 1),
         "gold_cpu_s": round(cpu_s, 1),
-        "gold_cpu_s_unchanged": round(usage(_jvm()).cpu_s - before, 1),
+        "gold_cpu_s_unchanged": round(usage(jvm()).cpu_s - before, 1),
         "gold_s_per_million_positions": round(seconds / positions * 1_000_000, 1),
         "gold_bytes": _bytes(lake, "gold"),
     }
@@ -239,9 +239,9 @@ def _measure_replay(spark: SparkSession, load: Load, events: int) -> dict[str, A
     other = changed(load.settings, ["evaluation.intervals=8"])
     rounds = []
     for _ in range(ROUNDS):
-        started, before = time.perf_counter(), usage_with_children(_jvm()).cpu_s
+        started, before = time.perf_counter(), usage_with_children(jvm()).cpu_s
         found = archived.judged(other)
-        cpu_s = usage_with_children(_jvm()).cpu_s - before
+        cpu_s = usage_with_children(jvm()).cpu_s - before
         rounds.append(_Spent(time.perf_counter() - started, cpu_s))
     return {
         "replayed_incidents": len(found),
@@ -259,9 +259,9 @@ class _Spent(NamedTuple):
 
 
 def archive_all(spark: SparkSession, settings: Settings) -> _Spent:
-    started, before = time.perf_counter(), usage(_jvm())
+    started, before = time.perf_counter(), usage(jvm())
     archive(spark, settings, threading.Event(), once=True, clock=SystemClock(), topics=[OFFSETS])
-    after = usage(_jvm())
+    after = usage(jvm())
     return _Spent(time.perf_counter() - started, after.cpu_s - before.cpu_s)
 
 
@@ -269,7 +269,7 @@ def _local(lake: Lake) -> str:
     return lake.root.removeprefix("file:")
 
 
-def _jvm() -> int:
+def jvm() -> int:
     gateway = SparkContext._gateway
     assert gateway is not None
     return int(gateway.proc.pid)
