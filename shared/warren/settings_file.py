@@ -167,6 +167,8 @@ def _follow(path: tuple[str, ...]) -> tuple[type[BaseModel] | None, tuple[str, .
     for part in path:
         if get_origin(model) is Annotated:
             model = get_args(model)[0]
+        if get_origin(model) is UnionType and type(None) in get_args(model):
+            model = get_args(model)[0]  # a table that may be absent
         if get_origin(model) is UnionType:
             model = next((m for m in get_args(model) if _is_of_type(m, part)), None)
             continue
@@ -176,6 +178,8 @@ def _follow(path: tuple[str, ...]) -> tuple[type[BaseModel] | None, tuple[str, .
         elif isinstance(model, type) and issubclass(model, BaseModel):
             field = model.model_fields.get(part)
             model = field.annotation if field else None
+    if get_origin(model) is UnionType and type(None) in get_args(model):
+        model = get_args(model)[0]
     is_section = isinstance(model, type) and issubclass(model, BaseModel)
     return (model if is_section else None), tuple(written)
 

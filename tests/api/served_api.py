@@ -35,7 +35,7 @@ from warren_api.http.serving import HttpServer
 from warren_api.model.archive import Archive
 from warren_api.model.feed_state import FeedState
 from warren_api.model.read_model import ReadModel
-from warren_api.server import listen
+from warren_api.server import listen, login_of
 
 NOW = 1_795_244_400_000
 STOP_WITHIN = 60  # seconds
@@ -257,8 +257,13 @@ class Api:
             self.asking or Obeying(self.model),
             self.archive or Archive(self.settings.archiver),
         )
-        access = Access(self.settings.api, is_loopback=self.is_loopback)
-        self.app = create_app(self.context, access)
+        self.login = login_of(self.settings.api, self.clock)
+        access = Access(
+            self.settings.api,
+            is_loopback=self.is_loopback,
+            sessions=self.login.sessions if self.login else None,
+        )
+        self.app = create_app(self.context, access, self.login)
 
     def put(self, group: str, cluster: str = "demo", **fields: Any) -> None:
         event = lag_event(group, cluster, **fields)

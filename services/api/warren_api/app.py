@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
 from starlette.middleware.cors import CORSMiddleware
@@ -10,7 +12,8 @@ from starlette.middleware.gzip import GZipMiddleware
 from warren_api.burrow import errors as burrow_errors
 from warren_api.burrow import routes as burrow
 from warren_api.context import ApiContext
-from warren_api.http.access import Access, AccessControl
+from warren_api.http.access import Access
+from warren_api.http.access_control import AccessControl
 from warren_api.http.errors import Errors
 from warren_api.http.headers import ResponseHeaders
 from warren_api.http.limits import RequestLimits
@@ -26,9 +29,14 @@ from warren_api.v1 import errors as v1_errors
 from warren_api.v1 import openapi
 from warren_api.v1 import routes as v1
 
+if TYPE_CHECKING:
+    from warren_api.login.service import Login
 
-def create_app(context: ApiContext, access: Access) -> FastAPI:
-    """Serves `context` to whom `access` allows. The feed is its owner's business."""
+
+def create_app(context: ApiContext, access: Access, login: Login | None = None) -> FastAPI:
+    """Serves `context` to whom `access` allows. The feed is its owner's business. `login`: None
+    where nobody logs in.
+    """
     app = FastAPI(
         openapi_url=openapi.PATH,
         # Both would load scripts from elsewhere.
@@ -36,8 +44,12 @@ def create_app(context: ApiContext, access: Access) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
     )
-    for module in (burrow, v1, metrics, pages):
-        app.include_router(module.router(context))
+    for router in (burrow.router, v1.router, metrics.router, pages.router):
+        app.include_router(router(context))
+    if login is not None:
+        from warren_api.pages.login import router as login_pages  # with it come its libraries
+
+        app.include_router(login_pages(login))
     app.mount("/static", StaticFiles(directory=pages.STATIC), name="static")
     errors = Errors(
         {v1_errors.PREFIX: v1_errors, burrow_errors.PREFIX: burrow_errors},
@@ -50,7 +62,7 @@ def create_app(context: ApiContext, access: Access) -> FastAPI:
     app.add_middleware(Revalidation)
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)
     app.add_middleware(SharedFragments, state=context.shown_state, clock=context.clock)
-    app.add_middleware(AccessControl, access=access, refusal=errors.refusal)
+    app.add_middleware(AccessControl, access=access, refusal=errors.refusal, clock=context.clock)
     app.add_middleware(RequestLimits, refusal=errors.refusal)
     app.add_middleware(InLine, places=Places(), refusal=errors.refusal)
     if context.settings.api.cors_origins:

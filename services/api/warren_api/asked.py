@@ -17,6 +17,7 @@ from warren.contracts.silence import Expression, Person, Why
 from warren.patterns import searcher
 
 from warren_api.context import ApiContext
+from warren_api.http.callers import Asker
 from warren_api.model.incidents import IncidentRecord, incidents
 
 log = structlog.get_logger(__name__)
@@ -77,8 +78,8 @@ class NewAcknowledgement(BaseModel):
     why: Why = Field(default="", description="What they say about it")
 
 
-async def begin_silence(context: ApiContext, wanted: NewSilence, caller: str) -> Silence:
-    """Raises KafkaError. `caller`: name of the token, or empty."""
+async def begin_silence(context: ApiContext, wanted: NewSilence, asker: Asker) -> Silence:
+    """Raises KafkaError."""
     now = context.clock.now_ms()
     begins_at = now if wanted.begins_at is None else wanted.begins_at
     silence = Silence(
@@ -87,7 +88,7 @@ async def begin_silence(context: ApiContext, wanted: NewSilence, caller: str) ->
         group=wanted.group,
         begins_at=begins_at,
         ends_at=begins_at + wanted.for_seconds * 1000,
-        by=wanted.by or _named(caller),
+        by=_signed(wanted.by, asker),
         why=wanted.why,
         created_at=now,
     )
@@ -95,20 +96,20 @@ async def begin_silence(context: ApiContext, wanted: NewSilence, caller: str) ->
     return silence
 
 
-async def end_silence(context: ApiContext, silence: Silence, caller: str) -> Silence:
+async def end_silence(context: ApiContext, silence: Silence, asker: Asker) -> Silence:
     """One that is over already stays as it is. Raises KafkaError."""
     now = context.clock.now_ms()
     if silence.ends_at <= now:
         return silence
-    update = {"ends_at": max(now, silence.begins_at), "ended_by": _named(caller)}
+    update = {"ends_at": max(now, silence.begins_at), "ended_by": _signed("", asker)}
     ended = silence.model_copy(update=update)
     await _write(context, ended)
     return ended
 
 
-def _named(caller: str) -> str:
-    """Whose token it is, as far as a record takes it."""
-    return caller[:LONGEST_NAME] or NOBODY
+def _signed(said: str, asker: Asker) -> str:
+    """Who it was, as far as a record takes it. `said`: the name that was given."""
+    return asker.signs(said)[:LONGEST_NAME] or NOBODY
 
 
 async def _write(context: ApiContext, silence: Silence) -> None:
@@ -118,14 +119,14 @@ async def _write(context: ApiContext, silence: Silence) -> None:
 
 
 async def acknowledge(
-    context: ApiContext, incident: IncidentRecord, wanted: NewAcknowledgement, caller: str
+    context: ApiContext, incident: IncidentRecord, wanted: NewAcknowledgement, asker: Asker
 ) -> Acknowledgement:
     """Raises KafkaError."""
     acknowledgement = Acknowledgement(
         incident_id=incident.id,
         cluster=incident.cluster,
         group=incident.group,
-        by=wanted.by or _named(caller),
+        by=_signed(wanted.by, asker),
         why=wanted.why,
         at=context.clock.now_ms(),
     )
@@ -136,12 +137,12 @@ async def acknowledge(
     return acknowledgement
 
 
-async def test_route(context: ApiContext, wanted: NewTest, caller: str) -> NotificationTest:
+async def test_route(context: ApiContext, wanted: NewTest, asker: Asker) -> NotificationTest:
     """Raises KafkaError."""
     test = NotificationTest(
         id=uuid4().hex[:12],
         route=wanted.route,
-        by=wanted.by or _named(caller),
+        by=_signed(wanted.by, asker),
         at=context.clock.now_ms(),
     )
     await asyncio.to_thread(context.asking.test, test)

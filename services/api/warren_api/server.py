@@ -6,11 +6,13 @@ import asyncio
 import signal
 import socket
 import ssl
+from collections.abc import Callable
 from dataclasses import replace
 from ipaddress import ip_address
+from typing import TYPE_CHECKING
 
 import structlog
-from warren.clock import SystemClock
+from warren.clock import Clock, SystemClock
 from warren.errors import SettingsError
 from warren.metrics import api as metrics
 from warren.settings import ApiSettings, Settings
@@ -27,6 +29,9 @@ from warren_api.http.access import Access
 from warren_api.http.serving import LISTEN_BACKLOG, HttpServer
 from warren_api.model.archive import Archive
 from warren_api.model.read_model import ReadModel
+
+if TYPE_CHECKING:
+    from warren_api.login.service import Login
 
 log = structlog.get_logger(__name__)
 
@@ -73,8 +78,18 @@ def check_tls(api: ApiSettings) -> None:
         ) from None
 
 
-def run(settings: Settings) -> None:
-    """Serves until SIGTERM or SIGINT.
+def login_of(api: ApiSettings, clock: Clock) -> Login | None:
+    """None where nobody logs in, and then without what it needs. Raises SettingsError."""
+    if api.oidc is None:
+        return None
+    from warren_api.login.service import Login
+
+    return Login(api.oidc, clock)
+
+
+def run(settings: Settings, load: Callable[[], Settings] | None = None) -> None:
+    """Serves until SIGTERM or SIGINT. `load` reads the settings again, for secrets that have
+    changed.
 
     Raises SettingsError for an address that cannot be had or would be open to everyone, or a
     connection that cannot be made, and whatever ended the feed.
@@ -83,11 +98,21 @@ def run(settings: Settings) -> None:
     collect_seldom()
     with listen(settings.api) as listener:
         is_loopback = ip_address(listener.getsockname()[0]).is_loopback
-        access = Access(settings.api, is_loopback=is_loopback)
-        asyncio.run(_serve(settings, access, listener))
+        clock = SystemClock()
+        login = login_of(settings.api, clock)
+        sessions = login.sessions if login else None
+        access = Access(settings.api, is_loopback=is_loopback, sessions=sessions)
+        asyncio.run(_serve(settings, access, login, load or (lambda: settings), listener, clock))
 
 
-async def _serve(settings: Settings, access: Access, listener: socket.socket) -> None:
+async def _serve(
+    settings: Settings,
+    access: Access,
+    login: Login | None,
+    load: Callable[[], Settings],
+    listener: socket.socket,
+    clock: Clock,
+) -> None:
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
     fatal: list[Exception] = []
@@ -96,7 +121,7 @@ async def _serve(settings: Settings, access: Access, listener: socket.socket) ->
         fatal.append(error)
         loop.call_soon_threadsafe(stop.set)
 
-    model, clock = ReadModel(settings.api.history), SystemClock()
+    model = ReadModel(settings.api.history)
     feed = Feed(settings.home, model, clock, end_with)
     past = PastFeed(settings.home, model.past, clock)
     watch = StandstillWatch(
@@ -111,7 +136,7 @@ async def _serve(settings: Settings, access: Access, listener: socket.socket) ->
         AskedOnTopics(settings.home),
         Archive(settings.archiver),
     )
-    app = create_app(context, access)
+    app = create_app(context, access, login)
     server = HttpServer(app, settings.api, clock)
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
@@ -121,10 +146,13 @@ async def _serve(settings: Settings, access: Access, listener: socket.socket) ->
     feed.start()
     past.start()
     watch.start()
+    renewing = asyncio.create_task(_renew(login, load)) if login else None
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     stopping = asyncio.create_task(stop.wait())
     await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
     stopping.cancel()
+    if renewing is not None:
+        renewing.cancel()
     watch.stop()
     model.history.close()
     server.should_exit = True
@@ -132,6 +160,19 @@ async def _serve(settings: Settings, access: Access, listener: socket.socket) ->
     await asyncio.to_thread(feed.stop)
     await asyncio.to_thread(past.stop)
     context.archive.close()
+    if login is not None:
+        await login.close()
     log.info("stopped")
     if fatal:
         raise fatal[0]
+
+
+async def _renew(login: Login, load: Callable[[], Settings]) -> None:
+    from warren_api.login.secrets_watch import LOOK_SECONDS, SecretsWatch
+
+    watch = SecretsWatch(login.settings, load)
+    while True:
+        await asyncio.sleep(LOOK_SECONDS)
+        found = await asyncio.to_thread(watch.look)
+        if found is not None:
+            login.renew(found)

@@ -72,6 +72,8 @@ def _section(heading: str, path: tuple[str, ...], model: type[BaseModel]) -> str
 
 def _rows(path: tuple[str, ...], model: type[BaseModel], *, in_list: bool) -> Iterator[str]:
     for name, field in model.model_fields.items():
+        if get_origin(field.annotation) is UnionType and _models(field.annotation):
+            continue  # a table of its own, which may be absent
         # Tables of a list have no names: from the environment only the whole list can be set.
         variable = "" if in_list else "`WARREN_" + "__".join((*path, name)).upper() + "`"
         kind = _type_name(field)

@@ -27,6 +27,7 @@ from warren.settings.local import LocalSettings
 from warren.settings.log import LogSettings
 from warren.settings.notifier import NotifierSettings
 from warren.settings.objectives import ObjectiveSettings
+from warren.settings.oidc import OidcSettings
 from warren.settings.probe import ProbeSettings
 from warren.settings.redis import RedisSettings
 from warren.settings.standstill import StandstillSettings
@@ -98,6 +99,7 @@ __all__ = [
     "LogSettings",
     "NotifierSettings",
     "ObjectiveSettings",
+    "OidcSettings",
     "PolicyName",
     "ProbeSettings",
     "RedisSettings",

@@ -8,6 +8,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, SecretStr, StringConstraints, field_validator, model_validator
 
 from warren.section import Section
+from warren.settings.oidc import OidcSettings
 
 Role = Literal["read", "admin"]
 _ORIGIN = re.compile(r"https?://[^/\s*]+")
@@ -42,6 +43,7 @@ class ApiSettings(Section):
         "long as there are no tokens, else nothing. read or admin opens it to everyone who can "
         "reach it: for private networks",
     )
+    oidc: OidcSettings | None = Field(default=None, description="People log in at a provider")
     tls_certificate: str = Field(
         default="", description="PEM file with the certificate and its chain: serves HTTPS"
     )
@@ -114,4 +116,13 @@ class ApiSettings(Section):
     def _both_or_none(self) -> Self:
         if bool(self.tls_certificate) != bool(self.tls_key):
             raise ValueError("tls_certificate and tls_key belong together: set both or none")
+        return self
+
+    @model_validator(mode="after")
+    def _one_who_decides(self) -> Self:
+        if self.oidc is not None and self.without_token == "admin":
+            raise ValueError(
+                'without_token = "admin" lets everybody change everything, whoever logs in by '
+                'oidc: use "auto", or "read"'
+            )
         return self

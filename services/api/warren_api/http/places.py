@@ -15,6 +15,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from warren_api.http.access import OPEN_PATHS, READING
+from warren_api.http.access_control import LOGIN_PATHS
 from warren_api.http.errors import Refusal
 from warren_api.http.problem import ProblemKind
 
@@ -95,8 +96,8 @@ class InLine:
             leave()  # before: sending waits for the client
             await send(message)
 
-        if scope["method"] not in READING:
-            leave()
+        if scope["method"] not in READING or scope["path"] in LOGIN_PATHS:
+            leave()  # it may wait for the home cluster, or for the identity provider
         try:
             if all(name not in _BODY_HEADERS for name, _ in scope["headers"]):
                 first = await receive()  # at once, for there is no body to wait for

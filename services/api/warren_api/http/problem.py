@@ -91,6 +91,11 @@ class ProblemKind(Enum):
         "Send a token that the settings know, as `Authorization: Bearer <token>` or as the "
         "password of Basic. `warren token` makes one.",
     )
+    LOGIN_NEEDED = _Kind(
+        401,
+        "Login needed",
+        "Nobody is logged in, or the session is over. Log in at /login, or send a token.",
+    )
     ADMIN_NEEDED = _Kind(
         403, "Admin token needed", "The token may only read; changing something needs role admin."
     )

@@ -30,7 +30,7 @@ from warren_api.asked import (
 )
 from warren_api.context import ApiContext
 from warren_api.group_row import GroupRow
-from warren_api.http.access import caller_name
+from warren_api.http.callers import asker
 from warren_api.http.raw_path import Segment
 from warren_api.model.group import GroupView
 from warren_api.model.incidents import IncidentRecord
@@ -68,7 +68,7 @@ def add_routes(routes: APIRouter, context: ApiContext, render: Render, row_of: R
         )
         try:
             if wanted is not None:
-                await begin_silence(context, wanted, caller_name(request))
+                await begin_silence(context, wanted, asker(request))
                 return _to(f"/groups/{quote(cluster, safe='')}/{quote(name, safe='')}")
         except KafkaError as error:
             problem = str(error)
@@ -93,7 +93,7 @@ def add_routes(routes: APIRouter, context: ApiContext, render: Render, row_of: R
         if found is None:
             return silence(id)
         try:
-            await end_silence(context, found, caller_name(request))
+            await end_silence(context, found, asker(request))
         except KafkaError as error:
             return silence(id, str(error))
         return _to(f"/silences/{quote(id, safe='')}")
@@ -135,7 +135,7 @@ def add_routes(routes: APIRouter, context: ApiContext, render: Render, row_of: R
             elif wanted is None:
                 return incident(id, problem)
             else:
-                await acknowledge(context, found, wanted, caller_name(request))
+                await acknowledge(context, found, wanted, asker(request))
         except KafkaError as error:
             return incident(id, str(error))
         return _to(f"/incidents/{quote(id, safe='')}")

@@ -7,8 +7,13 @@ from http import HTTPStatus
 
 from fastapi import Request, Response
 from fastapi.responses import HTMLResponse
+from starlette.datastructures import Headers
+from starlette.types import Scope
 
-from warren_api.http.errors import ErrorAnswers, Refusal
+from warren_api.http.access_control import FRAGMENTS
+from warren_api.http.callers import person_who_reads
+from warren_api.http.errors import ErrorAnswers
+from warren_api.http.problem import ProblemKind
 from warren_api.http.raw_path import decoded_path
 from warren_api.pages.environment import environment
 
@@ -19,10 +24,25 @@ class PageErrors:
     def __init__(self, otherwise: ErrorAnswers) -> None:
         self._otherwise = otherwise
         self._page = environment().get_template("not_found.html")
+        self._refused = environment().get_template("refused.html")
 
-    @property
-    def refusal(self) -> Refusal:
-        return self._otherwise.refusal
+    def refusal(
+        self,
+        scope: Scope,
+        kind: ProblemKind,
+        detail: str,
+        headers: Mapping[str, str] | None = None,
+        /,
+    ) -> Response:
+        """People who log in are told so by pages; scripts of these ask for fragments."""
+        wants_page = "text/html" in Headers(scope=scope).get("accept", "")
+        is_about_people = kind is ProblemKind.LOGIN_NEEDED or person_who_reads() is not None
+        if not wants_page or not is_about_people or scope["path"].startswith(FRAGMENTS):
+            return self._otherwise.refusal(scope, kind, detail, headers)
+        text = self._refused.render(
+            title=kind.value.title, detail=detail, needs_login=kind is ProblemKind.LOGIN_NEEDED
+        )
+        return HTMLResponse(text, kind.value.status, headers)
 
     def unanswered(
         self,

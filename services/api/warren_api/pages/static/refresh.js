@@ -9,6 +9,7 @@ const announcement = document.getElementById("announcement");
 const filter = document.getElementById("filter");
 let heardAt = Date.now();
 let newest = 0;
+let loggedOut = false;
 
 /** What the search field asks for, from its first page on. */
 function asked() {
@@ -54,6 +55,17 @@ function showSilence() {
   if (silent && lost.textContent !== text) lost.textContent = text;
 }
 
+/** The session is over: what is shown stays, and is no longer renewed. */
+function showLogin() {
+  beat.classList.add("silent");
+  lost.hidden = false;
+  if (lost.querySelector("a")) return;
+  const link = document.createElement("a");
+  link.href = `${lost.dataset.login}?next=${encodeURIComponent(location.pathname + location.search)}`;
+  link.textContent = "Log in again";
+  lost.replaceChildren("You are no longer logged in. What you see is not renewed. ", link);
+}
+
 async function refresh() {
   const turn = ++newest;
   try {
@@ -61,6 +73,7 @@ async function refresh() {
       headers: { Accept: "text/html" },
       signal: AbortSignal.timeout(5 * PERIOD_MS),
     });
+    loggedOut = answer.status === 401 && "login" in lost.dataset;
     if (!answer.ok && answer.status !== 404) throw new Error(String(answer.status));
     const html = await answer.text();
     heardAt = Date.now();
@@ -75,7 +88,7 @@ async function refresh() {
 
 async function run() {
   if (!document.hidden) await refresh();
-  showSilence();
+  if (loggedOut) showLogin(); else showSilence();
   setTimeout(run, PERIOD_MS);
 }
 

@@ -10,7 +10,7 @@ from warren.errors import KafkaError
 
 from warren_api.asked import NewAcknowledgement, acknowledge, find_incident, withdraw
 from warren_api.context import ApiContext
-from warren_api.http.access import caller_name
+from warren_api.http.callers import asker
 from warren_api.http.patterns import matcher
 from warren_api.http.problem import ProblemKind, documented, problem
 from warren_api.http.raw_path import Segment
@@ -102,7 +102,7 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
             return problem(ProblemKind.INCIDENT_OVER, f"Incident {id} has ended.")
         try:
             said = await acknowledge(
-                context, incident, wanted or NewAcknowledgement(), caller_name(request)
+                context, incident, wanted or NewAcknowledgement(), asker(request)
             )
         except KafkaError as error:
             return not_written(error)

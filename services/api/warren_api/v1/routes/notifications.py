@@ -12,7 +12,7 @@ from warren.errors import KafkaError
 
 from warren_api.asked import NewTest, test_route
 from warren_api.context import ApiContext
-from warren_api.http.access import caller_name
+from warren_api.http.callers import asker
 from warren_api.http.patterns import matcher
 from warren_api.http.problem import ProblemKind, documented
 from warren_api.model.notifications import newest_first
@@ -94,7 +94,7 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
         its end: whatever the route is for, and whatever is silenced.
         """
         try:
-            test = await test_route(context, wanted, caller_name(request))
+            test = await test_route(context, wanted, asker(request))
         except KafkaError as error:
             return not_written(error)
         return RouteTest(id=test.id, route=test.route, incident_id=test.incident_id)

@@ -10,7 +10,7 @@ from warren.errors import KafkaError
 
 from warren_api.asked import NewSilence, begin_silence, end_silence
 from warren_api.context import ApiContext
-from warren_api.http.access import caller_name
+from warren_api.http.callers import asker
 from warren_api.http.problem import ProblemKind, documented, problem
 from warren_api.http.raw_path import Segment
 from warren_api.v1.models import Silences, SilenceView
@@ -56,7 +56,7 @@ def router(context: ApiContext) -> APIRouter:
         if not_ready := starting(context):
             return not_ready
         try:
-            silence = await begin_silence(context, wanted, caller_name(request))
+            silence = await begin_silence(context, wanted, asker(request))
         except KafkaError as error:
             return not_written(error)
         return SilenceView.of(silence, context.clock.now_ms())
@@ -74,7 +74,7 @@ def router(context: ApiContext) -> APIRouter:
         if silence is None:
             return problem(ProblemKind.SILENCE_NOT_FOUND, f"No silence {id} is remembered.")
         try:
-            ended = await end_silence(context, silence, caller_name(request))
+            ended = await end_silence(context, silence, asker(request))
         except KafkaError as error:
             return not_written(error)
         return SilenceView.of(ended, context.clock.now_ms())

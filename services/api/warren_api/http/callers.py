@@ -1,0 +1,53 @@
+"""Who asks: with a token, logged in, or nobody that is known."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from typing import NamedTuple
+
+from starlette.requests import Request
+from warren.settings.api import Role
+
+
+class Caller(NamedTuple):
+    """Who asks: the token's name, None without one."""
+
+    name: str | None
+    role: Role | None
+
+
+class Person(NamedTuple):
+    """Somebody who has logged in; `subject` is what the provider knows them by, `ends` is when
+    they have to log in again, Unix seconds.
+    """
+
+    name: str
+    role: Role
+    subject: str
+    ends: int
+
+
+class Asker(NamedTuple):
+    """Who changes something: the name of a person or a token, empty without both."""
+
+    name: str = ""
+    is_person: bool = False
+
+    def signs(self, said: str) -> str:
+        """Under which name it stands. A machine may say for whom it asks, a person is who they
+        are.
+        """
+        return self.name if self.is_person else said or self.name
+
+
+ANYBODY = Asker()
+_person: ContextVar[Person | None] = ContextVar("person", default=None)
+# For what every page says of whoever reads it; routes are told what they need.
+person_who_reads = _person.get
+reads = _person.set
+
+
+def asker(request: Request) -> Asker:
+    """Who changes something with this request."""
+    found: Asker = getattr(request.state, "asker", ANYBODY)
+    return found

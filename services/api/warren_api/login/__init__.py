@@ -1,0 +1,1 @@
+"""Logging in at an identity provider (OpenID Connect); imported only where that is set up."""

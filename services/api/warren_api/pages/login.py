@@ -1,0 +1,109 @@
+"""Logging in and out: the way to the identity provider and back, and what is said on the way."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import structlog
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import HTMLResponse
+
+from warren_api.login.errors import LoginFailed, ProviderAway
+from warren_api.login.next_path import next_path
+from warren_api.login.service import CALLBACK, LOGGED_OUT, Login, Refused
+from warren_api.pages.environment import environment
+
+log = structlog.get_logger(__name__)
+
+MOVED = "here"  # of a browser that was sent to public_url already
+RETRY_SECONDS = 5
+
+
+def router(login: Login) -> APIRouter:
+    routes = APIRouter(include_in_schema=False)
+    page = environment().get_template("login.html")
+
+    def say(status_code: int, wanted: str = "/", **variables: Any) -> Response:
+        told = {"problem": "", "refused": "", "provider_url": "", "anew": False} | variables
+        return HTMLResponse(page.render(next=wanted, **told), status_code)
+
+    @routes.get("/login")
+    async def begin(request: Request) -> Response:
+        asked = request.query_params
+        wanted = next_path(asked.get("next", "/"))
+        if (
+            request.headers.get("Host") != login.public_url.partition("//")[2]
+            and MOVED not in asked
+        ):
+            # The provider will lead back there, and only there the cookie of this login is known.
+            anew = "&anew=1" if "anew" in asked else ""
+            return _to(f"{login.public_url}/login?{MOVED}=1{anew}&next={quote(wanted, safe='/')}")
+        try:
+            redirect = await login.begin(wanted, request.cookies, anew="anew" in asked)
+        except ProviderAway as away:
+            return _unavailable(say(HTTPStatus.SERVICE_UNAVAILABLE, wanted, problem=away.text))
+        return _with_cookies(_to(redirect.url), redirect.cookies)
+
+    @routes.get(CALLBACK)
+    async def finish(request: Request) -> Response:
+        client = request.client.host if request.client else None
+        try:
+            found = await login.finish(request.query_params, request.cookies)
+        except ProviderAway as away:
+            log.warning("login failed", problem=away.detail, client=client)
+            return _unavailable(say(HTTPStatus.SERVICE_UNAVAILABLE, problem=away.text))
+        except LoginFailed as failed:
+            log.warning("login failed", problem=failed.detail, client=client)
+            return say(HTTPStatus.BAD_REQUEST, problem=failed.text)
+        if isinstance(found, Refused):
+            log.warning(
+                "login refused: the role claim has none of the values that may anything",
+                person=found.name,
+                subject=found.subject,
+                claim=login.settings.roles_claim,
+                client=client,
+            )
+            refused = say(HTTPStatus.FORBIDDEN, refused=found.name, anew=True)
+            return _with_cookies(refused, found.cookies)
+        person, redirect = found
+        log.info(
+            "logged in",
+            person=person.name,
+            subject=person.subject,
+            role=person.role,
+            client=client,
+        )
+        return _with_cookies(_to(redirect.url), redirect.cookies)
+
+    @routes.post("/logout")
+    async def end(request: Request) -> Response:
+        person = login.sessions.person(request.cookies)
+        if person is not None:
+            log.info("logged out", person=person.name, subject=person.subject)
+        url = await login.logout_url(request.cookies)
+        said = say(HTTPStatus.OK, provider_url=url or "", anew=True)
+        return _with_cookies(said, login.forget())
+
+    @routes.get(LOGGED_OUT)
+    async def ended() -> Response:
+        return say(HTTPStatus.OK, anew=True)
+
+    return routes
+
+
+def _to(url: str) -> Response:
+    # As it is: what may stand in it was looked at, and providers know their own URLs.
+    return Response(status_code=HTTPStatus.SEE_OTHER, headers={"Location": url})
+
+
+def _with_cookies(answer: Response, cookies: list[str]) -> Response:
+    for cookie in cookies:
+        answer.headers.append("Set-Cookie", cookie)
+    return answer
+
+
+def _unavailable(answer: Response) -> Response:
+    answer.headers["Retry-After"] = str(RETRY_SECONDS)
+    return answer
