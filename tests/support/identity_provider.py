@@ -161,6 +161,7 @@ class IdentityProvider:
             Route("/realms/ops/userinfo", self._userinfo),
             Route("/realms/ops/logout", self._logout),
         ]
+        routes.append(Route("/favicon.ico", lambda _: Response(status_code=204)))
         config = uvicorn.Config(
             Starlette(routes=routes),
             port=self.port,
