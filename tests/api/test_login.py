@@ -12,12 +12,17 @@ from typing import Any
 
 import httpx
 import pytest
-from api.login_lab import ADMIN_TOKEN, Lab, begun, log_in, session_of
+from api.login_lab import ADMIN_TOKEN, SECRET, Lab, begun, log_in, session_of
 from api.served_api import Api
 from bs4 import BeautifulSoup
+from joserfc import jwt
+from pydantic import SecretStr
 from structlog.testing import capture_logs
 from support.identity_provider import new_key
 from support.waiting import eventually
+from warren.errors import SettingsError
+from warren.settings import Settings
+from warren_api.login.secrets_watch import SecretsWatch
 
 pytestmark = pytest.mark.integration
 OWN = {"Sec-Fetch-Site": "same-origin"}
@@ -331,3 +336,50 @@ def test_tokens_are_not_needed_where_people_log_in() -> None:
     closed = Api(api=Lab().api.api.model_copy(update={"tokens": []}))
     assert closed.get("/api/v1/groups").status_code == 401
     assert closed.get("/", headers={"Accept": "text/html"}).status_code == 303
+
+
+def test_secrets_that_change_are_taken_up(lab: Lab, client: httpx.Client) -> None:
+    oidc, login = lab.api.api.oidc, lab.api.login
+    assert oidc is not None
+    assert login is not None
+    settings = Settings(api=lab.api.api)
+    changed = oidc.model_copy(
+        update={
+            "client_secret": SecretStr("another"),
+            "session_secret": SecretStr(f"{'n' * 32}\n{SECRET}"),
+        }
+    )
+    log_in(client)
+    watch = SecretsWatch(oidc, lambda: settings)
+    assert watch.look() is None
+    settings = Settings(api=lab.api.api.model_copy(update={"oidc": changed}))
+    assert watch.look() is None, "it may be half written"
+    found = watch.look()
+    assert found is changed
+    login.renew(found)
+    assert watch.look() is None
+    lab.provider.secret = "another"
+    assert client.get("/").status_code == 200, "the old one still opens"
+    before = session_of(client)
+    assert client.get(begun(client)).status_code == 303
+    login.renew(changed.model_copy(update={"session_secret": SecretStr("n" * 32)}))
+    assert client.get("/").status_code == 200, "the new one has sealed it"
+    client.cookies.clear()
+    old = {"Cookie": f"warren_session={before}"}
+    assert client.get("/", headers=old).status_code == 303
+
+    def refused() -> Settings:
+        raise SettingsError("api.oidc.client_secret_file", "cannot read it")
+
+    broken = SecretsWatch(oidc, refused)
+    with capture_logs() as logs:
+        assert broken.look() is None
+        assert broken.look() is None
+    assert [line["event"] for line in logs] == ["settings refused, those before stay in force"]
+
+
+def test_a_token_without_the_name_of_its_key_is_taken_where_there_is_one_key(
+    lab: Lab, client: httpx.Client
+) -> None:
+    lab.provider.sign = lambda claims: jwt.encode({"alg": "RS256"}, claims, lab.provider.keys[0])
+    assert client.get(begun(client)).status_code == 303

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import os
 import secrets
@@ -15,7 +16,7 @@ from pydantic import ValidationError
 from warren.clock import SystemClock
 from warren.errors import KafkaError, SettingsError
 from warren.kafka.connection import connect
-from warren.settings import Settings
+from warren.settings import OidcSettings, Settings
 from warren.settings_file import load_settings
 from warren_notifier.channels.configured import configured_channels
 
@@ -42,6 +43,8 @@ def check(
     if not settings.clusters:
         typer.echo("no cluster is monitored: add a table [clusters.<name>] with bootstrap")
     unusable = 0
+    if settings.api.oidc is not None:
+        unusable += _check_login(settings.api.oidc, connect=connections)
     if connections:
         named = {
             "home": settings.home,
@@ -57,6 +60,36 @@ def check(
     if unusable:
         raise typer.Exit(1)
     typer.echo("settings are valid")
+
+
+def _check_login(oidc: OidcSettings, *, connect: bool) -> int:
+    """1 when the provider was asked and does not answer as it should."""
+    # With them come libraries that no other command needs.
+    from warren_api.login.errors import ProviderAway
+    from warren_api.login.provider import Provider
+    from warren_api.login.service import CALLBACK, LOGGED_OUT
+
+    provider = Provider(oidc, SystemClock())  # it refuses what it cannot use
+    typer.echo(f"login: {oidc.issuer}, client {oidc.client_id}")
+    typer.echo(f"  to be registered there: {oidc.public_url}{CALLBACK}")
+    typer.echo(f"  and for after a logout: {oidc.public_url}{LOGGED_OUT}")
+    if not oidc.session_secret.get_secret_value():
+        typer.echo("  api.oidc.session_secret is not set: a restart of the API logs everybody out")
+
+    async def ask() -> None:
+        try:
+            await provider.keys()
+        finally:
+            await provider.close()
+
+    if connect:
+        try:
+            asyncio.run(ask())
+            typer.echo("api.oidc: connected")
+        except ProviderAway as away:
+            typer.echo(f"api.oidc.issuer: {away.detail}", err=True)
+            return 1
+    return 0
 
 
 @app.command()

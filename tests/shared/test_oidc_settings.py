@@ -1,0 +1,87 @@
+"""`[api.oidc]`: what is refused is named, with the way to mend it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+from warren.errors import SettingsError
+from warren.settings.oidc import secret_lines
+from warren.settings_file import load_settings
+
+GOOD = {
+    "issuer": '"https://idp.example/realms/ops"',
+    "client_id": '"warren"',
+    "public_url": '"https://warren.example/"',
+    "viewers": '["staff"]',
+}
+
+
+def write(tmp_path: Path, **fields: str | None) -> Path:
+    file = tmp_path / "warren.toml"
+    lines = [f"{name} = {value}" for name, value in {**GOOD, **fields}.items() if value is not None]
+    file.write_text("\n".join(["[api.oidc]", *lines]))
+    return file
+
+
+@pytest.mark.parametrize(
+    ("fields", "setting", "advice"),
+    [
+        ({"issuer": None}, "api.oidc.issuer", "Field required"),
+        ({"issuer": '"http://idp.example"'}, "api.oidc.issuer", "use https, with tls_ca"),
+        ({"issuer": '"idp.example"'}, "api.oidc.issuer", "no URL: https://host"),
+        ({"issuer": '"https://["'}, "api.oidc.issuer", "no URL"),
+        ({"issuer": '"https://a:b@idp.example"'}, "api.oidc.issuer", "no URL"),
+        ({"issuer": '"https://idp.example?x"'}, "api.oidc.issuer", "neither query nor fragment"),
+        ({"client_id": '""'}, "api.oidc.client_id", "at least 1"),
+        ({"public_url": '"https://a.example/warren"'}, "api.oidc.public_url", "alone, as https"),
+        ({"public_url": None}, "api.oidc.public_url", "Field required"),
+        ({"scopes": '["profile"]'}, "api.oidc.scopes", '"openid" is missing'),
+        ({"viewers": None}, "api.oidc", 'or viewers = ["*"]'),
+        ({"admins": '["*"]'}, "api.oidc.admins", "name the values that admins have"),
+        ({"session": "10"}, "api.oidc.session", "greater than or equal to 60"),
+        ({"session_secret": '"short"'}, "api.oidc.session_secret", "openssl rand -base64 32"),
+        ({"client_auth": '"jwt"'}, "api.oidc.client_auth", "'basic' or 'post'"),
+        ({"role_claim": '"x"'}, "api.oidc.role_claim", "did you mean api.oidc.roles_claim?"),
+        ({"client_secret_file": '"/no/such"'}, "api.oidc.client_secret_file", "cannot read"),
+    ],
+)
+def test_refusals(tmp_path: Path, fields: dict[str, str | None], setting: str, advice: str) -> None:
+    with pytest.raises(SettingsError) as refused:
+        load_settings(write(tmp_path, **fields))
+    assert refused.value.setting == setting
+    assert advice in str(refused.value)
+
+
+def test_everybody_an_admin_beside_a_login_is_refused(tmp_path: Path) -> None:
+    file = write(tmp_path)
+    file.write_text(f'[api]\nwithout_token = "admin"\n{file.read_text()}')
+    with pytest.raises(SettingsError, match='use "auto", or "read"'):
+        load_settings(file)
+
+
+def test_secrets_come_from_files_and_are_shown_to_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("from a file\n")
+    monkeypatch.setenv("WARREN_API__OIDC__SESSION_SECRET", "x" * 32)
+    oidc = load_settings(write(tmp_path, client_secret_file=f'"{secret}"')).api.oidc
+    assert oidc is not None
+    assert oidc.client_secret.get_secret_value() == "from a file"
+    assert oidc.public_url == "https://warren.example"
+    assert "from a file" not in oidc.model_dump_json()
+    assert "xxx" not in repr(oidc)
+
+
+def test_several_secrets_are_lines() -> None:
+    assert secret_lines(SecretStr(" a \n\nb\n")) == ["a", "b"]
+    assert load_settings().api.oidc is None
+
+
+@pytest.mark.parametrize("issuer", ["http://localhost:8080/realms/ops", "http://[::1]:8080"])
+def test_on_loopback_a_provider_may_do_without_https(tmp_path: Path, issuer: str) -> None:
+    oidc = load_settings(write(tmp_path, issuer=f'"{issuer}"')).api.oidc
+    assert oidc is not None
+    assert oidc.issuer == issuer
