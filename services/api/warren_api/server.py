@@ -29,6 +29,7 @@ from warren_api.http.access import Access
 from warren_api.http.serving import LISTEN_BACKLOG, HttpServer
 from warren_api.model.archive import Archive
 from warren_api.model.read_model import ReadModel
+from warren_api.push.pushes import configured as configured_pushes
 
 if TYPE_CHECKING:
     from warren_api.login.service import Login
@@ -91,8 +92,9 @@ def run(settings: Settings, load: Callable[[], Settings] | None = None) -> None:
     """Serves until SIGTERM or SIGINT. `load` reads the settings again, for secrets that have
     changed.
 
-    Raises SettingsError for an address that cannot be had or would be open to everyone, or a
-    connection that cannot be made, and whatever ended the feed.
+    Raises SettingsError for an address that cannot be had or would be open to everyone, a
+    connection that cannot be made, or a library that is missing for `api.push`, and whatever ended
+    the feed.
     """
     check_tls(settings.api)
     collect_seldom()
@@ -136,6 +138,7 @@ async def _serve(
         AskedOnTopics(settings.home),
         Archive(settings.archiver),
     )
+    pushes = configured_pushes(context)
     app = create_app(context, access, login)
     server = HttpServer(app, settings.api, clock)
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -147,6 +150,7 @@ async def _serve(
     past.start()
     watch.start()
     renewing = asyncio.create_task(_renew(login, load)) if login else None
+    pushes.start()
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     stopping = asyncio.create_task(stop.wait())
     await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
@@ -157,6 +161,7 @@ async def _serve(
     model.history.close()
     server.should_exit = True
     await serving
+    await asyncio.to_thread(pushes.stop)  # before what they tell of ends
     await asyncio.to_thread(feed.stop)
     await asyncio.to_thread(past.stop)
     context.archive.close()

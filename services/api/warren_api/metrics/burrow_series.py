@@ -12,10 +12,11 @@ from warren.metrics import adopted_families as families
 
 from warren_api.metrics.exposition import Value
 from warren_api.metrics.series import (
+    Collected,
     JudgedTopic,
     Series,
     Snapshot,
-    Writer,
+    Wanted,
     group_blocks,
     log_blocks,
     partition_blocks,
@@ -28,12 +29,14 @@ _CODES: dict[str, int] = {name: int(status) for name, status in Status.__members
 
 
 def burrow_series(
-    writer: Writer, snapshot: Snapshot, listed: Sequence[TopicsEvent]
-) -> Iterator[bytes]:
+    wanted: Wanted, snapshot: Snapshot, listed: Sequence[TopicsEvent]
+) -> Iterator[Collected]:
     """`listed`: all topics of the clusters whose collectors list them."""
-    yield from writer.write(_GROUPS, group_blocks(snapshot.views))
-    yield from writer.write(_PARTITIONS, partition_blocks(snapshot.judged))
-    yield from writer.write(_LOGS, log_blocks([*snapshot.logs, *unconsumed(snapshot.logs, listed)]))
+    yield from wanted.collect(_GROUPS, group_blocks(snapshot.views))
+    yield from wanted.collect(_PARTITIONS, partition_blocks(snapshot.judged))
+    yield from wanted.collect(
+        _LOGS, log_blocks([*snapshot.logs, *unconsumed(snapshot.logs, listed)])
+    )
 
 
 def _lags(topics: Sequence[JudgedTopic]) -> list[Value | None]:

@@ -15,10 +15,11 @@ from warren.metrics import api_families as families
 
 from warren_api.metrics.exposition import Value
 from warren_api.metrics.series import (
+    Collected,
     MeasuredTopic,
     Series,
     Snapshot,
-    Writer,
+    Wanted,
     group_blocks,
     partition_blocks,
     topic_blocks,
@@ -27,14 +28,14 @@ from warren_api.model.freshness import late_ms
 from warren_api.model.group import GroupView
 
 
-def freshness_series(writer: Writer, snapshot: Snapshot) -> Iterator[bytes]:
-    yield from writer.write(_GROUPS, group_blocks(snapshot.views))
-    yield from writer.write(_TOPICS, topic_blocks(snapshot.measured))
-    yield from writer.write(_PARTITIONS, partition_blocks(snapshot.measured))
+def freshness_series(wanted: Wanted, snapshot: Snapshot) -> Iterator[Collected]:
+    yield from wanted.collect(_GROUPS, group_blocks(snapshot.views))
+    yield from wanted.collect(_TOPICS, topic_blocks(snapshot.measured))
+    yield from wanted.collect(_PARTITIONS, partition_blocks(snapshot.measured))
 
 
-def tesla_series(writer: Writer, snapshot: Snapshot) -> Iterator[bytes]:
-    yield from writer.write(_TESLA, partition_blocks(snapshot.measured))
+def tesla_series(wanted: Wanted, snapshot: Snapshot) -> Iterator[Collected]:
+    yield from wanted.collect(_TESLA, partition_blocks(snapshot.measured))
 
 
 def _of_event(

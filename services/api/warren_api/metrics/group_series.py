@@ -11,10 +11,11 @@ from warren_api.metrics.exposition import SampleLines, row_lines
 from warren_api.metrics.series import (
     Block,
     Blocks,
+    Collected,
     JudgedTopic,
     Series,
     Snapshot,
-    Writer,
+    Wanted,
     group_blocks,
     partition_blocks,
     topic_blocks,
@@ -25,17 +26,17 @@ _GROUP_STATUSES = ("OK", "WARN", "ERR", "UNKNOWN")
 
 
 def group_series(
-    writer: Writer, snapshot: Snapshot, verdicts: Verdicts, now: int
-) -> Iterator[bytes]:
+    wanted: Wanted, snapshot: Snapshot, verdicts: Verdicts, now: int
+) -> Iterator[Collected]:
     """`now`: Unix milliseconds."""
     views = snapshot.views
-    yield from writer.write(_GROUPS, group_blocks(views))
-    yield from writer.write([_statuses(verdicts)], _group_statuses(views))
-    yield from writer.write(_PARTITION_COUNTS, _partition_statuses(views))
+    yield from wanted.collect(_GROUPS, group_blocks(views))
+    yield from wanted.collect([_statuses(verdicts)], _group_statuses(views))
+    yield from wanted.collect(_PARTITION_COUNTS, _partition_statuses(views))
     in_trouble = [view for view in views if view.event.incident]
-    yield from writer.write([_open_incidents(now)], group_blocks(in_trouble))
-    yield from writer.write(_TOPICS, topic_blocks(snapshot.judged))
-    yield from writer.write(_PARTITIONS, partition_blocks(snapshot.judged))
+    yield from wanted.collect([_open_incidents(now)], group_blocks(in_trouble))
+    yield from wanted.collect(_TOPICS, topic_blocks(snapshot.judged))
+    yield from wanted.collect(_PARTITIONS, partition_blocks(snapshot.judged))
 
 
 def _group_statuses(views: Sequence[GroupView]) -> Blocks[GroupView]:

@@ -12,11 +12,12 @@ from warren.metrics import adopted_families as families
 
 from warren_api.metrics.exposition import Value, partition_lines
 from warren_api.metrics.series import (
+    Collected,
     JudgedTopic,
     MeasuredTopic,
     Series,
     Snapshot,
-    Writer,
+    Wanted,
     group_blocks,
     log_blocks,
     partition_blocks,
@@ -30,12 +31,12 @@ from warren_api.model.log_ends import LogEnds
 _NO_MEMBER = ("unknown", "unknown", "unknown")
 
 
-def lag_exporter_series(writer: Writer, snapshot: Snapshot) -> Iterator[bytes]:
-    yield from writer.write(_GROUPS, group_blocks(snapshot.views))
-    yield from writer.write(_TOPICS, topic_blocks(snapshot.judged))
-    yield from writer.write(_JUDGED, partition_blocks(snapshot.judged, _member_lines))
-    yield from writer.write(_MEASURED, partition_blocks(snapshot.measured, _member_lines))
-    yield from writer.write(_LOGS, log_blocks(snapshot.logs))
+def lag_exporter_series(wanted: Wanted, snapshot: Snapshot) -> Iterator[Collected]:
+    yield from wanted.collect(_GROUPS, group_blocks(snapshot.views))
+    yield from wanted.collect(_TOPICS, topic_blocks(snapshot.judged))
+    yield from wanted.collect(_JUDGED, partition_blocks(snapshot.judged, _member_lines))
+    yield from wanted.collect(_MEASURED, partition_blocks(snapshot.measured, _member_lines))
+    yield from wanted.collect(_LOGS, log_blocks(snapshot.logs))
 
 
 def _member_lines(labels: Sequence[str], topic: JudgedTopic | MeasuredTopic) -> list[str]:

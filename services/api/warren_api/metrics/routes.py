@@ -6,7 +6,7 @@ as Prometheus' own client libraries do.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
@@ -14,9 +14,10 @@ from prometheus_client.exposition import choose_encoder
 from warren.metrics import api as metrics
 
 from warren_api.context import ApiContext
-from warren_api.metrics.exposition import chunked, gzipped
+from warren_api.metrics.exposition import chunked, gzipped, head
 from warren_api.metrics.extent import Extents
 from warren_api.metrics.scrape import scrape
+from warren_api.metrics.series import Collected
 
 _END = b"# EOF\n"  # OpenMetrics' last line
 
@@ -37,7 +38,8 @@ def router(context: ApiContext) -> APIRouter:
         def chunks() -> Iterator[bytes]:
             own = metrics.API.restricted_registry(names) if names else metrics.API
             yield encoder(own).removesuffix(_END)
-            yield from chunked(scrape(context, extent, names, openmetrics=openmetrics))
+            collected = scrape(context, extent, names)
+            yield from chunked(_text(collected, openmetrics=openmetrics))
             if openmetrics:
                 yield _END
 
@@ -49,3 +51,10 @@ def router(context: ApiContext) -> APIRouter:
         return Response(gzipped(chunks()), headers=headers, media_type=media_type)
 
     return routes
+
+
+def _text(collected: Iterable[Collected], *, openmetrics: bool) -> Iterator[bytes]:
+    for family, parts in collected:
+        yield head(family, openmetrics=openmetrics)
+        for lines, values in parts:
+            yield lines.written(family.name, values)

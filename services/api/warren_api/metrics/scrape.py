@@ -1,4 +1,4 @@
-"""All series of one scrape, made from the read model: what is gone there is gone here."""
+"""All series of one scrape or push, made from the read model: what is gone there is gone here."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from warren_api.metrics.extent import Extent
 from warren_api.metrics.freshness_series import freshness_series, tesla_series
 from warren_api.metrics.group_series import group_series
 from warren_api.metrics.lag_exporter_series import lag_exporter_series
-from warren_api.metrics.series import Block, Blocks, Series, Snapshot, Writer
+from warren_api.metrics.series import Block, Blocks, Collected, Series, Snapshot, Wanted
 from warren_api.model.cluster import STATES, ClusterView
 
 
@@ -22,21 +22,19 @@ def scrape(
     context: ApiContext,
     extent: Extent,
     names: Set[str] = frozenset(),
-    *,
-    openmetrics: bool = False,
-) -> Iterator[bytes]:
+) -> Iterator[Collected]:
     """All families within the extent that `names`, unless it is empty, asks for; piece by piece,
     from one consistent state of the groups.
     """
-    writer = Writer(lambda family: _is_wanted(family, extent, names), openmetrics)
+    wanted = Wanted(lambda family: _is_wanted(family, extent, names))
     snapshot = Snapshot(context.model.groups())
-    yield from _of_this_service(writer, context)
-    yield from writer.write(_CLUSTERS, _cluster_states(context))
-    yield from group_series(writer, snapshot, context.verdicts(), context.clock.now_ms())
-    yield from freshness_series(writer, snapshot)
-    yield from burrow_series(writer, snapshot, context.model.listed_topics())
-    yield from lag_exporter_series(writer, snapshot)
-    yield from tesla_series(writer, snapshot)
+    yield from _of_this_service(wanted, context)
+    yield from wanted.collect(_CLUSTERS, _cluster_states(context))
+    yield from group_series(wanted, snapshot, context.verdicts(), context.clock.now_ms())
+    yield from freshness_series(wanted, snapshot)
+    yield from burrow_series(wanted, snapshot, context.model.listed_topics())
+    yield from lag_exporter_series(wanted, snapshot)
+    yield from tesla_series(wanted, snapshot)
 
 
 def _is_wanted(family: Family, extent: Extent, names: Set[str]) -> bool:
@@ -47,7 +45,7 @@ def _is_wanted(family: Family, extent: Extent, names: Set[str]) -> bool:
     return extent.has(family)
 
 
-def _of_this_service(writer: Writer, context: ApiContext) -> Iterator[bytes]:
+def _of_this_service(wanted: Wanted, context: ApiContext) -> Iterator[Collected]:
     state, size = context.feed_state(), context.model.size()
     for family, value in (
         (families.API_READY, int(state.ready)),
@@ -56,7 +54,7 @@ def _of_this_service(writer: Writer, context: ApiContext) -> Iterator[bytes]:
         (families.API_GROUPS, size.groups),
         (families.API_PARTITIONS, size.partitions),
     ):
-        yield from writer.write_one(family, value)
+        yield from wanted.collect_one(family, value)
 
 
 def _cluster_states(context: ApiContext) -> Blocks[tuple[ClusterView, str]]:

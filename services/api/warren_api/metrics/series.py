@@ -15,7 +15,7 @@ from typing import Generic, NamedTuple, TypeVar
 from warren.contracts import TopicFreshness, TopicLag
 from warren.metrics.family import Family
 
-from warren_api.metrics.exposition import SampleLines, Value, head, partition_lines, row_lines
+from warren_api.metrics.exposition import SampleLines, Value, partition_lines, row_lines
 from warren_api.model.group import GroupView
 from warren_api.model.log_ends import LogEnds, log_ends
 from warren_api.model.membership import Membership
@@ -66,28 +66,44 @@ class Block(Generic[Item]):
 Blocks = Callable[[Sequence[str]], list[Block[Item]]]
 
 
+class Samples(NamedTuple):
+    """Lines of some series and their values, as many; None is no sample."""
+
+    lines: SampleLines
+    values: Sequence[Value | None]
+
+
+class Collected(NamedTuple):
+    """A family and its samples, which are made when they are asked for: before the next family."""
+
+    family: Family
+    parts: Iterable[Samples]
+
+
 @dataclass(frozen=True, slots=True)
-class Writer:
-    """Writes the families that are wanted; of the others it costs nothing."""
+class Wanted:
+    """Collects the families that are wanted; of the others it costs nothing."""
 
     wanted: Callable[[Family], bool]
-    openmetrics: bool = False
 
-    def write(self, declared: Iterable[Series[Item]], blocks: Blocks[Item]) -> Iterator[bytes]:
+    def collect(
+        self, declared: Iterable[Series[Item]], blocks: Blocks[Item]
+    ) -> Iterator[Collected]:
         """`blocks` gives all items with lines for the label names that it is called with."""
         kept = [series for series in declared if self.wanted(series.family)]
         for labels, alike in groupby(kept, key=lambda series: series.family.labels):
             of_labels = blocks(labels)
             for series in alike:
-                yield head(series.family, openmetrics=self.openmetrics)
-                for block in of_labels:
-                    yield block.lines.written(series.family.name, series.values(block.items))
+                yield Collected(series.family, _samples(series, of_labels))
 
-    def write_one(self, family: Family, value: Value) -> Iterator[bytes]:
+    def collect_one(self, family: Family, value: Value) -> Iterator[Collected]:
         """A family without labels."""
         if self.wanted(family):
-            yield head(family, openmetrics=self.openmetrics)
-            yield SampleLines(row_lines((), [()])).written(family.name, [value])
+            yield Collected(family, [Samples(SampleLines(row_lines((), [()])), [value])])
+
+
+def _samples(series: Series[Item], blocks: Sequence[Block[Item]]) -> Iterator[Samples]:
+    return (Samples(block.lines, series.values(block.items)) for block in blocks)
 
 
 def group_blocks(views: Sequence[GroupView]) -> Blocks[GroupView]:

@@ -1,0 +1,1 @@
+"""What `/metrics` serves, sent to receivers that do not scrape."""
