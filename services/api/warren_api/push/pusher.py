@@ -26,7 +26,7 @@ from warren_api.push.result import Result, Tally
 log = structlog.get_logger(__name__)
 
 FLUSH = 5.0  # seconds for the last push, and for one that is under way when it is to end
-_BACKOFF = wait_exponential_jitter(initial=0.5, max=10, jitter=0.5)
+_BACKOFF = wait_exponential_jitter(multiplier=0.5, max=10, jitter=0.5)
 
 
 class Pusher:
@@ -88,6 +88,10 @@ class Pusher:
         self._tell(tally)
         return tally.result
 
+    def close(self) -> None:
+        """Ends connections; its own thread does that by itself."""
+        self._receiver.close()
+
     def _run(self) -> None:
         interval = self._settings.interval
         due = self._clock.monotonic() + interval
@@ -96,7 +100,7 @@ class Pusher:
             # One that took all its time is followed by the next at once, none is caught up with.
             due = max(due + interval, self._clock.monotonic())
         self.push(FLUSH)
-        self._receiver.close()
+        self.close()
 
     def _send(self, batch: Batch, at: int, tally: Tally) -> None:
         size = sum(1 for metric in batch for _ in measured(metric))

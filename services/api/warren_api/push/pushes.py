@@ -25,17 +25,17 @@ class Pushes:
     """All of them. Nothing is done where no receiver is named."""
 
     def __init__(self, pushers: Sequence[Pusher]) -> None:
-        self._pushers = pushers
+        self.pushers = pushers
 
     def start(self) -> None:
-        for pusher in self._pushers:
+        for pusher in self.pushers:
             pusher.start()
 
     def stop(self) -> None:
         """A last push to each, all at a time; within some seconds. Blocks."""
-        for pusher in self._pushers:
+        for pusher in self.pushers:
             pusher.stop()
-        for pusher in self._pushers:
+        for pusher in self.pushers:
             pusher.join()
 
 
