@@ -42,9 +42,10 @@ class GraphiteReceiver:
         try:
             bridge.push(self._settings.prefix)
         except OSError as error:
-            kind = type(error).__name__
-            raise Unanswered(kind, error.strerror or str(error)) from None
-        return 0
+            failure = Unanswered(type(error).__name__, error.strerror or str(error))
+        else:
+            return 0
+        raise failure  # here, so that it does not hold on to the bridge's connection and text
 
     def close(self) -> None:
         """Nothing is open."""
