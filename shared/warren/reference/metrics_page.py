@@ -9,6 +9,7 @@ from prometheus_client.metrics import MetricWrapperBase
 
 from warren.metrics import API_FAMILIES, REGISTRIES
 from warren.metrics.family import Origin
+from warren.reference.pushed import PUSHED
 from warren.reference.series_count import GROUPS, PARTITIONS, TOPICS, table
 
 INTRODUCTION = """# Metrics
@@ -47,7 +48,7 @@ def pages() -> dict[str, str]:
             alone = [family for family in API_FAMILIES if not family.labels]
             parts += [_row(f.name, f.type, (), f.documentation) for f in alone]
         parts.append("")
-    parts += [OF_GROUPS, SERIES, *table(tuple(ORIGINS)), ""]
+    parts += [OF_GROUPS, SERIES, *table(tuple(ORIGINS)), "", PUSHED]
     for origin, name in ORIGINS.items():
         rows = [f for f in API_FAMILIES if f.labels and f.origin == origin]
         parts += [f"### Names of {name} (`{origin}`)", "", *HEADER]

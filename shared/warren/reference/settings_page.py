@@ -41,7 +41,8 @@ def _sections(path: tuple[str, ...], annotation: Any) -> Iterator[str]:
             yield _section(f"[[{'.'.join(path)}]]", path, model)
     else:
         for model in _models(annotation):
-            yield _section(f"[{'.'.join(path)}]", path, model)
+            if not all(map(_is_section, model.model_fields.values())):
+                yield _section(f"[{'.'.join(path)}]", path, model)
             for name, field in model.model_fields.items():
                 yield from _sections((*path, name), field.annotation)
 
@@ -72,8 +73,8 @@ def _section(heading: str, path: tuple[str, ...], model: type[BaseModel]) -> str
 
 def _rows(path: tuple[str, ...], model: type[BaseModel], *, in_list: bool) -> Iterator[str]:
     for name, field in model.model_fields.items():
-        if get_origin(field.annotation) is UnionType and _models(field.annotation):
-            continue  # a table of its own, which may be absent
+        if _is_section(field):
+            continue
         # Tables of a list have no names: from the environment only the whole list can be set.
         variable = "" if in_list else "`WARREN_" + "__".join((*path, name)).upper() + "`"
         kind = _type_name(field)
@@ -81,6 +82,11 @@ def _rows(path: tuple[str, ...], model: type[BaseModel], *, in_list: bool) -> It
             f"| `{field.alias or name}` | {variable} | {kind} | {_default(model, field)} "
             f"| {(field.description or '').replace('|', '/')} |"
         )
+
+
+def _is_section(field: FieldInfo) -> bool:
+    """A table in the table, which may be absent, and has a section of its own."""
+    return bool(_models(field.annotation))
 
 
 def _type_name(field: FieldInfo) -> str:
