@@ -23,10 +23,12 @@ from starlette.concurrency import run_in_threadpool
 from structlog.testing import capture_logs
 from warren.contracts import group_key
 from warren.metrics import API_FAMILIES
-from warren.metrics.family import DETAILS, ORIGINS, Detail
+from warren.metrics.family import DETAILS, ORIGINS, Detail, Family
 from warren_api.metrics import routes as metrics_route
+from warren_api.metrics.exposition import SampleLines, row_lines
 from warren_api.metrics.extent import Extent
 from warren_api.metrics.scrape import scrape as all_series
+from warren_api.metrics.series import Collected, Samples
 from warren_api.model.feed_state import FeedState
 
 
@@ -160,9 +162,9 @@ def test_every_family_is_of_the_catalogue_and_every_one_of_it_is_there(filled: A
     catalogued = [f"# HELP {family.name} {family.documentation}" for family in API_FAMILIES]
     assert len(set(described)) == len(described)
     assert set(catalogued) <= set(described)
-    # What else there is tells of the API's own requests, connections, events and series.
+    # What else there is tells of the API's own requests, connections, events, series and pushes.
     others = [line.split()[2] for line in described if line not in catalogued]
-    own = {"request", "requests", "connections", "events", "stalled", "metrics"}
+    own = {"request", "requests", "connections", "events", "stalled", "metrics", "push", "pushes"}
     assert {name.split("_")[2] for name in others} == own
 
 
@@ -179,7 +181,8 @@ class Parsed(Collector):
 def test_prometheus_client_would_have_written_the_same(filled: Api) -> None:
     filled.put('back\\slash "quote"\nnew line, grün', topics={"t": topic({}, {})})
     filled.measure("billing", late(1_500, time_to_loss_ms=9), CAUGHT_UP)
-    text = b"".join(all_series(filled.context, Extent("partition", frozenset(ORIGINS)))).decode()
+    collected = all_series(filled.context, Extent("partition", frozenset(ORIGINS)))
+    text = b"".join(metrics_route.text(collected)).decode()
     registry = CollectorRegistry()
     registry.register(Parsed(text))
     theirs = generate_latest(registry).decode()
@@ -197,12 +200,15 @@ def test_a_scrape_leaves_the_event_loop_to_others(
     """It waits, in the middle of its rendering, until another request has been answered."""
     rendering, answered = threading.Event(), threading.Event()
 
-    def slow_series(*_: Any, openmetrics: bool) -> Iterator[bytes]:
-        assert not openmetrics
+    def slow_parts() -> Iterator[Samples]:
+        lines = SampleLines(row_lines((), [()]))
         rendering.set()
-        yield b"slow 1\n"
+        yield Samples(lines, [1])
         assert answered.wait(30)
-        yield b"slow 2\n"
+        yield Samples(lines, [2])
+
+    def slow_series(*_: Any) -> Iterator[Collected]:
+        yield Collected(Family("slow", "Slow", ()), slow_parts())
 
     monkeypatch.setattr(metrics_route, "scrape", slow_series)
 

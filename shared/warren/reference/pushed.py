@@ -23,13 +23,13 @@ address = "carbon:2003"
 ```
 """
 _ROWS = {
-    "`otlp`": "a gauge, cumulative sum or histogram under the same name, labels as attributes, "
+    "OTLP": "a gauge, cumulative sum or histogram under the same name, labels as attributes, "
     "units as the name says (`s`, `By`, `ms`), starts of counters; resource "
     "`service.name=warren`, `service.instance.id` the host, and `labels`",
-    "`influxdb`": "measurement: the sample's name; tags: its labels; a field `value`. Backslashes "
+    "InfluxDB": "measurement: the sample's name; tags: its labels; a field `value`. Backslashes "
     "and control characters of labels are written `%5C`, as in URLs: the line protocol cannot "
     "have them",
-    "`graphite`": "`name;label=value` (`tags = false`: `name.label.value`, labels by name). Of "
+    "Graphite": "`name;label=value` (`tags = false`: `name.label.value`, labels by name). Of "
     "labels only letters, digits, `_` and `-` are kept, 200 characters at most; what was changed "
     "so ends in a hash of the whole, so that no two are one series. Topics' dots are `_` "
     "without one",

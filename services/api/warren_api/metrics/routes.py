@@ -39,7 +39,7 @@ def router(context: ApiContext) -> APIRouter:
             own = metrics.API.restricted_registry(names) if names else metrics.API
             yield encoder(own).removesuffix(_END)
             collected = scrape(context, extent, names)
-            yield from chunked(_text(collected, openmetrics=openmetrics))
+            yield from chunked(text(collected, openmetrics=openmetrics))
             if openmetrics:
                 yield _END
 
@@ -53,7 +53,8 @@ def router(context: ApiContext) -> APIRouter:
     return routes
 
 
-def _text(collected: Iterable[Collected], *, openmetrics: bool) -> Iterator[bytes]:
+def text(collected: Iterable[Collected], *, openmetrics: bool = False) -> Iterator[bytes]:
+    """As Prometheus reads it."""
     for family, parts in collected:
         yield head(family, openmetrics=openmetrics)
         for lines, values in parts:
