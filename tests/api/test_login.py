@@ -383,3 +383,17 @@ def test_a_token_without_the_name_of_its_key_is_taken_where_there_is_one_key(
 ) -> None:
     lab.provider.sign = lambda claims: jwt.encode({"alg": "RS256"}, claims, lab.provider.keys[0])
     assert client.get(begun(client)).status_code == 303
+
+
+def test_where_everybody_may_read_a_login_is_for_changing(lab: Lab) -> None:
+    lab.api = Api(api=lab.api.api.model_copy(update={"without_token": "read"}), model=lab.api.model)
+    with lab.serving() as client:
+        page = BeautifulSoup(client.get("/incidents/i-1").text, "html.parser")
+        assert page.select("form.asking button[disabled]")
+        links = page.find_all("a", string="Log in")
+        assert {str(link["href"]) for link in links} == {"/login?next=/incidents/i-1"}
+        assert len(links) == 2
+        assert client.get("/metrics").status_code == 200
+        assert client.post("/incidents/i-1", headers={"Origin": lab.url}).status_code == 401
+        log_in(client, str(links[0]["href"]))
+        assert client.post("/incidents/i-1", headers={"Origin": lab.url}).status_code == 303

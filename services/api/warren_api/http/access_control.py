@@ -15,7 +15,7 @@ from warren.clock import Clock
 from warren.settings.api import Role
 
 from warren_api.http.access import OPEN_PATHS, READING, Access
-from warren_api.http.callers import Asker, Caller, Person, reads
+from warren_api.http.callers import Asker, Caller, Person, Reader, reads
 from warren_api.http.errors import Refusal
 from warren_api.http.problem import ProblemKind
 from warren_api.http.raw_path import decoded_path, encoded_path
@@ -47,7 +47,7 @@ class AccessControl:
             return
         headers = Headers(scope=scope)
         person = self._access.person(headers)
-        reads(person)
+        reads(Reader(person, _login(scope) if self._access.has_login else ""))
         caller = None if person else self._access.caller(headers.get("Authorization"))
         needed: Role | None = "read" if scope["method"] in READING else "admin"
         if foreign := self._foreign(scope, headers, person, caller):

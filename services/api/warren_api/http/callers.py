@@ -41,10 +41,28 @@ class Asker(NamedTuple):
 
 
 ANYBODY = Asker()
-_person: ContextVar[Person | None] = ContextVar("person", default=None)
+
+
+class Reader(NamedTuple):
+    """Whoever gets a page; `login` is where they can log in and come back from, if at all."""
+
+    person: Person | None = None
+    login: str = ""
+
+    @property
+    def may_change(self) -> bool:
+        """As far as a login decides it."""
+        return self.person.role == "admin" if self.person else not self.login
+
+
+NOBODY = Reader()
+_reader: ContextVar[Reader] = ContextVar("reader")
 # For what every page says of whoever reads it; routes are told what they need.
-person_who_reads = _person.get
-reads = _person.set
+reads = _reader.set
+
+
+def who_reads() -> Reader:
+    return _reader.get(NOBODY)
 
 
 def asker(request: Request) -> Asker:

@@ -22,7 +22,7 @@ class Seal:
 
     def close(self, content: dict[str, Any], now: int) -> str:
         """`now`: Unix seconds."""
-        text = json.dumps({**content, "at": now}, separators=(",", ":"))
+        text = json.dumps({**content, "at": now}, ensure_ascii=False, separators=(",", ":"))
         return self._keys.encrypt_at_time(text.encode(), now).decode()
 
     def open(self, sealed: str) -> dict[str, Any] | None:

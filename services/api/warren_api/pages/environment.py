@@ -13,7 +13,7 @@ from warren.contracts import LOSS_UNKNOWN
 from warren.report_files import group_anchor
 from warren.words import duration, grouped, rate, visible
 
-from warren_api.http.callers import person_who_reads
+from warren_api.http.callers import who_reads
 
 # What a status means to somebody who is woken up by it.
 MEANINGS = {
@@ -79,7 +79,7 @@ def environment() -> Environment:
     templates.globals |= {
         "group_anchor": group_anchor,
         "command": command,
-        "person_who_reads": person_who_reads,
+        "who_reads": who_reads,
         "describe": lambda kind, *names: command("describe", kind, "/".join(names)),
     }
     templates.tests["loss_unknown"] = lambda reason: reason in LOSS_UNKNOWN

@@ -11,7 +11,7 @@ from starlette.datastructures import Headers
 from starlette.types import Scope
 
 from warren_api.http.access_control import FRAGMENTS
-from warren_api.http.callers import person_who_reads
+from warren_api.http.callers import who_reads
 from warren_api.http.errors import ErrorAnswers
 from warren_api.http.problem import ProblemKind
 from warren_api.http.raw_path import decoded_path
@@ -36,7 +36,7 @@ class PageErrors:
     ) -> Response:
         """People who log in are told so by pages; scripts of these ask for fragments."""
         wants_page = "text/html" in Headers(scope=scope).get("accept", "")
-        is_about_people = kind is ProblemKind.LOGIN_NEEDED or person_who_reads() is not None
+        is_about_people = kind is ProblemKind.LOGIN_NEEDED or who_reads().person is not None
         if not wants_page or not is_about_people or scope["path"].startswith(FRAGMENTS):
             return self._otherwise.refusal(scope, kind, detail, headers)
         text = self._refused.render(
