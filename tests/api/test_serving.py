@@ -11,8 +11,11 @@ import httpx
 import pytest
 from api.served_api import Api, served
 from support.waiting import eventually
+from warren.metrics.family import Family
 from warren_api.http.serving import THREADS
 from warren_api.metrics import routes as metrics_route
+from warren_api.metrics.exposition import SampleLines, row_lines
+from warren_api.metrics.series import Collected, Samples
 
 
 def test_few_threads_write_for_clients_who_have_begun_to_take_theirs(
@@ -21,7 +24,7 @@ def test_few_threads_write_for_clients_who_have_begun_to_take_theirs(
     """Each of them stands in line for the interpreter, and the event loop among them."""
     counting, at_once, most, may_end = threading.Lock(), 0, 0, threading.Event()
 
-    def slow_series(*_: Any, **__: Any) -> Iterator[bytes]:
+    def slow_series(*_: Any) -> Iterator[Collected]:
         nonlocal at_once, most
         with counting:
             at_once += 1
@@ -29,7 +32,9 @@ def test_few_threads_write_for_clients_who_have_begun_to_take_theirs(
         assert may_end.wait(60)
         with counting:
             at_once -= 1
-        yield b"slow 1\n"
+        yield Collected(
+            Family("slow", "Slow", ()), [Samples(SampleLines(row_lines((), [()])), [1])]
+        )
 
     monkeypatch.setattr(metrics_route, "scrape", slow_series)
     plain = {"Accept-Encoding": "identity"}
