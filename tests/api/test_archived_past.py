@@ -11,6 +11,7 @@ import pytest
 from api.served_api import NOW, Api
 from support.lake_files import write_table
 from support.report_lake import moment
+from warren.clock import ManualClock
 from warren.contracts import MINUTE_MS
 from warren.settings import ArchiverSettings
 from warren_api.model import archive
@@ -72,6 +73,26 @@ def test_three_days_are_one_answer(archived: Api) -> None:
     assert found["lag"][-1] == 3
     assert found["ok_ms"][-1] == 60 * 60_000
     assert found["doubts"] == []
+
+
+@pytest.mark.parametrize("passed", [1, 25, 59])
+def test_where_the_model_begins_within_a_step_there_is_no_dip(lake: Path, passed: int) -> None:
+    """The model has the end only of the first step of the day: the archive has all of it."""
+    now = THIS + passed * MINUTE_MS
+    kept = Archive(ArchiverSettings(path=str(lake)))
+    api = Api(archive=kept, clock=ManualClock(now + 1))
+    api.put("billing")
+    for at in range(now - DAY, now, MINUTE_MS):
+        moved = {} if at % (HOUR // 4) else {"produced": 100, "consumed": 99}
+        api.remember("billing", at, **({"lag": 7, "produced": 0, "consumed": 0} | moved))
+    asked = {"from": THIS - 2 * DAY, "to": THIS, "step": HOUR}
+    for path, figures in (
+        ("groups/demo/billing", {"produced": 400, "consumed": 396, "lag": 7}),
+        ("topics/demo/orders", {"produced": 400}),
+    ):
+        found = history(api, path, **asked)
+        assert {name: set(found[name]) for name in figures} == {n: {f} for n, f in figures.items()}
+    kept.close()
 
 
 def test_a_topics_past(archived: Api) -> None:

@@ -26,8 +26,8 @@ Ask = Callable[["History"], "list[Point]"]
 
 
 class Archive:
-    """Of one lake. Its methods fill in what `found` does not know, for steps that begin within
-    [start, end), and say why they could not.
+    """Of one lake. Its methods put what its minutes say into `found`, for steps of [start, end)
+    that the model has forgotten, or has only the end of, and say why they could not.
     """
 
     def __init__(self, settings: ArchiverSettings) -> None:
@@ -59,8 +59,9 @@ class Archive:
         for point in points:
             number = (point.at - start) // step
             for name in _FIGURES:
-                if name in found and found[name][number] is None:
-                    found[name][number] = getattr(point, name)
+                value = getattr(point, name)
+                if name in found and value is not None:
+                    found[name][number] = value
         return doubt
 
     def _points(self, ask: Ask) -> tuple[list[Point], str | None]:

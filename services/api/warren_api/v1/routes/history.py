@@ -71,8 +71,8 @@ def period(query: HistoryQuery, now: int) -> Period | Response:
 
 def before_a_day(asked: Period, now: int) -> Period | None:
     """Its whole steps that the model has forgotten, or partly; None where it has them all."""
-    known_from = now - DAY_MS + MINUTE_MS
-    end = min(known_from - known_from % asked.step + asked.step, asked.end)
+    known_from = now - now % MINUTE_MS - DAY_MS + MINUTE_MS
+    end = min(known_from + -known_from % asked.step, asked.end)
     return Period(asked.start, end, asked.step) if asked.start < known_from else None
 
 
