@@ -17,6 +17,8 @@ from support.served_groups import CLUSTER, ServedApi
 COSTLY = "/api/v1/groups?regex=(.{1,60}){16}x"
 SEARCHES = "/fragments/groups?q=" + "+".join(f"-word{n}" for n in range(30))
 EVENTS = b"GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n"
+DAY_MS = 86_400_000
+YEARS = f"/history?to={1_500 * DAY_MS}&from=0&step={DAY_MS}"
 GZIP = {"Accept-Encoding": "gzip"}
 PLAIN = {"Accept-Encoding": "identity"}
 Outcomes = Counter[str]
@@ -171,6 +173,8 @@ ATTACKS: dict[str, Attack] = {
     "searches": _asking(SEARCHES, 20),
     "groups": _asking(f"/groups/{CLUSTER}/service-00000", 20),
     "lists": _asking("/api/v1/groups", 20),
+    "years": _asking(f"/api/v1/groups/{CLUSTER}/service-00000{YEARS}", 20),
+    "years of a cluster": _asking(f"/api/v1/clusters/{CLUSTER}{YEARS}", 20),
     "scrapes": _asking("/metrics", 5),
     "plain scrapes": _asking("/metrics", 20, PLAIN),
     "tabs": _tabs,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
+import numpy as np
 import pytest
 from api.served_api import NOW, Api
 from warren.contracts import MINUTE_MS
 from warren.errors import ContractViolation
-from warren_api.model.minutes import DAY, GROUP, Minutes
+from warren_api.model.minutes import CLUSTER, DAY, GROUP, TOPIC, Minutes
 
 THIS = NOW - NOW % MINUTE_MS
 HOUR = 60 * MINUTE_MS
@@ -125,6 +127,34 @@ def test_a_day_is_kept_in_forty_kilobytes() -> None:
     assert set(found["lag"][:-DAY]) == {None}
     minutes.add(THIS, {"lag": 1})
     assert minutes.columns(THIS, THIS + MINUTE_MS, MINUTE_MS)["lag"] == [None]
+
+
+@pytest.mark.parametrize("kind", [GROUP, TOPIC, CLUSTER])
+def test_years_cost_no_more_than_the_day_that_is_held(kind: np.dtype[np.void]) -> None:
+    minutes, day = Minutes(kind), DAY * MINUTE_MS
+    for n in range(DAY):
+        minutes.add(THIS - n * MINUTE_MS, {"consumed": 2})
+    start, end = THIS - THIS % day - 1_400 * day, THIS - THIS % day + 100 * day
+    tracemalloc.start()
+    found = minutes.columns(start, end, day)["consumed"]
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 2_000_000
+    assert len(found) == 1_500
+    held = THIS % day // MINUTE_MS + 1
+    assert found[1_398:1_402] == [None, 2 * (DAY - held) or None, 2 * held, None]
+    assert sum(each is not None for each in found) <= 2
+
+
+@pytest.mark.parametrize("from_", [-3 * DAY, -DAY - 7, -DAY, -8, 0, 1, 5])
+def test_steps_at_the_edges_of_what_is_held(from_: int) -> None:
+    minutes = Minutes(TOPIC)
+    for n in range(-DAY - 10, 1):
+        minutes.add(THIS + n * MINUTE_MS, {"consumed": n})
+    start = THIS + from_ * MINUTE_MS
+    found = minutes.columns(start, start + 70 * MINUTE_MS, 7 * MINUTE_MS)["consumed"]
+    steps = [[n for n in range(n, n + 7) if -DAY < n <= 0] for n in range(from_, from_ + 70, 7)]
+    assert found == [sum(step) if step else None for step in steps]
 
 
 def test_a_gap_stays_one() -> None:

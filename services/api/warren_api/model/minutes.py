@@ -117,10 +117,20 @@ class Minutes:
         """Figures of each step of [start, end), whole steps of whole minutes, Unix milliseconds;
         None where nothing is known. How long each status lasted is known where any did.
         """
-        minutes = np.arange(start // MINUTE_MS, end // MINUTE_MS)
+        per_step, count = step // MINUTE_MS, (end - start) // step
+        begin = start // MINUTE_MS
+        # Somebody may ask for years: looked at are the steps alone that have a minute of the day.
+        first = min(max((self._newest - DAY + 1 - begin) // per_step, 0), count)
+        last = max(min((self._newest - begin) // per_step + 1, count), first)
+        known = self._steps(begin + first * per_step, begin + last * per_step, per_step)
+        before, after = [None] * first, [None] * (count - last)
+        return {name: [*before, *_listed(values), *after] for name, values in known.items()}
+
+    def _steps(self, first: int, end: int, per_step: int) -> dict[str, NDArray[np.float64]]:
+        """NaN where nothing is known. Of minutes [first, end), whole steps."""
+        minutes = np.arange(first, end)
         rows = self._rows[minutes % DAY]  # a copy
         _forget(rows, (minutes > self._newest) | (minutes <= self._newest - DAY))
-        per_step = step // MINUTE_MS
         found = {
             name: _steps(KINDS[name], rows[name].astype(np.float64), per_step)
             * _SCALES.get(name, 1.0)
@@ -131,7 +141,7 @@ class Minutes:
             for name in ("ok_ms", "warn_ms", "err_ms", "rebalances"):
                 if name in found:
                     found[name][unseen] = np.nan
-        return {name: _listed(values) for name, values in found.items()}
+        return found
 
 
 def _forget(rows: NDArray[Any], where: NDArray[np.bool_] | None = None) -> None:
