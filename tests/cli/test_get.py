@@ -1,18 +1,13 @@
-"""`warren get`, `warren describe` and `warren events` against the API."""
+"""`warren get`, `warren describe` and the list of `warren events` against the API."""
 
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import sys
-import threading
 
 import pytest
 import yaml
 from api.served_api import Api
 from cli.asked_api import run
-from support.waiting import eventually
 from warren.clock import SystemClock
 from warren.errors import SettingsError
 
@@ -159,28 +154,6 @@ def test_events_that_are_remembered(api: Api, address: str) -> None:
     assert json.loads(last)["group"] == "mailer"
     only = run("events", "--group", "^billing$", "--api", address).stdout.splitlines()
     assert only == shown[:1]
-
-
-def test_events_that_come_are_followed(api: Api, address: str) -> None:
-    command = [sys.executable, "-m", "warren_cli.main", "events", "-f", "--api", address]
-    follower = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    try:
-        assert follower.stdout is not None
-        assert "demo/billing OK -> ERR" in follower.stdout.readline()
-        # It may not listen yet: what comes meanwhile is lost on it, so something comes until then.
-        heard = threading.Thread(target=follower.stdout.readline)
-        heard.start()
-        eventually(lambda: _another(api) and not heard.is_alive(), message="it follows")
-        follower.send_signal(signal.SIGINT)
-        assert follower.wait(60) == 0
-    finally:
-        follower.kill()
-        follower.communicate()
-
-
-def _another(api: Api) -> bool:
-    api.change("mailer", "ERR", SystemClock().now_ms())
-    return True
 
 
 def test_a_command_that_there_is_not() -> None:

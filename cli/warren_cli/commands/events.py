@@ -14,7 +14,7 @@ import typer
 from httpx_sse import SSEError, connect_sse
 from warren.words import visible
 
-from warren_cli.api_client import ApiUnavailable, without_login
+from warren_cli.api_client import ApiRefused, ApiUnavailable, without_login
 from warren_cli.commands.options import ApiOption, ConfigOption, asked_address
 from warren_cli.group_feed import http_client
 from warren_cli.resources.catalogue import INCIDENTS
@@ -78,10 +78,10 @@ def _follow(address: str, asked: dict[str, str], seen: set[str], output: Form) -
     while True:
         try:
             for stands_at, change in _stream(address, asked, position):
+                if position is None and not _list_once_more(address, asked, seen, output):
+                    continue  # where it stands next
                 position = stands_at
-                if change is None:
-                    typer.echo("warren: some changes are no longer remembered", err=True)
-                elif change["id"] not in seen:
+                if change is not None and change["id"] not in seen:
                     _write(change, output)
         except (httpx.HTTPError, SSEError) as error:
             problem = str(error) or type(error).__name__
@@ -92,10 +92,25 @@ def _follow(address: str, asked: dict[str, str], seen: set[str], output: Form) -
         time.sleep(AGAIN_AFTER)
 
 
+def _list_once_more(address: str, asked: dict[str, str], seen: set[str], output: Form) -> bool:
+    """What came after the list was made and before the stream began. Whether the API answered."""
+    try:
+        remembered = _remembered(address, asked)
+    except (ApiUnavailable, ApiRefused):
+        return False
+    for change in remembered:
+        if change["id"] not in seen:
+            seen.add(change["id"])
+            _write(change, output)
+    return True
+
+
 def _stream(
     address: str, asked: dict[str, str], position: str | None
 ) -> Iterator[tuple[str, dict[str, Any] | None]]:
-    """Changes with where the stream then stands; None for a gap."""
+    """Where the stream stands, each time it says so, with the change that brought it there: None at
+    its beginning and while nothing comes.
+    """
     headers = {} if position is None else {"Last-Event-ID": position}
     url = f"{address}/api/v1/events"
     with (
@@ -108,11 +123,13 @@ def _stream(
         source.response.raise_for_status()
         for event in source.iter_sse():
             if event.event == _GAP:
-                yield event.id, None
+                typer.echo("warren: some changes are no longer remembered", err=True)
             elif event.data:
                 cloud = json.loads(event.data)
                 at = datetime.fromisoformat(cloud["time"]).timestamp() * 1000
                 yield event.id, {**cloud["data"], "id": cloud["id"], "at": round(at)}
+            elif event.id:
+                yield event.id, None
 
 
 def _write(change: dict[str, Any], output: Form) -> None:
