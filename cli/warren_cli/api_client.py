@@ -27,6 +27,10 @@ class ApiRefused(WarrenError):
     """The API answered, but not with what was asked for; the text is its own."""
 
 
+class ApiFoundNothing(ApiRefused):
+    """There is no such thing."""
+
+
 def api_address(api: ApiSettings) -> str:
     """Where an API with these settings is reached from here."""
     host = _ANYWHERE.get(api.host, api.host)
@@ -74,6 +78,8 @@ def request(
         raise SettingsError(path.partition("/")[0], detail)
     if response.status_code in _FORBIDDEN:
         raise ApiRefused(f"{detail} (the token is read from $WARREN_TOKEN)")
+    if response.status_code == httpx.codes.NOT_FOUND:
+        raise ApiFoundNothing(detail)
     if not response.is_success:
         raise ApiRefused(detail)
     return answer

@@ -28,6 +28,7 @@ def test_clusters_are_those_of_the_settings_and_of_events() -> None:
         "groups": 1,
         "status_counts": {"ERR": 1, "WARN": 0, "UNKNOWN": 0, "OK": 0},
         "losing": 1,
+        "endangered": 0,
         "not_judged": 1,
         "topics": 1,
         "partitions": 2,
@@ -39,6 +40,18 @@ def test_clusters_are_those_of_the_settings_and_of_events() -> None:
     assert api.get("/api/v1/clusters/eu").json() == eu
     missing = api.get("/api/v1/clusters/nowhere")
     assert (missing.status_code, missing.json()["title"]) == (404, "Cluster not found")
+
+
+def test_a_cluster_says_how_many_lose_data_and_how_many_will() -> None:
+    api = Api()
+    for group in ("lost", "both", "near", "far"):
+        api.put(group)
+    api.measure("lost", late(60_000, lost_records=3))
+    api.measure("both", late(60_000, lost_records=3), late(60 * MINUTE, time_to_loss_ms=60_000))
+    api.measure("near", late(60 * MINUTE, time_to_loss_ms=60_000))
+    api.measure("far", late(60_000, time_to_loss_ms=24 * 60 * MINUTE))
+    demo = api.get("/api/v1/clusters/demo").json()
+    assert (demo["losing"], demo["endangered"]) == (2, 1)
 
 
 @pytest.fixture

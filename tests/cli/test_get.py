@@ -6,7 +6,7 @@ import json
 
 import pytest
 import yaml
-from api.served_api import Api
+from api.served_api import Api, late
 from cli.asked_api import run
 from warren.clock import SystemClock
 from warren.errors import SettingsError
@@ -117,6 +117,37 @@ def test_describe_asks_for_a_cluster_and_offers_names(address: str) -> None:
         run("describe", "group", "mailer", "--api", address)
     with pytest.raises(SettingsError, match="did you mean billing"):
         run("describe", "group", "biling", "--api", address)
+
+
+@pytest.mark.parametrize(
+    "name", ["a.b-c" * 60, "an.e/mail+of(all)." * 15, "..", ".", "100% ?#&", "ж" * 249]
+)
+def test_describe_whatever_it_is_called(api: Api, address: str, name: str) -> None:
+    """What an expression for it would be longer than the API takes, or a path would not keep."""
+    api.put(name, "eu", evaluated_at=SystemClock().now_ms())
+    for arguments in ((name, "--cluster", "eu"), (name,), (f"eu/{name}",)):
+        shown = run("describe", "group", *arguments, "-o", "yaml", "--api", address).stdout
+        assert yaml.safe_load(shown)["group"] == name
+
+
+def test_describe_nothing(address: str) -> None:
+    for name in ("", "eu/", "/", "gone/mailer"):
+        with pytest.raises(SettingsError, match="no group"):
+            run("describe", "group", name, "--api", address)
+    with pytest.raises(SettingsError, match="no cluster gone; there are: demo, eu"):
+        run("describe", "group", "mailer", "--cluster", "gone", "--api", address)
+
+
+def test_clusters_that_lose_data_and_those_that_will(api: Api, address: str) -> None:
+    api.measure("billing", late(60_000, lost_records=3))
+    api.measure("mailer", late(3_600_000, time_to_loss_ms=60_000))
+    head, demo, _ = run("get", "clusters", "-o", "wide", "--api", address).stdout.splitlines()
+    begins = {name: head.index(name) for name in ("losing data", "will lose data")}
+    ends = {name: begin + len(name) for name, begin in begins.items()}
+    assert {name: demo[begins[name] : ends[name]].strip() for name in begins} == {
+        "losing data": "1",
+        "will lose data": "1",
+    }
 
 
 def test_describe_a_topic(address: str) -> None:

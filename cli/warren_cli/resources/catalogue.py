@@ -98,6 +98,7 @@ CLUSTERS = Resource(
         Column("since", lambda row, now: ago(row["state_since"], now)),
         Column("groups", lambda row, _: counts(row["status_counts"])),
         Column("losing data", lambda row, _: count(row["losing"]), right=True),
+        Column("will lose data", lambda row, _: count(row.get("endangered")), right=True),
         Column("topics", lambda row, _: count(row["topics"]), right=True),
         Column("lag", lambda row, _: count(row["total_lag"]), right=True),
         Column("not judged", lambda row, _: count(row["not_judged"]), right=True, wide=True),

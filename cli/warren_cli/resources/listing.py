@@ -46,9 +46,14 @@ def fetch(
     return Listing(rows, {**kept, resource.name: rows}, first.get("total", len(rows)))
 
 
+def clusters(address: str) -> list[str]:
+    """Names of those that the API knows."""
+    return [one["cluster"] for one in request("GET", address, "clusters")["clusters"]]
+
+
 def require_cluster(address: str, name: str) -> None:
     """Raises SettingsError when the API knows no such cluster."""
-    known = [one["cluster"] for one in request("GET", address, "clusters")["clusters"]]
+    known = clusters(address)
     if name not in known:
         hint = did_you_mean(name, known, "clusters")
         raise SettingsError("--cluster", f"no cluster {visible(name)}{hint}")

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 from urllib.parse import quote
 
 from warren.errors import SettingsError
 from warren.words import visible
 
-from warren_cli.api_client import request
+from warren_cli.api_client import ApiFoundNothing, request
 from warren_cli.resources.catalogue import GROUPS, INCIDENTS, TOPICS, path_name
 from warren_cli.resources.close_names import did_you_mean
-from warren_cli.resources.listing import fetch, require_cluster
+from warren_cli.resources.listing import clusters, fetch, require_cluster
 from warren_cli.resources.resource import Resource, Row
 
 
@@ -21,14 +22,12 @@ def group(address: str, name: str, cluster: str | None) -> dict[str, Any]:
 
     Raises SettingsError when there is none of this name, or several clusters have one.
     """
-    row = _named(GROUPS, "group", address, name, cluster)
-    return _whole(address, "groups", row["cluster"], row["group"])
+    return _named(GROUPS, "group", address, name, cluster)
 
 
 def topic(address: str, name: str, cluster: str | None) -> dict[str, Any]:
     """`GET /api/v1/topics/CLUSTER/TOPIC`. Raises as `group` does."""
-    row = _named(TOPICS, "topic", address, name, cluster)
-    return _whole(address, "topics", row["cluster"], row["topic"])
+    return _named(TOPICS, "topic", address, name, cluster)
 
 
 def incident(address: str, beginning: str) -> dict[str, Any]:
@@ -56,35 +55,41 @@ def find_incident(address: str, beginning: str, *, is_open: bool) -> Row:
     return found[0]
 
 
-def _named(resource: Resource, kind: str, address: str, name: str, cluster: str | None) -> Row:
+def _named(
+    resource: Resource, kind: str, address: str, name: str, cluster: str | None
+) -> dict[str, Any]:
     """By its name, else by CLUSTER/NAME: names of groups may hold slashes."""
-    found = _exact(resource, kind, address, name, cluster)
-    if not found and cluster is None and "/" in name:
+    if cluster is None:
+        known = clusters(address)
         first, _, rest = name.partition("/")
-        found = [
-            row for row in _exact(resource, kind, address, rest, None) if row["cluster"] == first
-        ]
+        found = _in(resource, address, known, name)
+        found = found or _in(resource, address, [first] if first in known else [], rest)
+    else:
+        found = _in(resource, address, [cluster], name)
     if not found:
         if cluster is not None:
             require_cluster(address, cluster)
-        known = {row[kind] for row in fetch(resource, address, {"cluster": cluster}).rows}
-        hint = did_you_mean(name, known, resource.name)
+        names = {row[kind] for row in fetch(resource, address, {"cluster": cluster}).rows}
+        hint = did_you_mean(name, names, resource.name)
         raise SettingsError("NAME", f"no {kind} {visible(name)}{hint}")
     if len(found) > 1:
-        names = ", ".join(visible(path_name(row, kind)) for row in found)
-        raise SettingsError("NAME", f"{len(found)} clusters have it: {names} (--cluster)")
+        paths = ", ".join(visible(path_name(whole, kind)) for whole in found)
+        raise SettingsError("NAME", f"{len(found)} clusters have it: {paths} (--cluster)")
     return found[0]
 
 
-def _exact(
-    resource: Resource, kind: str, address: str, name: str, cluster: str | None
-) -> list[Row]:
-    filters = {"regex": f"^{re.escape(name)}$"}
-    rows = fetch(resource, address, filters).rows
-    return [row for row in rows if row[kind] == name and cluster in (None, row["cluster"])]
+def _in(resource: Resource, address: str, where: Iterable[str], name: str) -> list[dict[str, Any]]:
+    """All that is known of those of this name, each asked for by itself: an expression for a long
+    name may be longer than the API takes.
+    """
+    found = []
+    for cluster in where if name else ():
+        with suppress(ApiFoundNothing):
+            path = f"{resource.name}/{_segment(cluster)}/{_segment(name)}"
+            found.append(request("GET", address, path))
+    return found
 
 
-def _whole(address: str, kind: str, cluster: str, name: str) -> dict[str, Any]:
-    path = f"{kind}/{quote(cluster, safe='')}/{quote(name, safe='')}"
-    answer: dict[str, Any] = request("GET", address, path)
-    return answer
+def _segment(name: str) -> str:
+    """Of a path. `.` and `..` would be taken for the way up."""
+    return quote(name, safe="") if name.strip(".") else name.replace(".", "%2E")

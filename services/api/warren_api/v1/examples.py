@@ -228,6 +228,7 @@ CLUSTER_SUMMARY: Body = {
     "groups": 1,
     "status_counts": {"ERR": 1, "WARN": 0, "OK": 0},
     "losing": 0,
+    "endangered": 0,
     "not_judged": 1,
     "topics": 1,
     "partitions": 2,

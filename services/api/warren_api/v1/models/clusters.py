@@ -20,7 +20,12 @@ class ClusterSummary(BaseModel):
     status_counts: dict[str, int] = Field(
         description="Groups by status, as it is to be believed now"
     )
-    losing: int = Field(description="Groups that lose data, or are about to")
+    losing: int = Field(
+        description="Groups of which records were deleted before they were consumed"
+    )
+    endangered: int = Field(
+        description="Groups that lose nothing yet but will within the hour, before they catch up"
+    )
     not_judged: int = Field(description="Share groups, and groups without a commit")
     topics: int = Field(
         description="Also those that no group consumes, where the collector lists them"
