@@ -216,6 +216,7 @@ class Session:
     async def _tick(self, dispatcher: Dispatcher) -> None:
         while True:
             self._lease.check()
+            await dispatcher.follow_clock()
             await dispatcher.put_off()
             await dispatcher.repeat()
             await dispatcher.escalate()
@@ -228,9 +229,8 @@ class Session:
         """Gauges, from what is pending now."""
         oldest: dict[str, int] = {}
         count = dict.fromkeys(self._channels, 0)
-        states = list(self._owned.states())
         silenced = dict.fromkeys(self._channels, 0)
-        for telling in (telling for state in states for telling in state.tellings):
+        for telling in (one for state in self._owned.pending() for one in state.tellings):
             if telling.delivery is None:
                 continue
             if telling.is_held:
@@ -247,7 +247,8 @@ class Session:
             metrics.NOTIFIER_OLDEST_PENDING.labels(channel).set(max(age, 0))
         for channel, number in silenced.items():
             metrics.NOTIFIER_SILENCED.labels(channel).set(number)
-        metrics.NOTIFIER_OPEN_INCIDENTS.set(sum(state.incident is not None for state in states))
+        open_now = sum(state.incident is not None for state in self._owned.states())
+        metrics.NOTIFIER_OPEN_INCIDENTS.set(open_now)
         metrics.NOTIFIER_PARTITIONS.set(len(self._owned.partitions))
 
     def _due(self, telling: Telling) -> int:
