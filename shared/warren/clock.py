@@ -39,6 +39,10 @@ class ManualClock:
     def monotonic(self) -> float:
         return self._monotonic
 
+    def set_back(self, seconds: float) -> None:
+        """As an operator does it: what is left of a wait stays the same."""
+        self._now_ms -= round(seconds * 1000)
+
     def advance(self, seconds: float) -> None:
         self._now_ms += round(seconds * 1000)
         self._monotonic += seconds

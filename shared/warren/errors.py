@@ -107,6 +107,14 @@ class PublishFailed(KafkaError):
     """The broker did not acknowledge a record. Operator: see the reason; the work is repeated."""
 
 
+class ProcessFrozen(KafkaError):
+    """This process stood still for so long that others may serve its partitions.
+
+    Operator: nothing; it joins anew. Where it happens again and again, the machine is suspended or
+    overloaded, or `setting` is too short for it.
+    """
+
+
 class ForeignMembers(KafkaError):
     """Another Warren's collectors share our consumer group, and so our partitions.
 

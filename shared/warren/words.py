@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from datetime import UTC, datetime
 
+LATEST_MOMENT = 253_402_300_799_999  # Unix milliseconds: the last that a date can be written for
 # What acts on the place where text is shown instead of being seen there: C0, DEL and C1 controls,
 # line and paragraph separators, directional marks, embeddings, overrides and isolates (UAX #9, 2),
 # and surrogates, which no terminal, file or topic can carry. Then what has no width: with it a name
@@ -85,7 +86,14 @@ def utc(milliseconds: int) -> str:
     """`2026-11-21 07:00:00 UTC`; `never` when there is no time."""
     if milliseconds < 0:
         return "never"
-    return datetime.fromtimestamp(milliseconds / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    if milliseconds > LATEST_MOMENT:
+        return "after the year 9999"
+    return moment(milliseconds).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def moment(milliseconds: int) -> datetime:
+    """A Unix time as a date; the first or last that a date can be written for, where it is none."""
+    return datetime.fromtimestamp(min(max(milliseconds, 0), LATEST_MOMENT) / 1000, UTC)
 
 
 @functools.lru_cache(maxsize=4096)

@@ -176,6 +176,7 @@ class Harness:
             self.clock,
             self._sleep,
             queue_size,
+            lambda: None,
             limits or {},
         )
         self.queues = {name: queues.of(name, channel) for name, channel in channels.items()}

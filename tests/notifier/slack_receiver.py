@@ -78,7 +78,7 @@ class SlackApi:
         self._conversation = conversation
 
     def receiver(self) -> HttpReceiver:
-        return HttpReceiver(decide=self._decide)
+        return HttpReceiver(decide=self.decide)
 
     def threads(self) -> dict[str, list[dict[str, Any]]]:
         """Replies by the ts of the first message."""
@@ -87,7 +87,7 @@ class SlackApi:
             ts: [m for m in self.messages.values() if m.get("thread_ts") == ts] for ts in firsts
         }
 
-    def _decide(self, request: Request) -> Answer:
+    def decide(self, request: Request) -> Answer:
         if request.headers.get("content-type") != "application/json; charset=utf-8":
             return _answer(error="invalid_form_data")
         if request.headers.get("authorization") != f"Bearer {self._token}":

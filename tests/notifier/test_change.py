@@ -49,6 +49,12 @@ def test_each_type_has_incidents_of_its_own(kind: str) -> None:
     assert change.subject == Subject("prod", "billing", type_)
 
 
+@pytest.mark.parametrize("moment", [-1, 253_402_300_800_000, 10**17, 10**400])
+def test_an_incident_that_began_at_no_time_is_refused(moment: int) -> None:
+    with pytest.raises(ContractViolation, match="opened_at"):
+        read_change(event(opened_at=moment).to_bytes())
+
+
 @pytest.mark.parametrize("value", [None, b"", b"{", b"[]", b"\xff", b'{"type": 3}', b'{"id": "x"}'])
 def test_what_is_no_event_is_refused(value: bytes | None) -> None:
     with pytest.raises(ContractViolation):

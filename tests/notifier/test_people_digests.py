@@ -11,7 +11,7 @@ import pytest
 from notifier.builders import delivery, event, route
 from notifier.harness import Harness, Log, life
 from notifier.hostile_names import HOSTILE
-from notifier.http_receiver import HttpReceiver
+from notifier.http_receiver import Answer, HttpReceiver, Request
 from notifier.slack_receiver import SlackApi, shown
 from notifier.test_digests import news
 from notifier.test_email_digest import PROD, over
@@ -171,6 +171,41 @@ def test_a_storm_without_its_thread_begins_another() -> None:
     assert isinstance(result, Delivered)
     assert result.receipt == "C123/1795244400.000000/digest"
     assert list(api.threads()) == ["1795244400.000000"]
+
+
+def test_a_hundred_that_were_told_alone_end_together_though_slack_asks_to_wait() -> None:
+    """Each attempt goes on where the one before has stopped."""
+    api, limit, updates = SlackApi(), 30, list[str]()
+    ends = []
+    for number in range(100):
+        end = told(number, "OK", "resolved")
+        ts = f"1.{number:06}"
+        api.messages[ts] = {}
+        end.receipt = f"C123/{ts}"
+        ends.append(end)
+
+    def decide(request: Request) -> Answer:
+        if request.path.endswith("chat.update"):
+            updates.append(json.loads(request.body)["ts"])
+            if len(updates) % limit == 0:
+                return Answer(429, {"Retry-After": "30"})
+        return api.decide(request)
+
+    async def attempts() -> list[Result]:
+        channel = bot(receiver.url)
+        try:
+            return [await channel.send_many(Digest("d", PROD, ends, [], None)) for _ in range(4)]
+        finally:
+            await channel.close()
+
+    with HttpReceiver(decide=decide) as receiver:
+        results = asyncio.run(attempts())
+    assert [isinstance(one, Delivered) for one in results] == [False, False, False, True]
+    assert set(updates) == {f"1.{number:06}" for number in range(100)}
+    assert len(updates) == 103
+    assert [m["text"][:5] for ts, m in api.messages.items() if ts.startswith("1.")] == [
+        "[OK] "
+    ] * 100
 
 
 def test_a_storm_that_slack_asks_to_wait_with_is_tried_again() -> None:

@@ -9,7 +9,7 @@ from email.message import EmailMessage
 
 import pytest
 from notifier.builders import delivery, event
-from notifier.http_receiver import Answer, Hang, HttpReceiver, Reset, Script
+from notifier.http_receiver import Answer, Drip, Hang, HttpReceiver, Reset, Script
 from notifier.smtp_receiver import SmtpReceiver, serving, until_closed
 from PIL import Image
 from pydantic import SecretStr
@@ -93,6 +93,7 @@ def test_a_mail_shows_the_last_hour() -> None:
     "answer",
     [
         Hang(),
+        Drip(),
         Reset(),
         Answer(401),
         Answer(301, {"Location": "http://127.0.0.1:1/"}),
@@ -101,6 +102,9 @@ def test_a_mail_shows_the_last_hour() -> None:
         Answer(200, {}, b" " * (MOST_BYTES + 1)),
         history(at=[1] * 121),
         history(lag=["<script>"] * 60),
+        history(at=[10**17 + n for n in range(60)]),
+        history(at=[-(10**17) + n for n in range(60)]),
+        history(late_ms=[10**400] * 60),
     ],
 )
 def test_without_an_answer_a_mail_goes_without(answer: Script) -> None:

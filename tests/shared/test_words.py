@@ -47,6 +47,12 @@ def test_a_time_is_said_in_utc() -> None:
     assert utc(-1) == "never"
 
 
+@pytest.mark.parametrize("moment", [253_402_300_800_000, 10**17, 10**400])
+def test_a_time_that_no_calendar_has_is_said_all_the_same(moment: int) -> None:
+    assert utc(253_402_300_799_999) == "9999-12-31 23:59:59 UTC"
+    assert utc(moment) == "after the year 9999"
+
+
 @pytest.mark.parametrize(
     ("text", "shown"),
     [

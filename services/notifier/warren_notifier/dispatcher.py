@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import structlog
@@ -28,7 +28,7 @@ from warren_notifier.delivery.retry_plan import without_attempt
 from warren_notifier.routing import trial
 from warren_notifier.routing.change import Change, Subject, read_change
 from warren_notifier.routing.decisions import Decision, Router
-from warren_notifier.routing.escalation import begun_anew, on_escalate
+from warren_notifier.routing.escalation import begun_anew, escalate_at, on_escalate
 from warren_notifier.routing.flapping import Damped, Damping
 from warren_notifier.silences.holds import Holds, HoldsAt
 from warren_notifier.source.backlog import Backlog
@@ -36,10 +36,14 @@ from warren_notifier.source.partition_start import PartitionStart
 from warren_notifier.source.record import SourceRecord
 from warren_notifier.state.delivery import Delivery
 from warren_notifier.state.owned_state import OwnedState
+from warren_notifier.state.set_back import SetBack
 from warren_notifier.state.subject_state import SubjectState
 from warren_notifier.state.telling import FLAPS, LOOKED_AFTER, Ended, Telling
+from warren_notifier.state.timetable import Timetable
 
 log = structlog.get_logger(__name__)
+
+AT_ONCE = 1_000  # states between two turns of everything else
 
 
 class Dispatcher:
@@ -65,6 +69,10 @@ class Dispatcher:
         self._queues = queues
         self._holds = holds
         self._clock = clock
+        self._set_back = SetBack(clock)
+        self._repeats = Timetable()
+        self._escalations = Timetable()
+        self._tests: dict[SubjectState, None] = {}
         self._backlogs: dict[int, Backlog] = {}
 
     async def assign(
@@ -77,6 +85,7 @@ class Dispatcher:
         batch = _Batch()
         for state in states:
             state.rename_channels(self._router.channel_of)
+            self._plan(state)
             batch.news += [(t, t.delivery) for t in state.tellings if t.delivery is not None]
             if state.ended:
                 batch.states[partition, state.subject] = state
@@ -131,48 +140,78 @@ class Dispatcher:
 
     async def forget_settled(self) -> None:
         """Forgets what was kept only to recognise replays that cannot come any more."""
-        settled = [state for state in self._owned.states() if self._owned.forget_settled(state)]
+        settled = [one for one in self._owned.settling() if self._owned.forget_settled(one)]
         await self._writer.write([self._records.state(state, settled=True) for state in settled])
 
     async def repeat(self) -> None:
         """Sends again what is due again, and tells of groups that flapped and are quiet now."""
-        batch, now = _Batch(), self._clock.now_ms()
-        for state in self._owned.states():
-            if state.flaps is not None:
-                self._calm(state, now, batch)
-            if not state.repeats_by(now):
-                continue
-            if state.incident is None or state.change is None:
-                continue
-            known = (state.change, state.incident, state.told(), state.under_way(), now)
-            # Nobody is reminded of what flaps; what must hear of an incident again still does.
-            quiet = state.flapping is not None
-            quiet |= self._holds.is_looked_after(state.incident.incident_id)
-            decision = self._router.on_repeat(*known, is_looked_after=quiet)
-            if decision is not None:
-                self._note(state, state.change, decision, batch)
-        await self._make_durable(batch)
+        now = self._clock.now_ms()
+        for states in _parts(self._repeats.take(now)):
+            batch = _Batch()
+            for state in filter(self._owned.has, states):
+                if state.flaps is not None:
+                    self._calm(state, now, batch)
+                self._repeat(state, now, batch)
+                self._plan(state)
+            await self._make_durable(batch)
+            await asyncio.sleep(0)
+
+    def _repeat(self, state: SubjectState, now: int, batch: _Batch) -> None:
+        if state.incident is None or state.change is None:
+            return
+        known = (state.change, state.incident, state.told(), state.under_way(), now)
+        # Nobody is reminded of what flaps; what must hear of an incident again still does.
+        quiet = state.flapping is not None
+        quiet |= self._holds.is_looked_after(state.incident.incident_id)
+        decision = self._router.on_repeat(*known, is_looked_after=quiet)
+        if decision is not None:
+            self._note(state, state.change, decision, batch)
 
     async def escalate(self) -> None:
         """Tells further channels of what has been bad for long, and nobody looks after."""
-        if not any(route.escalate_to for route in self._router.routes):
+        now = self._clock.now_ms()
+        for states in _parts(self._escalations.take(now)):
+            batch = _Batch()
+            for state in filter(self._owned.has, states):
+                self._escalate(state, now, batch)
+                self._plan(state)
+            await self._make_durable(batch)
+            await asyncio.sleep(0)
+
+    def _escalate(self, state: SubjectState, now: int, batch: _Batch) -> None:
+        if state.incident is None or state.change is None or state.is_over_for_now:
             return
-        batch, now = _Batch(), self._clock.now_ms()
-        for state in self._owned.states():
-            if state.incident is None or state.change is None:
-                continue
-            if self._holds.is_looked_after(state.incident.incident_id):
-                continue
-            if state.is_over_for_now:
-                continue
-            # The time of a route begins when what it has to tell is no longer put off.
-            held = {telling.told.route for telling in state.tellings if telling.is_held}
-            decision = on_escalate(
-                self._router, state.change, state.incident, state.told(), now, held
-            )
-            if decision is not None:
-                self._note(state, state.change, decision, batch)
-        await self._make_durable(batch)
+        if self._holds.is_looked_after(state.incident.incident_id):
+            return
+        # The time of a route begins when what it has to tell is no longer put off.
+        held = {telling.told.route for telling in state.tellings if telling.is_held}
+        decision = on_escalate(self._router, state.change, state.incident, state.told(), now, held)
+        if decision is not None:
+            self._note(state, state.change, decision, batch)
+
+    async def follow_clock(self) -> None:
+        """What is due stays as far away as it was when the clock is set back."""
+        set_back = self._set_back.look()
+        if not set_back:
+            return
+        log.warning("the clock was set back", seconds=set_back / 1000)
+        for states in _parts(list(self._owned.states())):
+            for state in filter(self._owned.has, states):
+                state.set_back(set_back)
+                self._plan(state)
+            await asyncio.sleep(0)
+
+    def _plan(self, state: SubjectState) -> None:
+        """When the state is to be looked at, now that it has changed."""
+        self._owned.note(state)
+        if state.subject.cluster == TEST_CLUSTER:
+            self._tests[state] = None
+        repeat_at = state.repeat_at
+        if state.flaps is not None:
+            calm_at = self._damping.calm_at(state.flaps)
+            repeat_at = calm_at if repeat_at is None else min(calm_at, repeat_at)
+        self._repeats.put(state, repeat_at)
+        self._escalations.put(state, escalate_at(self._router.routes, state.incident))
 
     async def test(self, partition: int, test: NotificationTest) -> None:
         """Tells a route's channels of an incident that there is not, if the partition is ours."""
@@ -192,8 +231,11 @@ class Dispatcher:
     async def end_tests(self) -> None:
         """Tells the end of tests whose opening has come to its end on all channels."""
         batch, now = _Batch(), self._clock.now_ms()
-        for state in self._owned.states():
-            if state.subject.cluster != TEST_CLUSTER or state.change is None or state.under_way():
+        for state in list(self._tests):
+            if state.change is None or not self._owned.has(state):
+                del self._tests[state]
+                continue
+            if state.under_way():
                 continue
             end = trial.closing(state.change, now)
             decision = self._router.on_change(end, 0, state.incident, state.told(), now)
@@ -202,10 +244,12 @@ class Dispatcher:
 
     async def put_off(self) -> None:
         """Puts off what is silenced now, and goes on with what is no longer."""
-        batch = _Batch()
-        for state in self._owned.states():
-            self._review(state, state.tellings, batch)
-        await self._make_durable(batch)
+        for states in _parts(self._owned.pending()):
+            batch = _Batch()
+            for state in filter(self._owned.has, states):
+                self._review(state, state.tellings, batch)
+            await self._make_durable(batch)
+            await asyncio.sleep(0)
 
     def _review(self, state: SubjectState, tellings: Collection[Telling], batch: _Batch) -> None:
         """Holds what is silenced, lets go what is not, withdraws needless reminders; what is being
@@ -344,6 +388,8 @@ class Dispatcher:
             before[channel] += 1
 
     async def _make_durable(self, batch: _Batch) -> None:
+        for state in batch.states.values():
+            self._plan(state)
         self._foresee(batch)
         states = [
             self._records.state(state, settled=self._owned.forget_settled(state))
@@ -365,6 +411,11 @@ class Dispatcher:
             return
         why = "the channel is no longer configured"
         await self._recorder.record(delivery, without_attempt(delivery.pending, "given_up", why))
+
+
+def _parts(states: Sequence[SubjectState]) -> Iterator[Sequence[SubjectState]]:
+    for at in range(0, len(states), AT_ONCE):
+        yield states[at : at + AT_ONCE]
 
 
 @dataclass(slots=True)

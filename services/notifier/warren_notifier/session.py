@@ -39,6 +39,7 @@ from warren_notifier.delivery.rate_limit import Rate, RateLimit, SharedBuckets
 from warren_notifier.delivery.records import Records
 from warren_notifier.delivery.retry_plan import RetryPlan
 from warren_notifier.dispatcher import Dispatcher
+from warren_notifier.lease import Lease, LeasedProducer
 from warren_notifier.routing.decisions import Router
 from warren_notifier.routing.grouping import Grouping
 from warren_notifier.routing.routes import Route
@@ -89,7 +90,9 @@ class Session:
         self._positions = Positions()
         # A record that is late must not overwrite what the next owner of its partition has written.
         in_time = settings.session_timeout * 0.8
-        self._writer = BatchedWriter(EventProducer(HOME, HOME, home, delivery_timeout=in_time))
+        self._lease = Lease(settings.session_timeout)
+        producer = EventProducer(HOME, HOME, home, delivery_timeout=in_time)
+        self._writer = BatchedWriter(LeasedProducer(producer, self._lease))
         self._records = Records(home.topic_prefix)
         self._recorder = OutcomeRecorder(self._owned, self._writer, self._records, redaction, clock)
         self._plan = RetryPlan(settings.first_retry, settings.longest_retry, random.random)
@@ -115,54 +118,59 @@ class Session:
 
     async def run(self) -> None:
         try:
-            async with asyncio.TaskGroup() as tasks:
-                silences = Silences()
-                queues = ChannelQueues(
-                    tasks,
-                    self._plan,
-                    self._recorder,
-                    self._owned,
-                    self._grouping,
-                    self._clock,
-                    self._sleep,
-                    self._settings.queue_size,
-                    self._limits,
-                )
-                self._queues = {n: queues.of(n, channel) for n, channel in self._channels.items()}
-                dispatcher = Dispatcher(
-                    Router(
-                        self._grouping.routes,
-                        round(self._settings.deadline * 1000),
-                        {name: channel.identity for name, channel in self._channels.items()},
-                        self._grouping,
-                        self._settings.flap_openings,
-                        round(self._settings.flap_window * 1000),
-                        self._settings.resend_intervals(),
-                    ),
-                    self._owned,
-                    self._records,
-                    self._writer,
-                    self._recorder,
-                    self._queues,
-                    Holds(silences, self._grouping.routes, self._settings.resend_intervals()),
-                    self._clock,
-                )
-                asked = SilenceTopics(self._home, silences, dispatcher.test, self._sleep)
-                helpers = [
-                    tasks.create_task(self._writer.run()),
-                    tasks.create_task(self._tick(dispatcher)),
-                    tasks.create_task(asked.follow()),
-                ]
-                await asked.known(self._stop)
-                async with self._joined(dispatcher) as consumer:
-                    await self._consume(consumer, dispatcher)
-                for helper in helpers:
-                    helper.cancel()
+            with self._lease.watched():
+                await self._run()
         finally:
             self._turns.end()
             self._writer.close()
             self._thread.shutdown(wait=True)
             self._show()
+
+    async def _run(self) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            silences = Silences()
+            queues = ChannelQueues(
+                tasks,
+                self._plan,
+                self._recorder,
+                self._owned,
+                self._grouping,
+                self._clock,
+                self._sleep,
+                self._settings.queue_size,
+                self._lease.check,
+                self._limits,
+            )
+            self._queues = {n: queues.of(n, channel) for n, channel in self._channels.items()}
+            dispatcher = Dispatcher(
+                Router(
+                    self._grouping.routes,
+                    round(self._settings.deadline * 1000),
+                    {name: channel.identity for name, channel in self._channels.items()},
+                    self._grouping,
+                    self._settings.flap_openings,
+                    round(self._settings.flap_window * 1000),
+                    self._settings.resend_intervals(),
+                ),
+                self._owned,
+                self._records,
+                self._writer,
+                self._recorder,
+                self._queues,
+                Holds(silences, self._grouping.routes, self._settings.resend_intervals()),
+                self._clock,
+            )
+            asked = SilenceTopics(self._home, silences, dispatcher.test, self._sleep)
+            helpers = [
+                tasks.create_task(self._writer.run()),
+                tasks.create_task(self._tick(dispatcher)),
+                tasks.create_task(asked.follow()),
+            ]
+            await asked.known(self._stop)
+            async with self._joined(dispatcher) as consumer:
+                await self._consume(consumer, dispatcher)
+            for helper in helpers:
+                helper.cancel()
 
     @contextlib.asynccontextmanager
     async def _joined(self, dispatcher: Dispatcher) -> AsyncIterator[StatusConsumer]:
@@ -207,6 +215,8 @@ class Session:
 
     async def _tick(self, dispatcher: Dispatcher) -> None:
         while True:
+            self._lease.check()
+            await dispatcher.follow_clock()
             await dispatcher.put_off()
             await dispatcher.repeat()
             await dispatcher.escalate()
@@ -219,9 +229,8 @@ class Session:
         """Gauges, from what is pending now."""
         oldest: dict[str, int] = {}
         count = dict.fromkeys(self._channels, 0)
-        states = list(self._owned.states())
         silenced = dict.fromkeys(self._channels, 0)
-        for telling in (telling for state in states for telling in state.tellings):
+        for telling in (one for state in self._owned.pending() for one in state.tellings):
             if telling.delivery is None:
                 continue
             if telling.is_held:
@@ -238,7 +247,8 @@ class Session:
             metrics.NOTIFIER_OLDEST_PENDING.labels(channel).set(max(age, 0))
         for channel, number in silenced.items():
             metrics.NOTIFIER_SILENCED.labels(channel).set(number)
-        metrics.NOTIFIER_OPEN_INCIDENTS.set(sum(state.incident is not None for state in states))
+        open_now = sum(state.incident is not None for state in self._owned.states())
+        metrics.NOTIFIER_OPEN_INCIDENTS.set(open_now)
         metrics.NOTIFIER_PARTITIONS.set(len(self._owned.partitions))
 
     def _due(self, telling: Telling) -> int:

@@ -46,10 +46,11 @@ from warren.judgement.judge import Judged
 from warren.judgement.lag_events import LagColumns, lag_event
 from warren.judgement.lags import lag_of, least_lag_of
 from warren.judgement.layout import Layout
-from warren.judgement.observation import LATEST_MOMENT, Observation, bounded, order_of
+from warren.judgement.observation import Observation, bounded, order_of
 from warren.judgement.reasons import bad_rows
 from warren.judgement.state import Applied, GroupGone, GroupState, Latest
 from warren.judgement.update import forget_other_logs, insert, learn, remember_log_ends
+from warren.words import LATEST_MOMENT
 
 MOST_ROWS = 20_000
 """Partitions that are judged in one go: more do not fit into the processor's caches."""

@@ -11,6 +11,7 @@ from warren.errors import ContractViolation
 from warren.evaluation import MAX_TIME, Int64, presence_of
 from warren.judgement.layout import Layout
 from warren.judgement.state import Latest
+from warren.words import LATEST_MOMENT  # keeps differences of times within 64 bits, too
 
 _COLUMNS = {
     Latest.COMMITTED: "committed",
@@ -20,8 +21,6 @@ _COLUMNS = {
 }
 MAX_PARTITION = 2**31 - 1
 MOST_PARTITIONS = 1_000_000  # of a topic, for who has a row for each number: a cluster has fewer
-# The last moment that a date can be written for; also keeps differences of times within 64 bits.
-LATEST_MOMENT = 253_402_300_799_999
 
 
 @dataclass(frozen=True, slots=True)

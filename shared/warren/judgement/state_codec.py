@@ -34,8 +34,8 @@ from warren.evaluation import UNKNOWN, Began, Column, Int64, Onset, Track, Windo
 from warren.evaluation.commit_convention import CommitEvidence, Commits, Rest
 from warren.judgement.layout import Layout
 from warren.judgement.log_columns import LogColumn
-from warren.judgement.observation import LATEST_MOMENT
 from warren.judgement.state import Applied, Forgotten, GroupGone, GroupState, Latest
+from warren.words import LATEST_MOMENT
 
 VERSION = 5
 READABLE = (1, 2, 3, 4, 5)

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from warren.contracts import EVENT_TYPES, GroupStatusName
-from warren.words import shortened, visible
+from warren.words import moment, shortened, visible
 
 from warren_notifier.channels.incident_text import IncidentText
 
@@ -98,8 +97,7 @@ def fingerprint(of: Labels) -> str:
 
 
 def rfc3339(milliseconds: int) -> str:
-    at = datetime.fromtimestamp(milliseconds / 1000, UTC)
-    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return moment(milliseconds).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _seconds(milliseconds: int | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated
 from urllib.parse import quote
 
@@ -11,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from warren.clock import Clock
 from warren.contracts import MINUTE_MS
 from warren.settings.notifier import EmailChannelSettings
+from warren.words import LATEST_MOMENT
 
 log = structlog.get_logger(__name__)
 
@@ -19,7 +21,9 @@ PATIENCE = 3  # seconds that a mail waits for its plot
 PAUSE = 60  # seconds without a plot after the API did not answer
 MOST_BYTES = 200_000
 
-Column = Annotated[list[int | None], Field(max_length=120)]
+Moment = Annotated[int, Field(ge=0, le=LATEST_MOMENT)]
+Figure = Annotated[int, Field(gt=-(2**63), lt=2**63)]
+Column = Annotated[list[Figure | None], Field(max_length=120)]
 
 
 class Past(BaseModel):
@@ -27,7 +31,7 @@ class Past(BaseModel):
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
-    at: Annotated[list[int], Field(max_length=120)]
+    at: Annotated[list[Moment], Field(max_length=120)]
     lag: Column
     late_ms: Column
 
@@ -49,10 +53,11 @@ class GroupPast:
             return None
         path = f"/api/v1/groups/{quote(cluster, safe='')}/{quote(group, safe='')}/history"
         try:
-            return await self._asked(f"{self._base}{path}", until)
-        except (httpx.HTTPError, httpx.InvalidURL, ValidationError) as error:
+            async with asyncio.timeout(PATIENCE):  # httpx's is one of each read
+                return await self._asked(f"{self._base}{path}", until)
+        except (httpx.HTTPError, httpx.InvalidURL, ValidationError, TimeoutError) as error:
             self._again_at = self._clock.monotonic() + PAUSE
-            problem = f"{type(error).__name__}: {error}".splitlines()[0]
+            problem = f"{type(error).__name__}: {error}".splitlines()[0].removesuffix(": ")
             log.warning("no plots in mails", url=self._base, problem=problem, seconds=PAUSE)
             return None
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -37,6 +38,7 @@ PASSING = {
 }
 # The first message cannot be updated any more; the thread goes on without.
 UNCHANGEABLE = {"cant_update_message", "edit_window_closed", "message_not_found"}
+UPDATES = 10_000  # of messages that are remembered at most; one that is forgotten is made again
 PLACE = re.compile(r"[A-Za-z0-9]{1,40}/[0-9]{1,20}\.[0-9]{1,20}")  # of a message
 NO_THREAD = {"cannot_reply_to_message", "message_not_found", "thread_not_found"}
 
@@ -97,6 +99,8 @@ class SlackBotChannel(_SlackHttpChannel):
         super().__init__(settings, api, link_base, clock)
         self.identity = api.identity("slack-bot", settings.conversation)
         self._conversation = settings.conversation
+        self._updated: OrderedDict[tuple[str, str], None] = OrderedDict()
+        """Which message says what, by its `ts` and the delivery's id."""
 
     async def send(self, delivery: Delivery) -> Result:
         message = slack_message(self._text(delivery), delivery.pending)
@@ -110,11 +114,9 @@ class SlackBotChannel(_SlackHttpChannel):
         if digest.alone is not None and own:
             return await self._tell(news, news, _First.of(digest.alone.receipt), of_many=False)
         for first, delivery in own.items():
-            changed = await self._change(
-                first, slack_message(self._text(delivery), delivery.pending)
-            )
-            if changed is not None:
-                return changed
+            failed = await self._update_once(first, delivery)
+            if failed is not None:
+                return failed
         first = _newest([*(one.receipt for one in digest.news), *digest.receipts])
         if first is None and digest.alone is not None:
             return await self._tell(news, news, None, of_many=False)
@@ -123,6 +125,20 @@ class SlackBotChannel(_SlackHttpChannel):
         return await self._tell(
             now, {**news, "reply_broadcast": True} if seen else news, first, of_many=True
         )
+
+    async def _update_once(self, first: _First, delivery: Delivery) -> Retry | Refused | None:
+        """As `_change`. Slack takes about one update a second: an attempt that it ends goes on
+        where the one before has stopped.
+        """
+        said = first.ts, delivery.pending.delivery_id
+        if said in self._updated:
+            return None
+        failed = await self._change(first, slack_message(self._text(delivery), delivery.pending))
+        if failed is None:
+            self._updated[said] = None
+            while len(self._updated) > UPDATES:
+                self._updated.popitem(last=False)
+        return failed
 
     async def _tell(
         self, now: JsonObject, news: JsonObject, first: _First | None, *, of_many: bool

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 import structlog
@@ -44,13 +44,21 @@ class Attempts:
     """On one channel."""
 
     def __init__(
-        self, name: str, channel: Channel, plan: RetryPlan, recorder: OutcomeRecorder, clock: Clock
+        self,
+        name: str,
+        channel: Channel,
+        plan: RetryPlan,
+        recorder: OutcomeRecorder,
+        clock: Clock,
+        check_lease: Callable[[], None],
     ) -> None:
+        """`check_lease` raises when nothing may be sent any more."""
         self._name = name
         self._channel = channel
         self._plan = plan
         self._recorder = recorder
         self._clock = clock
+        self._check_lease = check_lease
 
     async def prepare(self, telling: Telling) -> Prepared | None:
         """What the channel is to know now; None when that has just changed.
@@ -81,6 +89,7 @@ class Attempts:
 
     async def alone(self, prepared: Prepared) -> Attempted:
         """One delivery in a message of its own."""
+        self._check_lease()
         result, milliseconds = await self._timed(self._channel.send(prepared.delivery))
         step = self._plan.after(prepared.delivery.pending, result, self._clock.now_ms())
         return Attempted(prepared.delivery, step, milliseconds, _uncertain(prepared, result))
@@ -91,6 +100,7 @@ class Attempts:
         """
         if not tells_many(self._channel):
             raise TypeError(f"channel {self._name} cannot tell many")
+        self._check_lease()
         result, milliseconds = await self._timed(self._channel.send_many(digest))
         now = self._clock.now_ms()
         backoff = self._plan.backoff(1 + max(one.delivery.pending.attempts for one in news))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from warren.clock import Clock
@@ -33,12 +33,14 @@ class ChannelQueues:
     clock: Clock
     sleep: Sleep
     queue_size: int
+    check_lease: Callable[[], None]
+    """Raises when nothing may be sent any more."""
     limits: Mapping[str, RateLimit] = field(default_factory=dict)
 
     def of(self, name: str, channel: Channel) -> GroupQueues:
         limit = self.limits.get(name)
         slots = Slots(channel.concurrency, limit)
-        attempts = Attempts(name, channel, self.plan, self.recorder, self.clock)
+        attempts = Attempts(name, channel, self.plan, self.recorder, self.clock, self.check_lease)
         digests = Digests(
             name, self.tasks, attempts, self.owned, self.grouping, slots, self.clock, self.sleep
         )

@@ -53,9 +53,9 @@ class ChannelWorker:
         if telling.told.digest is not None:
             await self._step_together(queue)
             return
-        wait = delivery.pending.next_attempt_at - self._clock.now_ms()
+        wait = delivery.wait(self._clock)
         if wait > 0:
-            await self._sleep(wait / 1000)
+            await self._sleep(wait)
             return  # the clock decides again
         async with self._slots:
             if not telling.durable.is_set() or telling.needless() is not None:

@@ -37,16 +37,15 @@ class _Member:
         head = self.queue.head
         return head.delivery is not None and head.durable.is_set() and head.needless() is None
 
-    def tellings(self, key: DigestKey, until: int) -> list[Telling]:
-        """The first one, and those behind it that are due by then."""
+    def tellings(self, key: DigestKey, within: float, clock: Clock) -> list[Telling]:
+        """The first one, and those behind it that are due within so many seconds."""
         found = []
         for telling in self.queue.tellings:
-            pending = telling.delivery.pending if telling.delivery is not None else None
-            if pending is None:
+            if telling.delivery is None:
                 continue
             if telling.told.digest != key or not telling.durable.is_set() or telling.needless():
                 break
-            if pending.next_attempt_at > until:
+            if telling.delivery.wait(clock) > within:
                 break
             found.append(telling)
         return found
@@ -63,8 +62,8 @@ class _Waiting:
     recalled_at: int = 0
     """By the clock of whoever sent it: `sent_at` is no later than now."""
     thread: str | None = None
-    not_before: int = 0
-    """The receiver has failed."""
+    not_before: float = 0
+    """By the monotonic clock: the receiver has failed."""
 
 
 class Digests:
@@ -126,12 +125,12 @@ class Digests:
                 self._release(waiting, member, [])
             if not waiting.members:
                 break
-            wait = self._due(waiting) - self._clock.now_ms()
+            wait = self._wait(waiting)
             if wait <= 0:  # partitions may have come since
                 self._recall(waiting)
-                wait = self._due(waiting) - self._clock.now_ms()
+                wait = self._wait(waiting)
             if wait > 0:
-                await self._sleep(min(wait / 1000, LOOK_SECONDS))
+                await self._sleep(min(wait, LOOK_SECONDS))
                 continue
             async with self._slots:
                 await self._send(waiting)
@@ -150,26 +149,27 @@ class Digests:
             waiting.recalled_at = newest.told_at or 0
             waiting.sent_at, waiting.thread = waiting.recalled_at, newest.thread
 
-    def _due(self, waiting: _Waiting) -> int:
+    def _wait(self, waiting: _Waiting) -> float:
+        """Seconds until the next message."""
         # Nobody waits for a time to come again: of a clock that was set back, or of another one.
-        waiting.sent_at = min(waiting.sent_at, self._clock.now_ms())
+        now = self._clock.now_ms()
+        waiting.sent_at = min(waiting.sent_at, now)
         after = waiting.sent_at + self._grouping.interval_ms(waiting.key) if waiting.sent_at else 0
         ready = []
         for member in waiting.members:
             delivery = member.queue.head.delivery
             if delivery is not None:
-                pending = delivery.pending
-                ready.append(max(pending.next_attempt_at, 0 if pending.attempts else after))
-        return max(waiting.not_before, min(ready))
+                wait = delivery.wait(self._clock)
+                ready.append(wait if delivery.pending.attempts else max(wait, (after - now) / 1000))
+        return max(waiting.not_before - self._clock.monotonic(), min(ready))
 
     async def _send(self, waiting: _Waiting) -> None:
         """One message about all who wait, but for those that are put off for longer."""
-        wait = self._grouping.wait_ms("", waiting.key, "changed")
-        until = self._clock.now_ms() + wait
+        within = self._grouping.wait_ms("", waiting.key, "changed") / 1000
         taking = {
             member: tellings
             for member in waiting.members
-            if (tellings := member.tellings(waiting.key, until))
+            if (tellings := member.tellings(waiting.key, within, self._clock))
         }
         for member in taking:
             member.queue.busy = True
@@ -215,6 +215,7 @@ class Digests:
         now = self._clock.now_ms()
         failed = [one.step.pending for one in attempted if one.step.outcome == "failed"]
         again = [one.next_attempt_at for one in failed if one.deadline_at > now]
-        waiting.not_before = min(again, default=0)
+        wait = (min(again, default=now) - now) / 1000
+        waiting.not_before = self._clock.monotonic() + wait
         if any(one.step.outcome == "delivered" for one in attempted):
             waiting.sent_at, waiting.thread = now, attempted[0].thread

@@ -94,6 +94,7 @@ class OutcomeRecorder:
             if step.outcome == "delivered":
                 telling.took(step.pending, now, thread, step.receipt)
             _note(telling, delivery, step, uncertain)
+            delivery.wait(self._clock)  # from now on, whatever becomes of the wall clock
             state.forget_done()
         settled = self._owned.forget_settled(state)
         await self._writer.write([*records, self._records.state(state, settled=settled)])

@@ -15,6 +15,7 @@ from warren.contracts import (
     StatusChangeEvent,
 )
 from warren.errors import ContractViolation
+from warren.words import LATEST_MOMENT
 
 
 class Severity(IntEnum):
@@ -79,6 +80,8 @@ def read_change(value: bytes | None) -> Change | None:
     if event_type not in EVENT_TYPES:
         return None
     event = StatusChangeEvent.from_bytes(value)
+    if not 0 <= event.data.opened_at <= LATEST_MOMENT:
+        raise ContractViolation("data.opened_at: no Unix time in milliseconds")
     if value is None:  # from_bytes has refused it
         raise ContractViolation("no value")
     return Change(

@@ -47,10 +47,22 @@ def on_escalate(
     return Decision(incident.model_copy(update={"routes": progress}), tuple(news))
 
 
+def escalate_at(routes: Iterable[Route], incident: OpenIncident | None) -> int | None:
+    """When the first route may have to; Unix milliseconds. None where none will."""
+    known = incident.routes if incident is not None else {}
+    due = [_due(route, known[route.name]) for route in routes if route.name in known]
+    return min((at for at in due if at is not None), default=None)
+
+
 def _is_due(route: Route, done: RouteProgress, now: int) -> bool:
+    at = _due(route, done)
+    return at is not None and at <= now
+
+
+def _due(route: Route, done: RouteProgress) -> int | None:
     if not route.escalate_to or done.escalated or done.bad_since is None:
-        return False
-    return done.bad_since + route.escalate_after_ms <= now
+        return None
+    return done.bad_since + route.escalate_after_ms
 
 
 def begun_anew(incident: OpenIncident, routes: Iterable[str], now: int) -> OpenIncident:

@@ -58,7 +58,11 @@ class Damping:
 
     def is_over(self, flaps: Flaps, at: int) -> bool:
         """Whether it has been quiet for long enough."""
-        return not self.openings or at - flaps.changed_at >= self.window_ms
+        return at >= self.calm_at(flaps)
+
+    def calm_at(self, flaps: Flaps) -> int:
+        """From when on it has, unless something changes."""
+        return flaps.changed_at + self.window_ms if self.openings else 0
 
     def calm(
         self, incident: OpenIncident | None, told: Mapping[str, Told], flaps: Flaps, now: int

@@ -30,6 +30,9 @@ class OwnedState:
 
     def __init__(self) -> None:
         self._partitions: dict[int, _Partition] = {}
+        self._pending: dict[SubjectState, None] = {}
+        self._settling: dict[SubjectState, None] = {}
+        """Those that may be settled."""
         self._digests: dict[DigestKey, dict[tuple[int, Subject], None]] = {}
 
     @property
@@ -54,6 +57,7 @@ class OwnedState:
             if state.offset >= end:
                 state.offset = -1
             owned.states[state.subject] = state
+            self.note(state)
             for telling in state.tellings:
                 self.note_digest(telling)
         return list(owned.states.values())
@@ -81,6 +85,31 @@ class OwnedState:
         """All of them; changes during the iteration do no harm."""
         for owned in list(self._partitions.values()):
             yield from list(owned.states.values())
+
+    def has(self, state: SubjectState) -> bool:
+        """Whether it is still ours, and not forgotten."""
+        owned = self._partitions.get(state.partition)
+        return owned is not None and owned.states.get(state.subject) is state
+
+    def note(self, state: SubjectState) -> None:
+        """A decision has changed it: it may be among the pending or settling ones now."""
+        (self._pending if state.deliveries else self._settling)[state] = None
+
+    def pending(self) -> list[SubjectState]:
+        """States with deliveries."""
+        done = [state for state in self._pending if not (state.deliveries and self.has(state))]
+        for state in done:
+            del self._pending[state]
+            self._settling[state] = None
+        return list(self._pending)
+
+    def settling(self) -> list[SubjectState]:
+        """States without anything to remember, which are forgotten as soon as that may be."""
+        self.pending()
+        over = [state for state in self._settling if not (state.empty and self.has(state))]
+        for state in over:
+            del self._settling[state]
+        return list(self._settling)
 
     def note_digest(self, telling: Telling) -> None:
         """Notes that a telling is in a digest, until it is forgotten."""

@@ -72,10 +72,22 @@ class SubjectState:
         """Whether there is nothing to remember but `offset`."""
         return self.incident is None and not self._tellings and self.flaps is None
 
-    def repeats_by(self, now: int) -> bool:
-        """Whether a route may have to repeat the open incident by then."""
+    @property
+    def repeat_at(self) -> int | None:
+        """When a route may have to repeat the open incident."""
         routes = self.incident.routes.values() if self.incident is not None else ()
-        return any(done.repeat_at is not None and done.repeat_at <= now for done in routes)
+        return min((r.repeat_at for r in routes if r.repeat_at is not None), default=None)
+
+    def set_back(self, milliseconds: int) -> None:
+        """The clock was: what is due stays as far away as it was."""
+        if self.incident is None:
+            return
+        routes = {}
+        for name, done in self.incident.routes.items():
+            times = {"repeat_at": done.repeat_at, "bad_since": done.bad_since}
+            moved = {k: max(at - milliseconds, 0) for k, at in times.items() if at is not None}
+            routes[name] = done.model_copy(update=moved)
+        self.incident = self.incident.model_copy(update={"routes": routes})
 
     @property
     def is_over_for_now(self) -> bool:

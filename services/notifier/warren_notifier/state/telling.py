@@ -57,8 +57,7 @@ class Telling:
         if pending.kind == "resolved" and not self.told.opened:
             return [*ended, Ended(new, "suppressed", NOT_OPENED)]
         if old is not None:  # a receiver that asked for a pause gets it, and news wait once only
-            at = old.pending.next_attempt_at
-            new.pending = pending.model_copy(update={"next_attempt_at": at})
+            new.wait_as(old)
         self.delivery = new
         self.durable.clear()
         return ended
