@@ -153,3 +153,9 @@ def test_every_page_has_its_json(api: Api) -> None:
     for path, wanted in commands.items():
         (said,) = page(api, path).select(".note code")
         assert text(said) == wanted
+
+
+def test_a_time_of_another_day_has_the_day(api: Api) -> None:
+    api.clock.advance(24 * 3600)
+    (opened, *_) = page(api, f"/incidents/{ID}").select(".facts time.clock")
+    assert text(opened) == "2026-11-21 06:19 UTC"

@@ -315,7 +315,9 @@ def test_nothing_inline_and_nothing_from_elsewhere(filled: Api) -> None:
 def test_what_a_page_names_is_served(filled: Api) -> None:
     soup = page(filled, "/")
     named = {str(tag.get("src") or tag.get("href")) for tag in soup.select("[src], link[href]")}
-    assert len(named) == 4
+    assert len(named) == 5
+    script = (STATIC / "refresh.js").read_text()
+    named |= {f"/static/{name}" for name in re.findall(r'from "\./([\w.]+)"', script)}
     for path in named:
         answer = filled.get(path)
         assert answer.status_code == 200

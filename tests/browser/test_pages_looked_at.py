@@ -47,6 +47,8 @@ PAGES = {
     "incident": "/incidents/incident-stopped",
     "not-found": "/nothing",
     "starting": "/",
+    "starting-group": "/groups/demo/stopped",
+    "starting-incident": "/incidents/incident-stopped",
     "thousand": "/",
 }
 
@@ -61,7 +63,7 @@ def sites() -> Iterator[dict[str, str]]:
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_is_fit_to_be_seen(page: Page, sites: dict[str, str], name: str) -> None:
     PICTURES.mkdir(parents=True, exist_ok=True)
-    page.goto(sites.get(name, sites[""]) + PAGES[name])
+    page.goto(sites.get(name.partition("-")[0], sites[""]) + PAGES[name])
     for look, width, scheme in LOOKS if name in IN_ALL_LOOKS else LOOKS[:1]:
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme=scheme)

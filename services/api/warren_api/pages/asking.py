@@ -34,6 +34,7 @@ from warren_api.http.callers import asker
 from warren_api.http.raw_path import Segment
 from warren_api.model.group import GroupView
 from warren_api.model.incidents import IncidentRecord
+from warren_api.pages.found import status_of
 from warren_api.pages.timeline import newest_cause, timeline
 
 Render = Callable[..., Response]
@@ -75,10 +76,11 @@ def add_routes(routes: APIRouter, context: ApiContext, render: Render, row_of: R
         return silence_form(cluster, name, said=said, problem=problem, status_code=422)
 
     def silence(id_: str, problem: str = "") -> Response:
+        ready = context.feed_state().ready
         found = context.model.silences.silence(id_)
         return render(
             "silence.html",
-            status_code=HTTPStatus.OK if found else HTTPStatus.NOT_FOUND,
+            status_code=status_of(found, ready=ready),
             silence=found,
             problem=problem,
         )
@@ -99,6 +101,7 @@ def add_routes(routes: APIRouter, context: ApiContext, render: Render, row_of: R
         return _to(f"/silences/{quote(id, safe='')}")
 
     def incident(id_: str, problem: str = "") -> Response:
+        ready = context.feed_state().ready
         found = find_incident(context, id_)
         view = context.model.group(found.cluster, found.group) if found else None
         row = row_of(view) if view else None
@@ -106,7 +109,7 @@ def add_routes(routes: APIRouter, context: ApiContext, render: Render, row_of: R
         attempts = context.model.notifications.of_incident(id_)[:ATTEMPTS_SHOWN]
         return render(
             "incident.html",
-            status_code=HTTPStatus.OK if found else HTTPStatus.NOT_FOUND,
+            status_code=status_of(found, ready=ready),
             incident=found,
             cause=_cause(found, row) if found else None,
             row=row,

@@ -111,7 +111,12 @@ def _utc(milliseconds: int) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _clock(milliseconds: int) -> str:
-    """Hours and minutes; where there is a script it puts them into the reader's zone."""
+def _clock(milliseconds: int, now: int | None = None) -> str:
+    """Hours and minutes, and the day unless it is that of `now` (Unix milliseconds as well); where
+    there is a script it puts them into the reader's zone.
+    """
     utc = _utc(milliseconds)
-    return f"{utc[11:16]} UTC" if utc.endswith("Z") else utc
+    if not utc.endswith("Z"):
+        return utc
+    day = "" if now is not None and utc[:10] == _utc(now)[:10] else f"{utc[:10]} "
+    return f"{day}{utc[11:16]} UTC"

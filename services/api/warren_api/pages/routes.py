@@ -6,6 +6,7 @@ Each page has a fragment of itself that its script asks for every two seconds
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -18,6 +19,7 @@ from warren_api.http.raw_path import Segment
 from warren_api.model.incidents import incidents
 from warren_api.pages import asking, reports
 from warren_api.pages.environment import environment
+from warren_api.pages.found import RETRY_SECONDS, status_of
 from warren_api.pages.member_rows import member_rows
 from warren_api.pages.overview import Order, Sort, View, last_changes, overview
 from warren_api.pages.timeline import newest_cause
@@ -72,8 +74,11 @@ def router(context: ApiContext) -> APIRouter:
             "is_stale": context.is_freshness_stale,
             "notes": context.notes(),
             "reports": reports.written_reports(context.settings.api.reports_dir),
+            "reading": status_code == HTTPStatus.SERVICE_UNAVAILABLE,
         }
-        return HTMLResponse(templates.get_template(template).render(variables), status_code)
+        headers = {"Retry-After": RETRY_SECONDS} if variables["reading"] else None
+        text = templates.get_template(template).render(variables)
+        return HTMLResponse(text, status_code, headers)
 
     def asked() -> Asked:
         now = context.clock.now_ms()
@@ -97,6 +102,7 @@ def router(context: ApiContext) -> APIRouter:
         )
 
     def group(template: str, cluster: str, name: str) -> Response:
+        ready = context.feed_state().ready
         view = context.model.group(cluster, name)
         membership = view.membership if view else context.model.unjudged(cluster, name)
         notes = context.notes()
@@ -104,7 +110,7 @@ def router(context: ApiContext) -> APIRouter:
         rows = sorted(view.partitions, key=lambda row: row.badness, reverse=True) if view else []
         return render(
             template,
-            status_code=200 if view or membership else 404,
+            status_code=status_of(view or membership, ready=ready),
             cluster=cluster,
             view=view,
             verdict=context.verdicts()(view) if view else None,
@@ -123,12 +129,13 @@ def router(context: ApiContext) -> APIRouter:
         )
 
     def topic(template: str, cluster: str, name: str) -> Response:
+        ready = context.feed_state().ready
         view, verdicts = context.model.topics.topic(cluster, name), context.verdicts()
         readers = [context.model.group(cluster, group) for group in view.groups] if view else []
         judged = sorted((reader for reader in readers if reader), key=lambda reader: reader.rank)
         return render(
             template,
-            status_code=200 if view else 404,
+            status_code=status_of(view, ready=ready),
             cluster=cluster,
             topic=name,
             view=view,
@@ -140,10 +147,12 @@ def router(context: ApiContext) -> APIRouter:
         )
 
     def all_incidents(template: str) -> Response:
+        ready = context.feed_state().ready
         known = incidents(context.model.history.changes(), context.model.groups())
         known.sort(key=lambda each: not each.is_open)
         return render(
             template,
+            status_code=status_of(ready, ready=ready),
             incidents=known[:INCIDENTS_SHOWN],
             omitted=len(known[INCIDENTS_SHOWN:]),
             open=sum(each.is_open for each in known),

@@ -1,15 +1,23 @@
-// Replaces the live part of a page every two seconds by a fresh fragment of itself.
-"use strict";
+// Asks every two seconds for a fresh fragment of the page, and makes its live part as that is.
+import { morph } from "./morph.js";
 
 const PERIOD_MS = 2000;
+const TYPED_MS = 150; // of nobody typing, until what was typed is asked for
+const HOUR_AND_MINUTE = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
 const live = document.getElementById("live");
 const lost = document.getElementById("lost");
+const alarm = document.getElementById("alarm");
+const age = document.getElementById("age");
 const beat = document.getElementById("beat");
 const announcement = document.getElementById("announcement");
 const filter = document.getElementById("filter");
-let heardAt = Date.now();
-let newest = 0;
-let loggedOut = false;
+let shown = "";
+let shownAt = Date.now();
+let askedInVainSince = null; // not counting the time while nobody could see the page
+let hiddenAt = Date.now();
+let warned = "";
+let asking = null;
+let next;
 
 /** What the search field asks for, from its first page on. */
 function asked() {
@@ -18,89 +26,147 @@ function asked() {
   return text ? `?${text}` : "";
 }
 
-/** Times on the clock in the reader's zone; where the pointer rests they are UTC. */
+/** Times on the clock in the reader's zone, of another day with the day; where the pointer rests they are UTC. */
 function localise(root) {
+  const today = new Date();
   for (const time of root.querySelectorAll("time.clock")) {
     const at = new Date(time.dateTime);
-    if (!Number.isNaN(at.getTime())) time.textContent = at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+    if (Number.isNaN(at.getTime())) continue;
+    const day = at.toDateString() === today.toDateString() ? {} : { day: "numeric", month: "short" };
+    if (at.getFullYear() !== today.getFullYear()) day.year = "numeric";
+    time.textContent = at.toLocaleString([], { ...day, ...HOUR_AND_MINUTE });
   }
 }
 
-/** Someone is copying something out of the table. */
-function selecting() {
-  const selection = document.getSelection();
-  return selection && !selection.isCollapsed && live.contains(selection.anchorNode);
+/** Where the reader has begun and ended to select something. */
+function selected() {
+  const { anchorNode, anchorOffset, focusNode, focusOffset, isCollapsed } = document.getSelection();
+  return isCollapsed ? null : { anchorNode, anchorOffset, focusNode, focusOffset };
 }
 
+/** Selects that again, as far as it is still there: a row that was moved, a text that has changed. */
+function selectAgain(was) {
+  const now = selected();
+  if (!was || Object.keys(was).every((part) => now?.[part] === was[part])) return;
+  const ends = [[was.anchorNode, was.anchorOffset], [was.focusNode, was.focusOffset]];
+  if (!ends.every(([node]) => node.isConnected)) return;
+  document.getSelection().setBaseAndExtent(
+    ...ends.flatMap(([node, offset]) => [node, Math.min(offset, (node.nodeValue ?? node.childNodes).length)]),
+  );
+}
+
+/** Leads the reader back to a link that has moved. */
+function focusAgain(was) {
+  if (document.activeElement === was) return;
+  const href = was.getAttribute("href");
+  const again = was.isConnected || !href ? was : live.querySelector(`a[href="${CSS.escape(href)}"]`);
+  again?.focus({ preventScroll: true });
+}
+
+/** Shows a fragment; false where the text is none, but somebody else's page. */
 function show(html) {
-  const focused = live.contains(document.activeElement)
-    ? document.activeElement.getAttribute("href") : null;
-  const left = live.querySelector(".table")?.scrollLeft ?? 0;
-  live.innerHTML = html;
-  localise(live);
-  const table = live.querySelector(".table");
-  if (table) table.scrollLeft = left;
-  if (focused) live.querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
-  const { announcement: text, title } = live.firstElementChild?.dataset ?? {};
+  if (html !== shown) {
+    const { content } = Object.assign(document.createElement("template"), { innerHTML: html });
+    if (content.firstElementChild?.dataset.announcement === undefined) return false;
+    localise(content);
+    const selection = selected();
+    const focused = document.activeElement;
+    morph(live, content);
+    selectAgain(selection);
+    focusAgain(focused);
+    shown = html;
+  }
+  const { announcement: text, title } = live.firstElementChild.dataset;
   if (text && announcement.textContent !== text) announcement.textContent = text;
-  if (title) document.title = title;
+  if (title && document.title !== title) document.title = title;
+  return true;
+}
+
+/** An alert is read out whenever its text changes: what changes all the time stands beside it. */
+function warn(text, aside = "", ...links) {
+  if (age.textContent !== aside) age.textContent = aside;
+  if (warned === text) return;
+  warned = text;
+  beat.classList.toggle("silent", text !== "");
+  lost.hidden = text === "";
+  alarm.replaceChildren(text, ...links);
 }
 
 function showSilence() {
-  const seconds = Math.round((Date.now() - heardAt) / 1000);
-  const silent = seconds >= 3 * PERIOD_MS / 1000;
-  beat.classList.toggle("silent", silent);
-  lost.hidden = !silent;
-  const text = `Warren has not answered for ${seconds} s. What you see is that old.`;
-  if (silent && lost.textContent !== text) lost.textContent = text;
+  if (document.hidden || alarm.querySelector("a")) return;
+  const silentMs = askedInVainSince === null ? 0 : Date.now() - askedInVainSince;
+  if (silentMs < 3 * PERIOD_MS) return;
+  warn("Warren does not answer. What you see is old.", `Seen ${Math.round((Date.now() - shownAt) / 1000)} s ago.`);
 }
 
 /** The session is over: what is shown stays, and is no longer renewed. */
 function showLogin() {
-  beat.classList.add("silent");
-  lost.hidden = false;
-  if (lost.querySelector("a")) return;
   const link = document.createElement("a");
   link.href = `${lost.dataset.login}?next=${encodeURIComponent(location.pathname + location.search)}`;
   link.textContent = "Log in again";
-  lost.replaceChildren("You are no longer logged in. What you see is not renewed. ", link);
+  warn("You are no longer logged in. What you see is not renewed. ", "", link);
 }
 
+/** Asks once, instead of what is being asked, and again in two seconds if somebody can see it. */
 async function refresh() {
-  const turn = ++newest;
+  clearTimeout(next);
+  asking?.abort();
+  const own = asking = new AbortController();
+  const deadline = setTimeout(() => own.abort(), 5 * PERIOD_MS);
+  askedInVainSince ??= Date.now();
   try {
     const answer = await fetch(live.dataset.fragment + location.search, {
       headers: { Accept: "text/html" },
-      signal: AbortSignal.timeout(5 * PERIOD_MS),
+      signal: own.signal,
     });
-    loggedOut = answer.status === 401 && "login" in lost.dataset;
-    if (!answer.ok && answer.status !== 404) throw new Error(String(answer.status));
     const html = await answer.text();
-    heardAt = Date.now();
-    if (turn !== newest || selecting()) return; // a later answer counts
-    show(html);
-    beat.classList.remove("pulse");
-    requestAnimationFrame(() => beat.classList.add("pulse"));
+    if (own !== asking) return;
+    if (answer.status === 401 && "login" in lost.dataset) {
+      askedInVainSince = null;
+      showLogin();
+    } else if ((answer.ok || [404, 503].includes(answer.status)) && show(html)) {
+      shownAt = Date.now();
+      askedInVainSince = null;
+      warn("");
+      beat.classList.remove("pulse");
+      requestAnimationFrame(() => beat.classList.add("pulse"));
+    }
   } catch {
     // The banner says so; the next turn tries again.
+  } finally {
+    clearTimeout(deadline);
+    if (own === asking && !document.hidden) next = setTimeout(refresh, PERIOD_MS);
   }
 }
 
-async function run() {
-  if (!document.hidden) await refresh();
-  if (loggedOut) showLogin(); else showSilence();
-  setTimeout(run, PERIOD_MS);
+/** Nobody is asked while nobody looks, and whoever comes back sees what was known last until there is an answer. */
+function lookedAt() {
+  if (document.hidden) {
+    hiddenAt = Date.now();
+    clearTimeout(next);
+  } else {
+    if (askedInVainSince !== null) askedInVainSince += Date.now() - hiddenAt;
+    refresh();
+  }
 }
 
 if (filter) {
+  let typed;
   const apply = () => {
+    clearTimeout(typed);
     history.replaceState(null, "", location.pathname + asked());
     refresh();
   };
-  filter.addEventListener("input", apply);
+  filter.addEventListener("input", () => {
+    clearTimeout(typed);
+    typed = setTimeout(apply, TYPED_MS);
+  });
   filter.addEventListener("submit", (event) => { event.preventDefault(); apply(); });
   filter.classList.add("scripted");
 }
-document.addEventListener("visibilitychange", () => { if (live && !document.hidden) refresh(); });
 localise(document);
-if (live) setTimeout(run, PERIOD_MS);
+if (live) {
+  document.addEventListener("visibilitychange", lookedAt);
+  setInterval(showSilence, PERIOD_MS / 2);
+  if (!document.hidden) next = setTimeout(refresh, PERIOD_MS);
+}

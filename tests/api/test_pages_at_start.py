@@ -1,0 +1,75 @@
+"""What pages say while the API still reads what it knew: a mail's link may be followed then."""
+
+from __future__ import annotations
+
+import pytest
+from api.read_pages import page, text
+from api.served_api import NOW, Api
+from warren.contracts import Silence
+from warren_api.model.feed_state import FeedState
+
+INCIDENT, GROUP, TOPIC = "/incidents/i-1", "/groups/demo/billing", "/topics/demo/orders"
+SILENCE, INCIDENTS = "/silences/s-1", "/incidents"
+FRAGMENTS = [f"/fragments{path}" for path in (GROUP, TOPIC, INCIDENTS)]
+STARTING = FeedState(ready=False, problem=None)
+
+
+@pytest.mark.parametrize("path", [INCIDENT, GROUP, TOPIC, SILENCE, INCIDENTS, *FRAGMENTS])
+def test_what_may_yet_be_read_is_not_said_to_be_unknown(api: Api, path: str) -> None:
+    api.feed = STARTING
+    answer = api.get(path)
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
+    assert answer.headers["cache-control"] == "no-store"
+    said = text(page(api, path, 503))
+    assert "Reading…" in said
+    assert "still reading what it knew" in said
+    for wrong in ("knows no", "No such", "none is remembered"):
+        assert wrong not in said
+
+
+@pytest.mark.parametrize("path", [INCIDENT, GROUP, TOPIC, SILENCE, INCIDENTS])
+def test_it_shows_itself_once_it_is_read(api: Api, path: str) -> None:
+    """By the script, or, without one or a live part, by the browser."""
+    api.feed = STARTING
+    soup = page(api, path, 503)
+    (reload,) = soup.select("meta[http-equiv=refresh]")
+    assert soup.select_one("#live") or reload.find_parent("noscript") is None
+
+
+def test_what_is_known_already_is_shown(api: Api) -> None:
+    api.feed = STARTING
+    api.put("billing", status="ERR", incident={"id": "i-1", "opened_at": NOW})
+    assert "i-1" in text(page(api, GROUP))
+    assert "billing" in text(page(api, INCIDENT))
+
+
+@pytest.mark.parametrize("path", [INCIDENT, GROUP, TOPIC, SILENCE])
+def test_what_was_read_and_is_not_there_is_unknown(api: Api, path: str) -> None:
+    assert "retry-after" not in api.get(path).headers
+    soup = page(api, path, 404)
+    assert "Reading" not in text(soup)
+    assert [
+        tag for tag in soup.select("meta[http-equiv=refresh]") if not tag.find_parent("noscript")
+    ] == []
+
+
+def test_a_form_that_comes_too_early_is_not_refused_for_good(api: Api) -> None:
+    api.feed = STARTING
+    for path in (INCIDENT, SILENCE):
+        assert api.request("POST", path, data={"why": "mine"}).status_code == 503
+
+
+def test_a_silence_says_until_when_on_the_readers_clock(api: Api) -> None:
+    silence = Silence(
+        id="s-1", cluster="", group="^billing", begins_at=NOW, ends_at=NOW + 2 * 86_400_000,
+        by="ada", why="moving", created_at=NOW,
+    )  # fmt: skip
+    api.model.silences.apply(b"s-1", silence.to_bytes())
+    api.put("billing", status="ERR", incident={"id": "i-1", "opened_at": NOW - 60_000})
+    clocks = page(api, SILENCE).select(".facts time.clock")
+    assert [text(clock) for clock in clocks] == ["07:00 UTC", "2026-11-23 07:00 UTC"]
+    said = page(api, GROUP).select(".why time.clock")
+    assert [text(clock) for clock in said] == ["2026-11-23 07:00 UTC"]
+    opened = page(api, GROUP).select(".wide time.clock")
+    assert [text(clock) for clock in opened] == ["06:59 UTC"]
+    assert all(clock["title"] == clock["datetime"] for clock in (*clocks, *said, *opened))
