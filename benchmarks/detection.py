@@ -2,8 +2,8 @@
 
 Scenarios of every kind (support/detection/scenarios.py), drawn from seeds; the evaluator's own
 judgement sees what a collector would see, and two static rules stand beside. Seeds below 100 are
-for development, those from 100 on for reporting: nothing may be tuned by them. Prints one JSON
-line; the scores are defined in support/detection/scores.py.
+for development, those from 100 on (`--report`) for reporting: nothing may be tuned by them. Prints
+one JSON line; the scores are defined in support/detection/scores.py.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from support.detection.scores import Tally, score
 from support.detection.simulation import Ints, Recording, play
 from warren.evaluation import POLICIES
 
+DEVELOPMENT, REPORTING = (1, 2, 3), (101, 102, 103)
 STATIC = {"lag > 10,000": by_lag, "oldest unread > 300 s": by_age}
 
 
@@ -29,17 +30,20 @@ def main() -> None:
     seconds = round(arguments.hours * HOUR)
     rules = arguments.rules or [*POLICIES, *STATIC]
     tallies: dict[str, dict[str, Tally]] = {rule: defaultdict(Tally) for rule in rules}
-    for seed in arguments.seeds:
+    seeds = arguments.seeds or (REPORTING if arguments.report else DEVELOPMENT)
+    for seed in seeds:
         partitions = draw_partitions(seed, arguments.repeats, seconds)
         recording = play(partitions, seconds, seed, arguments.interval)
         for rule in rules:
-            said = _said(rule, recording)
+            said = _said(rule, recording, members=not arguments.without_members)
             found = score(recording, said, [each.scenario for each in partitions])
             for scenario, tally in found.items():
                 tallies[rule][scenario].add(tally)
     result: dict[str, Any] = {
         "benchmark": "detection",
-        "seeds": arguments.seeds,
+        "seeds": list(seeds),
+        "interval": arguments.interval,
+        "members": not arguments.without_members,
         "partition_hours": sum(each.partition_hours for each in tallies[rules[0]].values()),
         "rules": {rule: _all(tallies[rule]).figures() for rule in rules},
     }
@@ -53,19 +57,22 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, nargs="+", default=[101, 102, 103])
+    chosen = parser.add_mutually_exclusive_group()
+    chosen.add_argument("--seeds", type=int, nargs="+", help=f"{DEVELOPMENT} by default")
+    chosen.add_argument("--report", action="store_true", help=f"those to report: {REPORTING}")
     parser.add_argument("--hours", type=float, default=8)
     parser.add_argument("--repeats", type=int, default=3, help="partitions of each scenario")
     parser.add_argument("--interval", type=int, default=5, help="seconds between observations")
+    parser.add_argument("--without-members", action="store_true", help="nobody may look at them")
     parser.add_argument("--rules", nargs="+", choices=[*POLICIES, *STATIC])
     parser.add_argument("--details", action="store_true", help="by scenario, on standard error")
     return parser.parse_args()
 
 
-def _said(rule: str, recording: Recording) -> Ints:
+def _said(rule: str, recording: Recording, *, members: bool) -> Ints:
     for policy in POLICIES:
         if policy == rule:
-            return by_policy(recording, policy)
+            return by_policy(recording, policy, members=members)
     return STATIC[rule](recording)
 
 

@@ -10,13 +10,16 @@ DAY = 6 * HOUR  # a short one
 
 Producer = Literal["steady", "bursty", "daily"]
 Committer = Literal["regular", "irregular", "batch"]
-Fault = Literal["crash", "hang", "poison", "slow", "rewind", "backlog"]
-"""Hang: no commits, the client lives. Backlog: a crash, and then as fast as the log for ever."""
+Fault = Literal["crash", "hang", "poison", "slow", "rewind", "backlog", "loop"]
+"""Hang: no commits, the client lives. Backlog: a crash, and then as fast as the log for ever. Loop:
+its group rebalances without end, for processing takes longer than the session, and reads nothing.
+"""
 Membership = Literal["member", "job", "alone"]
 """A job is a member while it runs; who is alone assigns partitions to itself."""
 Harmless = Literal[
     "rebalance",  # nobody reads; what was not committed is read again
     "pause",  # the same by a client that stands still, and is soon no member any more
+    "deploy",  # nobody is there for a few minutes, and then it reads on
     "producer_stop",
     "transaction",  # open: nobody may read beyond its first record
     "unknown_end",  # nobody can tell where the log ends
@@ -25,8 +28,8 @@ Harmless = Literal[
     "zombie",  # a commit of an old member goes back, and the next one is right again
 ]
 
-FAULTS = frozenset({"crash", "hang", "poison", "slow", "rewind", "backlog"})
-SILENT = frozenset({"crash", "hang", "rebalance", "pause"})  # no commits
+FAULTS = frozenset({"crash", "hang", "poison", "slow", "rewind", "backlog", "loop"})
+SILENT = frozenset({"crash", "hang", "loop", "rebalance", "pause", "deploy"})  # no commits
 
 
 class Span(NamedTuple):
@@ -36,8 +39,8 @@ class Span(NamedTuple):
     start: int
     end: int
     strength: float = 0.0
-    """Slow: share of what comes in that is read. Rewind: so many seconds of the log. Backlog:
-    seconds of the crash.
+    """Slow: share of what comes in that is read. Rewind, zombie: so many seconds of the log.
+    Backlog: seconds of the crash.
     """
 
 
@@ -60,6 +63,8 @@ class Partition:
     clock: int = 0  # seconds that its clock is ahead
     work_first: float = 0.0  # a record takes so long (0: as the capacity says)
     membership: Membership = "member"
+    unsettled: tuple[int, int] = (0, 1)
+    """Its group rebalances for so many of so many seconds; it reads in between."""
     spans: list[Span] = field(default_factory=list)
 
     def is_free(self, start: float, end: float, room: float = 900) -> bool:

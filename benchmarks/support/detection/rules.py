@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from support.detection.simulation import UNKNOWN, Ints, Recording
-from warren.contracts import OffsetEvent, Status, TopicPositions
+from warren.contracts import EarlierPositions, OffsetEvent, Status, TopicPositions
 from warren.evaluation import GroupRules, Rules
 from warren.judgement.cohort import Brief, Entry, is_ordinary, judge_together
 from warren.judgement.judge import Judged, judge
@@ -14,6 +16,7 @@ from warren.settings import PolicyName
 START_MS = 1_795_244_400_000
 LAG_ABOVE = 10_000
 AGE_ABOVE_S = 300
+HEARTBEAT = 10  # seconds until a group that does not commit is looked at again
 
 
 STATES = {0: "Empty", 1: "PreparingRebalance", 2: "Stable"}
@@ -27,19 +30,26 @@ STATUSES = {
 }
 
 
-def by_policy(recording: Recording, policy: PolicyName) -> Ints:
-    """[tick, partition] statuses, by the evaluator's own judgement; each is a group of its own."""
+def by_policy(recording: Recording, policy: PolicyName, *, members: bool = True) -> Ints:
+    """[tick, partition] statuses, by the evaluator's own judgement; each is a group of its own.
+
+    `members`: whether anybody may look at them.
+    """
     rules = GroupRules(Rules(policy=policy))
     states: list[GroupState | None] = [None] * recording.committed.shape[1]
-    said = np.empty(recording.committed.shape, np.int64)
+    said = np.full(recording.committed.shape, Status.OK, np.int64)
+    seen_at = np.full(len(states), -HEARTBEAT, np.int64)
     for tick in range(len(recording.second)):
-        events = _events(recording, tick)
-        entries = [Entry(e, state, UNKNOWN) for e, state in zip(events, states, strict=True)]
-        ordinary = [p for p, entry in enumerate(entries) if is_ordinary(entry, rules)]
-        together = judge_together([entries[p] for p in ordinary], rules.group)
+        looked_at = _looks(recording, tick, seen_at)
+        seen_at[looked_at] = recording.second[tick]
+        said[tick] = said[tick - 1]
+        events = _events(recording, tick, looked_at, members=members)
+        entries = [Entry(e, states[p], UNKNOWN) for e, p in zip(events, looked_at, strict=True)]
+        ordinary = [number for number, one in enumerate(entries) if is_ordinary(one, rules)]
+        together = judge_together([entries[number] for number in ordinary], rules.group)
         briefs = dict(zip(ordinary, together, strict=True))
-        for p, entry in enumerate(entries):
-            brief = briefs.get(p) or _judged(entry, rules)
+        for number, (entry, p) in enumerate(zip(entries, looked_at, strict=True)):
+            brief = briefs.get(number) or _judged(entry, rules)
             states[p], said[tick, p] = brief.state, STATUSES.get(brief.reason, Status.WARN)
     return said
 
@@ -51,21 +61,43 @@ def _judged(entry: Entry, rules: GroupRules) -> Brief:
     return Brief.of(outcome, Status.OK)
 
 
-def _events(recording: Recording, tick: int) -> list[OffsetEvent]:
+def _looks(recording: Recording, tick: int, seen_at: Ints) -> list[int]:
+    """At who has committed, and at each once in a while, as a collector does."""
+    silent = recording.second[tick] - seen_at >= HEARTBEAT
+    looked_at: list[int] = np.flatnonzero(silent | (recording.commits[tick] > 0)).tolist()
+    return looked_at
+
+
+def _events(
+    recording: Recording, tick: int, looked_at: list[int], *, members: bool
+) -> list[OffsetEvent]:
     second = int(recording.second[tick])
     columns = zip(
-        recording.committed[tick].tolist(),
-        (START_MS + recording.committed_at[tick] * 1000).tolist(),
-        recording.commits[tick].tolist(),
-        recording.log_end[tick].tolist(),
-        recording.presence[tick].tolist(),
+        looked_at,
+        recording.committed[tick, looked_at].tolist(),
+        (START_MS + recording.committed_at[tick, looked_at] * 1000).tolist(),
+        recording.commits[tick, looked_at].tolist(),
+        recording.log_end[tick, looked_at].tolist(),
+        recording.last_stable[tick, looked_at].tolist(),
+        recording.presence[tick, looked_at].tolist() if members else [UNKNOWN] * len(looked_at),
         strict=True,
     )
-    return [_event(second, *values) for values in columns]
+    events = []
+    for partition, *values in columns:
+        earlier = None if tick else _earlier(recording.earlier[partition], values[0])
+        events.append(_event(second, *values, earlier))
+    return events
 
 
 def _event(
-    second: int, committed: int, committed_at: int, commits: int, log_end: int, presence: int
+    second: int,
+    committed: int,
+    committed_at: int,
+    commits: int,
+    log_end: int,
+    last_stable: int,
+    presence: int,
+    earlier: Mapping[str, EarlierPositions] | None,
 ) -> OffsetEvent:
     positions = TopicPositions.model_construct(
         partition=[0],
@@ -74,6 +106,7 @@ def _event(
         commits=[commits],
         log_start=[0],
         log_end=[log_end],
+        last_stable=[last_stable if commits == 0 else UNKNOWN],
     )
     return OffsetEvent.model_construct(
         cluster="c",
@@ -83,7 +116,24 @@ def _event(
         position=second,
         topics={"t": positions},
         group_state=STATES.get(presence),
+        earlier=earlier,
     )
+
+
+def _earlier(
+    commits: list[tuple[int, int]], committed: int
+) -> Mapping[str, EarlierPositions] | None:
+    """What the offsets topic still has of before the newest commit."""
+    before = [(offset, at) for offset, at in commits if offset < committed]
+    if not before:
+        return None
+    positions = EarlierPositions(
+        partition=[0],
+        log_end=[[]],
+        committed=[[offset for offset, _ in before]],
+        committed_at=[[START_MS + at * 1000 for _, at in before]],
+    )
+    return {"t": positions}
 
 
 def by_lag(recording: Recording) -> Ints:

@@ -174,8 +174,10 @@ def _constant_backlog(rng: np.random.Generator, seconds: int) -> Partition:
 def _early(rng: np.random.Generator, seconds: int) -> Partition:
     partition = _quick(rng)
     start = rng.uniform(60, 600)
-    kind: Fault = "crash" if rng.random() < 0.5 else "poison"
-    partition.spans.append(Span(kind, int(start), int(start + rng.uniform(900, 2400))))
+    kinds: tuple[Fault, ...] = ("crash", "hang", "poison", "slow")
+    kind, end = kinds[int(rng.integers(len(kinds)))], start + rng.uniform(900, 2400)
+    strength = float(rng.uniform(0.4, 0.9))
+    partition.spans.append(Span(kind, int(start), int(end), strength))
     return _with_faults(rng, partition, seconds, first=2 * HOUR)
 
 
@@ -253,12 +255,106 @@ def _repeated_crashes(rng: np.random.Generator, seconds: int) -> Partition:
 
 def _zombies(rng: np.random.Generator, seconds: int) -> Partition:
     partition = _with_faults(rng, _quick(rng), seconds, kinds=("crash", "hang"))
-    return _with_events(rng, partition, seconds, "zombie", (1, 2))
+    return _with_events(rng, partition, seconds, "zombie", (1, 2), (5, 300))
 
 
 def _falling_ends(rng: np.random.Generator, seconds: int) -> Partition:
     partition = _slow_committer(rng, seconds)
     return _with_events(rng, partition, seconds, "end_falls", (5, 6))
+
+
+def _unsettled(rng: np.random.Generator, seconds: int) -> Partition:
+    """A rebalance that takes longer than it is until the next one, all day; what comes is read."""
+    partition = _quick(rng)
+    took = int(rng.integers(15, 35))
+    partition.unsettled = took, took + int(rng.integers(15, 30))
+    partition.capacity *= 2.5
+    return _with_faults(rng, partition, seconds, kinds=("slow", "crash", "hang"))
+
+
+def _loops(rng: np.random.Generator, seconds: int) -> Partition:
+    return _with_faults(rng, _quick(rng), seconds, kinds=("loop",))
+
+
+def _long_bursts(rng: np.random.Generator, seconds: int) -> Partition:
+    """Of 1 to 10 min, six times as far apart."""
+    partition = _with_faults(rng, _quick(rng), seconds)
+    partition.producer, partition.burst_for = "bursty", int(rng.integers(60, 600))
+    partition.burst_every = int(max(900, partition.burst_for * rng.uniform(6, 8)))
+    partition.burst_factor = float(rng.uniform(4, 7))
+    return partition
+
+
+def _rare_committer(rng: np.random.Generator, seconds: int) -> Partition:
+    partition = _quick(rng)
+    partition.pause = float(rng.uniform(600, 1800))
+    kinds: tuple[Fault, ...] = ("crash", "hang")
+    return _with_faults(
+        rng, partition, seconds, kinds=kinds, every=4 * HOUR, first=2 * HOUR, length=(5000, 7000)
+    )
+
+
+def _dead_at_first(rng: np.random.Generator, seconds: int) -> Partition:
+    """For some minutes, or hours, when it is first seen; its last commits are known."""
+    partition = _quick(rng)
+    start, end = -rng.uniform(60, 2 * HOUR), rng.uniform(1500, 4000)
+    partition.spans.append(Span("crash", int(start), int(end)))
+    return _with_faults(rng, partition, seconds, first=3 * HOUR)
+
+
+def _short_crashes(rng: np.random.Generator, seconds: int) -> Partition:
+    """Of 5 to 11 min, one in each two hours: no habit either."""
+    kinds: tuple[Fault, ...] = ("crash",)
+    return _with_faults(rng, _quick(rng), seconds, kinds=kinds, first=1800, length=(300, 660))
+
+
+def _long_pauses(rng: np.random.Generator, seconds: int) -> Partition:
+    """Of 10 to 25 min, every 40 to 90 min."""
+    partition = _quick(rng)
+    at = 0.6 * seconds + rng.uniform(0, 0.1) * seconds
+    if at + 5400 < seconds:
+        kind: Fault = "crash" if rng.random() < 0.5 else "hang"
+        partition.spans.append(Span(kind, int(at), int(at + 5000)))
+    length, every = rng.uniform(600, 1500), rng.uniform(2400, 5400)
+    every = max(every, 2.2 * length)
+    for start in np.arange(rng.uniform(300, every), seconds - 2000, every):
+        begins = start + rng.uniform(-0.05, 0.05) * every
+        end = begins + length * rng.uniform(0.9, 1.1)
+        if partition.is_free(begins, end, 300):
+            partition.spans.append(Span("pause", int(begins), int(end)))
+    return partition
+
+
+def _long_transactions(rng: np.random.Generator, seconds: int) -> Partition:
+    partition = _with_faults(rng, _quick(rng), seconds)
+    return _with_events(rng, partition, seconds, "transaction", (90, 300))
+
+
+def _slightly_slow(rng: np.random.Generator, seconds: int) -> Partition:
+    """It reads 93 to 98 % of what comes in."""
+    partition = _quick(rng)
+    for first in np.arange(HOUR, seconds - 2 * HOUR, 3 * HOUR):
+        start, share = first + rng.uniform(0, 1800), float(rng.uniform(0.93, 0.98))
+        partition.spans.append(
+            Span("slow", int(start), int(start + rng.uniform(3600, 5400)), share)
+        )
+    return partition
+
+
+def _deploys(rng: np.random.Generator, seconds: int) -> Partition:
+    """Nobody is there for 1 to 4 min. No fault: somebody wants it so, and it is over soon."""
+    partition = _with_faults(rng, _quick(rng), seconds)
+    for start in rng.uniform(600, seconds - 600, seconds // (2 * HOUR)):
+        end = start + rng.uniform(60, 240)
+        if partition.is_free(start, end):
+            partition.spans.append(Span("deploy", int(start), int(end)))
+    return partition
+
+
+def _producer_stops(rng: np.random.Generator, seconds: int) -> Partition:
+    """For 5 to 60 min, now and then."""
+    partition = _with_faults(rng, _quick(rng), seconds)
+    return _with_events(rng, partition, seconds, "producer_stop", (300, 3600))
 
 
 def _with_events(
@@ -267,11 +363,13 @@ def _with_events(
     seconds: int,
     kind: str,
     length: tuple[float, float],
+    strength: tuple[float, float] = (0, 0),
 ) -> Partition:
     for start in rng.uniform(300, seconds - 600, seconds // HOUR):
         end = start + rng.uniform(*length)
         if partition.is_free(start, end):
-            partition.spans.append(Span(kind, int(start), int(end)))  # type: ignore[arg-type]  # one of the harmless
+            span = Span(kind, int(start), int(end), float(rng.uniform(*strength)))  # type: ignore[arg-type]  # one of the harmless
+            partition.spans.append(span)
     return partition
 
 
@@ -300,4 +398,15 @@ SCENARIOS: Mapping[str, Draw] = {
     "repeated crashes": _repeated_crashes,
     "zombies": _zombies,
     "falling ends": _falling_ends,
+    "unsettled group": _unsettled,
+    "rebalance loops": _loops,
+    "long bursts": _long_bursts,
+    "rare committer": _rare_committer,
+    "dead at first": _dead_at_first,
+    "short crashes": _short_crashes,
+    "long pauses": _long_pauses,
+    "long transactions": _long_transactions,
+    "slightly slow": _slightly_slow,
+    "deploys": _deploys,
+    "producer stops": _producer_stops,
 }

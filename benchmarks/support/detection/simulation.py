@@ -7,6 +7,7 @@ client that crashed is no member any more.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,10 @@ from numpy.typing import NDArray
 from support.detection.partitions import DAY, FAULTS, SILENT, Partition
 
 SESSION_TIMEOUT = 45  # seconds until a client that stands still is no member any more
+LOOP = 40, 60  # of so many seconds a group in a loop rebalances so many
 LOOKED_AT = 30  # seconds between looks at the members
+LEAD = 10_800  # seconds that everything has been at work when it is first seen
+EARLIER = 10  # commits of before, a second apart at least, that are known then
 BATCH_COMMIT = 2  # seconds between commits while a batch runs
 UNKNOWN = -1
 Bools = NDArray[np.bool_]
@@ -27,6 +31,8 @@ Ints = NDArray[np.int64]
 class Recording:
     """[tick, partition] each; seconds since the start."""
 
+    earlier: list[list[tuple[int, int]]]
+    """[partition] Offset and time of its last commits before."""
     second: Ints  # [tick]
     committed: Ints
     committed_at: Ints
@@ -35,6 +41,7 @@ class Recording:
     log_end: Ints  # as it is seen: UNKNOWN, or too little, where the scenario says so
     true_end: Ints
     fault: Ints  # number of the fault that keeps it from reading, UNKNOWN: none
+    last_stable: Ints  # nobody may read further who reads what was committed
     excused: Bools  # a fault is over, its backlog is not
 
 
@@ -64,8 +71,8 @@ class _Play:
         self._end = np.full(n, 10_000_000, np.int64)
         self._done = self._end.copy()
         self._committed = self._end - self._last
-        self._committed_at = np.zeros(n, np.int64)
-        self._next_commit = self._rng.uniform(0, self._pause)
+        self._committed_at = np.full(n, -LEAD, np.int64)
+        self._next_commit = self._rng.uniform(0, self._pause) - LEAD
         self._running = np.ones(n, np.bool_)  # a batch that is under way
         self._credit = np.zeros(n)
         self._active: list[int] = [UNKNOWN] * n  # number of its span, from all partitions' spans
@@ -75,6 +82,7 @@ class _Play:
         self._due_at = np.zeros(n)  # the commit that does not come once a span has begun
         self._stable = np.zeros(n, np.int64)  # nobody may read further
         self._excused = np.zeros(n, np.bool_)
+        self._unsettled = np.array([p.unsettled for p in partitions]).T
         self._job, self._alone = self._is("membership", "job"), self._is("membership", "alone")
         self._looked_at = np.random.default_rng([seed, 2_000_000]).integers(0, LOOKED_AT, n)
         self._presence = np.full(n, UNKNOWN, np.int64)
@@ -87,19 +95,25 @@ class _Play:
         return np.array([getattr(p, name) == value for p in self._partitions])
 
     def recording(self, seconds: int, interval: int) -> Recording:
-        rows: dict[str, list[Any]] = {name: [] for name in Recording.__dataclass_fields__}
+        rows: dict[str, list[Any]] = defaultdict(list)
         commits = np.zeros(len(self._partitions), np.int64)
-        for second in range(seconds):
+        earlier: list[list[tuple[int, int]]] = [[] for _ in self._partitions]
+        for second in range(-LEAD, seconds):
             self._events(second)
             kind = self._kind
             rate = self._rates(second) * (kind != "producer_stop")
             self._end += self._rng.poisson(rate)
             self._process(second, rate)
-            commits += self._commit(second)
+            made = self._commit(second)
+            commits += made
             usual = self._rate * self._pause * 1.5 + 3
             self._look(second)
             self._excused &= self._end - self._committed > usual
-            if second % interval == interval - 1:
+            if second < 0:
+                for p in np.flatnonzero(made).tolist():
+                    earlier[p] = [*earlier[p][1 - EARLIER :], (int(self._committed[p]), second)]
+                commits[:] = 0
+            elif second % interval == interval - 1:
                 seen = {
                     "second": second,
                     "committed": self._committed,
@@ -109,24 +123,38 @@ class _Play:
                     "log_end": self._seen_ends(),
                     "true_end": self._end,
                     "fault": self._faults(second),
+                    "last_stable": np.where(
+                        self._kind == "transaction", self._stable, self._seen_ends()
+                    ),
                     "excused": self._excused,
                 }
                 for name, value in seen.items():
                     rows[name].append(np.array(value))
                 commits[:] = 0
-        return Recording(**{name: np.array(values) for name, values in rows.items()})
+        columns = {name: np.array(values) for name, values in rows.items()}
+        for p, commits_before in enumerate(earlier):
+            earlier[p] = [(offset, at + int(self._clock[p])) for offset, at in commits_before]
+        return Recording(earlier=earlier, **columns)
+
+    def _rebalances(self, second: int) -> Bools:
+        """Where a group is never settled, or is in a loop of rebalances."""
+        took, every = self._unsettled
+        loops = (self._kind == "loop") & (second % LOOP[1] < LOOP[0])
+        rebalances: Bools = loops | (second % every < took)
+        return rebalances
 
     def _look(self, second: int) -> None:
         """At the members of some."""
-        there = np.where(self._job & ~self._running | self._is_out(second), 0, 2)
-        there = np.where(self._kind == "rebalance", 1, there)
+        rebalances = (self._kind == "rebalance") | self._rebalances(second)
+        there = np.where(rebalances, 1, 2)
+        there = np.where(self._job & ~self._running | self._is_out(second), 0, there)
         looked_at = (second + self._looked_at) % LOOKED_AT == 0
         seen = np.where(self._alone, UNKNOWN, there)
         self._presence = np.where(looked_at, seen, self._presence)
 
     def _is_out(self, second: int) -> Bools:
-        """Its client has stood still, or is dead, for longer than the session timeout."""
-        out = np.zeros(len(self._kind), np.bool_)
+        """Its client has left, or stood still, or is dead, for longer than the session timeout."""
+        out = self._kind == "deploy"
         for p in np.flatnonzero(np.isin(self._kind, ("crash", "pause", "backlog"))).tolist():
             span = self._partitions[p].spans[self._active[p]]
             is_back = span.kind == "backlog" and second >= span.start + span.strength
@@ -165,7 +193,7 @@ class _Play:
         waits = span.kind not in ("slow", "rewind")
         self._due_at[p] = self._next_commit[p] if waits else second
         if span.kind in ("rewind", "zombie"):
-            back = span.strength * partition.rate if span.kind == "rewind" else 20
+            back = span.strength * partition.rate
             self._committed[p] = max(self._committed[p] - max(int(back), 3), 0)
             self._committed_at[p] = second
             if span.kind == "rewind":
@@ -183,17 +211,19 @@ class _Play:
         self._active[p], self._kind[p] = UNKNOWN, ""
         # Whatever the reason: what has come meanwhile is still to be read.
         self._excused[p] = span.kind in FAULTS or self._excused[p]
-        if span.kind in ("crash", "rebalance", "pause"):  # what was not committed is read again
+        # What was not committed is read again.
+        if span.kind in ("crash", "loop", "rebalance", "pause"):
             self._done[p] = self._committed[p] + int(self._last[p])
 
     def _process(self, second: int, rate: Floats) -> None:
-        stands = np.isin(self._kind, ("crash", "hang", "poison", "rebalance", "pause"))
+        stands = np.isin(self._kind, tuple(SILENT | {"poison"})) | self._rebalances(second)
         speed = self._capacity.copy()
         limit = self._end
         for p in np.flatnonzero(np.isin(self._kind, ("slow", "backlog", "transaction"))).tolist():
             span = self._partitions[p].spans[self._active[p]]
             if span.kind == "slow":  # of what comes in, so that it is at any time of the day
-                speed[p] = span.strength * rate[p]
+                took, every = self._partitions[p].unsettled
+                speed[p] = span.strength * rate[p] * every / (every - took)
             elif span.kind == "backlog":
                 stands[p] = second < span.start + span.strength
                 speed[p] = self._rate[p]
@@ -207,16 +237,16 @@ class _Play:
         self._credit *= self._done < limit  # an idle consumer saves no strength
         finished = self._batch & works & (self._done >= limit)
         self._running &= ~finished
-        self._next_commit[finished] = 0
+        self._next_commit[finished] = -LEAD
 
     def _commit(self, second: int) -> Ints:
         kind = self._kind
-        alive = ~np.isin(kind, tuple(SILENT))
+        alive = ~np.isin(kind, tuple(SILENT)) & ~self._rebalances(second)
         for p in np.flatnonzero(kind == "backlog").tolist():
             span = self._partitions[p].spans[self._active[p]]
             alive[p] = second >= span.start + span.strength
         due = alive & (second >= self._next_commit)
-        self._running |= due & self._batch & ~self._running & (self._next_commit > 0)
+        self._running |= due & self._batch & ~self._running & (self._next_commit > -LEAD)
         offset = self._done - self._last
         makes = due & ((offset > self._committed) | self._always | (kind == "poison"))
         makes &= (offset >= self._committed) | (kind == "poison")

@@ -1,0 +1,22 @@
+"""How well policy `progress` tells trouble from health, on one seed that it may be tuned by."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+# One partition of each scenario; the figures that are published come from more, and other seeds.
+DRAWN = ["--seeds", "1", "--hours", "3", "--repeats", "1", "--rules", "progress"]
+
+
+def test_faults_are_told_and_health_is_not(pytestconfig: pytest.Config) -> None:
+    command = [sys.executable, "benchmarks/detection.py", *DRAWN]
+    ended = subprocess.run(command, cwd=pytestconfig.rootpath, check=True, stdout=subprocess.PIPE)
+    figures: dict[str, Any] = json.loads(ended.stdout)["rules"]["progress"]
+    assert figures["precision"] >= 0.6, figures
+    assert figures["recall"] >= 0.95, figures
+    assert figures["delay_median_s"] <= 60, figures
