@@ -41,20 +41,42 @@ def usage(pid: int | str = "self") -> Usage:
 def usage_with_children(pid: int) -> Usage:
     """Of a living process and of all that it has started, as one: CPU of those that have ended,
     too, and memory as if all had needed the most at once."""
-    parents = {int(path.name): _parent(path) for path in Path("/proc").glob("[0-9]*")}
-    family = {pid}
-    while more := {child for child, parent in parents.items() if parent in family} - family:
-        family |= more
     cpu_s, peak_rss_mb = 0.0, 0.0
-    for member in family:
+    for member in family(pid):
         try:
             own = usage(member)
-            fields = Path(f"/proc/{member}/stat").read_text().rpartition(")")[2].split()
         except (OSError, StopIteration):  # it has just ended
             continue
-        cpu_s += own.cpu_s + (int(fields[13]) + int(fields[14])) / _TICKS
+        cpu_s += own.cpu_s + reaped_cpu_s(member)
         peak_rss_mb += own.peak_rss_mb
     return Usage(cpu_s, peak_rss_mb)
+
+
+def family(pid: int) -> set[int]:
+    """A process and all living ones that it has started, or that those have."""
+    parents = {int(path.name): _parent(path) for path in Path("/proc").glob("[0-9]*")}
+    found = {pid}
+    while more := {child for child, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found
+
+
+def reaped_cpu_s(pid: int) -> float:
+    """CPU seconds of what a process had started, and that has ended; 0 when it has ended itself."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[13]) + int(fields[14])) / _TICKS
+
+
+def rss_mb(pid: int) -> float:
+    """What a process has in memory now; 0 when it has ended."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return 0.0
+    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS")), 0.0)
 
 
 def _parent(process: Path) -> int:

@@ -25,6 +25,7 @@ class RunningWarren:
     """Its state directory, where it also writes what it prints."""
 
     state: Path
+    pid: int
 
     @property
     def running(self) -> dict[str, Any]:
@@ -67,12 +68,25 @@ class RunningWarren:
 @contextmanager
 def running_warren(state: Path, bootstrap: str) -> Iterator[RunningWarren]:
     """Default settings, but for the ports that two of them on one machine cannot share."""
+    with _up(state, ["--bootstrap", bootstrap]) as warren:
+        yield warren
+
+
+@contextmanager
+def running_demo(state: Path) -> Iterator[RunningWarren]:
+    """As `make run`: with brokers and a workload of its own."""
+    with _up(state, ["--kafka-port", str(free_port())]) as warren:
+        yield warren
+
+
+@contextmanager
+def _up(state: Path, options: list[str]) -> Iterator[RunningWarren]:
     state.mkdir()
     defaults, console = load_settings(Path(os.devnull)), Console(stderr=True)
     environ = {name: text for name, text in os.environ.items() if not name.startswith("WARREN_")}
     environ["WARREN_LOCAL__JARS_DIR"] = str(ensure_jars(defaults.local, console).absolute())
     environ["WARREN_ARCHIVER__JARS_DIR"] = str(ensure_spark_jars(defaults, console).absolute())
-    command = [sys.executable, "-m", "warren_cli.main", "up", "--bootstrap", bootstrap]
+    command = [sys.executable, "-m", "warren_cli.main", "up", *options]
     command += ["--state-dir", str(state)]
     for option in ("--api-port", "--redis-port"):
         command += [option, str(free_port())]
@@ -81,7 +95,7 @@ def running_warren(state: Path, bootstrap: str) -> Iterator[RunningWarren]:
             command, stdout=output, stderr=subprocess.STDOUT, env=environ, cwd=state
         )
     try:
-        yield RunningWarren(state)
+        yield RunningWarren(state, process.pid)
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(60)

@@ -12,14 +12,17 @@ from support.archive_lab import HasBootstrap
 from support.evaluator_process import PARTITIONS, Home
 from support.freshness_events import WELL, freshness_event, late
 from support.group_lives import interleaved, lives
+from support.lake_files import write_table
 from support.offset_events import NOW
+from support.report_lake import moment
 from warren.clock import ManualClock, SystemClock
 from warren.contracts import LagEvent, OffsetEvent, StatusChangeEvent, group_key
 from warren.contracts.topics import FRESHNESS, LAG_STATUS, OFFSETS
 from warren.settings import ObjectiveSettings, Settings
+from warren_archiver.errors import NothingArchived
 from warren_archiver.lake.lake import Lake
 from warren_archiver.replay import tables
-from warren_archiver.replay.replay import Archived, Replay
+from warren_archiver.replay.replay import Archived, Replay, newest_ms
 from warren_archiver.replay.shown import as_json
 from warren_archiver.replay.what_if import changed
 from warren_archiver.report.period import Period
@@ -167,3 +170,22 @@ def _assert_other_settings_differ(spark: SparkSession, settings: Settings, whole
     counts = rows.groupBy("run").count().orderBy("run").collect()
     assert [row["count"] for row in counts] == [len(mute.pairs), len(shorter.pairs)]
     assert as_json(mute)["missed"] == len(whole.published)
+
+
+def test_days_before_the_newest_event_are_not_read_to_find_it(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    day = 24 * HOUR
+    times = {"topic": "VARCHAR", "timestamp": "TIMESTAMPTZ"}
+    for at in (NOW - day, NOW, NOW + 2 * day):
+        row = {"topic": "warren.offsets", "timestamp": moment(at)}
+        write_table(tmp_path, "bronze/events", times, [row])
+    for file in tmp_path.glob(f"bronze/events/date={moment(NOW - day):%Y-%m-%d}/*.parquet"):
+        file.write_bytes(b"not to be opened")
+    settings = Settings.model_validate({"archiver": {"path": str(tmp_path)}})
+    assert newest_ms(spark, settings, NOW + day) == NOW
+    other = Settings.model_validate(
+        {"archiver": {"path": str(tmp_path)}, "home": {"topic_prefix": "other."}}
+    )
+    with pytest.raises(NothingArchived):
+        newest_ms(spark, other, NOW - 2 * day)

@@ -21,6 +21,7 @@ from support.report_lake import (
     HOUR,
     MINUTE,
     START,
+    add_bronze,
     lag_records,
     moment,
     write_lake,
@@ -33,8 +34,9 @@ from warren.errors import SettingsError
 from warren.history.lake_tables import LakeTables, LakeUnreadable
 from warren.settings import Settings
 from warren_archiver.errors import NothingArchived
-from warren_archiver.report import export, page
+from warren_archiver.report import export, page, statuses
 from warren_archiver.report.group_report import Report
+from warren_archiver.report.hours import Split
 from warren_archiver.report.make import SETTLE_MS, report
 from warren_archiver.report.period import Period
 
@@ -53,6 +55,15 @@ def lake(records: Sequence[LagRecord], tmp_path_factory: pytest.TempPathFactory)
     """Silver is a quarter of an hour behind."""
     path = tmp_path_factory.mktemp("lake")
     write_lake(path, records, gold=True, silver_until=END - 15 * MINUTE)
+    return path
+
+
+@pytest.fixture
+def closed(records: Sequence[LagRecord], tmp_path: Path) -> Path:
+    """Silver and gold have both days; bronze has a third as well, of which somebody was early."""
+    path = tmp_path / "closed"
+    write_lake(path, records, gold=True, silver_until=END + HOUR)
+    add_bronze(path, [LagRecord(b"prod|web", None, END + at) for at in (HOUR, 9 * DAY)])
     return path
 
 
@@ -138,6 +149,58 @@ def test_a_record_of_the_future_does_not_move_the_period(
     assert _made(lake, MINUTE, clock=clock).archived_until_ms == before
 
 
+def test_days_before_the_newest_record_are_not_opened_to_find_it(closed: Path) -> None:
+    for day in ("2026-11-21", "2026-11-22"):
+        _lose(closed / f"bronze/events/date={day}")
+    with LakeTables(str(closed)) as tables:
+        found = statuses.newest_ms(tables, "warren.lag", END + 2 * HOUR)
+        assert found == END + HOUR
+        with pytest.raises(LakeUnreadable):
+            statuses.newest_ms(tables, "warren.lag", END)
+
+
+def test_only_moments_of_evaluations_are_read_to_find_the_newest(
+    closed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A lake by URL holds what is asked for in memory."""
+    with LakeTables(str(closed)) as tables:
+        monkeypatch.setattr(tables, "_is_url", True)
+        assert statuses.newest_ms(tables, "warren.lag", END + DAY) == END + HOUR
+        assert tables.rows("FROM appended") == [{"timestamp": moment(END + HOUR)}]
+        assert statuses.newest_ms(tables, "it's", END + DAY) is None
+
+
+def test_a_period_that_silver_has_needs_no_event(closed: Path) -> None:
+    made = _made(closed, SECOND_DAY)
+    assert made.is_closed
+    for day in ("2026-11-21", "2026-11-22"):
+        _lose(closed / f"bronze/events/date={day}")
+    clock = ManualClock(END + 3 * DAY)
+    assert page.render(_made(closed, SECOND_DAY, clock=clock)) == page.render(made)
+
+
+@pytest.mark.parametrize("by_url", [False, True])
+def test_events_long_after_a_period_are_not_read(
+    lake: Path, monkeypatch: pytest.MonkeyPatch, *, by_url: bool
+) -> None:
+    """Clocks may disagree by a day; the rest of what came later is of other times."""
+    period = Period(START, START + HOUR)
+    with LakeTables(str(lake)) as tables:
+        monkeypatch.setattr(tables, "_is_url", by_url)
+        parts = Split(Period(START, START), (period,))
+        statuses.prepare(tables, "warren.lag", ["other"], period, parts, MAX_GAP, is_whole=False)
+        (found,) = tables.rows(
+            "SELECT count(*) AS number, max(epoch_ms(timestamp)) AS last FROM raw"
+        )
+    assert found["number"]
+    assert START + 25 * HOUR - 5 * MINUTE < found["last"] < START + 25 * HOUR
+
+
+def _lose(folder: Path) -> None:
+    for file in folder.glob("*.parquet"):
+        file.unlink()
+
+
 def test_the_end_of_a_group_ends_its_status(tmp_path: Path) -> None:
     gone = LagRecord(b"prod|g", None, END - 30_000)
     records = [record for record in lag_records() if record.timestamp_ms > END - HOUR]
@@ -161,13 +224,13 @@ def test_the_end_of_a_group_ends_its_status(tmp_path: Path) -> None:
 
 
 def test_a_closed_day_has_the_same_bytes_whenever_it_is_reported(
-    lake: Path, tmp_path: Path
+    closed: Path, tmp_path: Path
 ) -> None:
-    first = page.render(_made(lake, SECOND_DAY))
+    first = page.render(_made(closed, SECOND_DAY))
     late = {"cluster": "prod", "group": "web", "at": moment(END + HOUR), "position": 1}
     late |= {"status": "ERR", "total_lag": 5, "kafka_timestamp": moment(END + HOUR)}
-    write_table(lake, "silver/evaluations", EVALUATIONS, [late])
-    again = _made(lake, SECOND_DAY, clock=ManualClock(END + 3 * DAY))
+    write_table(closed, "silver/evaluations", EVALUATIONS, [late])
+    again = _made(closed, SECOND_DAY, clock=ManualClock(END + 3 * DAY))
     assert again.is_closed
     assert page.render(again) == first
     for folder in ("a", "b"):

@@ -58,13 +58,14 @@ def _state(number: int, at: int, chance: random.Random) -> tuple[str, int]:
 
 def write_lake(path: Path, records: Sequence[LagRecord], *, gold: bool, silver_until: int) -> None:
     """Silver has evaluations up to then; bronze has all records."""
-    _bronze(path, records)
+    junk = (b"\xff", b"not an event", b"[1]")
+    add_bronze(path, [*records, *(LagRecord(b"prod|x", value, START) for value in junk)])
     rows = [_evaluation(record) for record in records if record.timestamp_ms < silver_until]
     write_table(path, "silver/evaluations", EVALUATIONS, rows)
     _incidents(path)
     _minutes(path)
     if gold:
-        _hours(path, rows)
+        _hours(path, rows, min(silver_until, END))
         _outlook(path)
 
 
@@ -83,7 +84,7 @@ def moment(milliseconds: int) -> datetime:
     return datetime.fromtimestamp(milliseconds / 1000, UTC)
 
 
-def _bronze(path: Path, records: Sequence[LagRecord]) -> None:
+def add_bronze(path: Path, records: Sequence[LagRecord]) -> None:
     columns = {"topic": "VARCHAR", "key": "BLOB", "value": "BLOB", "timestamp": "TIMESTAMPTZ"}
     rows = [
         {
@@ -94,8 +95,6 @@ def _bronze(path: Path, records: Sequence[LagRecord]) -> None:
         }
         for record in records
     ]
-    junk = {"topic": "warren.lag", "key": b"prod|x", "timestamp": moment(START)}
-    rows += [junk | {"value": value} for value in (b"\xff", b"not an event", b"[1]")]
     write_table(path, "bronze/events", columns, rows)
 
 
@@ -164,7 +163,7 @@ def _minutes(path: Path) -> None:
     write_table(path, "silver/lateness_minutes", columns, lates)
 
 
-def _hours(path: Path, rows: Sequence[Row]) -> None:
+def _hours(path: Path, rows: Sequence[Row], known_until: int) -> None:
     """As gold makes them, in plain Python."""
     held: dict[tuple[str, int], Counter[str]] = defaultdict(Counter)
     lags: dict[tuple[str, int], list[int]] = defaultdict(list)
@@ -201,7 +200,7 @@ def _hours(path: Path, rows: Sequence[Row]) -> None:
     sketches = {"lag_sketch": "STRUCT(bucket INTEGER, count BIGINT)[]"}
     write_table(path, "gold/status_hours", columns | counts | sketches, hours)
     _other_hours(path)
-    until = {"source": "evaluations", "until": moment(END)}
+    until = {"source": "evaluations", "until": moment(known_until)}
     progress = {"source": "VARCHAR", "until": "TIMESTAMPTZ"}
     write_table(path, "gold/gold_progress", progress, [until])
 

@@ -7,7 +7,7 @@ for alone, as DuckDB would need an extension for it.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import unquote, urlsplit
@@ -61,11 +61,29 @@ class LakeTables:
         """Whether there is such a table: `silver/group_minutes`."""
         return self._open(table) is not None
 
+    def days(self, table: str) -> list[date]:
+        """Those of which a table may have rows, the newest first. Raises LakeUnreadable."""
+        delta = self._open(table)
+        try:
+            found = delta.partitions() if delta is not None else []
+        except DeltaError as problem:
+            raise LakeUnreadable(f"{self._root}/{table}: {_in_a_line(problem)}") from problem
+        days = {day for each in found if (day := each.get("date")) is not None}
+        return sorted(map(date.fromisoformat, days), reverse=True)
+
     def view(
-        self, name: str, table: str, days: Collection[date] | None, columns: Mapping[str, str]
+        self,
+        name: str,
+        table: str,
+        days: Collection[date] | None,
+        columns: Mapping[str, str],
+        where: str | None = None,
     ) -> None:
         """Makes `name` the rows of a table for queries: those of some days, None: all; `columns`
         with their types in DuckDB's words. A table that is not there has no rows.
+
+        `where`: a condition on any column that both DuckDB and DataFusion understand. A lake by URL
+        is read at once: what is not asked for then takes no memory.
 
         Raises LakeUnreadable.
         """
@@ -83,11 +101,12 @@ class LakeTables:
                 self._replace(name, "TABLE")
                 self._database.execute(f'CREATE TABLE "{name}" ({typed})')
             elif self._is_url:
-                where = "" if chosen is None else f" WHERE {chosen}"
+                asked = " AND ".join(f"({each})" for each in (chosen, where) if each)
+                condition = f" WHERE {asked}" if asked else ""
                 reader = (
                     QueryBuilder()
                     .register("lake_table", delta)
-                    .execute(f"SELECT {wanted} FROM lake_table{where}")
+                    .execute(f"SELECT {wanted} FROM lake_table{condition}")
                 )
                 self._replace(name, "TABLE")
                 self._database.from_arrow(reader).create(name)
@@ -96,9 +115,8 @@ class LakeTables:
                 found = self._database.read_parquet(
                     files, hive_partitioning=True, union_by_name=True
                 )
-                found.select(*(duckdb.ColumnExpression(column) for column in columns)).create_view(
-                    name
-                )
+                rows = found.filter(where) if where else found
+                rows.select(*map(duckdb.ColumnExpression, columns)).create_view(name)
         except (DeltaError, duckdb.Error) as problem:
             raise LakeUnreadable(f"{self._root}/{table}: {_in_a_line(problem)}") from problem
 
@@ -135,6 +153,17 @@ class LakeTables:
             return None
         except (DeltaError, OSError) as problem:
             raise LakeUnreadable(f"{self._root}/{table}: {_in_a_line(problem)}") from problem
+
+
+def text(value: str) -> str:
+    """As a literal of SQL."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+def moment(milliseconds: int) -> str:
+    """Unix milliseconds as a literal of SQL."""
+    at = datetime.fromtimestamp(milliseconds / 1000, UTC)
+    return f"TIMESTAMP '{at:%Y-%m-%d %H:%M:%S.%f}'"
 
 
 def _in_a_line(problem: Exception) -> str:

@@ -9,6 +9,8 @@ from support.lake_files import write_table
 from support.report_lake import moment
 from warren.history.history import History, Point
 from warren.history.lake_tables import LakeTables, LakeUnreadable
+from warren.history.lake_tables import moment as as_moment
+from warren.history.lake_tables import text as as_text
 
 MINUTE, HOUR, DAY = 60_000, 3_600_000, 86_400_000
 MIDNIGHT = 1_795_219_200_000
@@ -110,6 +112,28 @@ def test_a_lake_by_url_is_read_whole(lake: Path, monkeypatch: pytest.MonkeyPatch
             tables.view("minutes", "silver/group_minutes", [day], columns)
             (row,) = tables.rows("SELECT count(*) AS number, max(lag) AS lag FROM minutes")
     assert row == {"number": 120, "lag": 1_119}
+
+
+@pytest.mark.parametrize("by_url", [False, True])
+def test_a_condition_narrows_a_view(
+    lake: Path, monkeypatch: pytest.MonkeyPatch, *, by_url: bool
+) -> None:
+    """Of any column, those that are not asked for, too; both readers understand its literals."""
+    day, last = moment(MIDNIGHT).date(), MIDNIGHT + 59 * MINUTE
+    who, now = as_text("it's|other"), as_moment(last)
+    where = f'"group" = {who} AND minute >= {now}'
+    with LakeTables(str(lake)) as tables:
+        monkeypatch.setattr(tables, "_is_url", by_url)
+        for days in ([day], None):
+            tables.view("minutes", "silver/group_minutes", days, {"lag": "BIGINT"}, where)
+            assert tables.rows("FROM minutes") == [{"lag": 1_119}]
+
+
+def test_days_are_told_the_newest_first(lake: Path) -> None:
+    with LakeTables(str(lake)) as tables:
+        found = tables.days("silver/group_minutes")
+        assert found == [moment(at).date() for at in (MIDNIGHT, MIDNIGHT - 1)]
+        assert tables.days("silver/none") == []
 
 
 def test_a_table_that_cannot_be_read_says_which(tmp_path: Path) -> None:

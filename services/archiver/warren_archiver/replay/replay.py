@@ -8,6 +8,7 @@ the offset events: where freshness found that only a transaction's end was left.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -54,6 +55,7 @@ WARM_UP_MS = 6 * 3_600_000
 """By default: ten commits, but of groups that commit more rarely than every half hour."""
 _DAY_MS = 86_400_000  # clocks of collectors and brokers may differ by so much
 _SOON_MS = 60_000  # after what it tells of, an event is appended
+_DATE = re.compile(r"/date=(\d{4}-\d\d-\d\d)/")
 _ONE_ID = 2**48  # records that a topic will never have
 _CHANGE = StructType(
     [
@@ -253,17 +255,26 @@ class _Objectives:
 
 
 def newest_ms(spark: SparkSession, settings: Settings, now_ms: int) -> int:
-    """Append time of the newest archived offset event. Raises NothingArchived."""
+    """Append time of the newest archived offset event; days are read from the newest on, until one
+    has any. Raises NothingArchived."""
     lake = Lake.at(settings.archiver.path)
     table = lake.read(spark, lake.events)
-    name = OFFSETS.full_name(settings.home.topic_prefix)
-    row = None
     if table is not None:
+        name = OFFSETS.full_name(settings.home.topic_prefix)
         past = (F.col("topic") == name) & (F.unix_millis("timestamp") <= now_ms)
-        row = table.where(past).agg(F.unix_millis(F.max("timestamp")).alias("at")).first()
-    if row is None or row["at"] is None:
-        raise NothingArchived(f"no offset event has been archived in {lake.events}")
-    return int(row["at"])
+        for day in _days(table):
+            if day <= _day(now_ms):
+                rows = table.where(past & (F.col("date") == day))
+                row = rows.agg(F.unix_millis(F.max("timestamp")).alias("at")).first()
+                if row is not None and row["at"] is not None:
+                    return int(row["at"])
+    raise NothingArchived(f"no offset event has been archived in {lake.events}")
+
+
+def _days(table: DataFrame) -> list[str]:
+    """The newest first, by the names of files: no row is read."""
+    found = (_DATE.search(file) for file in table.inputFiles())
+    return sorted({match[1] for match in found if match}, reverse=True)
 
 
 def _day(ms: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
 from warren.history.lake_tables import LakeTables
 
@@ -19,15 +19,6 @@ _MOVES = {"produced": "BIGINT", "consumed": "BIGINT"}
 _LATE = {"late_max_ms": "BIGINT", "time_to_loss_ms": "BIGINT", "lost_records": "BIGINT"}
 LONGEST_INCIDENT = timedelta(days=30)
 """One that began longer before the period is not looked for."""
-
-
-class Newer(NamedTuple):
-    """What silver may not have yet: the records of these topics that were appended `since` then,
-    Unix milliseconds."""
-
-    changes: str
-    deliveries: str
-    since: int
 
 
 def rates(tables: LakeTables, parts: Split) -> dict[Key, dict[str, Any]]:
@@ -65,9 +56,9 @@ def memberships(tables: LakeTables, period: Period) -> dict[Key, dict[str, Any]]
     return _by_group(tables.rows(query, _within(period)))
 
 
-def incidents(tables: LakeTables, period: Period, newer: Newer) -> list[Incident]:
+def incidents(tables: LakeTables, period: Period, changes: str, deliveries: str) -> list[Incident]:
     """Those that lasted in the period, as they were at its end; in the order of their
-    beginnings. `statuses.prepare` came before."""
+    beginnings. `statuses.prepare` came before: what silver may not have yet is of these topics."""
     first = period.widened(round(LONGEST_INCIDENT.total_seconds() * 1000))
     of_incident = _WHO | {
         "incident_id": "VARCHAR",
@@ -86,8 +77,9 @@ def incidents(tables: LakeTables, period: Period, newer: Newer) -> list[Incident
         "total_lag": "BIGINT",
     }
     tables.view("changes", "silver/status_intervals", first.days, of_change)
-    tables.rows(_FRESH, newer._asdict())
-    bounds = _within(period) | {"again": AGAIN_MS, "deliveries": newer.deliveries}
+    topics = {"changes": changes, "deliveries": deliveries}
+    tables.rows(_FRESH, topics)
+    bounds = _within(period) | {"again": AGAIN_MS, "deliveries": deliveries}
     rows = tables.rows(_INCIDENTS, bounds)
     return [Incident(**row) for row in rows]
 
@@ -198,7 +190,7 @@ _FRESH = """
 CREATE OR REPLACE TEMP TABLE fresh AS
 SELECT topic, CASE WHEN json_valid(j) THEN j END AS j FROM (
   SELECT topic, try(decode(value)) AS j FROM raw
-  WHERE topic IN ($changes, $deliveries) AND epoch_ms(timestamp) >= $since AND value IS NOT NULL
+  WHERE topic IN ($changes, $deliveries) AND value IS NOT NULL
 )
 """
 # What silver has as well counts once: of all that is known of an incident the first and last count.

@@ -51,12 +51,13 @@ def report(
         end = newest - SETTLE_MS
         period = Period(end - wanted, end)
     max_gap_ms = round(settings.collector.heartbeat * GAP_HEARTBEATS * 1000)
-    parts = split(period, _whole_until(tables))
-    since = statuses.prepare(tables, topic, period, parts, max_gap_ms)
-    prefix = settings.home.topic_prefix
-    newer = facts.Newer(LAG_STATUS.full_name(prefix), NOTIFICATIONS.full_name(prefix), since)
+    until = _whole_until(tables)
+    parts = split(period, until)
+    others = [each.full_name(settings.home.topic_prefix) for each in (LAG_STATUS, NOTIFICATIONS)]
+    is_whole = until is not None and until >= period.end_ms
+    statuses.prepare(tables, topic, others, period, parts, max_gap_ms, is_whole=is_whole)
     found = _groups(tables, period, parts, matches)
-    incidents = facts.incidents(tables, period, newer)
+    incidents = facts.incidents(tables, period, *others)
     budgets = facts.budgets(tables, period)
     return Report(
         period,

@@ -4,10 +4,11 @@ newest are in bronze alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
-from warren.history.lake_tables import LakeTables
+from warren.history.lake_tables import LakeTables, moment, text
 
 from warren_archiver.gold.conventions import GROWTH
 from warren_archiver.report.hours import Split
@@ -41,38 +42,63 @@ _HOURS = {
 
 
 def newest_ms(tables: LakeTables, topic: str, now_ms: int) -> int | None:
-    """Append time of the newest evaluation in the archive; one of the future tells nothing."""
-    tables.view("events", "bronze/events", None, _EVENTS)
-    (found,) = tables.rows(
-        "SELECT epoch_ms(max(timestamp)) AS newest FROM events "
-        "WHERE topic = $topic AND epoch_ms(timestamp) <= $now",
-        {"topic": topic, "now": now_ms},
-    )
-    newest: int | None = found["newest"]
-    return newest
+    """Append time of the newest evaluation in the archive; one of the future tells nothing.
+
+    Days are opened from the newest on, until one has any.
+    """
+    for day in tables.days("bronze/events"):
+        if day > datetime.fromtimestamp(now_ms / 1000, UTC).date():
+            continue
+        past = f"topic = {text(topic)} AND timestamp < {moment(now_ms + 1)}"
+        tables.view("appended", "bronze/events", [day], {"timestamp": "TIMESTAMPTZ"}, past)
+        (found,) = tables.rows("SELECT epoch_ms(max(timestamp)) AS newest FROM appended")
+        if found["newest"] is not None:
+            newest: int = found["newest"]
+            return newest
+    return None
 
 
-def prepare(tables: LakeTables, topic: str, period: Period, parts: Split, max_gap_ms: int) -> int:
+def prepare(
+    tables: LakeTables,
+    topic: str,
+    others: Collection[str],
+    period: Period,
+    parts: Split,
+    max_gap_ms: int,
+    *,
+    is_whole: bool,
+) -> None:
     """Makes `judged` what was judged in the rest and shortly before, each once, and at the
     period's end: cluster, group, at and until (milliseconds), status and lag; status is null for a
-    group's end. Makes `hours` the whole ones, and `raw` the records of bronze that silver may not
-    have: those that were appended since what is returned, Unix milliseconds."""
+    group's end. Makes `hours` the whole ones, and `raw` the records of `topic`, which tells of
+    evaluations, and of the others that silver may not have. `is_whole`: it has all of the period.
+    """
     end = Period(period.end_ms, period.end_ms)
     wanted = [each.widened(max_gap_ms) for each in (*parts.rest, end)]
     days = {day for each in wanted for day in each.days}
     tables.view("typed", "silver/evaluations", days, _EVALUATIONS)
     _set_ranges(tables, "rest", parts.rest)
     _set_ranges(tables, "wanted", wanted)
-    (newest,) = tables.rows("SELECT epoch_ms(max(kafka_timestamp)) AS newest FROM typed")
-    first = min(each.start_ms for each in wanted) - CLOCK_SKEW_MS
-    since = first if newest["newest"] is None else max(newest["newest"] - BEHIND_MS, first)
+    raw = Period(period.end_ms, period.end_ms) if is_whole else _not_in_silver(tables, wanted)
+    topics = ", ".join(text(each) for each in (topic, *others))
+    appended = f"timestamp >= {moment(raw.start_ms)} AND timestamp < {moment(raw.end_ms)}"
     skewed = {day for each in wanted for day in each.widened(CLOCK_SKEW_MS, CLOCK_SKEW_MS).days}
-    tables.view("raw", "bronze/events", skewed, _EVENTS)
-    bounds = {"topic": topic, "since": since, "end": period.end_ms, "gap": max_gap_ms}
+    days_of_raw = skewed.intersection(raw.days) if raw.length_ms > 0 else []
+    where = f"topic IN ({topics}) AND {appended}"
+    tables.view("raw", "bronze/events", days_of_raw, _EVENTS, where)
+    bounds = {"topic": topic, "end": period.end_ms, "gap": max_gap_ms}
     tables.rows(f"CREATE OR REPLACE TEMP TABLE judged AS {_JUDGED}", bounds)
     days_of_hours = parts.hours.days if parts.hours.length_ms else []
     tables.view("hours", "gold/status_hours", days_of_hours, _HOURS)
-    return since
+
+
+def _not_in_silver(tables: LakeTables, wanted: Sequence[Period]) -> Period:
+    """When records were appended that may tell of these times, and that silver may not have."""
+    (newest,) = tables.rows("SELECT epoch_ms(max(kafka_timestamp)) AS newest FROM typed")
+    first = min(each.start_ms for each in wanted) - CLOCK_SKEW_MS
+    last = max(each.end_ms for each in wanted) + CLOCK_SKEW_MS
+    since = first if newest["newest"] is None else max(newest["newest"] - BEHIND_MS, first)
+    return Period(since, last)
 
 
 def _set_ranges(tables: LakeTables, name: str, ranges: Iterable[Period]) -> None:
@@ -106,7 +132,7 @@ def lag_over_time(tables: LakeTables, parts: Split, step_ms: int) -> list[dict[s
 _JUDGED = """
 WITH published AS (
   SELECT try(decode(key)) AS k, try(decode(value)) AS j, value IS NULL AS is_end, timestamp
-  FROM raw WHERE topic = $topic AND epoch_ms(timestamp) >= $since
+  FROM raw WHERE topic = $topic
 ), told AS (
   SELECT coalesce(j->>'$.cluster', split_part(k, '|', 1)) AS cluster,
     coalesce(j->>'$.group', substr(k, strpos(k, '|') + 1)) AS "group",
