@@ -139,6 +139,13 @@ async function refresh() {
   }
 }
 
+/** Opens a page that has no live part once there is something to show. */
+async function openPage() {
+  const answer = await fetch(location.href, { headers: { Accept: "text/html" } }).catch(() => null);
+  if (answer && answer.status < 500) location.replace(location.pathname + location.search);
+  else setTimeout(openPage, PERIOD_MS);
+}
+
 /** Nobody is asked while nobody looks, and whoever comes back sees what was known last until there is an answer. */
 function lookedAt() {
   if (document.hidden) {
@@ -169,4 +176,4 @@ if (live) {
   document.addEventListener("visibilitychange", lookedAt);
   setInterval(showSilence, PERIOD_MS / 2);
   if (!document.hidden) next = setTimeout(refresh, PERIOD_MS);
-}
+} else if (document.querySelector("[data-reading]")) setTimeout(openPage, PERIOD_MS);
