@@ -105,7 +105,7 @@ def test_members_the_one_to_look_at_first(explained: Api) -> None:
     assert (stuck["Host"], stuck["Lag"]) == ("/10.0.0.2", "12,345")
     assert (idle["Status"], idle["Client"], idle["Partitions"]) == (NONE, "billing-2", "0")
     owners = {
-        cells(row)["Partition"]: cells(row)["Owner"] for row in soup.select(".partitions tr")[1:]
+        cells(row)["Partition"]: cells(row)["Owner"] for row in soup.select(".partitions tbody tr")
     }
     assert owners == {"orders / 1": "billing-1 /10.0.0.2", "orders / 0": "nobody"}
     assert text(fact(soup, "Owned by nobody")) == "Owned by nobody orders / 0"

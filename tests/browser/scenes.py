@@ -64,6 +64,17 @@ def thousand() -> Api:
     return api
 
 
+def wide() -> Api:
+    """A group of 1,000 partitions, some of each status."""
+    api = Api()
+    rows = [{"status": list(BAD.values())[n % len(BAD)], "lag": n} for n in range(60)]
+    rows += [{}] * 940
+    topics = {"orders": topic(*rows[::2]), "payments": topic(*rows[1::2])}
+    incident = {"id": "i", "opened_at": OPENED}
+    api.put("wide", status="ERR", incident=incident, topics=topics, total_lag=1_770)
+    return api
+
+
 def _cluster(api: Api, name: str, state: Any, since: int) -> None:
     problem = "" if state == "ok" else "no broker answers"
     event = ClusterEvent(

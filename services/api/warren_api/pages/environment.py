@@ -14,6 +14,7 @@ from warren.report_files import group_anchor
 from warren.words import duration, grouped, rate, visible
 
 from warren_api.http.callers import who_reads
+from warren_api.pages.cells import row_id
 
 # What a status means to somebody who is woken up by it.
 MEANINGS = {
@@ -72,6 +73,7 @@ def environment() -> Environment:
         "age": _age,
         "clock": _clock,
         "rate": rate,
+        "row_id": row_id,
         "visible": visible,
         "name": _name,
     }

@@ -18,6 +18,7 @@ from warren_api.group_row import Asked, owners
 from warren_api.http.raw_path import Segment
 from warren_api.model.incidents import incidents
 from warren_api.pages import asking, reports
+from warren_api.pages.cells import partitions_of
 from warren_api.pages.environment import environment
 from warren_api.pages.found import RETRY_SECONDS, status_of
 from warren_api.pages.member_rows import member_rows
@@ -28,7 +29,6 @@ from warren_api.search import Search
 
 STATIC = Path(__file__).parent / "static"
 READERS_SHOWN = 200
-PARTITIONS_SHOWN = 500
 MEMBERS_SHOWN = 200
 HISTORY_SHOWN = 20
 INCIDENTS_SHOWN = 200
@@ -107,17 +107,18 @@ def router(context: ApiContext) -> APIRouter:
         membership = view.membership if view else context.model.unjudged(cluster, name)
         notes = context.notes()
         past = context.model.history.of_group(cluster, name)
-        rows = sorted(view.partitions, key=lambda row: row.badness, reverse=True) if view else []
         return render(
             template,
             status_code=status_of(view or membership, ready=ready),
             cluster=cluster,
             view=view,
             verdict=context.verdicts()(view) if view else None,
-            rows=rows[:PARTITIONS_SHOWN],
+            partitions=partitions_of(view) if view else None,
             group_doubts=context.group_doubts(view) if view else [],
             membership=membership,
-            members=member_rows(membership, rows)[:MEMBERS_SHOWN] if membership else [],
+            members=member_rows(membership, view.partitions if view else ())[:MEMBERS_SHOWN]
+            if membership
+            else [],
             catch_up_ms=view.catch_up_ms if view else None,
             history=past[:HISTORY_SHOWN],
             trends=trends.group(cluster, name, context.clock.now_ms(), past),
