@@ -27,6 +27,7 @@ LOOKS: tuple[tuple[str, int, Scheme], ...] = (
 )
 IN_ALL_LOOKS = (
     *("overview", "group-stop", "group-unknown", "topic", "incident", "incidents", "wide"),
+    *("topics", "cluster", "cluster-away"),
 )
 SCENES = {"": everything, "starting": starting, "thousand": thousand, "wide": wide}
 PAGES = {
@@ -45,6 +46,10 @@ PAGES = {
     "group-not-there": "/groups/demo/nobody",
     "silence": "/groups/demo/stopped/silence",
     "topic": "/topics/demo/orders",
+    "topics": "/topics",
+    "cluster": "/clusters/demo",
+    "cluster-away": "/clusters/staging",
+    "cluster-not-there": "/clusters/nowhere",
     "incidents": "/incidents",
     "incident": "/incidents/incident-stopped",
     "not-found": "/nothing",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 from datetime import UTC, datetime
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -72,6 +72,7 @@ def environment() -> Environment:
         "utc": _utc,
         "age": _age,
         "clock": _clock,
+        "query": urlencode,
         "rate": rate,
         "row_id": row_id,
         "visible": visible,

@@ -10,20 +10,23 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import APIRouter, Depends, Response
 from fastapi.responses import HTMLResponse
 
 from warren_api.context import ApiContext
 from warren_api.group_row import Asked, owners
 from warren_api.http.raw_path import Segment
 from warren_api.model.incidents import incidents
-from warren_api.pages import asking, reports
+from warren_api.pages import asking, cluster_page, reports
 from warren_api.pages.cells import partitions_of
 from warren_api.pages.environment import environment
 from warren_api.pages.found import RETRY_SECONDS, status_of
+from warren_api.pages.list_view import Order, PageNumber, Words
 from warren_api.pages.member_rows import member_rows
-from warren_api.pages.overview import Order, Sort, View, last_changes, overview
+from warren_api.pages.overview import Sort, View, last_changes, overview
 from warren_api.pages.timeline import newest_cause
+from warren_api.pages.topic_list import TopicListView, TopicSort, topic_list
+from warren_api.pages.totals import no_groups
 from warren_api.pages.trends import Trends, rates_of
 from warren_api.search import Search
 
@@ -34,8 +37,6 @@ HISTORY_SHOWN = 20
 INCIDENTS_SHOWN = 200
 
 StatusFilter = Literal["", "bad", "losing", "ERR", "WARN", "UNKNOWN", "OK"]
-Words = Annotated[str, Query(max_length=300)]
-PageNumber = Annotated[int, Query(ge=1, le=1_000_000)]
 
 
 def _view(
@@ -47,10 +48,17 @@ def _view(
 ) -> View:
     """`status`: links of before there was a search have it."""
     also = "is:losing" if status == "losing" else f"status:{status.lower()}"
-    return View(f"{q} {also}".strip() if status else q, sort, order, page)
+    return View(f"{q} {also}".strip() if status else q, sort=sort, order=order, page=page)
+
+
+def _topic_list_view(
+    q: Words = "", sort: TopicSort = "name", order: Order = "", page: PageNumber = 1
+) -> TopicListView:
+    return TopicListView(q, sort=sort, order=order, page=page)
 
 
 Viewed = Annotated[View, Depends(_view)]
+TopicsViewed = Annotated[TopicListView, Depends(_topic_list_view)]
 
 
 def router(context: ApiContext) -> APIRouter:
@@ -97,6 +105,7 @@ def router(context: ApiContext) -> APIRouter:
             rates_of=lambda row: rates_of(context.model.topics, row.view),
             last=last_changes(context.model.history.changes(), about.now),
             clusters=[context.model.cluster(name, about.now) for name in context.clusters],
+            no_groups=no_groups(),
             not_judged=[m for m in not_judged if search.finds_name(m.cluster, m.group)],
             ready=context.feed_state().ready,
         )
@@ -147,6 +156,11 @@ def router(context: ApiContext) -> APIRouter:
             trends=trends.topic(cluster, name, context.clock.now_ms()),
         )
 
+    def topics(template: str, view: TopicListView) -> Response:
+        shown, problems = topic_list(context.model.topics.topics(), view)
+        ready = context.feed_state().ready
+        return render(template, view=view, shown=shown, problems=problems, ready=ready)
+
     def all_incidents(template: str) -> Response:
         ready = context.feed_state().ready
         known = incidents(context.model.history.changes(), context.model.groups())
@@ -167,6 +181,14 @@ def router(context: ApiContext) -> APIRouter:
     @routes.get("/fragments/incidents")
     def incidents_fragment() -> Response:
         return all_incidents("incidents_fragment.html")
+
+    @routes.get("/topics")
+    def topics_page(view: TopicsViewed) -> Response:
+        return topics("topics.html", view)
+
+    @routes.get("/fragments/topics")
+    def topics_fragment(view: TopicsViewed) -> Response:
+        return topics("topics_fragment.html", view)
 
     @routes.get("/topics/{cluster}/{name}")
     def topic_page(cluster: Segment, name: Segment) -> Response:
@@ -192,6 +214,7 @@ def router(context: ApiContext) -> APIRouter:
     def group_fragment(cluster: Segment, name: Segment) -> Response:
         return group("group_fragment.html", cluster, name)
 
+    cluster_page.add_routes(routes, context, render, asked, trends)
     asking.add_routes(routes, context, render, lambda view: asked().row(view))
     reports.add_routes(routes, context)
     return routes

@@ -126,6 +126,38 @@ class TopicTrends:
         return chart("Lag, last hour", lines, count_of, at=self._at)
 
 
+class ClusterTrends:
+    """Of all groups of a cluster together."""
+
+    def __init__(self, past: Past, cluster: str, now: int) -> None:
+        end = now - now % MINUTE_MS
+        self.start, self.end = end - HOUR_MS, end
+        self._hour = past.cluster(cluster, self.start, end, MINUTE_MS)
+        self._at = [_clock(at) for at in range(self.start, end, MINUTE_MS)]
+
+    @cached_property
+    def is_known(self) -> bool:
+        return any(lag is not None for lag in self._hour["lag"])
+
+    @cached_property
+    def bad(self) -> Markup:
+        """As many groups as were ERR or WARN all of a minute."""
+        lines = [
+            Line(name.upper(), name, _shares(self._hour[f"{name}_ms"])) for name in ("err", "warn")
+        ]
+        return chart("Groups that are not OK, last hour", lines, count_of, at=self._at, least=1)
+
+    @cached_property
+    def lateness(self) -> Markup:
+        lines = [Line("the latest group", "late", self._hour["late_ms"])]
+        return chart("Late, last hour", lines, duration_of, at=self._at, least=MINUTE_MS)
+
+    @cached_property
+    def lag(self) -> Markup:
+        lines = [Line("lag of all groups", "lag", self._hour["lag"])]
+        return chart("Lag, last hour", lines, count_of, at=self._at)
+
+
 class Trends:
     """What was drawn lately of whom."""
 
@@ -133,6 +165,7 @@ class Trends:
         self._past = past
         self._groups = Drawn[GroupTrends](drawings)
         self._topics = Drawn[TopicTrends](drawings)
+        self._clusters = Drawn[ClusterTrends](drawings)
         self._sparks = Drawn[Markup](sparks)
 
     def group(
@@ -148,6 +181,11 @@ class Trends:
         version = now // MINUTE_MS, self._past.revision_of_topic(cluster, topic)
         draw = partial(TopicTrends, self._past, cluster, topic, now)
         return self._topics.get((cluster, topic), version, draw)
+
+    def cluster(self, cluster: str, now: int) -> ClusterTrends:
+        version = now // MINUTE_MS, self._past.revision_of_cluster(cluster)
+        draw = partial(ClusterTrends, self._past, cluster, now)
+        return self._clusters.get(cluster, version, draw)
 
     def spark(self, cluster: str, group: str, now: int) -> Markup:
         """The last hour of a group, small."""
@@ -178,6 +216,10 @@ def rates_of(topics: TopicIndex, view: GroupView) -> tuple[float, float] | None:
 
 def _statuses(columns: Columns) -> list[str]:
     return worst_statuses(columns["ok_ms"], columns["warn_ms"], columns["err_ms"])
+
+
+def _shares(spent: Sequence[Figure]) -> list[Value]:
+    return [None if ms is None else ms / MINUTE_MS for ms in spent]
 
 
 def _known_ms(columns: Columns) -> list[Value]:
