@@ -44,6 +44,7 @@ PAGES = {
     "group-unknown": "/groups/staging/lost-sight-of",
     "group-not-judged": "/groups/demo/thumbnails",
     "group-not-there": "/groups/demo/nobody",
+    "group-30-days": "/groups/demo/stopped?span=30d",
     "silence": "/groups/demo/stopped/silence",
     "topic": "/topics/demo/orders",
     "topics": "/topics",

@@ -13,6 +13,7 @@ from markupsafe import Markup, escape
 from warren.words import duration, grouped
 
 Value = float | int | None
+Said = Callable[[float], str]
 WIDTH, HEIGHT = 600, 150
 TOP, BOTTOM = 8, 130  # of the plot
 STRIP_HEIGHT = 6
@@ -37,7 +38,7 @@ class Mark(NamedTuple):
 def chart(
     name: str,
     lines: Sequence[Line],
-    said: Callable[[float], str],
+    said: Said,
     marks: Sequence[Mark] = (),
     at: Sequence[str] = (),
     least: float = 0,
@@ -152,9 +153,7 @@ def _mark(mark: Mark) -> Markup:
     ).format(x, BOTTOM, mark.label)
 
 
-def _hovers(
-    lines: Sequence[Line], said: Callable[[float], str], at: Sequence[str]
-) -> Iterator[Markup]:
+def _hovers(lines: Sequence[Line], said: Said, at: Sequence[str]) -> Iterator[Markup]:
     """Columns that nobody sees, which say what is there."""
     width = WIDTH / max(len(at), 1)
     for number, moment in enumerate(at):
@@ -170,7 +169,7 @@ def _hovers(
             ).format(number * width, width, BOTTOM, moment, escape(", ".join(told)))
 
 
-def _summary(values: Sequence[Value], said: Callable[[float], str]) -> str:
+def _summary(values: Sequence[Value], said: Said) -> str:
     known = [value for value in values if value is not None]
     if not known:
         return "unknown"

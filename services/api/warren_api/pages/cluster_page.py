@@ -11,6 +11,7 @@ from warren_api.context import ApiContext
 from warren_api.group_row import Asked, GroupRow
 from warren_api.http.raw_path import Segment
 from warren_api.model.verdict import rank
+from warren_api.pages.span import SpanAsked, SpanQuery
 from warren_api.pages.totals import no_groups
 from warren_api.pages.trends import Trends
 
@@ -24,7 +25,7 @@ def add_routes(
     asked: Callable[[], Asked],
     trends: Trends,
 ) -> None:
-    def show(template: str, name: str) -> Response:
+    def show(template: str, name: str, span: SpanQuery) -> Response:
         now, about = context.clock.now_ms(), asked()
         rows = [about.row(view) for view in context.model.views_of(name)]
         totals = no_groups()
@@ -45,17 +46,17 @@ def add_routes(
             topics=len(context.model.topics.names(name)),
             rows=bad[:GROUPS_SHOWN],
             bad=len(bad),
-            trends=trends.cluster(name, now),
+            trends=trends.cluster(name, span.at(now)),
             ready=context.feed_state().ready,
         )
 
     @routes.get("/clusters/{cluster}")
-    def cluster_page(cluster: Segment) -> Response:
-        return show("cluster.html", cluster)
+    def cluster_page(cluster: Segment, span: SpanAsked) -> Response:
+        return show("cluster.html", cluster, span)
 
     @routes.get("/fragments/clusters/{cluster}")
-    def cluster_fragment(cluster: Segment) -> Response:
-        return show("cluster_fragment.html", cluster)
+    def cluster_fragment(cluster: Segment, span: SpanAsked) -> Response:
+        return show("cluster_fragment.html", cluster, span)
 
 
 def _is_to_look_at(row: GroupRow) -> bool:

@@ -24,6 +24,7 @@ from warren_api.pages.found import RETRY_SECONDS, status_of
 from warren_api.pages.list_view import Order, PageNumber, Words
 from warren_api.pages.member_rows import member_rows
 from warren_api.pages.overview import Sort, View, last_changes, overview
+from warren_api.pages.span import SpanAsked, SpanQuery
 from warren_api.pages.timeline import newest_cause
 from warren_api.pages.topic_list import TopicListView, TopicSort, topic_list
 from warren_api.pages.totals import no_groups
@@ -64,7 +65,7 @@ TopicsViewed = Annotated[TopicListView, Depends(_topic_list_view)]
 def router(context: ApiContext) -> APIRouter:
     routes = APIRouter(include_in_schema=False)
     templates = environment()
-    trends = Trends(context.model.past)
+    trends = Trends(context.model.past, context.archive)
     owner_of = owners(context.settings.objectives)
 
     def render(
@@ -110,7 +111,7 @@ def router(context: ApiContext) -> APIRouter:
             ready=context.feed_state().ready,
         )
 
-    def group(template: str, cluster: str, name: str) -> Response:
+    def group(template: str, cluster: str, name: str, span: SpanQuery) -> Response:
         ready = context.feed_state().ready
         view = context.model.group(cluster, name)
         membership = view.membership if view else context.model.unjudged(cluster, name)
@@ -130,7 +131,7 @@ def router(context: ApiContext) -> APIRouter:
             else [],
             catch_up_ms=view.catch_up_ms if view else None,
             history=past[:HISTORY_SHOWN],
-            trends=trends.group(cluster, name, context.clock.now_ms(), past),
+            trends=trends.group(cluster, name, span.at(context.clock.now_ms()), past),
             broken=[each for each in incidents(past, [view]) if each.is_breach] if view else [],
             group=name,
             row=asked().row(view) if view else None,
@@ -138,7 +139,7 @@ def router(context: ApiContext) -> APIRouter:
             acknowledgement=notes.acknowledgement_of(view) if view else None,
         )
 
-    def topic(template: str, cluster: str, name: str) -> Response:
+    def topic(template: str, cluster: str, name: str, span: SpanQuery) -> Response:
         ready = context.feed_state().ready
         view, verdicts = context.model.topics.topic(cluster, name), context.verdicts()
         readers = [context.model.group(cluster, group) for group in view.groups] if view else []
@@ -153,7 +154,7 @@ def router(context: ApiContext) -> APIRouter:
             omitted=len(judged[READERS_SHOWN:]),
             bad=sum(verdicts(reader).status in ("ERR", "WARN") for reader in judged),
             verdict_of=verdicts,
-            trends=trends.topic(cluster, name, context.clock.now_ms()),
+            trends=trends.topic(cluster, name, span.at(context.clock.now_ms())),
         )
 
     def topics(template: str, view: TopicListView) -> Response:
@@ -191,12 +192,12 @@ def router(context: ApiContext) -> APIRouter:
         return topics("topics_fragment.html", view)
 
     @routes.get("/topics/{cluster}/{name}")
-    def topic_page(cluster: Segment, name: Segment) -> Response:
-        return topic("topic.html", cluster, name)
+    def topic_page(cluster: Segment, name: Segment, span: SpanAsked) -> Response:
+        return topic("topic.html", cluster, name, span)
 
     @routes.get("/fragments/topics/{cluster}/{name}")
-    def topic_fragment(cluster: Segment, name: Segment) -> Response:
-        return topic("topic_fragment.html", cluster, name)
+    def topic_fragment(cluster: Segment, name: Segment, span: SpanAsked) -> Response:
+        return topic("topic_fragment.html", cluster, name, span)
 
     @routes.get("/")
     def groups_page(view: Viewed) -> Response:
@@ -207,12 +208,12 @@ def router(context: ApiContext) -> APIRouter:
         return groups("groups_fragment.html", view)
 
     @routes.get("/groups/{cluster}/{name}")
-    def group_page(cluster: Segment, name: Segment) -> Response:
-        return group("group.html", cluster, name)
+    def group_page(cluster: Segment, name: Segment, span: SpanAsked) -> Response:
+        return group("group.html", cluster, name, span)
 
     @routes.get("/fragments/groups/{cluster}/{name}")
-    def group_fragment(cluster: Segment, name: Segment) -> Response:
-        return group("group_fragment.html", cluster, name)
+    def group_fragment(cluster: Segment, name: Segment, span: SpanAsked) -> Response:
+        return group("group_fragment.html", cluster, name, span)
 
     cluster_page.add_routes(routes, context, render, asked, trends)
     asking.add_routes(routes, context, render, lambda view: asked().row(view))
