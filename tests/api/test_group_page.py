@@ -16,7 +16,7 @@ def filled(api: Api) -> Api:
 
 def test_one_group_with_its_partitions_worst_first(filled: Api) -> None:
     soup = page(filled, "/groups/demo/billing")
-    rows = soup.select("tbody tr")
+    rows = soup.select(".partitions tbody tr")
     assert [cells(row)["Partition"] for row in rows] == ["orders / 1", "orders / 2", "orders / 0"]
     assert cells(rows[0]) == {
         "Status": "STOP stopped committing",

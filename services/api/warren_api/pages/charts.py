@@ -35,6 +35,15 @@ class Mark(NamedTuple):
     label: str
 
 
+class Shade(NamedTuple):
+    """Something that lasted from one share of the chart's width to another; `colour`: its class."""
+
+    start: float
+    end: float
+    colour: str
+    label: str
+
+
 def chart(
     name: str,
     lines: Sequence[Line],
@@ -42,12 +51,14 @@ def chart(
     marks: Sequence[Mark] = (),
     at: Sequence[str] = (),
     least: float = 0,
+    shades: Sequence[Shade] = (),
 ) -> Markup:
     """Lines over one scale from 0 to `least` or more, with hovers of what they are `at` each step;
     `said` puts a value into words.
     """
     most = max(_most(lines), least)
     inside = [
+        *(_shade(shade) for shade in shades),
         *(_mark(mark) for mark in marks),
         *(part for line in lines for part in _paths(line, most or 1)),
         *_hovers(lines, said, at),
@@ -144,6 +155,14 @@ def _strip(strip: Sequence[str], top: float, height: float = STRIP_HEIGHT) -> It
                 strip[begin], begin * width, top, (number - begin) * width, height
             )
         begin = number
+
+
+def _shade(shade: Shade) -> Markup:
+    start, end = max(shade.start, 0), min(shade.end, 1)
+    return Markup(
+        '<rect class="incident {}" x="{:.1f}" y="0" width="{:.1f}" height="{}">'
+        "<title>{}</title></rect>"
+    ).format(shade.colour, start * WIDTH, (end - start) * WIDTH, BOTTOM, shade.label)
 
 
 def _mark(mark: Mark) -> Markup:

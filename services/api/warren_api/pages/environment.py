@@ -15,6 +15,7 @@ from warren.words import duration, grouped, rate, visible
 
 from warren_api.http.callers import who_reads
 from warren_api.pages.cells import row_id
+from warren_api.pages.flapping import Flapping
 
 # What a status means to somebody who is woken up by it.
 MEANINGS = {
@@ -85,6 +86,7 @@ def environment() -> Environment:
         "who_reads": who_reads,
         "describe": lambda kind, *names: command("describe", kind, "/".join(names)),
     }
+    templates.tests["flapping"] = lambda one: isinstance(one, Flapping)
     templates.tests["loss_unknown"] = lambda reason: reason in LOSS_UNKNOWN
     return templates
 

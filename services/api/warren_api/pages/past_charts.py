@@ -11,6 +11,7 @@ from functools import cached_property
 from markupsafe import Markup
 from warren.contracts import MINUTE_MS
 
+from warren_api.model.incidents import IncidentRecord
 from warren_api.model.past import Columns, Past
 from warren_api.model.period import DAY_MS, in_whole_steps
 from warren_api.model.status_history import RecordedChange
@@ -18,6 +19,7 @@ from warren_api.pages.charts import (
     Line,
     Mark,
     Said,
+    Shade,
     Value,
     chart,
     count_of,
@@ -78,8 +80,16 @@ class GroupTrends(Charted):
         past: Past,
         name: tuple[str, str],
         changes: Sequence[RecordedChange],
+        incidents: Sequence[IncidentRecord],
     ) -> None:
         super().__init__(known, shown)
+        self._shades = [
+            _shade(each, end, shown)
+            for each in incidents
+            if (end := shown.now if each.is_open else each.closed_at) is not None
+            and end > self.start
+            and each.opened_at < self.end
+        ]
         newest = shown.now - shown.now % MINUTE_MS
         day = in_whole_steps(newest - DAY_MS, newest, _LAST_DAY_STEP)
         self._day = past.group(*name, *day)
@@ -131,7 +141,18 @@ class GroupTrends(Charted):
         return status_strip("Status, last 24 hours", statuses(self._day))
 
     def _chart(self, name: str, lines: Sequence[Line], said: Said, least: float = 0) -> Markup:
-        return chart(self._named(name), lines, said, self._marks, self._at, least)
+        return chart(self._named(name), lines, said, self._marks, self._at, least, self._shades)
+
+
+def _shade(incident: IncidentRecord, end: int, shown: Shown) -> Shade:
+    start, length = shown.period.start, shown.period.end - shown.period.start
+    lasted = "open" if incident.is_open else duration_of(end - incident.opened_at)
+    return Shade(
+        (incident.opened_at - start) / length,
+        (end - start) / length,
+        incident.worst.lower(),
+        f"{incident.worst} incident, {lasted}",
+    )
 
 
 class TopicTrends(Charted):

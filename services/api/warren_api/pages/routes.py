@@ -20,6 +20,7 @@ from warren_api.model.incidents import incidents
 from warren_api.pages import asking, cluster_page, reports
 from warren_api.pages.cells import partitions_of
 from warren_api.pages.environment import environment
+from warren_api.pages.flapping import folded
 from warren_api.pages.found import RETRY_SECONDS, status_of
 from warren_api.pages.list_view import Order, PageNumber, Words
 from warren_api.pages.member_rows import member_rows
@@ -35,6 +36,7 @@ STATIC = Path(__file__).parent / "static"
 READERS_SHOWN = 200
 MEMBERS_SHOWN = 200
 HISTORY_SHOWN = 20
+GROUP_INCIDENTS_SHOWN = 20
 INCIDENTS_SHOWN = 200
 
 StatusFilter = Literal["", "bad", "losing", "ERR", "WARN", "UNKNOWN", "OK"]
@@ -116,7 +118,9 @@ def router(context: ApiContext) -> APIRouter:
         view = context.model.group(cluster, name)
         membership = view.membership if view else context.model.unjudged(cluster, name)
         notes = context.notes()
-        past = context.model.history.of_group(cluster, name)
+        past, now = context.model.history.of_group(cluster, name), context.clock.now_ms()
+        known = incidents(past, [view]) if view else []
+        told = folded(known, now)
         return render(
             template,
             status_code=status_of(view or membership, ready=ready),
@@ -131,8 +135,11 @@ def router(context: ApiContext) -> APIRouter:
             else [],
             catch_up_ms=view.catch_up_ms if view else None,
             history=past[:HISTORY_SHOWN],
-            trends=trends.group(cluster, name, span.at(context.clock.now_ms()), past),
-            broken=[each for each in incidents(past, [view]) if each.is_breach] if view else [],
+            trends=trends.group(cluster, name, span.at(now), past, known),
+            broken=[each for each in known if each.is_breach],
+            group_incidents=told[:GROUP_INCIDENTS_SHOWN],
+            incidents_omitted=len(told[GROUP_INCIDENTS_SHOWN:]),
+            cause_of=newest_cause,
             group=name,
             row=asked().row(view) if view else None,
             silence=notes.silences.of(cluster, name),

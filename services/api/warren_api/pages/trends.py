@@ -10,6 +10,7 @@ from warren.contracts import MINUTE_MS
 
 from warren_api.model.archive import Archive
 from warren_api.model.group import GroupView
+from warren_api.model.incidents import IncidentRecord
 from warren_api.model.past import Past
 from warren_api.model.period import HOUR_MS
 from warren_api.model.status_history import RecordedChange
@@ -35,14 +36,22 @@ class Trends:
         self._sparks = Drawn[Markup](sparks)
 
     def group(
-        self, cluster: str, group: str, shown: Shown, changes: Sequence[RecordedChange]
+        self,
+        cluster: str,
+        group: str,
+        shown: Shown,
+        changes: Sequence[RecordedChange],
+        incidents: Sequence[IncidentRecord] = (),
     ) -> GroupTrends:
+        """`changes`, `incidents`: its own, newest first."""
         newest = changes[0].sequence if changes else 0
-        version = shown.now // MINUTE_MS, self._past.revision_of_group(cluster, group), newest
+        still_open = tuple(each.id for each in incidents if each.is_open)
+        revision = self._past.revision_of_group(cluster, group)
+        version = shown.now // MINUTE_MS, revision, newest, still_open
 
         def draw() -> GroupTrends:
             known = self._long.group(cluster, group, shown)
-            return GroupTrends(known, shown, self._past, (cluster, group), changes)
+            return GroupTrends(known, shown, self._past, (cluster, group), changes, incidents)
 
         return self._groups.get((cluster, group, *shown.key), version, draw)
 
