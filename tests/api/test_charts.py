@@ -61,9 +61,9 @@ def test_a_groups_last_hour(told: Api) -> None:
     assert not soup.select("[style], script:not([src])")
 
 
-def test_without_a_past_there_are_no_charts(api: Api) -> None:
+def test_without_a_past_there_are_no_charts_of_it(api: Api) -> None:
     api.put("billing")
-    assert not page(api, "/groups/demo/billing").select(".charts")
+    assert not page(api, "/groups/demo/billing").select(".spans, .strip")
 
 
 def test_every_row_has_a_sparkline(told: Api) -> None:

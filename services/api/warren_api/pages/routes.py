@@ -20,6 +20,7 @@ from warren_api.model.incidents import incidents
 from warren_api.pages import asking, cluster_page, reports
 from warren_api.pages.cells import partitions_of
 from warren_api.pages.environment import environment
+from warren_api.pages.first_points import first_points
 from warren_api.pages.flapping import folded
 from warren_api.pages.found import RETRY_SECONDS, status_of
 from warren_api.pages.list_view import Order, PageNumber, Words
@@ -121,6 +122,7 @@ def router(context: ApiContext) -> APIRouter:
         past, now = context.model.history.of_group(cluster, name), context.clock.now_ms()
         known = incidents(past, [view]) if view else []
         told = folded(known, now)
+        drawn = trends.group(cluster, name, span.at(now), past, known)
         return render(
             template,
             status_code=status_of(view or membership, ready=ready),
@@ -135,7 +137,8 @@ def router(context: ApiContext) -> APIRouter:
             else [],
             catch_up_ms=view.catch_up_ms if view else None,
             history=past[:HISTORY_SHOWN],
-            trends=trends.group(cluster, name, span.at(now), past, known),
+            trends=drawn,
+            first_points=first_points(view.event) if view and not drawn.is_known else None,
             broken=[each for each in known if each.is_breach],
             group_incidents=told[:GROUP_INCIDENTS_SHOWN],
             incidents_omitted=len(told[GROUP_INCIDENTS_SHOWN:]),
