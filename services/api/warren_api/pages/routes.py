@@ -23,6 +23,7 @@ from warren_api.pages.environment import environment
 from warren_api.pages.first_points import first_points
 from warren_api.pages.flapping import folded
 from warren_api.pages.found import RETRY_SECONDS, status_of
+from warren_api.pages.incident_list import IncidentListView, incident_list
 from warren_api.pages.list_view import Order, PageNumber, Words
 from warren_api.pages.member_rows import member_rows
 from warren_api.pages.overview import Sort, View, last_changes, overview
@@ -38,7 +39,6 @@ READERS_SHOWN = 200
 MEMBERS_SHOWN = 200
 HISTORY_SHOWN = 20
 GROUP_INCIDENTS_SHOWN = 20
-INCIDENTS_SHOWN = 200
 
 StatusFilter = Literal["", "bad", "losing", "ERR", "WARN", "UNKNOWN", "OK"]
 
@@ -61,7 +61,12 @@ def _topic_list_view(
     return TopicListView(q, sort=sort, order=order, page=page)
 
 
+def _incident_list_view(q: Words = "", page: PageNumber = 1) -> IncidentListView:
+    return IncidentListView(q, page=page)
+
+
 Viewed = Annotated[View, Depends(_view)]
+IncidentsViewed = Annotated[IncidentListView, Depends(_incident_list_view)]
 TopicsViewed = Annotated[TopicListView, Depends(_topic_list_view)]
 
 
@@ -172,26 +177,27 @@ def router(context: ApiContext) -> APIRouter:
         ready = context.feed_state().ready
         return render(template, view=view, shown=shown, problems=problems, ready=ready)
 
-    def all_incidents(template: str) -> Response:
+    def all_incidents(template: str, view: IncidentListView) -> Response:
         ready = context.feed_state().ready
         known = incidents(context.model.history.changes(), context.model.groups())
-        known.sort(key=lambda each: not each.is_open)
+        shown, still_open, problems = incident_list(known, view)
         return render(
             template,
             status_code=status_of(ready, ready=ready),
-            incidents=known[:INCIDENTS_SHOWN],
-            omitted=len(known[INCIDENTS_SHOWN:]),
-            open=sum(each.is_open for each in known),
+            view=view,
+            shown=shown,
+            open=still_open,
+            problems=problems,
             cause_of=newest_cause,
         )
 
     @routes.get("/incidents")
-    def incidents_page() -> Response:
-        return all_incidents("incidents.html")
+    def incidents_page(view: IncidentsViewed) -> Response:
+        return all_incidents("incidents.html", view)
 
     @routes.get("/fragments/incidents")
-    def incidents_fragment() -> Response:
-        return all_incidents("incidents_fragment.html")
+    def incidents_fragment(view: IncidentsViewed) -> Response:
+        return all_incidents("incidents_fragment.html", view)
 
     @routes.get("/topics")
     def topics_page(view: TopicsViewed) -> Response:

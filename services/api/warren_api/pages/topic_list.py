@@ -55,9 +55,10 @@ def _finds(term: Term, view: TopicView) -> bool:
     if term.key == "is":
         found = not view.groups
     elif term.key == "cluster":
-        found = term.value in view.cluster.casefold()
+        found = any(part in view.cluster.casefold() for part in term.value.split(","))
     elif term.key == "group":
-        found = any(term.value in group.casefold() for group in view.groups)
+        groups, parts = [group.casefold() for group in view.groups], term.value.split(",")
+        found = any(part in group for group in groups for part in parts)
     else:
         found = term.value in f"{view.cluster}/{view.topic}".casefold()
     return found != term.is_excluded
