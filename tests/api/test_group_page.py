@@ -103,7 +103,7 @@ def test_members_the_one_to_look_at_first(explained: Api) -> None:
     stuck, idle = [cells(row) for row in soup.select(".members tbody tr")]
     assert (stuck["Status"], stuck["Client"], stuck["Partitions"]) == ("STOP", "billing-1", "1")
     assert (stuck["Host"], stuck["Lag"]) == ("/10.0.0.2", "12,345")
-    assert (idle["Status"], idle["Client"], idle["Partitions"]) == (NONE, "billing-2", "0")
+    assert (idle["Status"], idle["Client"], idle["Partitions"]) == ("idle", "billing-2", "0")
     owners = {
         cells(row)["Partition"]: cells(row)["Owner"] for row in soup.select(".partitions tbody tr")
     }

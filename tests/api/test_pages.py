@@ -8,6 +8,7 @@ import pytest
 from api.read_pages import NONE, STOPPED, cells, fill, page, row_of, text
 from api.served_api import NOW, Api, late, paced, topic
 from warren.contracts import Acknowledgement, ClusterEvent
+from warren.settings import ApiSettings, SavedFilter
 from warren_api.model.feed_state import FeedState
 from warren_api.pages.overview import GROUPS_SHOWN
 from warren_api.pages.routes import STATIC
@@ -380,3 +381,20 @@ def test_an_age_of_more_than_ten_minutes_has_no_seconds(filled: Api) -> None:
     """So what is long ago reads the same for a minute."""
     filled.put("billing", status="ERR", incident={"id": "x", "opened_at": NOW - 2_472_000})
     assert cells(row_of(filled, "billing"))["Since"] == "41 m 06:18 UTC"
+
+
+def test_saved_filters_are_links() -> None:
+    saved = [
+        SavedFilter(name="<payments>", q='owner:"the payments team" status:bad'),
+        SavedFilter(name="late", q="late:>5m"),
+    ]
+    api = Api(api=ApiSettings(filters=saved))
+    api.put("billing")
+    first, second = page(api, "/?sort=lag").select(".saved a")
+    assert text(first) == "<payments>"
+    assert not first.has_attr("aria-current")
+    assert second["href"] == "/?q=late%3A%3E5m&sort=lag"
+    there = page(api, str(first["href"]))
+    assert there.select("#q")[0]["value"] == saved[0].q
+    assert [text(a) for a in there.select(".saved [aria-current]")] == ["<payments>"]
+    assert not page(Api(), "/").select(".saved")

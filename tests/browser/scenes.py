@@ -6,7 +6,13 @@ from typing import Any
 
 from api.served_api import NOW, Api, late, topic
 from warren.contracts import MINUTE_MS, ClusterEvent, NotificationEvent
-from warren.settings import ClusterSettings, ObjectiveSettings, Settings
+from warren.settings import (
+    ApiSettings,
+    ClusterSettings,
+    ObjectiveSettings,
+    SavedFilter,
+    Settings,
+)
 from warren_api.model.feed_state import FeedState
 
 HOUR = 60 * MINUTE_MS
@@ -31,7 +37,9 @@ def everything() -> Api:
     """Groups of every status, on a cluster that is well and one that is away."""
     objective = ObjectiveSettings(name="all", groups=["^s"], max_freshness=60, owner="payments")
     clusters = {name: ClusterSettings(bootstrap="broker:9092") for name in ("demo", "staging")}
-    api = Api(settings=Settings(clusters=clusters, objectives=[objective]))
+    saved = SavedFilter(name="payments", q="owner:payments status:bad")
+    settings = Settings(clusters=clusters, objectives=[objective], api=ApiSettings(filters=[saved]))
+    api = Api(settings=settings)
     _cluster(api, "demo", "ok", NOW - HOUR)
     _cluster(api, "staging", "unreachable", NOW - HOUR)
     for group, status in BAD.items():

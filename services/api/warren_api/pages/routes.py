@@ -115,6 +115,7 @@ def router(context: ApiContext) -> APIRouter:
             last=last_changes(context.model.history.changes(), about.now),
             clusters=[context.model.cluster(name, about.now) for name in context.clusters],
             no_groups=no_groups(),
+            filters=context.settings.api.filters,
             not_judged=[m for m in not_judged if search.finds_name(m.cluster, m.group)],
             ready=context.feed_state().ready,
         )
