@@ -49,7 +49,10 @@ def everything() -> Api:
     api.measure("losing", late(41 * MINUTE_MS, lost_records=4_914))
     for group in ("fine", "finer"):
         api.put(group)
-        api.describe(group)
+        owns = {"member_id": "m-1", "client_id": "app-1", "host": "/10.0.0.1"}
+        idle = {**owns, "member_id": "m-2", "client_id": "app-2"}
+        members = [{**owns, "assignment": {"orders": [0, 1]}}, idle]
+        api.describe(group, members=members, idle_members=1)
         api.measure(group, late(300))
         _past(api, group, {"OK": MINUTE_MS}, 0)
     api.put("lost-sight-of", cluster="staging", evaluated_at=NOW - HOUR)
