@@ -88,4 +88,6 @@ def test_none_yet() -> None:
     api = Api()
     assert "No topic has been seen yet" in text(page(api, "/topics"))
     api.feed = FeedState(ready=False, problem=None)
-    assert "Reading" in text(page(api, "/topics"))
+    assert "Reading" in text(page(api, "/topics", 503))
+    api.put("billing")
+    assert names(api) == ["orders"], "what is known already is shown"

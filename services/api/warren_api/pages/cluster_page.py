@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from http import HTTPStatus
 
 from fastapi import APIRouter, Response
 
@@ -11,6 +10,7 @@ from warren_api.context import ApiContext
 from warren_api.group_row import Asked, GroupRow
 from warren_api.http.raw_path import Segment
 from warren_api.model.verdict import rank
+from warren_api.pages.found import status_of
 from warren_api.pages.span import SpanAsked, SpanQuery
 from warren_api.pages.totals import no_groups
 from warren_api.pages.trends import Trends
@@ -26,6 +26,7 @@ def add_routes(
     trends: Trends,
 ) -> None:
     def show(template: str, name: str, span: SpanQuery) -> Response:
+        ready = context.feed_state().ready
         now, about = context.clock.now_ms(), asked()
         rows = [about.row(view) for view in context.model.views_of(name)]
         totals = no_groups()
@@ -36,7 +37,7 @@ def add_routes(
         return render(
             template,
             name,
-            HTTPStatus.OK if is_known else HTTPStatus.NOT_FOUND,
+            status_of(is_known, ready=ready),
             is_known=is_known,
             state=context.model.cluster(name, now),
             totals=totals,
@@ -47,7 +48,7 @@ def add_routes(
             rows=bad[:GROUPS_SHOWN],
             bad=len(bad),
             trends=trends.cluster(name, span.at(now)),
-            ready=context.feed_state().ready,
+            ready=ready,
         )
 
     @routes.get("/clusters/{cluster}")

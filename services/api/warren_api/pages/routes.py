@@ -174,9 +174,11 @@ def router(context: ApiContext) -> APIRouter:
         )
 
     def topics(template: str, view: TopicListView) -> Response:
-        shown, problems = topic_list(context.model.topics.topics(), view)
         ready = context.feed_state().ready
-        return render(template, view=view, shown=shown, problems=problems, ready=ready)
+        known = context.model.topics.topics()
+        shown, problems = topic_list(known, view)
+        status_code = status_of(ready or known, ready=ready)
+        return render(template, status_code=status_code, view=view, shown=shown, problems=problems)
 
     def all_incidents(template: str, view: IncidentListView) -> Response:
         ready = context.feed_state().ready
