@@ -8,6 +8,7 @@ from api.served_api import NOW, Api, topic
 from warren.contracts import MINUTE_MS
 from warren_api.pages.charts import Line, chart, count_of, rates, status_strip, worst_statuses
 from warren_api.pages.drawn import Drawn
+from warren_api.pages.span import shown
 from warren_api.pages.trends import Trends
 
 THIS = NOW - NOW % MINUTE_MS
@@ -60,9 +61,9 @@ def test_a_groups_last_hour(told: Api) -> None:
     assert not soup.select("[style], script:not([src])")
 
 
-def test_without_a_past_there_are_no_charts(api: Api) -> None:
+def test_without_a_past_there_are_no_charts_of_it(api: Api) -> None:
     api.put("billing")
-    assert not page(api, "/groups/demo/billing").select(".charts")
+    assert not page(api, "/groups/demo/billing").select(".spans, .strip")
 
 
 def test_every_row_has_a_sparkline(told: Api) -> None:
@@ -80,22 +81,26 @@ def test_a_chart_is_drawn_once_until_the_past_is_another(told: Api) -> None:
         changes = told.model.history.of_group("demo", "billing")
         return [
             trends.spark("demo", "billing", now),
-            trends.group("demo", "billing", now, changes).lateness,
-            trends.topic("demo", "orders", now).lag,
+            trends.group("demo", "billing", shown(now), changes).lateness,
+            trends.topic("demo", "orders", shown(now)).lag,
         ]
 
-    def shared(some: list[object], others: list[object]) -> list[bool]:
+    def same(some: list[object], others: list[object]) -> list[bool]:
         return [one is other for one, other in zip(some, others, strict=True)]
 
     before = drawn()
-    assert shared(drawn(THIS + 59_999), before) == [True] * 3
+    assert same(drawn(THIS + 59_999), before) == [True] * 3
     told.remember("billing", THIS - MINUTE_MS, late_ms=70_000)
     after = drawn()
-    assert shared(after, before) == [False] * 3, "what is told late of a minute is shown"
-    assert shared(drawn(THIS + MINUTE_MS), after) == [False] * 3
-    group = trends.group("demo", "billing", NOW, told.model.history.of_group("demo", "billing"))
+    assert same(after, before) == [False] * 3, "what is told late of a minute is shown"
+    assert same(drawn(THIS + MINUTE_MS), after) == [False] * 3
+    group = trends.group(
+        "demo", "billing", shown(NOW), told.model.history.of_group("demo", "billing")
+    )
     told.change("billing", "ERR", THIS - 15 * MINUTE_MS)
-    again = trends.group("demo", "billing", NOW, told.model.history.of_group("demo", "billing"))
+    again = trends.group(
+        "demo", "billing", shown(NOW), told.model.history.of_group("demo", "billing")
+    )
     assert again is not group, "a mark for what happened"
 
 

@@ -10,11 +10,13 @@ from warren_api.model.feed_state import FeedState
 
 INCIDENT, GROUP, TOPIC = "/incidents/i-1", "/groups/demo/billing", "/topics/demo/orders"
 SILENCE, INCIDENTS = "/silences/s-1", "/incidents"
-FRAGMENTS = [f"/fragments{path}" for path in (GROUP, TOPIC, INCIDENTS)]
+CLUSTER, TOPICS = "/clusters/gone", "/topics"
+FRAGMENTS = [f"/fragments{path}" for path in (GROUP, TOPIC, INCIDENTS, CLUSTER, TOPICS)]
+PAGES = [INCIDENT, GROUP, TOPIC, SILENCE, INCIDENTS, CLUSTER, TOPICS]
 STARTING = FeedState(ready=False, problem=None)
 
 
-@pytest.mark.parametrize("path", [INCIDENT, GROUP, TOPIC, SILENCE, INCIDENTS, *FRAGMENTS])
+@pytest.mark.parametrize("path", [*PAGES, *FRAGMENTS])
 def test_what_may_yet_be_read_is_not_said_to_be_unknown(api: Api, path: str) -> None:
     api.feed = STARTING
     answer = api.get(path)
@@ -27,7 +29,7 @@ def test_what_may_yet_be_read_is_not_said_to_be_unknown(api: Api, path: str) -> 
         assert wrong not in said
 
 
-@pytest.mark.parametrize("path", [INCIDENT, GROUP, TOPIC, SILENCE, INCIDENTS])
+@pytest.mark.parametrize("path", PAGES)
 def test_it_shows_itself_once_it_is_read(api: Api, path: str) -> None:
     """By the script, or, without one, by the browser."""
     api.feed = STARTING
@@ -43,7 +45,7 @@ def test_what_is_known_already_is_shown(api: Api) -> None:
     assert "billing" in text(page(api, INCIDENT))
 
 
-@pytest.mark.parametrize("path", [INCIDENT, GROUP, TOPIC, SILENCE])
+@pytest.mark.parametrize("path", [INCIDENT, GROUP, TOPIC, SILENCE, CLUSTER])
 def test_what_was_read_and_is_not_there_is_unknown(api: Api, path: str) -> None:
     assert "retry-after" not in api.get(path).headers
     soup = page(api, path, 404)

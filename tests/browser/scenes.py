@@ -6,7 +6,13 @@ from typing import Any
 
 from api.served_api import NOW, Api, late, topic
 from warren.contracts import MINUTE_MS, ClusterEvent, NotificationEvent
-from warren.settings import ClusterSettings, ObjectiveSettings, Settings
+from warren.settings import (
+    ApiSettings,
+    ClusterSettings,
+    ObjectiveSettings,
+    SavedFilter,
+    Settings,
+)
 from warren_api.model.feed_state import FeedState
 
 HOUR = 60 * MINUTE_MS
@@ -31,7 +37,9 @@ def everything() -> Api:
     """Groups of every status, on a cluster that is well and one that is away."""
     objective = ObjectiveSettings(name="all", groups=["^s"], max_freshness=60, owner="payments")
     clusters = {name: ClusterSettings(bootstrap="broker:9092") for name in ("demo", "staging")}
-    api = Api(settings=Settings(clusters=clusters, objectives=[objective]))
+    saved = SavedFilter(name="payments", q="owner:payments status:bad")
+    settings = Settings(clusters=clusters, objectives=[objective], api=ApiSettings(filters=[saved]))
+    api = Api(settings=settings)
     _cluster(api, "demo", "ok", NOW - HOUR)
     _cluster(api, "staging", "unreachable", NOW - HOUR)
     for group, status in BAD.items():
@@ -41,7 +49,10 @@ def everything() -> Api:
     api.measure("losing", late(41 * MINUTE_MS, lost_records=4_914))
     for group in ("fine", "finer"):
         api.put(group)
-        api.describe(group)
+        owns = {"member_id": "m-1", "client_id": "app-1", "host": "/10.0.0.1"}
+        idle = {**owns, "member_id": "m-2", "client_id": "app-2"}
+        members = [{**owns, "assignment": {"orders": [0, 1]}}, idle]
+        api.describe(group, members=members, idle_members=1)
         api.measure(group, late(300))
         _past(api, group, {"OK": MINUTE_MS}, 0)
     api.put("lost-sight-of", cluster="staging", evaluated_at=NOW - HOUR)
@@ -61,6 +72,17 @@ def thousand() -> Api:
         incident = {"id": f"i{number}", "opened_at": OPENED} if bad else None
         status = "ERR" if bad else "OK"
         api.put(f"group-{number:04}", status=status, total_lag=number, incident=incident)
+    return api
+
+
+def wide() -> Api:
+    """A group of 1,000 partitions, some of each status."""
+    api = Api()
+    rows = [{"status": list(BAD.values())[n % len(BAD)], "lag": n} for n in range(60)]
+    rows += [{}] * 940
+    topics = {"orders": topic(*rows[::2]), "payments": topic(*rows[1::2])}
+    incident = {"id": "i", "opened_at": OPENED}
+    api.put("wide", status="ERR", incident=incident, topics=topics, total_lag=1_770)
     return api
 
 

@@ -72,6 +72,17 @@ def test_from_the_list_to_the_group_and_back_by_keyboard(site: Site, page: Page)
         expect(page.locator("tbody tr")).to_have_count(2)
 
 
+def test_a_cell_leads_to_its_row_also_to_a_folded_one(site: Site, page: Page) -> None:
+    site.api.put("billing", topics={"orders": topic({}, STOPPED)})
+    with site.serving():
+        page.goto(f"{site.url}/groups/demo/billing")
+        row = page.locator("[id=partition-orders-0]")
+        expect(row).to_be_hidden()
+        page.get_by_title("orders/0: OK, lag 0").click()
+        expect(row).to_be_visible()
+        expect(row).to_be_in_viewport()
+
+
 def test_typing_filters_at_once_and_survives_refreshes(site: Site, page: Page) -> None:
     for name in ("billing", "mailer", "archive"):
         site.api.put(name)

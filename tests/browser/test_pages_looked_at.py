@@ -13,7 +13,7 @@ from typing import Literal
 import pytest
 from api.served_api import served
 from axe_playwright_python.sync_playwright import Axe
-from browser.scenes import everything, starting, thousand
+from browser.scenes import everything, starting, thousand, wide
 from playwright.sync_api import Page
 
 pytestmark = pytest.mark.integration
@@ -25,8 +25,11 @@ LOOKS: tuple[tuple[str, int, Scheme], ...] = (
     ("phone", 390, "light"),
     ("dark", 1400, "dark"),
 )
-IN_ALL_LOOKS = ("overview", "group-stop", "group-unknown", "topic", "incident", "incidents")
-SCENES = {"": everything, "starting": starting, "thousand": thousand}
+IN_ALL_LOOKS = (
+    *("overview", "group-stop", "group-unknown", "topic", "incident", "incidents", "wide"),
+    *("topics", "cluster", "cluster-away"),
+)
+SCENES = {"": everything, "starting": starting, "thousand": thousand, "wide": wide}
 PAGES = {
     "overview": "/",
     "overview-sorted": "/?sort=lag&q=status:err",
@@ -41,8 +44,13 @@ PAGES = {
     "group-unknown": "/groups/staging/lost-sight-of",
     "group-not-judged": "/groups/demo/thumbnails",
     "group-not-there": "/groups/demo/nobody",
+    "group-30-days": "/groups/demo/stopped?span=30d",
     "silence": "/groups/demo/stopped/silence",
     "topic": "/topics/demo/orders",
+    "topics": "/topics",
+    "cluster": "/clusters/demo",
+    "cluster-away": "/clusters/staging",
+    "cluster-not-there": "/clusters/nowhere",
     "incidents": "/incidents",
     "incident": "/incidents/incident-stopped",
     "not-found": "/nothing",
@@ -50,6 +58,7 @@ PAGES = {
     "starting-group": "/groups/demo/stopped",
     "starting-incident": "/incidents/incident-stopped",
     "thousand": "/",
+    "wide": "/groups/demo/wide",
 }
 
 

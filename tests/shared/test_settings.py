@@ -275,3 +275,20 @@ def test_properties_are_written_as_librdkafka_wants_them() -> None:
         "enable.ssl.certificate.verification": "false",
         "socket.timeout.ms": "500",
     }
+
+
+def test_saved_filters_have_a_name_each_and_something_to_look_for(tmp_path: Path) -> None:
+    entry = '[[api.filters]]\nname = "{}"\nq = "{}"\n'
+    file = write(
+        tmp_path, entry.format("payments", "owner:payments") + entry.format("late", "late:>5m")
+    )
+    filters = [(each.name, each.q) for each in load_settings(file).api.filters]
+    assert filters == [("payments", "owner:payments"), ("late", "late:>5m")]
+    for text, problem in (
+        (entry.format("a", "b") * 2, "two filters have the same name"),
+        (entry.format("", "b"), "at least 1 character"),
+        (entry.format("a", ""), "at least 1 character"),
+        (entry.format("a", "b" * 301), "at most 300 characters"),
+    ):
+        with pytest.raises(SettingsError, match=problem):
+            load_settings(write(tmp_path, text))

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable
 
 from warren_api.group_row import GroupRow
 from warren_api.model.group import GroupView
+from warren_api.search_terms import Term, terms
 
 Matches = Callable[[GroupRow], bool]
-_TERM = re.compile(r'(?P<no>-?)(?:(?P<key>[a-z]+):)?(?:"(?P<quoted>[^"]*)"?|(?P<plain>\S+))', re.I)
 _COMPARED = re.compile(r"(?P<how>>=|<=|>|<|=)?(?P<value>.+)")
 _TIME = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d|w)")
 _COUNT = re.compile(r"(\d+(?:\.\d+)?)([km]?)")
@@ -36,44 +36,31 @@ class Search:
     def __init__(self, text: str = "") -> None:
         self.text = text
         self.problems: list[str] = []
-        self._terms: list[Matches] = []
-        for term in _TERM.finditer(text):
+        self._terms = terms(text, _KEYS)
+        self._matches: list[Matches] = []
+        for term in self._terms:
             try:
-                self._terms.append(_matches(term))
+                self._matches.append(_matches(term))
             except ValueError as error:
                 self.problems.append(str(error))
 
     def finds(self, row: GroupRow) -> bool:
-        return not self.problems and all(matches(row) for matches in self._terms)
+        return not self.problems and all(matches(row) for matches in self._matches)
 
     def finds_name(self, cluster: str, group: str) -> bool:
         """Whether words alone were asked for, and the name has them all: of a group without a
         verdict nothing else is known.
         """
-        plain = list(_TERM.finditer(self.text))
         name = f"{cluster}/{group}".casefold()
-        return not any(_key(term) or term["no"] for term in plain) and all(
-            _value(term) in name for term in plain
+        return not any(term.key or term.is_excluded for term in self._terms) and all(
+            term.value in name for term in self._terms
         )
 
 
-def _key(term: re.Match[str]) -> str:
-    """Empty for words: names may have colons, too."""
-    key = (term["key"] or "").lower()
-    return key if key in _KEYS else ""
-
-
-def _value(term: re.Match[str]) -> str:
-    value: str = term["plain"] if term["quoted"] is None else term["quoted"]
-    lost = f"{term['key']}:" if term["key"] and not _key(term) else ""
-    return (lost + value).casefold()
-
-
-def _matches(term: re.Match[str]) -> Matches:
+def _matches(term: Term) -> Matches:
     """Raises ValueError that says what would be understood."""
-    key, value = _key(term), _value(term)
-    found = _KEYS[key](value) if key else _word(value)
-    if term["no"]:
+    found = _KEYS[term.key](term.value) if term.key else _word(term.value)
+    if term.is_excluded:
         return lambda row: not found(row)
     return found
 

@@ -13,7 +13,7 @@ from pydantic import Field, field_validator
 from warren.contracts.group_key import CLUSTER_NAME
 from warren.contracts.notification_test import TEST_CLUSTER
 from warren.section import Section
-from warren.settings.api import ApiSettings, ApiToken
+from warren.settings.api import ApiSettings, ApiToken, SavedFilter
 from warren.settings.archiver import ArchiverSettings
 from warren.settings.clusters import ClusterSettings
 from warren.settings.collector import CollectorSettings
@@ -103,6 +103,7 @@ __all__ = [
     "PolicyName",
     "ProbeSettings",
     "RedisSettings",
+    "SavedFilter",
     "Settings",
     "StandstillSettings",
 ]

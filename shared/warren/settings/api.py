@@ -27,6 +27,17 @@ class ApiToken(Section):
     )
 
 
+class SavedFilter(Section):
+    """A search of groups that the overview links."""
+
+    name: Annotated[str, StringConstraints(min_length=1, max_length=60)] = Field(
+        description="What the link says"
+    )
+    q: Annotated[str, StringConstraints(min_length=1, max_length=300)] = Field(
+        description="What is searched for, as the search field takes it: `owner:payments late:>5m`"
+    )
+
+
 class ApiSettings(Section):
     """The HTTP server."""
 
@@ -92,6 +103,9 @@ class ApiSettings(Section):
         description="Above so many partitions of groups /metrics leaves out what metrics_detail "
         "and metrics_origins do not ask for, until there are half as many",
     )
+    filters: list[SavedFilter] = Field(
+        default_factory=list, description="Searches of groups that the overview links"
+    )
     reports_dir: str = Field(
         default="",
         description="Directory of the reports that pages link; empty for none. `warren up` writes "
@@ -116,6 +130,13 @@ class ApiSettings(Section):
         if len({token.name for token in tokens}) < len(tokens):
             raise ValueError("two tokens have the same name")
         return tokens
+
+    @field_validator("filters")
+    @classmethod
+    def _filter_names(cls, filters: list[SavedFilter]) -> list[SavedFilter]:
+        if len({each.name for each in filters}) < len(filters):
+            raise ValueError("two filters have the same name")
+        return filters
 
     @model_validator(mode="after")
     def _both_or_none(self) -> Self:

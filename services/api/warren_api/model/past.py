@@ -88,6 +88,10 @@ class Past:
         """Likewise."""
         return _revision(self._topics.get((cluster, topic)))
 
+    def revision_of_cluster(self, cluster: str) -> tuple[int, int]:
+        """Likewise."""
+        return _revision(self._clusters.get(cluster))
+
     def topic(self, cluster: str, topic: str, start: int, end: int, step: int) -> Columns:
         return _columns(self._topics.get((cluster, topic)), TOPIC, start, end, step)
 

@@ -61,6 +61,11 @@ class TopicView:
         return sum(rates) if rates else None
 
     @property
+    def max_lag(self) -> int | None:
+        """Of the group that is furthest behind on it, records."""
+        return max((g.lag for g in self.groups.values() if g.lag is not None), default=None)
+
+    @property
     def partition_count(self) -> int:
         numbers = {p for group in self.groups.values() for p in group.columns.partition}
         return len(numbers.union(range(len(self.listed.log_ends) if self.listed else 0)))

@@ -13,6 +13,7 @@ from markupsafe import Markup, escape
 from warren.words import duration, grouped
 
 Value = float | int | None
+Said = Callable[[float], str]
 WIDTH, HEIGHT = 600, 150
 TOP, BOTTOM = 8, 130  # of the plot
 STRIP_HEIGHT = 6
@@ -34,19 +35,30 @@ class Mark(NamedTuple):
     label: str
 
 
+class Shade(NamedTuple):
+    """Something that lasted from one share of the chart's width to another; `colour`: its class."""
+
+    start: float
+    end: float
+    colour: str
+    label: str
+
+
 def chart(
     name: str,
     lines: Sequence[Line],
-    said: Callable[[float], str],
+    said: Said,
     marks: Sequence[Mark] = (),
     at: Sequence[str] = (),
     least: float = 0,
+    shades: Sequence[Shade] = (),
 ) -> Markup:
     """Lines over one scale from 0 to `least` or more, with hovers of what they are `at` each step;
     `said` puts a value into words.
     """
     most = max(_most(lines), least)
     inside = [
+        *(_shade(shade) for shade in shades),
         *(_mark(mark) for mark in marks),
         *(part for line in lines for part in _paths(line, most or 1)),
         *_hovers(lines, said, at),
@@ -145,6 +157,14 @@ def _strip(strip: Sequence[str], top: float, height: float = STRIP_HEIGHT) -> It
         begin = number
 
 
+def _shade(shade: Shade) -> Markup:
+    start, end = max(shade.start, 0), min(shade.end, 1)
+    return Markup(
+        '<rect class="incident {}" x="{:.1f}" y="0" width="{:.1f}" height="{}">'
+        "<title>{}</title></rect>"
+    ).format(shade.colour, start * WIDTH, (end - start) * WIDTH, BOTTOM, shade.label)
+
+
 def _mark(mark: Mark) -> Markup:
     x = f"{mark.at * WIDTH:.1f}"
     return Markup(
@@ -152,9 +172,7 @@ def _mark(mark: Mark) -> Markup:
     ).format(x, BOTTOM, mark.label)
 
 
-def _hovers(
-    lines: Sequence[Line], said: Callable[[float], str], at: Sequence[str]
-) -> Iterator[Markup]:
+def _hovers(lines: Sequence[Line], said: Said, at: Sequence[str]) -> Iterator[Markup]:
     """Columns that nobody sees, which say what is there."""
     width = WIDTH / max(len(at), 1)
     for number, moment in enumerate(at):
@@ -170,7 +188,7 @@ def _hovers(
             ).format(number * width, width, BOTTOM, moment, escape(", ".join(told)))
 
 
-def _summary(values: Sequence[Value], said: Callable[[float], str]) -> str:
+def _summary(values: Sequence[Value], said: Said) -> str:
     known = [value for value in values if value is not None]
     if not known:
         return "unknown"

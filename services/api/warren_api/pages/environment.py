@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 from datetime import UTC, datetime
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -14,6 +14,8 @@ from warren.report_files import group_anchor
 from warren.words import duration, grouped, rate, visible
 
 from warren_api.http.callers import who_reads
+from warren_api.pages.cells import row_id
+from warren_api.pages.flapping import Flapping
 
 # What a status means to somebody who is woken up by it.
 MEANINGS = {
@@ -71,7 +73,9 @@ def environment() -> Environment:
         "utc": _utc,
         "age": _age,
         "clock": _clock,
+        "query": urlencode,
         "rate": rate,
+        "row_id": row_id,
         "visible": visible,
         "name": _name,
     }
@@ -82,6 +86,7 @@ def environment() -> Environment:
         "who_reads": who_reads,
         "describe": lambda kind, *names: command("describe", kind, "/".join(names)),
     }
+    templates.tests["flapping"] = lambda one: isinstance(one, Flapping)
     templates.tests["loss_unknown"] = lambda reason: reason in LOSS_UNKNOWN
     return templates
 

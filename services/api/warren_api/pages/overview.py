@@ -3,52 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
-from urllib.parse import urlencode
 
 from warren_api.group_row import Asked, GroupRow
 from warren_api.model.group import GroupView
 from warren_api.model.status_history import RecordedChange
 from warren_api.model.verdict import rank
+from warren_api.pages.list_view import ListView, paged
+from warren_api.pages.totals import Totals, no_groups, together
 from warren_api.search import Search
 
 GROUPS_SHOWN = 50  # on one page
 HOUR_MS = 3_600_000
 
 Sort = Literal["worst", "group", "lag", "late", "loss", "since"]
-Order = Literal["", "asc", "desc"]
 # What is looked for first: the largest lag, but the nearest loss and what has just begun.
-_FALLING: frozenset[Sort] = frozenset({"lag", "late", "since"})
+_FALLING = frozenset({"lag", "late", "since"})
 
 
-class View(NamedTuple):
-    """What is asked for, as the URL has it."""
+@dataclass(frozen=True)
+class View(ListView):
+    """Which groups are asked for."""
 
-    q: str = ""
+    falling = _FALLING
+    one_way = frozenset({"worst"})
+
     sort: Sort = "worst"
-    order: Order = ""
-    page: int = 1
-
-    @property
-    def is_falling(self) -> bool:
-        return self.order == "desc" if self.order else self.sort in _FALLING
-
-    def page_url(self, page: int) -> str:
-        return self._url(self._replace(page=page))
-
-    def sorted_url(self, sort: Sort) -> str:
-        """By another column, or by the same one the other way round."""
-        order: Order = "asc" if self.is_falling else "desc"
-        return self._url(View(self.q, sort, order if sort == self.sort != "worst" else ""))
-
-    def found_url(self, q: str) -> str:
-        return self._url(View(q, self.sort, self.order))
-
-    @staticmethod
-    def _url(view: View) -> str:
-        default = View()._asdict()
-        asked = {name: value for name, value in view._asdict().items() if value != default[name]}
-        return f"/?{urlencode(asked)}" if asked else "/"
 
 
 class Overview(NamedTuple):
@@ -61,7 +42,8 @@ class Overview(NamedTuple):
     matching: int
     page: int
     pages: int
-    totals: dict[str, int]
+    by_cluster: dict[str, Totals]
+    totals: Totals
     urgent: int
     looked_after: int
     losing: int
@@ -82,27 +64,28 @@ class LastChanges(NamedTuple):
 
 def overview(views: Sequence[GroupView], asked: Asked, search: Search, view: View) -> Overview:
     """`views`: worst first, as long as all are known."""
-    totals = {"ERR": 0, "WARN": 0, "UNKNOWN": 0, "OK": 0}
+    by_cluster: dict[str, Totals] = {}
     urgent, are_known = [], True
     for each in views:
         verdict = asked.verdicts(each)
-        totals[verdict.status] = totals.get(verdict.status, 0) + 1
+        if (counts := by_cluster.get(each.cluster)) is None:
+            counts = by_cluster[each.cluster] = no_groups()
+        counts[verdict.status] = counts.get(verdict.status, 0) + 1
         if not verdict.is_known:
             are_known = False
         elif each.needs_somebody:
             urgent.append(GroupRow(each, verdict, asked))
     matching = _matching(views, asked, search, view, are_known=are_known)
-    pages = max(1, -(-len(matching) // GROUPS_SHOWN))
-    page = min(view.page, pages)
-    first = (page - 1) * GROUPS_SHOWN
+    shown = paged(matching, view.page, GROUPS_SHOWN)
     endangered = [row for row in urgent if row.view.is_losing and not row.view.lost_records]
     return Overview(
-        rows=[asked.row(each) for each in matching[first : first + GROUPS_SHOWN]],
-        first=first,
-        matching=len(matching),
-        page=page,
-        pages=pages,
-        totals=totals,
+        rows=[asked.row(each) for each in shown.rows],
+        first=shown.first,
+        matching=shown.matching,
+        page=shown.page,
+        pages=shown.pages,
+        by_cluster=by_cluster,
+        totals=together(by_cluster.values()),
         urgent=sum(not row.is_looked_after for row in urgent),
         looked_after=sum(row.is_looked_after for row in urgent),
         losing=sum(row.view.lost_records > 0 for row in urgent),

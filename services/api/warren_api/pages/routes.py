@@ -10,32 +10,37 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import APIRouter, Depends, Response
 from fastapi.responses import HTMLResponse
 
 from warren_api.context import ApiContext
 from warren_api.group_row import Asked, owners
 from warren_api.http.raw_path import Segment
 from warren_api.model.incidents import incidents
-from warren_api.pages import asking, reports
+from warren_api.pages import asking, cluster_page, reports
+from warren_api.pages.cells import partitions_of
 from warren_api.pages.environment import environment
+from warren_api.pages.first_points import first_points
+from warren_api.pages.flapping import folded
 from warren_api.pages.found import RETRY_SECONDS, status_of
+from warren_api.pages.incident_list import IncidentListView, incident_list
+from warren_api.pages.list_view import Order, PageNumber, Words
 from warren_api.pages.member_rows import member_rows
-from warren_api.pages.overview import Order, Sort, View, last_changes, overview
+from warren_api.pages.overview import Sort, View, last_changes, overview
+from warren_api.pages.span import SpanAsked, SpanQuery
 from warren_api.pages.timeline import newest_cause
+from warren_api.pages.topic_list import TopicListView, TopicSort, topic_list
+from warren_api.pages.totals import no_groups
 from warren_api.pages.trends import Trends, rates_of
 from warren_api.search import Search
 
 STATIC = Path(__file__).parent / "static"
 READERS_SHOWN = 200
-PARTITIONS_SHOWN = 500
 MEMBERS_SHOWN = 200
 HISTORY_SHOWN = 20
-INCIDENTS_SHOWN = 200
+GROUP_INCIDENTS_SHOWN = 20
 
 StatusFilter = Literal["", "bad", "losing", "ERR", "WARN", "UNKNOWN", "OK"]
-Words = Annotated[str, Query(max_length=300)]
-PageNumber = Annotated[int, Query(ge=1, le=1_000_000)]
 
 
 def _view(
@@ -47,16 +52,28 @@ def _view(
 ) -> View:
     """`status`: links of before there was a search have it."""
     also = "is:losing" if status == "losing" else f"status:{status.lower()}"
-    return View(f"{q} {also}".strip() if status else q, sort, order, page)
+    return View(f"{q} {also}".strip() if status else q, sort=sort, order=order, page=page)
+
+
+def _topic_list_view(
+    q: Words = "", sort: TopicSort = "name", order: Order = "", page: PageNumber = 1
+) -> TopicListView:
+    return TopicListView(q, sort=sort, order=order, page=page)
+
+
+def _incident_list_view(q: Words = "", page: PageNumber = 1) -> IncidentListView:
+    return IncidentListView(q, page=page)
 
 
 Viewed = Annotated[View, Depends(_view)]
+IncidentsViewed = Annotated[IncidentListView, Depends(_incident_list_view)]
+TopicsViewed = Annotated[TopicListView, Depends(_topic_list_view)]
 
 
 def router(context: ApiContext) -> APIRouter:
     routes = APIRouter(include_in_schema=False)
     templates = environment()
-    trends = Trends(context.model.past)
+    trends = Trends(context.model.past, context.archive)
     owner_of = owners(context.settings.objectives)
 
     def render(
@@ -97,38 +114,48 @@ def router(context: ApiContext) -> APIRouter:
             rates_of=lambda row: rates_of(context.model.topics, row.view),
             last=last_changes(context.model.history.changes(), about.now),
             clusters=[context.model.cluster(name, about.now) for name in context.clusters],
+            no_groups=no_groups(),
+            filters=context.settings.api.filters,
             not_judged=[m for m in not_judged if search.finds_name(m.cluster, m.group)],
             ready=context.feed_state().ready,
         )
 
-    def group(template: str, cluster: str, name: str) -> Response:
+    def group(template: str, cluster: str, name: str, span: SpanQuery) -> Response:
         ready = context.feed_state().ready
         view = context.model.group(cluster, name)
         membership = view.membership if view else context.model.unjudged(cluster, name)
         notes = context.notes()
-        past = context.model.history.of_group(cluster, name)
-        rows = sorted(view.partitions, key=lambda row: row.badness, reverse=True) if view else []
+        past, now = context.model.history.of_group(cluster, name), context.clock.now_ms()
+        known = incidents(past, [view]) if view else []
+        told = folded(known, now)
+        drawn = trends.group(cluster, name, span.at(now), past, known)
         return render(
             template,
             status_code=status_of(view or membership, ready=ready),
             cluster=cluster,
             view=view,
             verdict=context.verdicts()(view) if view else None,
-            rows=rows[:PARTITIONS_SHOWN],
+            partitions=partitions_of(view) if view else None,
             group_doubts=context.group_doubts(view) if view else [],
             membership=membership,
-            members=member_rows(membership, rows)[:MEMBERS_SHOWN] if membership else [],
+            members=member_rows(membership, view.partitions if view else ())[:MEMBERS_SHOWN]
+            if membership
+            else [],
             catch_up_ms=view.catch_up_ms if view else None,
             history=past[:HISTORY_SHOWN],
-            trends=trends.group(cluster, name, context.clock.now_ms(), past),
-            broken=[each for each in incidents(past, [view]) if each.is_breach] if view else [],
+            trends=drawn,
+            first_points=first_points(view.event) if view and not drawn.is_known else None,
+            broken=[each for each in known if each.is_breach],
+            group_incidents=told[:GROUP_INCIDENTS_SHOWN],
+            incidents_omitted=len(told[GROUP_INCIDENTS_SHOWN:]),
+            cause_of=newest_cause,
             group=name,
             row=asked().row(view) if view else None,
             silence=notes.silences.of(cluster, name),
             acknowledgement=notes.acknowledgement_of(view) if view else None,
         )
 
-    def topic(template: str, cluster: str, name: str) -> Response:
+    def topic(template: str, cluster: str, name: str, span: SpanQuery) -> Response:
         ready = context.feed_state().ready
         view, verdicts = context.model.topics.topic(cluster, name), context.verdicts()
         readers = [context.model.group(cluster, group) for group in view.groups] if view else []
@@ -143,37 +170,53 @@ def router(context: ApiContext) -> APIRouter:
             omitted=len(judged[READERS_SHOWN:]),
             bad=sum(verdicts(reader).status in ("ERR", "WARN") for reader in judged),
             verdict_of=verdicts,
-            trends=trends.topic(cluster, name, context.clock.now_ms()),
+            trends=trends.topic(cluster, name, span.at(context.clock.now_ms())),
         )
 
-    def all_incidents(template: str) -> Response:
+    def topics(template: str, view: TopicListView) -> Response:
+        ready = context.feed_state().ready
+        known = context.model.topics.topics()
+        shown, problems = topic_list(known, view)
+        status_code = status_of(ready or known, ready=ready)
+        return render(template, status_code=status_code, view=view, shown=shown, problems=problems)
+
+    def all_incidents(template: str, view: IncidentListView) -> Response:
         ready = context.feed_state().ready
         known = incidents(context.model.history.changes(), context.model.groups())
-        known.sort(key=lambda each: not each.is_open)
+        shown, still_open, problems = incident_list(known, view)
         return render(
             template,
             status_code=status_of(ready, ready=ready),
-            incidents=known[:INCIDENTS_SHOWN],
-            omitted=len(known[INCIDENTS_SHOWN:]),
-            open=sum(each.is_open for each in known),
+            view=view,
+            shown=shown,
+            open=still_open,
+            problems=problems,
             cause_of=newest_cause,
         )
 
     @routes.get("/incidents")
-    def incidents_page() -> Response:
-        return all_incidents("incidents.html")
+    def incidents_page(view: IncidentsViewed) -> Response:
+        return all_incidents("incidents.html", view)
 
     @routes.get("/fragments/incidents")
-    def incidents_fragment() -> Response:
-        return all_incidents("incidents_fragment.html")
+    def incidents_fragment(view: IncidentsViewed) -> Response:
+        return all_incidents("incidents_fragment.html", view)
+
+    @routes.get("/topics")
+    def topics_page(view: TopicsViewed) -> Response:
+        return topics("topics.html", view)
+
+    @routes.get("/fragments/topics")
+    def topics_fragment(view: TopicsViewed) -> Response:
+        return topics("topics_fragment.html", view)
 
     @routes.get("/topics/{cluster}/{name}")
-    def topic_page(cluster: Segment, name: Segment) -> Response:
-        return topic("topic.html", cluster, name)
+    def topic_page(cluster: Segment, name: Segment, span: SpanAsked) -> Response:
+        return topic("topic.html", cluster, name, span)
 
     @routes.get("/fragments/topics/{cluster}/{name}")
-    def topic_fragment(cluster: Segment, name: Segment) -> Response:
-        return topic("topic_fragment.html", cluster, name)
+    def topic_fragment(cluster: Segment, name: Segment, span: SpanAsked) -> Response:
+        return topic("topic_fragment.html", cluster, name, span)
 
     @routes.get("/")
     def groups_page(view: Viewed) -> Response:
@@ -184,13 +227,14 @@ def router(context: ApiContext) -> APIRouter:
         return groups("groups_fragment.html", view)
 
     @routes.get("/groups/{cluster}/{name}")
-    def group_page(cluster: Segment, name: Segment) -> Response:
-        return group("group.html", cluster, name)
+    def group_page(cluster: Segment, name: Segment, span: SpanAsked) -> Response:
+        return group("group.html", cluster, name, span)
 
     @routes.get("/fragments/groups/{cluster}/{name}")
-    def group_fragment(cluster: Segment, name: Segment) -> Response:
-        return group("group_fragment.html", cluster, name)
+    def group_fragment(cluster: Segment, name: Segment, span: SpanAsked) -> Response:
+        return group("group_fragment.html", cluster, name, span)
 
+    cluster_page.add_routes(routes, context, render, asked, trends)
     asking.add_routes(routes, context, render, lambda view: asked().row(view))
     reports.add_routes(routes, context)
     return routes

@@ -28,7 +28,6 @@ class TopicSummary(BaseModel):
 
     @classmethod
     def of(cls, view: TopicView) -> Self:
-        lags = [progress.lag for progress in view.groups.values()]
         return cls(
             cluster=view.cluster,
             topic=view.topic,
@@ -36,7 +35,7 @@ class TopicSummary(BaseModel):
             group_count=len(view.groups),
             produce_rate=view.produce_rate,
             consume_rate=view.consume_rate,
-            max_lag=max((lag for lag in lags if lag is not None), default=None),
+            max_lag=view.max_lag,
         )
 
 

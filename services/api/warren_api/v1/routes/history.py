@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
@@ -12,14 +12,19 @@ from warren_api.context import ApiContext
 from warren_api.http.problem import ProblemKind, documented, problem
 from warren_api.http.raw_path import Segment
 from warren_api.model.past import Columns
+from warren_api.model.period import (
+    DAY_MS,
+    HOUR_MS,
+    Period,
+    before_a_day,
+    in_whole_steps,
+    shortest_step,
+)
 from warren_api.v1.models import ClusterHistory, GroupHistory, TopicHistory
 from warren_api.v1.routes.answers import starting, unknown_cluster
 
-HOUR_MS = 60 * MINUTE_MS
-DAY_MS = 24 * HOUR_MS
 MOST_STEPS = 1500
 LATEST = 2**53  # of numbers that JSON's readers know exactly
-STEPS = (MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, HOUR_MS, 6 * HOUR_MS, DAY_MS)
 PROBLEMS = (ProblemKind.INVALID_REQUEST, ProblemKind.STARTING)
 Time = Annotated[int, Field(ge=0, le=LATEST)]
 
@@ -43,37 +48,18 @@ class HistoryQuery(BaseModel):
     )
 
 
-class Period(NamedTuple):
-    """Whole steps."""
-
-    start: int
-    end: int
-    step: int
-
-    @property
-    def steps(self) -> list[int]:
-        return list(range(self.start, self.end, self.step))
-
-
 def period(query: HistoryQuery, now: int) -> Period | Response:
     """What was asked for, widened to whole steps; else what is wrong with it."""
     end = now if query.to is None else query.to
     start = max(end - HOUR_MS, 0) if query.from_ is None else query.from_
     if start >= end:
         return problem(ProblemKind.INVALID_REQUEST, "from: it is not before `to`.")
-    step = query.step or next((s for s in STEPS if (end - start) // s < MOST_STEPS), DAY_MS)
-    whole = Period(start - start % step, end + -end % step, step)
+    step = query.step or shortest_step(end - start, MOST_STEPS)
+    whole = in_whole_steps(start, end, step)
     if (whole.end - whole.start) // step > MOST_STEPS + 1:
         detail = f"step: more than {MOST_STEPS} steps. Ask for longer ones, or for less time."
         return problem(ProblemKind.INVALID_REQUEST, detail)
     return whole
-
-
-def before_a_day(asked: Period, now: int) -> Period | None:
-    """Its whole steps that the model has forgotten, or partly; None where it has them all."""
-    known_from = now - now % MINUTE_MS - DAY_MS + MINUTE_MS
-    end = min(known_from + -known_from % asked.step, asked.end)
-    return Period(asked.start, end, asked.step) if asked.start < known_from else None
 
 
 def router(context: ApiContext) -> APIRouter:

@@ -1,0 +1,68 @@
+"""The page of a cluster: how it stands with it, its past, its worst groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from fastapi import APIRouter, Response
+
+from warren_api.context import ApiContext
+from warren_api.group_row import Asked, GroupRow
+from warren_api.http.raw_path import Segment
+from warren_api.model.verdict import rank
+from warren_api.pages.found import status_of
+from warren_api.pages.span import SpanAsked, SpanQuery
+from warren_api.pages.totals import no_groups
+from warren_api.pages.trends import Trends
+
+GROUPS_SHOWN = 20
+
+
+def add_routes(
+    routes: APIRouter,
+    context: ApiContext,
+    render: Callable[..., Response],
+    asked: Callable[[], Asked],
+    trends: Trends,
+) -> None:
+    def show(template: str, name: str, span: SpanQuery) -> Response:
+        ready = context.feed_state().ready
+        now, about = context.clock.now_ms(), asked()
+        rows = [about.row(view) for view in context.model.views_of(name)]
+        totals = no_groups()
+        for row in rows:
+            totals[row.verdict.status] = totals.get(row.verdict.status, 0) + 1
+        bad = sorted((row for row in rows if _is_to_look_at(row)), key=_rank)
+        is_known = name in context.clusters
+        return render(
+            template,
+            name,
+            status_of(is_known, ready=ready),
+            is_known=is_known,
+            state=context.model.cluster(name, now),
+            totals=totals,
+            groups=len(rows),
+            lag=sum(row.view.event.total_lag for row in rows),
+            partitions=sum(row.view.partition_count for row in rows),
+            topics=len(context.model.topics.names(name)),
+            rows=bad[:GROUPS_SHOWN],
+            bad=len(bad),
+            trends=trends.cluster(name, span.at(now)),
+            ready=ready,
+        )
+
+    @routes.get("/clusters/{cluster}")
+    def cluster_page(cluster: Segment, span: SpanAsked) -> Response:
+        return show("cluster.html", cluster, span)
+
+    @routes.get("/fragments/clusters/{cluster}")
+    def cluster_fragment(cluster: Segment, span: SpanAsked) -> Response:
+        return show("cluster_fragment.html", cluster, span)
+
+
+def _is_to_look_at(row: GroupRow) -> bool:
+    return row.verdict.status != "OK" or row.view.is_losing
+
+
+def _rank(row: GroupRow) -> tuple[object, ...]:
+    return rank(row.view, row.verdict)

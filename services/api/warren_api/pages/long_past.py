@@ -1,0 +1,78 @@
+"""The past as long as there is one: a day from the model, what was before from the archive."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+from warren.contracts import MINUTE_MS
+
+from warren_api.model.archive import Archive
+from warren_api.model.past import Columns, Past
+from warren_api.model.period import DAY_MS, Period, before_a_day
+from warren_api.pages.drawn import Drawn
+from warren_api.pages.span import Shown
+
+NOTHING = "the archive has nothing of what was more than a day ago"
+
+
+class Known(NamedTuple):
+    """Figures of each step. `doubt`: why some of them are missing."""
+
+    columns: Columns
+    doubt: str | None = None
+
+
+Fill = Callable[[Columns, int, int, int], "str | None"]
+
+
+class LongPast:
+    """`archive`: None where nothing is asked of one. It is asked once a minute for the same."""
+
+    def __init__(self, past: Past, archive: Archive | None, answers: int = 64) -> None:
+        self._past = past
+        self._archive = archive
+        self._archived = Drawn[Known](answers)
+
+    def group(self, cluster: str, group: str, shown: Shown) -> Known:
+        found = self._past.group(cluster, group, *shown.period)
+        if self._archive is None:
+            return Known(found)
+        ask = self._archive.group
+        fill: Fill = lambda columns, *older: ask(columns, cluster, group, *older)  # noqa: E731
+        return self._filled(found, ("group", cluster, group), fill, shown)
+
+    def topic(self, cluster: str, topic: str, shown: Shown) -> Known:
+        found = self._past.topic(cluster, topic, *shown.period)
+        if self._archive is None:
+            return Known(found)
+        ask = self._archive.topic
+        fill: Fill = lambda columns, *older: ask(columns, cluster, topic, *older)  # noqa: E731
+        return self._filled(found, ("topic", cluster, topic), fill, shown)
+
+    def cluster(self, cluster: str, shown: Shown) -> Known:
+        """Of a day: the archive has nothing of clusters."""
+        return Known(self._past.cluster(cluster, *shown.period))
+
+    def _filled(self, found: Columns, name: tuple[str, ...], fill: Fill, shown: Shown) -> Known:
+        period, now = shown.period, shown.now
+        # A span of a day begins in a step of which the model has most.
+        older = before_a_day(period, now) if period.start < now - DAY_MS - period.step else None
+        if older is None:
+            return Known(found)
+        ask = partial(_archived, fill, list(found), older)
+        known = self._archived.get((*name, *older), now // MINUTE_MS, ask)
+        for column, values in known.columns.items():
+            for number, value in enumerate(values):
+                if value is not None:
+                    found[column][number] = value
+        return Known(found, known.doubt)
+
+
+def _archived(fill: Fill, names: list[str], older: Period) -> Known:
+    columns: Columns = {name: [None] * len(older.steps) for name in names}
+    doubt = fill(columns, *older)
+    if doubt is None and all(value is None for values in columns.values() for value in values):
+        doubt = NOTHING
+    return Known(columns, doubt)

@@ -1,0 +1,116 @@
+"""Incidents on a group's page: each with what it was, many in a short time as one row."""
+
+from __future__ import annotations
+
+import pytest
+from api.read_pages import NONE, cells, page, text
+from api.served_api import NOW, Api
+from warren.contracts import MINUTE_MS
+from warren_api.model.incidents import incidents
+from warren_api.pages.flapping import Flapping, folded
+
+HOUR = 60 * MINUTE_MS
+THIS = NOW - NOW % MINUTE_MS
+PATH = "/groups/demo/billing"
+CAUSE = {"name": "no_members", "sentence": "nobody is in <it>", "action": "start them"}
+
+
+@pytest.fixture
+def api(api: Api) -> Api:
+    api.put("billing")
+    return api
+
+
+def begin(api: Api, at: int, lasts: int | None = MINUTE_MS, status: str = "ERR") -> str:
+    """An incident that begins then and is over `lasts` milliseconds later: its id."""
+    api.change("billing", status, at, cause=CAUSE)
+    if lasts is not None:
+        api.change("billing", "OK", at + lasts, previous=status, opened_at=at)
+    return f"billing-{at}"
+
+
+def shown(api: Api) -> list[dict[str, str]]:
+    return [cells(row) for row in page(api, PATH).select(".incidents tbody tr")]
+
+
+def test_each_with_when_how_bad_and_why(api: Api) -> None:
+    assert shown(api) == []
+    old = begin(api, NOW - 5 * HOUR, 2 * HOUR, "WARN")
+    opened = NOW - 10 * MINUTE_MS
+    new = begin(api, opened, None)
+    api.put("billing", status="ERR", incident={"id": new, "opened_at": opened})
+    assert shown(api) == [
+        {
+            "Worst": "ERR",
+            "Opened": "10 m ago 06:50 UTC",
+            "Lasted": "10 m so far",
+            "What was wrong": "nobody is in <it>",
+        },
+        {
+            "Worst": "WARN",
+            "Opened": "5 h ago 02:00 UTC",
+            "Lasted": "2 h",
+            "What was wrong": "nobody is in <it>",
+        },
+    ]
+    links = [a["href"] for a in page(api, PATH).select(".incidents tbody a")]
+    assert links == [f"/incidents/{new}", f"/incidents/{old}"]
+
+
+def test_five_within_half_an_hour_are_one_row(api: Api) -> None:
+    for n in range(6):
+        begin(api, NOW - HOUR + n * 5 * MINUTE_MS)
+    begin(api, NOW - 5 * HOUR)
+    flapped, alone = shown(api)
+    assert flapped["What was wrong"] == "flapped 6 times, 23 % of the time ERR nobody is in <it>"
+    assert flapped["Opened"] == "1 h ago 06:00 UTC"
+    assert flapped["Lasted"] == "26 m"
+    assert "flapped" not in alone["What was wrong"]
+
+
+def test_what_is_far_apart_is_not_folded(api: Api) -> None:
+    opened = [*range(0, 40, 8), *range(200, 225, 5), 400, 410]
+    for minute in opened:
+        begin(api, NOW - 10 * HOUR + minute * MINUTE_MS, MINUTE_MS if minute % 2 else 2 * MINUTE_MS)
+    found = folded(incidents(api.model.history.changes(), api.model.groups()), NOW)
+    assert [len(one.incidents) if isinstance(one, Flapping) else 1 for one in found] == [
+        *(1, 1, 5, 1, 1, 1, 1, 1)
+    ]
+
+
+def test_it_flaps_still(api: Api) -> None:
+    for n in range(4, 0, -1):
+        begin(api, NOW - n * 5 * MINUTE_MS)
+    newest = begin(api, NOW - MINUTE_MS, None)
+    api.put("billing", status="ERR", incident={"id": newest, "opened_at": NOW - MINUTE_MS})
+    (row,) = shown(api)
+    assert row["Lasted"] == "20 m so far"
+    assert row["What was wrong"].startswith("flapped 5 times, 25 % of the time ERR")
+
+
+def test_of_what_nobody_remembers_the_end_none_is_told(api: Api) -> None:
+    begin(api, NOW - HOUR, None)
+    (row,) = shown(api)
+    assert row["Lasted"] == NONE
+
+
+def test_they_are_shaded_in_the_charts(api: Api) -> None:
+    for n in range(1, 61):
+        api.remember("billing", THIS - n * MINUTE_MS)
+    begin(api, THIS - 30 * MINUTE_MS, 15 * MINUTE_MS)
+    begin(api, THIS - 5 * HOUR, MINUTE_MS)
+    newest = begin(api, THIS - 6 * MINUTE_MS, None, "WARN")
+    api.put("billing", status="WARN", incident={"id": newest, "opened_at": THIS - 6 * MINUTE_MS})
+    chart = page(api, PATH).select("svg.chart")[0]
+    shades = chart.select("rect.incident")
+    assert [(rect["x"], rect["width"]) for rect in shades] == [
+        ("540.0", "60.0"),
+        ("300.0", "150.0"),
+    ]
+    assert [text(rect) for rect in shades] == ["WARN incident, open", "ERR incident, 15 m"]
+    api.change(
+        "billing", "OK", THIS - 3 * MINUTE_MS, previous="WARN", opened_at=THIS - 6 * MINUTE_MS
+    )
+    api.put("billing")
+    shades = page(api, PATH).select("svg.chart")[0].select("rect.incident")
+    assert [rect["width"] for rect in shades] == ["30.0", "150.0"]
