@@ -171,7 +171,8 @@ class Notifiers:
     """Some notifiers with the same settings; they end with `closing`."""
 
     def __init__(self, config: str, count: int, closing: ExitStack) -> None:
-        self.kills = 0
+        self.kills = self.freezes = 0
+        self._frozen: list[int] = []
         self._config = config
         self._closing = closing
         self.running = [self._start() for _ in range(count)]
@@ -183,6 +184,17 @@ class Notifiers:
         os.kill(self.running.pop(0).pid, signal.SIGKILL)
         self.running.append(self._start())
         self.kills += 1
+
+    def freeze(self) -> None:
+        """The one that runs for shortest, until `wake`: the group gives its partitions away."""
+        self._frozen.append(self.running[-1].pid)
+        os.kill(self._frozen[-1], signal.SIGSTOP)
+        self.freezes += 1
+
+    def wake(self) -> None:
+        """All that are frozen; one may have been killed meanwhile."""
+        while self._frozen:
+            os.kill(self._frozen.pop(), signal.SIGCONT)
 
     def total(self, series: str) -> float:
         return sum(one.total(series) for one in self.running)

@@ -68,6 +68,20 @@ def test_where_markdown_is_shown_too() -> None:
     assert r"\*b\*" in found["message"]
 
 
+def test_what_goes_into_an_sms_is_cut_to_its_length() -> None:
+    """As the services for SMS have it: no title, and 160 characters."""
+    with HttpReceiver() as receiver:
+        phone = channel(json_url(receiver))
+        phone._service.title_maxlen, phone._service.body_maxlen = 0, 160
+        results = send(phone, delivery(), delivery(event(group="g" * 200)))
+    assert results == [Delivered("taken")] * 2
+    plain, long = (json.loads(request.body)["message"] for request in receiver.requests)
+    assert plain.startswith("[ERR] billing on prod: 1 partition in trouble, 2,140 records behind")
+    assert "Consumer group billing" in plain
+    assert long.startswith("[ERR] gggg")
+    assert max(len(plain), len(long)) <= 160
+
+
 def test_what_is_not_taken_is_tried_again_and_says_why() -> None:
     with HttpReceiver(Answer(403)) as receiver:
         (result,) = send(channel(json_url(receiver)), delivery())

@@ -12,6 +12,7 @@ from notifier.harness import Harness, Log, Scripted, life
 from notifier.raw_receiver import RawReceiver
 from redis import Redis
 from structlog.testing import capture_logs
+from support.waiting import until
 from warren.clock import ManualClock
 from warren.errors import SettingsError
 from warren.settings import RedisSettings
@@ -31,9 +32,15 @@ def test_a_burst_goes_at_once_and_the_rest_one_after_the_other() -> None:
     assert [bucket.take(1000) for _ in range(4)] == [0, 0, 0, 1], "no more than a burst is saved up"
 
 
-def limit(clock: ManualClock, shared: SharedBuckets | None = None) -> RateLimit:
+def limit(
+    clock: ManualClock, shared: SharedBuckets | None = None, begins: asyncio.Event | None = None
+) -> RateLimit:
+    """Waits take no time, but for what is to come before: `begins`."""
+
     async def sleep(seconds: float) -> None:
         await asyncio.sleep(0)
+        if begins is not None:
+            await begins.wait()
         clock.advance(seconds)
 
     return RateLimit("hook", RATE, shared, clock, sleep, lambda: 0.5)
@@ -54,6 +61,37 @@ def test_a_channel_waits_and_sends_what_is_so_by_then() -> None:
     life(scenario)
     assert len(hook.sent) == 9
     assert clock.now_ms() >= 6_000
+
+
+def test_what_has_become_needless_while_it_waited_counts_for_nothing() -> None:
+    """Three may go at once; five openings wait, and end before it is their turn."""
+    log, hook, clock = Log(), Scripted(), ManualClock(0)
+    asked: list[float] = []
+
+    class Counting:
+        bucket = Bucket(RATE)
+
+        async def take(self, _channel: str, _rate: Rate) -> float | None:
+            wait = self.bucket.take(clock.monotonic())
+            asked.append(wait)
+            return wait
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        limits = {"hook": limit(clock, Counting(), begins := asyncio.Event())}
+        routes = [route(channels=("hook",))]
+        harness = Harness(log, tasks, routes, {"hook": hook}, clock=clock, limits=limits)
+        await harness.assign()
+        groups = [f"g{number}" for number in range(8)]
+        await harness.read(*(event(group=g, event_id=f"{g}-1", incident_id=g) for g in groups))
+        await until(lambda: len(hook.sent) == 3 and 1 in asked)
+        ends = (event("OK", "ERR", group=g, event_id=f"{g}-2", incident_id=g) for g in groups[3:])
+        await harness.read(*ends, offset=8)
+        begins.set()
+        await harness.idle()
+
+    life(scenario)
+    assert len(hook.sent) == 3
+    assert asked.count(0) == 3
 
 
 class Away:

@@ -116,6 +116,24 @@ def test_replays_are_recognised_after_everything_was_delivered() -> None:
     assert log.states() == []
 
 
+def test_the_size_of_what_is_remembered_is_that_of_its_record() -> None:
+    log, sizes = Log(), list[list[int]]()
+
+    async def one_life(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, [route()], {"mail": Scripted()})
+        await harness.assign()
+        sizes.append([state.stored_bytes for state in harness.owned.states()])
+        await harness.read(ERR)
+        await harness.idle()
+        sizes.append([state.stored_bytes for state in harness.owned.states()])
+
+    life(one_life)
+    life(one_life)
+    (state,) = log.topic("notifier-state")[-1:]
+    size = len(state.value or b"")
+    assert sizes == [[], [size], [size], [size]]
+
+
 def test_a_topic_that_began_anew_is_no_replay() -> None:
     log, mail = Log(), Scripted()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 
 import pytest
@@ -131,6 +132,52 @@ def test_a_receiver_that_was_gone_is_asked_again_with_a_new_secret(tmp_path: Pat
     with HttpReceiver(Answer(410)) as hooks:
         asyncio.run(run(hooks))
     assert len(hooks.requests) == 2
+
+
+class Several(Configured):
+    """Channels that are told from others by what is secret."""
+
+    def write(self, port: int, **keys: object) -> None:
+        self.file.write_text(
+            f"""[notifier]
+allow_networks = ["127.0.0.0/8"]
+[notifier.channels.broken]
+type = "apprise"
+url = "{keys.get("apprise", "json://127.0.0.1")}"
+[notifier.channels.chat]
+type = "slack"
+url = "http://127.0.0.1:{port}/{keys.get("slack", "before")}"
+[notifier.channels.pager]
+type = "pagerduty"
+routing_key = "{keys.get("pager", "a" * 32)}"
+url = "http://127.0.0.1:{port}/pager"
+"""
+        )
+
+
+def test_keys_that_tell_a_channel_from_others_are_taken_up_too(tmp_path: Path) -> None:
+    """A Slack webhook's whole URL is its secret. One that cannot be used holds up no other."""
+
+    async def run(hooks: HttpReceiver) -> list[str]:
+        at = Several(tmp_path, hooks.port)
+        at.write(hooks.port, slack="after", pager="b" * 32, apprise="nosuch://127.0.0.1")
+        assert not await at.looks()
+        with capture_logs() as logs:
+            assert await at.looks()
+            assert not await at.looks()
+        await at.channels["chat"].send(delivery())
+        await at.channels["pager"].send(delivery())
+        for channel in at.channels.values():
+            await channel.close()
+        return [one["event"] for one in logs]
+
+    with HttpReceiver() as hooks:
+        said = asyncio.run(run(hooks))
+    slack, pager = hooks.requests
+    assert slack.path == "/after"
+    assert json.loads(pager.body)["routing_key"] == "b" * 32
+    taken_up = "new secrets taken up"
+    assert said == ["settings refused, those before stay in force", taken_up, taken_up]
 
 
 class Closing(Hanging):

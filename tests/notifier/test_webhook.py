@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from email.utils import formatdate
 from ipaddress import ip_network
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 from notifier.builders import delivery, event, route
 from notifier.harness import Harness, Log, life
-from notifier.http_receiver import Answer, Drip, Hang, HttpReceiver, Reset, Script
+from notifier.http_receiver import Answer, Drip, Hang, HttpReceiver, Request, Reset, Script
 from notifier.tls import self_signed
 from pydantic import SecretStr
 from standardwebhooks import Webhook, WebhookVerificationError
@@ -126,6 +127,34 @@ def test_a_receiver_that_is_gone_is_not_asked_again() -> None:
     assert isinstance(second, Refused)
     assert "410 before" in second.detail
     assert len(receiver.requests) == 1
+
+
+def test_a_receiver_stays_gone_whatever_it_answers_to_what_is_under_way() -> None:
+    late = threading.Event()
+
+    def decide(_: Request) -> Answer:
+        if len(receiver.requests) > 1:
+            return Answer(410)
+        late.wait(30)
+        return Answer(503)
+
+    async def beside_each_other() -> list[Result]:
+        channel = WebhookChannel(settings(receiver.url), LOOPBACK, SystemClock())
+        try:
+            slow = asyncio.create_task(channel.send(delivery()))
+            while not receiver.requests:
+                await asyncio.sleep(0.01)
+            gone = await channel.send(delivery())
+            late.set()
+            return [gone, await slow, await channel.send(delivery())]
+        finally:
+            await channel.close()
+
+    with HttpReceiver(decide=decide) as receiver:
+        gone, slow, after = asyncio.run(beside_each_other())
+    assert (gone, slow) == (Refused("HTTP 410"), Retry("HTTP 503"))
+    assert isinstance(after, Refused)
+    assert len(receiver.requests) == 2
 
 
 @pytest.mark.parametrize("status", [200, 201, 202, 204, 299])

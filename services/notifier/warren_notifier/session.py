@@ -247,8 +247,10 @@ class Session:
             metrics.NOTIFIER_OLDEST_PENDING.labels(channel).set(max(age, 0))
         for channel, number in silenced.items():
             metrics.NOTIFIER_SILENCED.labels(channel).set(number)
-        open_now = sum(state.incident is not None for state in self._owned.states())
-        metrics.NOTIFIER_OPEN_INCIDENTS.set(open_now)
+        states = list(self._owned.states())
+        metrics.NOTIFIER_OPEN_INCIDENTS.set(sum(state.incident is not None for state in states))
+        metrics.NOTIFIER_STATES.set(len(states))
+        metrics.NOTIFIER_STATE_BYTES.set(sum(state.stored_bytes for state in states))
         metrics.NOTIFIER_PARTITIONS.set(len(self._owned.partitions))
 
     def _due(self, telling: Telling) -> int:

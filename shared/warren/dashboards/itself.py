@@ -149,6 +149,13 @@ ITSELF = Dashboard(
             width=8,
             steps=(("green", None), ("red", 300)),
         ),
+        graph(
+            "What notifiers remember",
+            Query("max by (instance) (warren_notifier_state_bytes)", "{{instance}}"),
+            unit="bytes",
+            width=8,
+            steps=(("green", None), ("red", 500e6)),
+        ),
         section("Archiver"),
         graph(
             "Not archived yet, records",

@@ -8,7 +8,7 @@ from string import ascii_uppercase
 from typing import Any, Literal, NamedTuple
 
 Json = dict[str, Any]
-Unit = Literal["short", "s", "percentunit", "Bps", "cps", "reqps", "dateTimeFromNow"]
+Unit = Literal["short", "s", "percentunit", "Bps", "cps", "reqps", "bytes", "dateTimeFromNow"]
 Colour = Literal["green", "yellow", "orange", "red", "purple", "blue", "text"]
 Steps = Sequence[tuple[Colour, float | None]]
 """From which value on which colour; None: below all others."""

@@ -63,6 +63,16 @@ NOTIFIER_OPEN_INCIDENTS = Gauge(
     "Open incidents in the partitions of this notifier",
     registry=NOTIFIER,
 )
+NOTIFIER_STATES = Gauge(
+    "warren_notifier_states",
+    "Groups, by type of change, of which this notifier remembers something",
+    registry=NOTIFIER,
+)
+NOTIFIER_STATE_BYTES = Gauge(
+    "warren_notifier_state_bytes",
+    "Bytes of their records on warren.notifier-state, which whoever takes over a partition reads",
+    registry=NOTIFIER,
+)
 NOTIFIER_PARTITIONS = Gauge(
     "warren_notifier_partitions",
     "Partitions of warren.lag-status that this notifier serves",

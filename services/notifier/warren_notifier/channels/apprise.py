@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 KINDS = {"ERR": "failure", "WARN": "warning", "OK": "success", "NOTFOUND": "info"}
 TITLE, BODY = 250, 4_000  # characters where a service takes more
+TITLE_SHARE = 0.75  # of what a service takes that has no titles: an SMS has 160 characters
 SECRET = 6  # characters; shorter parts of a URL are words
 LEAST = 3  # abandoned attempts that a channel may have beside those that are under way
 # What calls everybody in one chat or another, in the middle of a name.
@@ -120,9 +121,12 @@ def _notify(service: NotifyBase, text: IncidentText) -> bool:
 
     shown = _format(service)
     escape, titles = _ESCAPES.get(shown, str), service.title_maxlen
-    title = shortened(_uncalled(text.title), min(titles, TITLE) if titles > 0 else TITLE)
-    # Where there are no titles, Apprise puts them before the body, with a line's end between.
-    title = title if titles > 0 else escape(title)
+    title = _uncalled(text.title)
+    if titles > 0:
+        title = shortened(title, min(titles, TITLE))
+    else:  # Apprise puts it before the body, with a line's end between
+        most = int(service.body_maxlen * TITLE_SHARE)
+        title = fitting(lambda long: escape(shortened(title, long)).encode(), most, TITLE).decode()
     whole, room = _uncalled(_body(text)), service.body_maxlen - len(title.encode()) - 2
     body = fitting(lambda longest: escape(shortened(whole, longest)).encode(), room, BODY)
     return service.notify(

@@ -118,7 +118,7 @@ class HttpEndpoint:
         code = response.status_code
         if response.is_redirect:
             return Refused(f"HTTP {code}: redirects are not followed")
-        self._gone = code == httpx.codes.GONE
+        self._gone = self._gone or code == httpx.codes.GONE  # others may be under way
         detail = f"HTTP {code}{await _said(response)}"
         if code in RETRIED or response.is_server_error:
             asked = self._retry_after(response.headers.get("retry-after"))

@@ -23,6 +23,7 @@ class RenewableChannel:
     async def renew(self, channel: Channel) -> None:
         """Puts a channel in force that leads to the same place."""
         old, self._channel = self._channel, channel
+        self.identity = channel.identity
         if id(old) not in self._attempts:
             await old.close()
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 
 import structlog
 from warren.clock import Clock
+from warren.contracts import ChannelIdentity
 from warren.errors import SettingsError
 from warren.redaction import Redaction
 from warren.settings import Settings
@@ -63,16 +64,14 @@ class SecretsWatch:
         for name in changed:
             self._in_force[name] = found.channels[name]
             self._redaction.add(secret_values(found.channels[name]))
-        only_changed = found.model_copy(
-            update={"channels": {name: found.channels[name] for name in changed}}
-        )
-        try:
-            made = configured_channels(only_changed, self._clock)
-        except SettingsError as error:
-            log.error("settings refused, those before stay in force", problem=str(error))
-            return
-        for name, channel in made.items():
-            if channel.identity != self._channels[name].identity:
+        for name in changed:
+            only = found.model_copy(update={"channels": {name: found.channels[name]}})
+            try:
+                channel = configured_channels(only, self._clock)[name]
+            except SettingsError as error:
+                log.error("settings refused, those before stay in force", problem=str(error))
+                continue
+            if not _is_there(channel.identity, self._channels[name].identity):
                 log.warning("it leads elsewhere: taken up at the next start", channel=name)
                 await channel.close()
                 continue
@@ -87,6 +86,11 @@ class SecretsWatch:
             and channel != self._in_force[name]
             and _public(channel) == _public(self._in_force[name])
         ]
+
+
+def _is_there(new: ChannelIdentity, old: ChannelIdentity) -> bool:
+    """Whether it leads to the same place, be it with another token in the URL or another key."""
+    return (new.kind, new.place) == (old.kind, old.place)
 
 
 def _public(settings: AnyChannelSettings) -> dict[str, object]:

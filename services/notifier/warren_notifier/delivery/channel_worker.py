@@ -12,6 +12,7 @@ from warren_notifier.delivery.group_queues import GroupQueue
 from warren_notifier.delivery.outcome_recorder import OutcomeRecorder
 from warren_notifier.delivery.retry_plan import without_attempt
 from warren_notifier.delivery.slots import Slots
+from warren_notifier.state.telling import Telling
 
 Sleep = Callable[[float], Awaitable[None]]
 
@@ -57,8 +58,8 @@ class ChannelWorker:
         if wait > 0:
             await self._sleep(wait)
             return  # the clock decides again
-        async with self._slots:
-            if not telling.durable.is_set() or telling.needless() is not None:
+        async with self._slots.turn(lambda: _can_be_told(telling)) as wanted:
+            if not wanted:
                 return  # what it is to know has changed while it waited
             queue.busy = True
             prepared = await self._attempts.prepare(telling)
@@ -72,3 +73,8 @@ class ChannelWorker:
         for attempted in await self._digests.join(queue):
             await self._attempts.record(attempted)
         queue.busy = False
+
+
+def _can_be_told(telling: Telling) -> bool:
+    there = telling.delivery is not None and telling.durable.is_set()
+    return there and telling.needless() is None

@@ -65,6 +65,11 @@ class _Waiting:
     not_before: float = 0
     """By the monotonic clock: the receiver has failed."""
 
+    @property
+    def can_be_told(self) -> bool:
+        """Whether there is anything left to tell."""
+        return any(member.can_be_told for member in self.members)
+
 
 class Digests:
     """Of one channel; `slots` are its attempts at the same time."""
@@ -132,8 +137,9 @@ class Digests:
             if wait > 0:
                 await self._sleep(min(wait, LOOK_SECONDS))
                 continue
-            async with self._slots:
-                await self._send(waiting)
+            async with self._slots.turn(lambda: waiting.can_be_told) as wanted:
+                if wanted:
+                    await self._send(waiting)
         waiting.task = None
 
     def _release(self, waiting: _Waiting, member: _Member, attempted: list[Attempted]) -> None:

@@ -71,11 +71,17 @@ class RateLimit:
         self._jitter = jitter
         self._in_turn = asyncio.Lock()
 
-    async def turn(self) -> None:
-        """Returns when a message may go; whoever asks first goes first."""
+    async def turn(self, wanted: Callable[[], bool] = lambda: True) -> bool:
+        """Returns when a message may go; whoever asks first goes first. False: it is no longer
+        wanted, and counts for nothing.
+        """
         async with self._in_turn:
-            while (wait := await self._take()) > 0:
+            while wanted():
+                wait = await self._take()
+                if wait <= 0:
+                    return True
                 await self._sleep(wait * (1 + JITTER * self._jitter()))
+        return False
 
     async def _take(self) -> float:
         if self._shared is not None:

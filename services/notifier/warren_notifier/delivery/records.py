@@ -95,6 +95,7 @@ class Records:
         subject = state.subject
         key = f"{subject.cluster}|{subject.group}|{subject.event_type}".encode()
         value = None if settled else state.to_store().to_bytes()
+        state.stored_bytes = len(value or b"")
         return Record(NOTIFIER_STATE.full_name(self.prefix), state.partition, key, value)
 
 

@@ -3,31 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from types import TracebackType
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 
 from warren_notifier.delivery.rate_limit import RateLimit
 
 
 class Slots:
-    """Entered for each attempt; waits for a free slot, and then for the limit."""
+    """Of one channel."""
 
     def __init__(self, concurrency: int, limit: RateLimit | None = None) -> None:
         self._free = asyncio.Semaphore(concurrency)
         self._limit = limit
 
-    async def __aenter__(self) -> None:
-        await self._free.acquire()
-        try:
-            if self._limit is not None:
-                await self._limit.turn()
-        except BaseException:
-            self._free.release()
-            raise
-
-    async def __aexit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
-        self._free.release()
+    @asynccontextmanager
+    async def turn(self, wanted: Callable[[], bool]) -> AsyncIterator[bool]:
+        """For one attempt: waits for a free slot, and then for the limit. False: what has happened
+        meanwhile makes it needless.
+        """
+        async with self._free:
+            yield wanted() if self._limit is None else await self._limit.turn(wanted)

@@ -28,6 +28,8 @@ class SubjectState:
         self.change: Change | None = None
         """The open incident's newest change."""
         self.flaps: Flaps | None = None
+        self.stored_bytes = 0
+        """Of its newest record."""
         self.ended: list[Ended] = []
         """Deliveries that restoring the state has ended."""
         self._tellings: dict[tuple[str, str], Telling] = {}
@@ -39,6 +41,7 @@ class SubjectState:
         state.offset = stored.offset
         state.incident = stored.incident
         state.flaps = stored.flaps
+        state.stored_bytes = len(stored.to_bytes())
         if stored.incident is not None:
             state.change = read_change(stored.events[stored.incident.event_id].encode())
             if state.change is None:
