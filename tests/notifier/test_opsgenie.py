@@ -114,6 +114,20 @@ def test_the_end_closes_it() -> None:
     assert isinstance(gone, Delivered)
 
 
+def test_what_somebody_looks_after_is_acknowledged() -> None:
+    who = {"at": OPENED_AT, "by": "ada", "why": "restarting\x1bit"}
+    what = delivery(event(incident_id="a/b c"), kind="acknowledged", acknowledged=who)
+    (request,) = sent(what)
+    assert request.path.endswith("/v2/alerts/a%2Fb%20c/acknowledge?identifierType=alias")
+    assert json.loads(request.body) == {
+        "source": "Warren",
+        "note": "ada looks after it: restarting␛it",
+    }
+    with HttpReceiver(Answer(404)) as receiver:
+        (gone,) = send(channel(receiver), what)
+    assert isinstance(gone, Delivered)
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_names_stay_within_limits(name: str) -> None:
     cause = Cause(name="too_slow", sentence=HOSTILE[name] * 20)

@@ -96,6 +96,21 @@ def test_the_end_resolves_it(kind: Any) -> None:
     }
 
 
+def test_what_somebody_looks_after_is_acknowledged() -> None:
+    what = delivery(kind="acknowledged", acknowledged={"at": OPENED_AT, "by": "ada"})
+    assert sent(what) == {
+        "routing_key": KEY,
+        "event_action": "acknowledge",
+        "dedup_key": "incident-1",
+    }
+
+
+def test_what_is_over_is_not_acknowledged() -> None:
+    over = event("OK", "ERR", event_id="event-2")
+    what = delivery(over, kind="acknowledged", acknowledged={"at": OPENED_AT, "by": "ada"})
+    assert sent(what)["event_action"] == "resolve"
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_names_stay_within_limits(name: str) -> None:
     found = sent(delivery(event(group=HOSTILE[name])))
