@@ -31,6 +31,9 @@ channels = ["mail"]
 
 [[notifier.routes]]
 name = "people"
+clusters = ["^test", "^pr"]
+groups_allow = ["^x", "bil+"]
+groups_deny = ["^never"]
 channels = ["mail", "oncall"]
 mute = [{ days = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] }]
 
@@ -75,8 +78,10 @@ def test_what_each_route_does_about_it(config: str) -> None:
     lines = explain(config)
     muted = lines.pop(4)
     assert muted.startswith("people: yes, muted for ")
+    why = "ERR reaches minimum_severity WARN, clusters has ^pr, groups_allow has bil+"
+    assert muted.endswith(f": {why}")
     assert lines[:-1] == [
-        "pager: yes",
+        "pager: yes: ERR reaches minimum_severity ERR, all clusters, all groups",
         "  oncall: alone at once",
         "  after 15 m: boss",
         "tests: no, clusters has no expression that matches",
@@ -85,6 +90,15 @@ def test_what_each_route_does_about_it(config: str) -> None:
     ]
     assert lines[-1].startswith("whether it is silenced is not known: no answer from")
     assert explain(config, "--status", "warn")[0] == "pager: no, minimum_severity is ERR"
+    denied = explain(config, "--group", "never-billing")
+    assert "people: no, groups_deny has ^never" in denied
+
+
+def test_channels_need_not_be_usable_here(config: str) -> None:
+    """As where the library Apprise, or a file that only the notifier's machine has, is missing."""
+    with Path(config).open("a") as file:
+        file.write('[notifier.channels.phone]\ntype = "apprise"\nurl = "strange://nowhere"\n')
+    assert explain(config)[0].startswith("pager: yes")
 
 
 def test_that_somebody_has_silenced_it(config: str) -> None:

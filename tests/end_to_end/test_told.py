@@ -49,6 +49,33 @@ def test_opening_and_closing_arrive_by_mail_and_webhook(warren: Running) -> None
     assert all(mail["text"] and mail["html"] for mail in mails("demo-"))
 
 
+def test_one_mail_tells_of_groups_that_are_bad_together(warren: Running) -> None:
+    """Without anybody having set how they are grouped; webhooks are told of each alone."""
+
+    def together() -> list[dict[str, Any]]:
+        return [
+            mail
+            for mail in arrived(warren, "mails.jsonl")
+            if re.search(r"\[ERR\] \d+ groups in trouble on demo", mail["subject"])
+            and len(named(mail)) > 1
+        ]
+
+    def named(mail: dict[str, Any]) -> set[str]:
+        """Groups among the worst that are listed."""
+        listed = mail["text"].partition("\nWorst groups\n")[2].partition("\n\n")[0]
+        return set(re.findall(r"^  (?:ERR |WARN) (demo-[a-z-]+): ", listed, re.MULTILINE))
+
+    mails = eventually(together, timeout=240, message="a mail about several groups")
+    bad = named(mails[0])
+    assert all(f"{group}</a>" in mails[0]["html"] for group in bad), "each with its link"
+
+    def told_alone() -> set[str]:
+        hooks = arrived(warren, "webhooks.jsonl")
+        return {hook["event"]["data"]["group"] for hook in hooks}
+
+    eventually(lambda: bad <= told_alone(), timeout=120, message="a webhook for each of them")
+
+
 def test_the_demo_shows_a_silence_and_an_acknowledgement(warren: Running) -> None:
     def said() -> tuple[bool, bool]:
         groups = {g["group"]: g for g in warren.get("/api/v1/groups").json()["groups"]}

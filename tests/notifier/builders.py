@@ -6,7 +6,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from warren.contracts import (
+    MAX_OBJECTIVES,
+    MAX_PARTITIONS,
     BadPartition,
+    Breach,
+    Cause,
     GroupStatusName,
     MaxLag,
     PendingDelivery,
@@ -64,6 +68,39 @@ def bad_partition(partition: int = 1) -> BadPartition:
         committed=1180,
         log_end=3281,
         committed_at=OPENED_AT - MINUTE,
+    )
+
+
+def fullest(group: str) -> StatusChangeEvent:
+    """All that an event may hold, about topics whose names are as long as Kafka takes them."""
+    topics = [f"{n:03}{'t' * 246}" for n in range(MAX_PARTITIONS)]
+    bad = [
+        bad_partition(n).model_copy(update={"topic": topic, "explanation": group})
+        for n, topic in enumerate(topics)
+    ]
+    breaches = [
+        Breach(
+            objective=topic,
+            limit="max_freshness",
+            status="ERR",
+            since=OPENED_AT,
+            value=1.0,
+            wanted=1.0,
+            sentence=f"{topic}/{n} is late, as {group} is",
+            owner=group,
+            runbook="https://runbooks.example.org/" + "r" * 1_900,
+        )
+        for n, topic in enumerate(topics[:MAX_OBJECTIVES])
+    ]
+    return event(
+        group=group,
+        partitions=bad,
+        max_lag=MaxLag(topic=topics[0], partition=0, lag=2**63 - 1),
+        cause=Cause(name="too_slow", sentence=group, action=group),
+        explanation=group,
+        objectives=breaches,
+        late_ms=2**53,
+        time_to_loss_ms=0,
     )
 
 

@@ -19,7 +19,12 @@ from warren.contracts import (
 from warren.kafka.batched_writer import BatchedWriter, Record
 from warren.redaction import Redaction
 from warren.silences import Silences
-from warren_notifier.channels.channel import Channel, Delivered, Result
+from warren_notifier.channels.channel import (
+    Channel,
+    Delivered,
+    Result,
+    takes_acknowledgements,
+)
 from warren_notifier.channels.digest import tells_many
 from warren_notifier.delivery.channel_queues import ChannelQueues
 from warren_notifier.delivery.outcome_recorder import OutcomeRecorder
@@ -192,6 +197,7 @@ class Harness:
                 flap_openings,
                 1_800_000,
                 resends or {},
+                {name for name, channel in channels.items() if takes_acknowledgements(channel)},
             ),
             self.owned,
             records,

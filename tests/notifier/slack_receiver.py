@@ -12,6 +12,7 @@ from notifier.http_receiver import Answer, HttpReceiver, Request
 # https://docs.slack.dev/reference/block-kit
 MOST_BLOCKS = 50
 PLAIN_TEXT = {"header": 150, "context": 3_000}
+LONGEST = 3_000
 TOGETHER = 13_000
 
 
@@ -55,6 +56,8 @@ def _rich_text(section: dict[str, Any]) -> Iterator[str]:
     for element in section["elements"]:
         if element["type"] not in ("text", "link") or not element["text"]:
             yield f"rich text {element}"
+        if max(len(element["text"]), len(element.get("url", ""))) > LONGEST:
+            yield "a text or a link is too long"
         if element["type"] == "link" and not element["url"].startswith(("http://", "https://")):
             yield f"link {element['url']}"
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from notifier.builders import MINUTE, OPENED_AT, delivery, event
-from notifier.http_receiver import Answer, HttpReceiver
+from notifier.builders import MINUTE, OPENED_AT, delivery, event, fullest
+from notifier.hostile_names import EVERY
+from notifier.http_receiver import Answer, HttpReceiver, Request
 from notifier.test_slack import BASE, CLOCK, send
 from notifier.test_webhook import LOOPBACK
-from pydantic import SecretStr
+from pydantic import SecretStr, ValidationError
 from warren.contracts import Breach, Cause
 from warren.settings.channels import (
     AlertmanagerChannelSettings,
@@ -56,8 +59,66 @@ def breach(limit: str, value: float, **fields: Any) -> Breach:
     )
 
 
+# https://prometheus.io/docs/alerting/latest/alerts_api/, and for webhooks
+# https://prometheus.io/docs/alerting/latest/configuration/#webhook_config.
+NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
+TIME = re.compile(r"\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)")
+ALERT = {"labels", "annotations", "startsAt", "endsAt", "generatorURL"}
+GROUP = {
+    *("version", "groupKey", "truncatedAlerts", "status", "receiver", "groupLabels"),
+    *("commonLabels", "commonAnnotations", "externalURL", "alerts"),
+}
+NO_END = "0001-01-01T00:00:00Z"
+
+
+def violations(alert: dict[str, Any]) -> Iterator[str]:
+    """What is wrong with an alert."""
+    for kind in ("labels", "annotations"):
+        for name, value in alert[kind].items():
+            if not NAME.fullmatch(name) or not isinstance(value, str) or not value:
+                yield f"{kind} {name}"
+    if not alert["labels"].get("alertname"):
+        yield "alertname"
+    for name in ("startsAt", "endsAt"):
+        if not TIME.fullmatch(alert[name]):
+            yield name
+    if alert["endsAt"] not in (NO_END,) and alert["endsAt"] < alert["startsAt"]:
+        yield "it ends before it starts"
+    if not alert.get("generatorURL", BASE).startswith("http"):
+        yield "generatorURL"
+
+
+def api(request: Request) -> Answer:
+    """POST /api/v2/alerts."""
+    alerts = json.loads(request.body)
+    wrong = [one for alert in alerts for one in violations(alert)]
+    wrong += [f"fields {alert.keys() - ALERT}" for alert in alerts if alert.keys() - ALERT]
+    wrong += [] if alerts else ["no alerts"]
+    return Answer(400, body=repr(wrong).encode()) if wrong else Answer(200)
+
+
+def hook(request: Request) -> Answer:
+    """What Alertmanager's webhooks send."""
+    group = json.loads(request.body)
+    wrong = [one for alert in group["alerts"] for one in violations(alert | {"generatorURL": BASE})]
+    if group.keys() != GROUP or group["version"] != "4":
+        wrong.append("fields")
+    if group["status"] not in ("firing", "resolved") or group["truncatedAlerts"] != 0:
+        wrong.append("status")
+    for alert in group["alerts"]:
+        if alert.keys() != ALERT | {"status", "fingerprint"}:
+            wrong.append("fields of an alert")
+        if not re.fullmatch(r"[0-9a-f]{16}", alert["fingerprint"]):
+            wrong.append("fingerprint")
+        if group["commonLabels"].items() - alert["labels"].items():
+            wrong.append("commonLabels")
+    if group["groupLabels"].items() - group["commonLabels"].items():
+        wrong.append("groupLabels")
+    return Answer(400, body=repr(wrong).encode()) if wrong else Answer(200)
+
+
 def taken(what: Delivery, **fields: Any) -> tuple[Delivered, list[dict[str, Any]]]:
-    with HttpReceiver() as receiver:
+    with HttpReceiver(decide=api) as receiver:
         base = receiver.url.removesuffix("/hook")
         (result,) = send(alertmanager(f"{base}/am/", **fields), what)
     (request,) = receiver.requests
@@ -67,7 +128,7 @@ def taken(what: Delivery, **fields: Any) -> tuple[Delivered, list[dict[str, Any]
 
 
 def told(what: Delivery) -> tuple[Delivered, dict[str, Any]]:
-    with HttpReceiver() as receiver:
+    with HttpReceiver(decide=hook) as receiver:
         (result,) = send(webhook(receiver.url), what)
     assert isinstance(result, Delivered)
     return result, json.loads(receiver.requests[0].body)
@@ -150,6 +211,25 @@ def test_the_webhook_is_one_group_of_alerts_for_an_incident() -> None:
     over = event("OK", "WARN", event_id="event-3", at=OPENED_AT + MINUTE)
     _, ended = told(with_receipt(delivery(over, kind="resolved"), WARNING))
     assert (ended["status"], ended["commonLabels"]) == ("resolved", WARNING)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_any_name_is_a_label_and_the_fullest_event_an_alert(name: str) -> None:
+    what, group = fullest(EVERY[name]), EVERY[name]
+    _, (alert,) = taken(delivery(what), labels={"team": "data"})
+    assert (alert["labels"]["consumer_group"], alert["labels"]["team"]) == (group, "data")
+    _, told_as = told(delivery(what))
+    assert told_as["groupLabels"]["consumer_group"] == group
+    over = event("OK", "ERR", event_id="event-2", group=group, at=OPENED_AT + MINUTE)
+    _, ends = taken(delivery(over, kind="resolved"))
+    assert {alert["labels"]["consumer_group"] for alert in ends} == {group}
+
+
+@pytest.mark.parametrize("label", ["9th", "a-b", "ä", "", "a b", "__name__ "])
+def test_names_of_labels_that_are_none_are_refused(label: str) -> None:
+    for channel in (alertmanager, webhook):
+        with pytest.raises(ValidationError):
+            channel("https://alerts.example.org", labels={label: "x"})
 
 
 def test_fingerprints_are_those_of_prometheus() -> None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from notifier.test_settings import load
 from warren.clock import ManualClock
 from warren.errors import SettingsError
+from warren.settings.channels import AnyChannelSettings
 from warren_notifier.channels.alertmanager import AlertmanagerChannel
 from warren_notifier.channels.alertmanager_webhook import AlertmanagerWebhookChannel
 from warren_notifier.channels.apprise import AppriseChannel
 from warren_notifier.channels.channel import Channel
-from warren_notifier.channels.configured import configured_channels
+from warren_notifier.channels.configured import configured_channels, digesting
+from warren_notifier.channels.digest import tells_many
 from warren_notifier.channels.opsgenie import OpsgenieChannel
 from warren_notifier.channels.pagerduty import PagerDutyChannel
 from warren_notifier.channels.slack import SlackBotChannel, SlackChannel
@@ -59,6 +62,33 @@ def test_every_type_is_a_channel(tmp_path: Path, text: str, kind: type, place: s
     found = channel(tmp_path, text)
     assert isinstance(found, kind)
     assert found.identity.place == place
+
+
+SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+WEBHOOK = f'type = "webhook"\nurl = "https://a.example.org"\nsecret = "{SECRET}"'
+ALL = {
+    "apprise": APPRISE,
+    "bot": SLACK_BOT,
+    "bridge": ALERT_WEBHOOK,
+    "chat": SLACK,
+    "desk": TEMPLATE,
+    "hook": WEBHOOK,
+    "mail": EMAIL,
+    "manager": ALERTMANAGER,
+    "ops": OPSGENIE,
+    "pager": PAGERDUTY,
+    "teams": TEAMS,
+}
+
+
+def test_who_can_tell_several_is_known_without_a_channel(tmp_path: Path) -> None:
+    tables = [f"[notifier.channels.{name}]\n{text}\n" for name, text in ALL.items()]
+    settings = load(tmp_path, "\n".join(tables))
+    built = configured_channels(settings, ManualClock())
+    assert digesting(settings) == {name for name, one in built.items() if tells_many(one)}
+    assert digesting(settings) == {"bot", "chat", "mail", "teams"}
+    kinds = get_args(get_args(AnyChannelSettings)[0])
+    assert {type(one) for one in settings.channels.values()} == set(kinds), "all types are here"
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,9 @@ from email.message import EmailMessage
 from typing import Any
 
 import pytest
+from markupsafe import escape
 from notifier.builders import MINUTE, OPENED_AT, bad_partition, delivery, event
-from warren.contracts import Breach, Cause, StatusChangeEvent
+from warren.contracts import Breach, Cause, CauseEvidence, StatusChangeEvent
 from warren.settings.notifier import EmailChannelSettings
 from warren_notifier.channels.email_message import message, templates
 
@@ -82,6 +83,68 @@ def test_whose_trouble_it_is_and_what_to_do() -> None:
     assert "Cause" not in text(mail(event(cause=unknown)))
     over = event("OK", "ERR", cause=cause)
     assert "Cause" not in text(mail(over, kind="resolved", status="OK"))
+
+
+def test_why_how_late_and_what_is_left() -> None:
+    unknown = Cause(
+        name="unknown", sentence="who knows", evidence=CauseEvidence(freshness_ms=90_000)
+    )
+    why = {"explanation": "orders/1 STOP: no commit\x1bfor 5 m", "cause": unknown}
+    told = text(mail(event(**why, time_to_loss_ms=5_400_000)))
+    assert "Explanation  orders/1 STOP: no commit␛for 5 m\n" in told
+    assert "Late by      1 m 30 s\n" in told
+    assert "Time to loss 1 h 30 m\n" in told
+    assert "Late by      2 m\n" in text(mail(event(late_ms=120_000)))
+    known = Cause(name="no_members", sentence="nobody is in it", action="start it")
+    assert "Explanation" not in text(mail(event(**(why | {"cause": known}))))
+    over = event("OK", "ERR", **why, late_ms=120_000, time_to_loss_ms=1)
+    for line in ("Explanation", "Late by", "Time to loss"):
+        assert line not in text(mail(over, kind="resolved", status="OK"))
+
+
+def test_figures_of_an_objective_are_told_once() -> None:
+    """What was measured of all, and where an evaluator does not say that, what a limit was of."""
+    late = breach("max_freshness", 600_000.0)
+    left = breach("min_time_to_loss", 30_000.0)
+    told = text(mail(event("WARN", objectives=[late, left], explanation="both of these")))
+    assert "Late by      10 m\n" in told
+    assert "Time to loss 30 s\n" in told
+    assert "Explanation" not in told, "the objectives say it"
+    measured = event("WARN", objectives=[late, left], late_ms=660_000, time_to_loss_ms=20_000)
+    assert "Late by      11 m\n" in text(mail(measured))
+    assert "Time to loss 20 s\n" in text(mail(measured))
+
+
+@pytest.mark.parametrize(
+    ("runbook", "is_link"),
+    [
+        ("https://runbooks.example.org/late?a=1&b=2", True),
+        ("http://runbooks.example.org/<b>", True),
+        ("javascript:alert(1)", False),
+        ("ask <b>the</b> payments team", False),
+        ("https://", False),
+        ("https://example.org/" + "a" * 3_000, False),
+    ],
+)
+def test_a_runbook_is_a_link_where_it_is_one(runbook: str, is_link: bool) -> None:
+    told = mail(event("WARN", objectives=[breach("max_freshness", 1.0, runbook=runbook)]))
+    assert f"What to do   {runbook}\n" in text(told)
+    shown = str(escape(runbook))
+    assert (f'<a href="{shown}"' in html(told)) == is_link
+    assert shown in html(told)
+
+
+def test_what_looks_like_a_link_elsewhere_is_none() -> None:
+    action = Cause(name="no_members", sentence="nobody is in it", action="https://evil.example")
+    assert "<a " not in html(mail(event(cause=action)))
+    named = breach("max_freshness", 1.0, owner="https://evil.example")
+    assert "<a " not in html(mail(event("WARN", objectives=[named])))
+
+
+def breach(limit: str, value: float, **fields: Any) -> Breach:
+    what = {"objective": "fresh", "status": "WARN", "since": OPENED_AT, "wanted": 1.0}
+    said = {"limit": limit, "value": value, "sentence": "it is not kept"}
+    return Breach(**(what | said | fields))
 
 
 def test_groups_that_are_gone_say_why() -> None:

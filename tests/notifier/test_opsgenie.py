@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from notifier.builders import MINUTE, OPENED_AT, delivery, event
-from notifier.hostile_names import HOSTILE
+from notifier.builders import MINUTE, OPENED_AT, delivery, event, fullest
+from notifier.hostile_names import EVERY, HOSTILE
 from notifier.http_receiver import Answer, HttpReceiver, Request
 from notifier.test_alertmanager import breach
 from notifier.test_slack import BASE, CLOCK, send
@@ -112,6 +112,25 @@ def test_the_end_closes_it() -> None:
     with HttpReceiver(Answer(404)) as receiver:
         (gone,) = send(channel(receiver), delivery(over, kind="resolved"))
     assert isinstance(gone, Delivered)
+
+
+def test_what_somebody_looks_after_is_acknowledged() -> None:
+    who = {"at": OPENED_AT, "by": "ada", "why": "restarting\x1bit"}
+    what = delivery(event(incident_id="a/b c"), kind="acknowledged", acknowledged=who)
+    (request,) = sent(what)
+    assert request.path.endswith("/v2/alerts/a%2Fb%20c/acknowledge?identifierType=alias")
+    assert json.loads(request.body) == {
+        "source": "Warren",
+        "note": "ada looks after it: restarting␛it",
+    }
+    with HttpReceiver(Answer(404)) as receiver:
+        (gone,) = send(channel(receiver), what)
+    assert isinstance(gone, Delivered)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_the_fullest_event_stays_within_limits(name: str) -> None:
+    sent(delivery(fullest(EVERY[name])))
 
 
 @pytest.mark.parametrize("name", HOSTILE)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
+import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from notifier.builders import MINUTE, OPENED_AT, bad_partition, delivery, event
-from notifier.hostile_names import HOSTILE
+from notifier.builders import MINUTE, OPENED_AT, bad_partition, delivery, event, fullest
+from notifier.hostile_names import EVERY
 from notifier.http_receiver import Answer, HttpReceiver, Request
 from notifier.test_slack import BASE, CLOCK, send
 from notifier.test_webhook import LOOPBACK
@@ -19,6 +20,16 @@ from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
 from warren_notifier.channels.pagerduty import PagerDutyChannel
 from warren_notifier.state.delivery import Delivery
 
+FIELDS = {
+    *("routing_key", "event_action", "dedup_key", "payload", "images", "links"),
+    *("client", "client_url"),
+}
+PAYLOAD = {
+    *("summary", "source", "severity", "timestamp", "component", "group", "class"),
+    "custom_details",
+}
+# ISO 8601 with a zone.
+TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 KEY = "0123456789abcdef0123456789ABCDEF"
 
 
@@ -41,18 +52,35 @@ def enqueue(request: Request) -> Answer:
     if not 1 <= len(found["dedup_key"]) <= 255:
         wrong.append("dedup_key")
     if found["event_action"] == "trigger":
-        payload = found["payload"]
-        datetime.fromisoformat(payload["timestamp"])
-        if not 1 <= len(payload["summary"]) <= 1024:
-            wrong.append("summary")
-        if not payload["source"]:
-            wrong.append("source")
-        if payload["severity"] not in ("critical", "error", "warning", "info"):
-            wrong.append("severity")
-        wrong += [f"link {one}" for one in found["links"] if not one["href"].startswith("http")]
+        wrong += _violations(found)
+    elif found.keys() != {"routing_key", "event_action", "dedup_key"}:
+        wrong.append("fields")
     if wrong:
         return Answer(400, body=json.dumps({"status": "invalid event", "errors": wrong}).encode())
     return Answer(202, body=b'{"status": "success"}')
+
+
+def _violations(found: dict[str, Any]) -> Iterator[str]:
+    """What is wrong with a trigger."""
+    payload = found["payload"]
+    if found.keys() - FIELDS or payload.keys() - PAYLOAD:
+        yield f"fields {found.keys() - FIELDS} {payload.keys() - PAYLOAD}"
+    if not TIMESTAMP.fullmatch(payload["timestamp"]):
+        yield "timestamp"
+    if not 1 <= len(payload["summary"]) <= 1024:
+        yield "summary"
+    for name in ("source", "component", "class"):
+        if not (isinstance(payload[name], str) and payload[name]):
+            yield name
+    if payload["severity"] not in ("critical", "error", "warning", "info"):
+        yield "severity"
+    if not isinstance(payload["custom_details"], dict):
+        yield "custom_details"
+    for link in found["links"]:
+        if not (link["href"].startswith(("https://", "http://")) and link["text"]):
+            yield f"link {link}"
+    if len(found.get("client_url", "")) > 2_000:
+        yield "client_url"
 
 
 def sent(what: Delivery, **fields: Any) -> dict[str, Any]:
@@ -96,10 +124,29 @@ def test_the_end_resolves_it(kind: Any) -> None:
     }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_names_stay_within_limits(name: str) -> None:
-    found = sent(delivery(event(group=HOSTILE[name])))
+def test_what_somebody_looks_after_is_acknowledged() -> None:
+    what = delivery(kind="acknowledged", acknowledged={"at": OPENED_AT, "by": "ada"})
+    assert sent(what) == {
+        "routing_key": KEY,
+        "event_action": "acknowledge",
+        "dedup_key": "incident-1",
+    }
+
+
+def test_what_is_over_is_not_acknowledged() -> None:
+    over = event("OK", "ERR", event_id="event-2")
+    what = delivery(over, kind="acknowledged", acknowledged={"at": OPENED_AT, "by": "ada"})
+    assert sent(what)["event_action"] == "resolve"
+
+
+@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("full", [False, True])
+def test_names_stay_within_limits(name: str, full: bool) -> None:
+    group = EVERY[name]
+    found = sent(delivery(fullest(group) if full else event(group=group)))
     assert found["payload"]["summary"].startswith("[ERR] ")
+    details = found["payload"]["custom_details"]
+    assert not full or "…" not in details["Worst partitions"][0]["topic"]
 
 
 def test_long_incident_ids_have_short_keys_that_stay() -> None:

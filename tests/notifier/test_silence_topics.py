@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,7 @@ import pytest
 from confluent_kafka.admin import AdminClient
 from notifier.asked import acknowledgement, silence
 from notifier.builders import event
-from notifier.http_receiver import Answer, HttpReceiver
+from notifier.http_receiver import Answer, HttpReceiver, Request
 from notifier.process import Home, config, notifier, stop, webhook
 from support.waiting import eventually
 from warren.contracts import Acknowledgement, NotificationTest, Silence
@@ -132,6 +134,58 @@ def test_acknowledged_incidents_are_not_repeated(home: Home, tmp_path: Path) -> 
                 lambda: ("resolved", "delivered") in outcomes(home, "billing"), message="its end"
             )
             assert stop(running) == 0, running.output()
+
+
+def test_pagerduty_hears_of_an_acknowledgement_through_a_kill_and_not_after_the_end(
+    home: Home, tmp_path: Path
+) -> None:
+    def actions() -> list[tuple[str, str]]:
+        found = [json.loads(request.body) for request in pages.requests]
+        return [(one["dedup_key"], one["event_action"]) for one in found]
+
+    def answer(request: Request) -> Answer:
+        is_down = json.loads(request.body)["event_action"] == "acknowledge" and first.is_set()
+        return Answer(503 if is_down else 202)
+
+    first = threading.Event()
+    first.set()
+    key = "0123456789abcdef0123456789abcdef"
+    with HttpReceiver(decide=answer) as pages, HttpReceiver() as hooks:
+        pager = f"""[notifier.channels.pager]
+type = "pagerduty"
+url = "{pages.url}"
+routing_key = "{key}"
+"""
+        file = config(tmp_path, home, pager + webhook("hook", hooks.port))
+        with notifier(file) as running:
+            home.publish(opening("billing"))
+            eventually(lambda: ("opened", "delivered") in outcomes(home, "billing"), message="told")
+            ask(home, acknowledgement("billing-i", at=now()))
+            eventually(
+                lambda: ("acknowledged", "failed") in outcomes(home, "billing"),
+                message="PagerDuty does not take it yet",
+            )
+            running.child.kill()
+        first.clear()
+        with notifier(file) as running:
+            eventually(
+                lambda: ("acknowledged", "delivered") in outcomes(home, "billing"),
+                message="the next notifier tells it",
+            )
+            home.publish(closing("billing"))
+            eventually(lambda: home.states() == {}, message="its end")
+            ask(home, acknowledgement("billing-i", at=now() + 1))
+            home.publish(opening("other"))
+            eventually(lambda: ("other-i", "trigger") in actions(), message="the next incident")
+            ask(home, acknowledgement("other-i", at=now()))
+            eventually(lambda: ("other-i", "acknowledge") in actions(), message="acknowledged")
+            assert stop(running) == 0, running.output()
+    told = [action for incident, action in actions() if incident == "billing-i"]
+    assert [told[0], *told[-2:]] == ["trigger", "acknowledge", "resolve"]
+    assert set(told[1:-1]) == {"acknowledge"}
+    assert len(hooks.requests) == 3, "openings and one end: it knows no acknowledgements"
+    ids = {one.delivery_id for one in home.audit() if one.kind == "acknowledged"}
+    assert len(ids) == 2
 
 
 def test_a_route_is_tried_out_once(home: Home, tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ import json
 from typing import Any
 
 import pytest
-from notifier.builders import MINUTE, OPENED_AT, delivery, event, route
+from notifier.builders import MINUTE, OPENED_AT, delivery, event, fullest, route
 from notifier.harness import Harness, Log, life
-from notifier.hostile_names import HOSTILE
+from notifier.hostile_names import EVERY, HOSTILE
 from notifier.http_receiver import Answer, HttpReceiver, Request
 from notifier.slack_receiver import SlackApi, shown, violations
 from notifier.test_webhook import LOOPBACK
@@ -83,6 +83,12 @@ def test_no_name_becomes_markup_or_breaks_a_limit(name: str) -> None:
     if name == "long":
         assert "…" in message["blocks"][0]["text"]["text"]
         assert group in shown(message)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_the_fullest_event_fits(name: str) -> None:
+    message = posted(delivery(fullest(EVERY[name])))
+    assert "Late by: " in shown(message)
 
 
 @pytest.mark.parametrize("name", HOSTILE)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from notifier.builders import MINUTE, OPENED_AT, delivery, event
-from notifier.hostile_names import HOSTILE
+from notifier.builders import MINUTE, OPENED_AT, delivery, event, fullest
+from notifier.hostile_names import EVERY, HOSTILE
 from notifier.http_receiver import Answer, HttpReceiver, Request
 from notifier.test_alertmanager import breach
 from notifier.test_slack import BASE, CLOCK, send
@@ -28,6 +28,14 @@ ELEMENTS = {
     "Action.OpenUrl": ({"url"}, {"title"}),
 }
 
+CARD = {"$schema", "type", "version", "fallbackText", "msteams", "body", "actions"}
+VALUES = {
+    "style": ("default", "emphasis", "good", "attention", "warning", "accent"),
+    "spacing": ("default", "None", "Small", "Medium", "Large", "ExtraLarge", "Padding"),
+    "size": ("Default", "Small", "Medium", "Large", "ExtraLarge"),
+    "weight": ("Default", "Lighter", "Bolder"),
+}
+
 
 def channel(url: str) -> TeamsChannel:
     settings = TeamsChannelSettings(type="teams", url=SecretStr(url))
@@ -43,11 +51,16 @@ def workflow(request: Request) -> Answer:
     (attachment,) = message["attachments"]
     card = attachment["content"]
     right = (
-        message["type"] == "message"
+        message.keys() == {"type", "attachments"}
+        and message["type"] == "message"
+        and attachment.keys() == {"contentType", "contentUrl", "content"}
         and attachment["contentType"] == "application/vnd.microsoft.card.adaptive"
         and (card["type"], card["version"]) == ("AdaptiveCard", "1.4")
     )
     wrong = [] if right else ["envelope"]
+    wrong += [f"card {name}" for name in card.keys() - CARD]
+    if len(card["actions"]) > 6:
+        wrong.append("more than six actions")
     for element in (*card["body"], *card["actions"]):
         wrong += _violations(element)
     return Answer(400, body=repr(wrong).encode()) if wrong else Answer(202)
@@ -58,6 +71,9 @@ def _violations(element: dict[str, Any]) -> Iterator[str]:
     fields = element.keys() - {"type"}
     if not required <= fields or fields - required - optional:
         yield f"{element['type']} {sorted(fields)}"
+    for name, allowed in VALUES.items():
+        if element.get(name, allowed[0]) not in allowed:
+            yield f"{name} {element[name]}"
     if element["type"] == "TextRun" and not element["text"]:
         yield "a text run is empty"
     if element["type"] == "Action.OpenUrl" and not element["url"].startswith("http"):
@@ -106,6 +122,12 @@ def test_no_name_becomes_markup_or_breaks_a_limit(name: str) -> None:
     card = posted(delivery(event(group=HOSTILE[name], cause=cause)))
     if name == "wide":
         assert "…" in shown(card)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_the_fullest_event_fits(name: str) -> None:
+    card = posted(delivery(fullest(EVERY[name])))
+    assert "Late by: " in shown(card)
 
 
 @pytest.mark.parametrize("runbook", ["javascript:alert(1)", "ask Ann", "https://a b", "http://["])

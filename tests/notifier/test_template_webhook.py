@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
+import tomllib
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
-from notifier.builders import MINUTE, OPENED_AT, delivery, event
+from notifier.builders import MINUTE, OPENED_AT, bad_partition, delivery, event
 from notifier.hostile_names import HOSTILE
 from notifier.http_receiver import Answer, HttpReceiver, Request
 from notifier.test_slack import BASE, CLOCK, send
@@ -19,6 +22,7 @@ from warren_notifier.channels.channel import ChannelUnusable, Delivered, Refused
 from warren_notifier.channels.template_webhook import TemplateChannel
 from warren_notifier.state.delivery import Delivery
 
+MIGRATION = Path(__file__).parents[2] / "docs" / "migration-from-burrow.md"
 # Burrow's own default-http-post.tmpl says these, with its names, in Go's language.
 BURROW = """
 {
@@ -175,3 +179,98 @@ def test_answers_are_judged_as_those_of_other_webhooks() -> None:
     with HttpReceiver(Answer(503), Answer(301), Answer(204)) as receiver:
         results = send(channel(receiver.url, "{}"), delivery(), delivery(), delivery())
     assert [type(result) for result in results] == [Retry, Refused, Delivered]
+
+
+def test_the_example_of_the_migration_does_what_burrows_did() -> None:
+    (example,) = (
+        found
+        for found in re.findall(r"```toml\n(.*?)```", MIGRATION.read_text(), re.DOTALL)
+        if 'type = "template"' in found
+    )
+    named = tomllib.loads(example)["notifier"]["channels"]["desk"]
+    with HttpReceiver() as opened, HttpReceiver() as closed:
+        settings = TemplateChannelSettings.model_validate(
+            named | {"url": opened.url, "close_url": closed.url}
+        )
+        send(TemplateChannel(settings, BASE, LOOPBACK, CLOCK), delivery(), over())
+    assert json.loads(opened.requests[0].body) == {
+        "team": "data",
+        "key": "incident-1",
+        "text": "billing is ERR, 2101 behind at most",
+        "since": "Nov 21 07:00",
+        "stopped": 1,
+        "topics": ["orders"],
+    }
+    assert json.loads(closed.requests[0].body)["text"] == "billing is OK again"
+
+
+def written(template: str, *statuses: str) -> Any:
+    bad = [
+        bad_partition(n).model_copy(update={"status": status, "topic": f"t{n % 2}"})
+        for n, status in enumerate(statuses)
+    ]
+    return json.loads(sent(template, delivery(event(partitions=bad, max_lag=None))).body)
+
+
+def test_topics_and_partitions_by_status() -> None:
+    statuses = ("STOP", "WARN", "STOP", "STALL", "REWIND", "BEYOND_END", "STOP")
+    by_status = written("{{ topicsbystatus(Result.Partitions) }}", *statuses)
+    assert by_status == {
+        "STOP": ["t0"],
+        "WARN": ["t1"],
+        "STALL": ["t1"],
+        "REWIND": ["t0"],
+        "BEYOND_END": ["t1"],
+    }
+    assert written("{{ Result.Partitions | partitioncounts }}", *statuses) == {
+        "warn": 1,
+        "stop": 3,
+        "stall": 1,
+        "rewind": 1,
+        "unknown": 1,
+    }
+    assert written("{{ topicsbystatus(Result.Partitions).items() | list }}") == []
+    assert set(written("{{ partitioncounts(Result.Partitions) }}").values()) == {0}
+    assert written("{{ maxlag(Result.Maxlag) }}") == 0
+
+
+@pytest.mark.parametrize(
+    ("template", "made"),
+    [
+        ("{{ add(Result.TotalLag, 2) }}", 2142),
+        ("{{ minus(1, 3) }}", -2),
+        ("{{ multiply(6, 7) }}", 42),
+        ("{{ divide(7, 2) }}", 3),
+        ("{{ divide(-7, 2) }}", -3),
+        ("{{ divide(7, -2) }}", -3),
+        ("{{ divide(-7, -2) }}", 3),
+    ],
+)
+def test_arithmetic_is_that_of_whole_numbers(template: str, made: int) -> None:
+    assert written(template) == made
+
+
+@pytest.mark.parametrize("wrong", ['multiply("a", 1000000000)', "divide(1, 0)", "add(1, none)"])
+def test_arithmetic_that_is_none_is_refused_at_the_start(wrong: str) -> None:
+    with pytest.raises(ChannelUnusable, match="the template fails"):
+        channel("https://example.org", f"{{{{ {wrong} }}}}")
+
+
+@pytest.mark.parametrize(
+    ("layout", "made"),
+    [
+        ("2006-01-02 15:04:05", "2026-11-21 07:00:00"),
+        ("2006-01-02T15:04:05.000Z07:00", "2026-11-21T07:00:00.123Z"),
+        ("2006-01-02T15:04:05.999999999Z07:00", "2026-11-21T07:00:00.123Z"),
+        ("Mon, 02 Jan 2006 15:04:05 MST", "Sat, 21 Nov 2026 07:00:00 UTC"),
+        ("Monday, January _2 3:04:05PM", "Saturday, November 21 7:00:00AM"),
+        ("03:04 pm -0700", "07:00 am +0000"),
+        ("1/2/06, 15h", "11/21/26, 07h"),
+        ("day 002", "day 325"),
+        ("", ""),
+    ],
+)
+def test_times_by_layouts_of_go(layout: str, made: str) -> None:
+    body = '{"a": "{{ formattimestamp(event.data.opened_at, Extras.layout) }}"}'
+    request = sent(body, extras={"layout": SecretStr(layout)})
+    assert json.loads(request.body) == {"a": made}

@@ -14,14 +14,21 @@ from warren_cli.burrow_config.table import BurrowTable
 
 _STATUS_CHANGES = "warren.group.status.changed"
 _SEVERITIES = {1: "OK", 2: "WARN", 3: "ERR"}
-_OF_ALL = {
-    "template-open": "no counterpart: mails have Warren's text, webhooks get a CloudEvent",
-    "template-close": "no counterpart: mails have Warren's text, webhooks get a CloudEvent",
-    "extras": "no counterpart: there are no templates to use them in",
+_OF_MAIL = {
+    "template-open": "no counterpart: mails have Warren's text",
+    "template-close": "no counterpart: mails have Warren's text",
+    "extras": "no counterpart: mails have Warren's text",
 }
+_IN_TEMPLATES = (
+    'left out, webhooks get a CloudEvent by POST; a channel with type = "template" has {}: '
+    "docs/migration-from-burrow.md, Templates"
+)
 _OF_HTTP = {
-    "method-open": "no counterpart: webhooks are sent by POST",
-    "method-close": "no counterpart: webhooks are sent by POST",
+    "template-open": _IN_TEMPLATES.format("body"),
+    "template-close": _IN_TEMPLATES.format("close_body"),
+    "extras": _IN_TEMPLATES.format("extras"),
+    "method-open": _IN_TEMPLATES.format("method"),
+    "method-close": _IN_TEMPLATES.format("close_method"),
     "keepalive": "no counterpart",
     "disable-http-keepalive": "no counterpart",
 }
@@ -40,16 +47,17 @@ def notifiers(burrow: BurrowTable, new_secret: Callable[[], str]) -> dict[str, A
         kind = table.text("class-name")
         if kind == "http":
             channel = _webhook(table, new_secret())
+            table.without_counterpart(_OF_HTTP)
             networks += _private_network(table.text("url-open"))
         elif kind == "email":
             channel = _email(table)
+            table.without_counterpart(_OF_MAIL)
         else:
             table.remark("class-name", f"left out, {kind!r} has no counterpart")
             continue
         name = settings_name(table)
         channels[name] = channel
         routes.append(_route(table, name))
-        table.without_counterpart(_OF_ALL)
         table.remark_on_the_rest()
     made: dict[str, Any] = {}
     if networks:
@@ -99,8 +107,11 @@ def _webhook(table: BurrowTable, secret: str) -> dict[str, Any]:
     if headers:
         made["headers"] = headers
     if table.text("url-close") not in ("", url):
-        table.remark("url-close", "left out, ends of incidents go to url-open too")
-    table.without_counterpart(_OF_HTTP)
+        table.remark(
+            "url-close",
+            "left out, ends of incidents go to url-open too; a channel with "
+            'type = "template" has close_url',
+        )
     return made | _trust(table)
 
 

@@ -14,8 +14,7 @@ from warren.errors import SettingsError
 from warren.settings_file import load_settings
 from warren.silences import group_matcher
 from warren.words import duration, visible
-from warren_notifier.channels.configured import configured_channels
-from warren_notifier.channels.digest import tells_many
+from warren_notifier.channels.configured import digesting
 from warren_notifier.routing.change import Change, Subject
 from warren_notifier.routing.grouping import Grouping
 from warren_notifier.routing.routes import Route
@@ -67,8 +66,7 @@ def explain_(
         raise SettingsError("--status", "nobody is told that a status is unknown")
     settings, clock = load_settings(config), SystemClock()
     routes = [Route(route) for route in settings.notifier.routes]
-    channels = configured_channels(settings.notifier, clock)
-    grouping = Grouping(routes, {name for name, one in channels.items() if tells_many(one)})
+    grouping = Grouping(routes, digesting(settings.notifier))
     subject = Subject(cluster, group, event_type)
     change = Change("", subject, _STATUSES[status], "", "", topic=topic, owner=owner, cause=cause)
     now = clock.now_ms()
@@ -83,10 +81,10 @@ def explain_(
 
 def _lines(part: RoutePart, now: int) -> Iterator[str]:
     if part.why_not is not None:
-        yield f"{part.name}: no, {part.why_not}"
+        yield f"{part.name}: no, {visible(part.why_not)}"
         return
     muted = f", muted for {duration(part.muted_until - now)}" if part.muted_until else ""
-    yield f"{part.name}: yes{muted}"
+    yield f"{part.name}: yes{muted}: {', '.join(map(visible, part.why))}"
     if not part.channels:
         yield "  its channels are told by a route above"
     for channel in part.channels:

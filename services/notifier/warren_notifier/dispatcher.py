@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 import structlog
 from warren.clock import Clock
-from warren.contracts import TEST_CLUSTER, NotificationTest, NotifierState
+from warren.contracts import TEST_CLUSTER, NotificationTest, NotifierState, OpenIncident
 from warren.errors import ContractViolation
 from warren.kafka.batched_writer import BatchedWriter, Record
 from warren.metrics import notifier as metrics
@@ -26,6 +26,7 @@ from warren_notifier.delivery.outcome_recorder import OutcomeRecorder
 from warren_notifier.delivery.records import Records
 from warren_notifier.delivery.retry_plan import without_attempt
 from warren_notifier.routing import trial
+from warren_notifier.routing.acknowledging import on_acknowledged
 from warren_notifier.routing.change import Change, Subject, read_change
 from warren_notifier.routing.decisions import Decision, Router
 from warren_notifier.routing.escalation import begun_anew, escalate_at, on_escalate
@@ -38,7 +39,7 @@ from warren_notifier.state.delivery import Delivery
 from warren_notifier.state.owned_state import OwnedState
 from warren_notifier.state.set_back import SetBack
 from warren_notifier.state.subject_state import SubjectState
-from warren_notifier.state.telling import FLAPS, LOOKED_AFTER, Ended, Telling
+from warren_notifier.state.telling import FLAPS, LOOKED_AFTER, NOT_LOOKED_AFTER, Ended, Telling
 from warren_notifier.state.timetable import Timetable
 
 log = structlog.get_logger(__name__)
@@ -73,6 +74,8 @@ class Dispatcher:
         self._repeats = Timetable()
         self._escalations = Timetable()
         self._tests: dict[SubjectState, None] = {}
+        self._open: dict[SubjectState, None] = {}
+        """Those whose incident may be acknowledged, where anybody is told of that."""
         self._backlogs: dict[int, Backlog] = {}
 
     async def assign(
@@ -206,12 +209,37 @@ class Dispatcher:
         self._owned.note(state)
         if state.subject.cluster == TEST_CLUSTER:
             self._tests[state] = None
+        if self._router.acknowledging and state.incident is not None:
+            self._open[state] = None
         repeat_at = state.repeat_at
         if state.flaps is not None:
             calm_at = self._damping.calm_at(state.flaps)
             repeat_at = calm_at if repeat_at is None else min(calm_at, repeat_at)
         self._repeats.put(state, repeat_at)
         self._escalations.put(state, escalate_at(self._router.routes, state.incident))
+
+    async def acknowledge(self) -> None:
+        """Tells who knows acknowledgements that somebody looks after an incident."""
+        for states in _parts(list(self._open)):
+            batch, now = _Batch(), self._clock.now_ms()
+            for state in states:
+                if state.incident is None or not self._owned.has(state):
+                    self._open.pop(state, None)
+                else:
+                    self._acknowledge(state, state.incident, now, batch)
+            await self._make_durable(batch)
+            await asyncio.sleep(0)
+
+    def _acknowledge(
+        self, state: SubjectState, incident: OpenIncident, now: int, batch: _Batch
+    ) -> None:
+        acknowledgement = self._holds.acknowledgement(incident.incident_id)
+        if acknowledgement is None or state.change is None or state.is_over_for_now:
+            return
+        known = (state.change, incident, state.told(), state.under_way())
+        decision = on_acknowledged(self._router, *known, acknowledgement, now)
+        if decision is not None:
+            self._note(state, state.change, decision, batch)
 
     async def test(self, partition: int, test: NotificationTest) -> None:
         """Tells a route's channels of an incident that there is not, if the partition is ours."""
@@ -252,15 +280,16 @@ class Dispatcher:
             await asyncio.sleep(0)
 
     def _review(self, state: SubjectState, tellings: Collection[Telling], batch: _Batch) -> None:
-        """Holds what is silenced, lets go what is not, withdraws needless reminders; what is being
+        """Holds what is silenced, lets go what is not, withdraws what nobody needs; what is being
         sent is left alone.
         """
         for telling in tellings:
             delivery = telling.delivery
             if delivery is None or telling.in_flight is delivery:
                 continue
-            if self._is_needless_reminder(delivery):
-                ended = telling.withdraw(LOOKED_AFTER)
+            needless = self._why_needless(delivery)
+            if needless is not None:
+                ended = telling.withdraw(needless)
                 batch.records += [self._recorder.ended(one) for one in ended]
                 batch.states[state.partition, state.subject] = state
                 continue
@@ -278,11 +307,14 @@ class Dispatcher:
                     state.incident = begun_anew(state.incident, {delivery.pending.route}, now)
             batch.states[state.partition, state.subject] = state
 
-    def _is_needless_reminder(self, delivery: Delivery) -> bool:
-        """Decided before somebody said that he looks after the incident."""
+    def _why_needless(self, delivery: Delivery) -> str | None:
+        """Decided before somebody said that he looks after the incident, or that he does not."""
         pending = delivery.pending
+        is_looked_after = self._holds.is_looked_after(pending.incident_id)
+        if pending.kind == "acknowledged":
+            return None if is_looked_after else NOT_LOOKED_AFTER
         reminds = pending.kind == "repeated" and pending.channel not in self._router.resends
-        return reminds and self._holds.is_looked_after(pending.incident_id)
+        return LOOKED_AFTER if reminds and is_looked_after else None
 
     def _read(self, record: SourceRecord, batch: _Batch) -> Change | None:
         try:

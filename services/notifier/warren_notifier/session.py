@@ -29,7 +29,7 @@ from warren.settings.notifier import NotifierSettings
 from warren.silences import Silences
 from warren.standstill import Turns
 
-from warren_notifier.channels.channel import Channel
+from warren_notifier.channels.channel import Channel, takes_acknowledgements
 from warren_notifier.channels.digest import tells_many
 from warren_notifier.delivery.channel_queues import ChannelQueues
 from warren_notifier.delivery.channel_worker import Sleep
@@ -151,6 +151,7 @@ class Session:
                     self._settings.flap_openings,
                     round(self._settings.flap_window * 1000),
                     self._settings.resend_intervals(),
+                    {n for n, one in self._channels.items() if takes_acknowledgements(one)},
                 ),
                 self._owned,
                 self._records,
@@ -220,6 +221,7 @@ class Session:
             await dispatcher.put_off()
             await dispatcher.repeat()
             await dispatcher.escalate()
+            await dispatcher.acknowledge()
             await dispatcher.end_tests()
             await dispatcher.forget_settled()
             self._show()

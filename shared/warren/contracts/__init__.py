@@ -25,6 +25,7 @@ from warren.contracts.notification_event import (
 )
 from warren.contracts.notification_test import TEST_CLUSTER, NotificationTest
 from warren.contracts.notifier_state import (
+    Acknowledged,
     ChannelIdentity,
     DigestKey,
     Flapping,
@@ -71,6 +72,7 @@ __all__ = [
     "RETENTION_CHANGED",
     "STATUS_CHANGED",
     "TEST_CLUSTER",
+    "Acknowledged",
     "Acknowledgement",
     "BadPartition",
     "Breach",

@@ -9,7 +9,7 @@ from pydantic import Field
 from warren.contracts.event import ClusterName, Event, Milliseconds, is_none
 from warren.contracts.status import GroupStatusName
 
-DeliveryKind = Literal["opened", "changed", "repeated", "resolved"]
+DeliveryKind = Literal["opened", "changed", "repeated", "resolved", "acknowledged"]
 DeliveryOutcome = Literal[
     "delivered", "failed", "refused", "given_up", "suppressed", "superseded", "silenced"
 ]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_serializer, model_validator
 
 from warren.contracts.event import ClusterName, Event, Milliseconds, is_none
 from warren.contracts.notification_event import DeliveryKind
@@ -106,8 +107,22 @@ class Flaps(BaseModel):
     latest_offset: int = 0
 
 
+class Acknowledged(BaseModel):
+    """That somebody looks after an incident, as a receiver is told."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    at: Milliseconds = Field(description="When they said so")
+    by: str
+    why: str = ""
+
+
 class PendingDelivery(BaseModel):
-    """A delivery that has not come to its end."""
+    """A delivery that has not come to its end.
+
+    One of kind `acknowledged` is stored as a repetition that has `acknowledged`: notifiers that do
+    not know the kind could not read the state, and withdraw repetitions of what is looked after.
+    """
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -135,10 +150,28 @@ class PendingDelivery(BaseModel):
     flapping: Flapping | None = Field(
         default=None, exclude_if=is_none, description="It tells of a group that flaps"
     )
+    acknowledged: Acknowledged | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description="It tells that somebody looks after the incident",
+    )
     awaits_opening: bool = Field(
         default=False,
         description="Sent only if an earlier one of the incident arrives; no longer written",
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _acknowledged_is_a_kind(cls, fields: Any) -> Any:
+        if isinstance(fields, Mapping) and fields.get("acknowledged") is not None:
+            return {**fields, "kind": "acknowledged"}
+        return fields
+
+    @field_serializer("kind")
+    def _kind_known_before(
+        self, kind: DeliveryKind
+    ) -> Literal["opened", "changed", "repeated", "resolved"]:
+        return "repeated" if kind == "acknowledged" else kind
 
 
 class Told(BaseModel):
@@ -164,6 +197,11 @@ class Told(BaseModel):
         exclude_if=is_none,
         description="What the channel needs to speak of the incident again, such as the place of a "
         "thread's first message",
+    )
+    acknowledged_at: Milliseconds | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description="The acknowledgement that it was told of, by its time",
     )
 
     digest: DigestKey | None = Field(

@@ -115,6 +115,16 @@ class StatusChange(BaseModel):
     incident_id: str
     opened_at: Milliseconds
     total_lag: int
+    late_ms: int | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description="How late the group is, at least; absent where that was not measured lately",
+    )
+    time_to_loss_ms: int | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description="Until retention deletes what it has not consumed; likewise",
+    )
     max_lag: MaxLag | None
     partition_counts: dict[PartitionStatusName, int]
     partitions: list[BadPartition] = Field(

@@ -33,7 +33,9 @@ from warren.judgement.forgetting import as_removal, forget, recalled, to_forget
 from warren.judgement.incidents import opened_at, openings
 from warren.judgement.lag_events import LagColumns, lag_event
 from warren.judgement.lags import lag_before, lag_of, least_lag_of
+from warren.judgement.lateness import Lateness
 from warren.judgement.log_columns import logs_told
+from warren.judgement.membership import Membership
 from warren.judgement.observation import check_ranges
 from warren.judgement.reasons import NONE, Reasons, reasons
 from warren.judgement.state import Applied, GroupGone, GroupState
@@ -190,8 +192,9 @@ def _judged(
         openings=openings(updated.openings, since),
         logs=None,
     )
-    cause = None
+    cause, late = None, None
     if onset is not None:
+        late = knowledge.lateness_at(state.applied.observed_at)
         logs = logs_told(event, state.layout) if updated.logs is None else updated.logs
         cause = _cause(
             event.group,
@@ -203,14 +206,15 @@ def _judged(
             group,
             why,
             group_rules,
-            knowledge,
+            knowledge.membership(),
+            late,
         )
     change = None
     if group.status is not updated.status:
         began = updated.opened_at if since is None else since
         assert began is not None  # a status other than OK, before or now, has an incident
         change = status_change(
-            event, state, updated.status, began, lag, partitions, group, why, cause
+            event, state, updated.status, began, lag, partitions, group, why, cause, late
         )
     policy = group_rules.group.policy
     columns = LagColumns.of(state.latest, state.windows, lag, partitions)
@@ -228,7 +232,8 @@ def _cause(
     group: GroupVerdict,
     why: Reasons,
     rules: GroupRules,
-    knowledge: Knowledge,
+    membership: Membership | None,
+    late: Lateness | None,
 ) -> Cause:
     facts = Facts(
         group=group_name,
@@ -241,8 +246,8 @@ def _cause(
         windows=state.windows,
         onset=onset,
         bad=why.worst_first,
-        membership=knowledge.membership(),
-        lateness=knowledge.lateness_at(state.applied.observed_at),
+        membership=membership,
+        lateness=late,
         logs=logs,
         log_ends_apart_ms=rules.group.log_ends_apart_ms,
         openings=state.openings,

@@ -78,12 +78,17 @@ class Lateness:
     @property
     def late_ms(self) -> int | None:
         """How late the group is, at least; None: nobody knows."""
-        known = [ms for ms in (self.freshness_ms, self.at_least_ms) if ms is not None]
-        return max(known, default=None)
+        return late_ms(self.freshness_ms, self.at_least_ms)
 
     @cached_property
     def by_partition(self) -> dict[tuple[str, int], LatePartition]:
         return {(late.topic, late.partition): late for late in self.worst_first}
+
+
+def late_ms(freshness_ms: int | None, at_least_ms: int | None) -> int | None:
+    """How late a group is, at least, by what was measured of it; None: nobody knows."""
+    known = [ms for ms in (freshness_ms, at_least_ms) if ms is not None]
+    return max(known, default=None)
 
 
 def lateness_of(event: FreshnessEvent) -> Lateness:

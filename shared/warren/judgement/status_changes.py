@@ -17,6 +17,7 @@ from warren.contracts import (
 from warren.contracts.status import Status
 from warren.evaluation import UNKNOWN, GroupVerdict, Int64, PartitionVerdicts
 from warren.judgement.incidents import change_id, incident_id
+from warren.judgement.lateness import Lateness
 from warren.judgement.reasons import Reasons
 from warren.judgement.state import Applied, GroupState, Latest
 from warren.judgement.status_names import group_name, partition_name
@@ -39,8 +40,12 @@ def status_change(
     group: GroupVerdict,
     why: Reasons,
     cause: Cause | None = None,
+    late: Lateness | None = None,
 ) -> StatusChangeEvent:
-    """A group went from one status to another. `opened_at` is that of the incident, open or not."""
+    """A group went from one status to another. `opened_at` is that of the incident, open or not.
+
+    `late`: what was measured lately, of a group that is not OK.
+    """
     bad = why.worst_first
     listed = [_bad_partition(state, lag, partitions, why, row) for row in bad[:MAX_PARTITIONS]]
     return _change(
@@ -58,6 +63,8 @@ def status_change(
             incident_id=incident_id(event.cluster, event.group, opened_at),
             opened_at=opened_at,
             total_lag=group.total_lag,
+            late_ms=None if late is None else late.late_ms,
+            time_to_loss_ms=None if late is None else late.time_to_loss_ms,
             max_lag=_max_lag(state, lag, group),
             partition_counts={partition_name(status): n for status, n in group.counts.items()},
             partitions=listed,

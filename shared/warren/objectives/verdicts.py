@@ -19,6 +19,7 @@ from warren.contracts import (
     StatusChangeEvent,
 )
 from warren.judgement.incidents import derived_id
+from warren.judgement.lateness import late_ms
 from warren.judgement.status_names import group_name
 from warren.objectives.burn import History
 from warren.objectives.lag import AskLag
@@ -70,9 +71,11 @@ def judge(
             continue
         opened_at = now if known is None else known.opened_at
         about = _About(event.cluster, event.group, kind, now, opened_at, previous)
+        late = event if status is not Status.OK else None
         observed = lag()
         total = 0 if observed is None else observed.total
-        changes.append(_change(about, status, total, [_breach(*each) for each in broken]))
+        breaches = [_breach(*each) for each in broken]
+        changes.append(_change(about, status, total, breaches, late))
         if status is Status.OK:
             del incidents[kind]
         else:
@@ -157,7 +160,11 @@ def _breach(limit: Limit, standing: Standing) -> Breach:
 
 
 def _change(
-    about: _About, status: Status, total_lag: int, breaches: list[Breach]
+    about: _About,
+    status: Status,
+    total_lag: int,
+    breaches: list[Breach],
+    late: FreshnessEvent | None = None,
 ) -> StatusChangeEvent:
     cluster, group, kind, now, opened_at, previous = about
     reason = breaches[0].limit if breaches else None
@@ -180,6 +187,8 @@ def _change(
             incident_id=derived_id(cluster, group, kind, opened_at),
             opened_at=opened_at,
             total_lag=total_lag,
+            late_ms=None if late is None else late_ms(late.freshness_ms, late.at_least_ms),
+            time_to_loss_ms=None if late is None else late.time_to_loss_ms,
             max_lag=None,
             partition_counts={},
             partitions=[],

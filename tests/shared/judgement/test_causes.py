@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -18,6 +19,8 @@ from warren.contracts import (
     LagEvent,
     OffsetEvent,
     OpenTransaction,
+    StatusChange,
+    StatusChangeEvent,
 )
 from warren.evaluation import GroupRules, Rules
 from warren.judgement.facts import Knowledge
@@ -407,3 +410,26 @@ def test_a_membership_comes_back_from_its_bytes_as_it_was() -> None:
     for damaged in (b"", b"{}", b"[]", b'{"v":2}', b"\xff", encode(before)[:-9]):
         with pytest.raises(CorruptMembership):
             decode(damaged)
+
+
+def changes(events: Iterator[OffsetEvent], measured: FreshnessEvent) -> list[StatusChange]:
+    state: GroupState | None = None
+    found = []
+    for event in events:
+        knowledge = Knowledge(lateness=lambda: lateness_of(measured))
+        outcome = judge(event, state, RULES, knowledge=knowledge)
+        assert isinstance(outcome, Judged)
+        state = outcome.state
+        if outcome.change is not None:
+            found.append(StatusChangeEvent.from_bytes(outcome.change.to_bytes()).data)
+    return found
+
+
+def test_a_change_says_how_late_the_group_is_and_what_is_left_until_loss() -> None:
+    rows = late(70_000, time_to_loss_ms=900_000), late(None, reason="timeout", bound_ms=90_000)
+    then = [at(40, 2_000, 2_000), at(41, 2_050, 2_050)]
+    (bad, well_again) = changes(looks(chain(silent(), then)), measured_at(30, *rows))
+    assert (bad.status, bad.late_ms, bad.time_to_loss_ms) == ("ERR", 90_000, 900_000)
+    assert (well_again.status, well_again.late_ms, well_again.time_to_loss_ms) == ("OK", None, None)
+    long_ago = changes(looks(silent()), measured_at(-40, *rows))
+    assert [(one.late_ms, one.time_to_loss_ms) for one in long_ago] == [(None, None)]

@@ -77,6 +77,17 @@ def test_it_opens_once_it_lasts_and_closes_once_all_is_well_for_long_enough() ->
     assert group.measured(130, WELL) == []
 
 
+def test_a_change_says_how_late_the_group_is_and_what_is_left_until_loss() -> None:
+    group = Group(LATE)
+    rows = late(70 * SECOND, time_to_loss_ms=900_000), late(None, reason="timeout", bound_ms=90_000)
+    assert group.told(0, *rows) == []
+    (opening,) = (one.data for one in group.told(30, *rows))
+    assert (opening.late_ms, opening.time_to_loss_ms) == (90_000, 900_000)
+    assert group.told(40, WELL) == []
+    (end,) = (one.data for one in group.told(60, WELL))
+    assert (end.late_ms, end.time_to_loss_ms) == (None, None)
+
+
 def test_nobody_closes_what_nobody_knows() -> None:
     group = Group({**LATE, "for": 0})
     assert group.measured(0, late(70 * SECOND)) == [("freshness", "WARN")]

@@ -224,7 +224,7 @@ NOTIFICATIONS = Table(
         Field("attempt", WHOLE, "From 1; 0 for an end without any attempt"),
         Field("outcome", TEXT, "delivered, failed, refused, given_up, suppressed, superseded"),
         Field("at", TIME, "When it ended"),
-        Field("kind", TEXT, "opened, changed, repeated or resolved"),
+        Field("kind", TEXT, "opened, changed, repeated, resolved or acknowledged"),
         Field("status", TEXT, "The group's status"),
         Field("route", TEXT, "The route's name"),
         Field("channel", TEXT, "The channel's name"),

@@ -7,7 +7,7 @@ recorded (`warren_notifier.delivery.outcome_recorder`).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from warren.contracts import ChannelIdentity
 from warren.errors import WarrenError
@@ -71,3 +71,14 @@ class Channel(Protocol):
 
     async def close(self) -> None:
         """Frees connections."""
+
+
+@runtime_checkable
+class AcknowledgingChannel(Channel, Protocol):
+    """A channel whose receiver knows that somebody looks after an incident, and can be told so."""
+
+    takes_acknowledgements: bool
+
+
+def takes_acknowledgements(channel: Channel) -> bool:
+    return isinstance(channel, AcknowledgingChannel) and channel.takes_acknowledgements

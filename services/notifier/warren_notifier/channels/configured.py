@@ -13,6 +13,7 @@ from warren.settings.channels import (
     AlertmanagerWebhookChannelSettings,
     AnyChannelSettings,
     AppriseChannelSettings,
+    ChannelSettings,
     EmailChannelSettings,
     OpsgenieChannelSettings,
     PagerDutyChannelSettings,
@@ -59,6 +60,30 @@ def configured_channels(settings: NotifierSettings, clock: Clock) -> dict[str, C
         except (ssl.SSLError, ValueError) as error:
             raise SettingsError(f"{table}.ca", f"no certificates in PEM: {error}") from None
     return channels
+
+
+def digesting(settings: NotifierSettings) -> set[str]:
+    """Names of the channels that can tell several incidents in one message; builds none."""
+    return {
+        name
+        for name, channel in settings.channels.items()
+        if hasattr(_CLASSES[type(channel)], "send_many")
+    }
+
+
+_CLASSES: dict[type[ChannelSettings], type[Channel]] = {
+    WebhookChannelSettings: WebhookChannel,
+    EmailChannelSettings: EmailChannel,
+    SlackChannelSettings: SlackChannel,
+    SlackBotChannelSettings: SlackBotChannel,
+    PagerDutyChannelSettings: PagerDutyChannel,
+    AlertmanagerChannelSettings: AlertmanagerChannel,
+    AlertmanagerWebhookChannelSettings: AlertmanagerWebhookChannel,
+    TeamsChannelSettings: TeamsChannel,
+    TemplateChannelSettings: TemplateChannel,
+    AppriseChannelSettings: AppriseChannel,
+    OpsgenieChannelSettings: OpsgenieChannel,
+}
 
 
 def _channel(

@@ -16,6 +16,8 @@ from warren.contracts import (
 )
 from warren.words import duration, grouped, records, utc, visible
 
+from warren_notifier.channels.urgency import urgency
+from warren_notifier.channels.web_link import is_web_link
 from warren_notifier.state.delivery import Delivery
 
 SHOWN = 10
@@ -45,6 +47,8 @@ class EmailText:
     subject: str
     headline: str
     facts: list[tuple[str, str]]
+    runbooks: list[str]
+    """Values of `facts` that are URLs which people can follow."""
     partitions: list[tuple[str, str, str, str, str, str]]
     omitted: int
     meanings: list[tuple[str, str]]
@@ -71,6 +75,7 @@ def email_text(delivery: Delivery, link_base: str, now: int, besides: str = "") 
             *_quiet(delivery.pending.flapping, now),
             *([("Besides", besides)] if besides else []),
         ],
+        runbooks=_runbooks(change),
         partitions=[_row(partition) for partition in bad[:SHOWN]],
         omitted=max(len(bad) - SHOWN, 0) + (change.partitions_omitted if bad else 0),
         meanings=[(status, text) for status, text in MEANING.items() if status in worst],
@@ -139,12 +144,12 @@ def _facts(
         yield "Until", f"{utc(seen)} ({duration(seen - change.opened_at)})"
     else:
         yield "Since", f"{since} ({duration(now - change.opened_at)} ago)"
-    if kind != "resolved" and change.cause is not None and change.cause.is_known:
-        yield "Cause", visible(change.cause.sentence)
-        if change.cause.action:
-            yield "What to do", visible(change.cause.action)
+        yield from _why(change)
     if change.objectives is not None:
         yield from _objectives(change.objectives)
+    if kind != "resolved":
+        yield from urgency(change)
+    if change.objectives is not None:
         return
     yield "Lag", records(change.total_lag)
     if change.max_lag is not None:
@@ -156,6 +161,16 @@ def _facts(
     counts = sorted(change.partition_counts.items(), key=lambda item: item[0] == "OK")
     if counts:
         yield "Partitions", ", ".join(f"{grouped(n)} {status}" for status, n in counts)
+
+
+def _why(change: StatusChange) -> Iterator[tuple[str, str]]:
+    """Objectives say in their own lines what the explanation says of them."""
+    if change.cause is not None and change.cause.is_known:
+        yield "Cause", visible(change.cause.sentence)
+        if change.cause.action:
+            yield "What to do", visible(change.cause.action)
+    elif change.explanation and change.objectives is None:
+        yield "Explanation", visible(change.explanation)
 
 
 def how_it_ended(change: StatusChange) -> str:
@@ -180,6 +195,11 @@ def _objectives(breaches: Sequence[Breach]) -> Iterator[tuple[str, str]]:
             yield "What to do", visible(breach.runbook)
 
 
+def _runbooks(change: StatusChange) -> list[str]:
+    said = [breach.runbook or "" for breach in change.objectives or []]
+    return [runbook for runbook in said if is_web_link(runbook)]
+
+
 def _row(partition: BadPartition) -> tuple[str, str, str, str, str, str]:
     return (
         partition.status,
@@ -194,10 +214,6 @@ def _row(partition: BadPartition) -> tuple[str, str, str, str, str, str]:
 def _figure(value: int | None) -> str:
     """`2,140`; `unknown` for None and Kafka's -1."""
     return "unknown" if value is None or value < 0 else grouped(value)
-
-
-def _acknowledge(base: str, change: StatusChange) -> str:
-    return page_link(base, "incidents", change.incident_id)
 
 
 def page_link(base: str, *path: str) -> str:

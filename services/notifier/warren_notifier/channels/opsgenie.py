@@ -1,12 +1,13 @@
 """Opsgenie, and Jira Service Management, which serves the same alerts after it.
 
 https://docs.opsgenie.com/docs/alert-api: `POST /v2/alerts` creates an alert or counts up the open
-one with the same `alias`, `POST /v2/alerts/<alias>/close?identifierType=alias` closes it; both
-answer 202. A message has 130 characters at most, an alias and an entity 512, a description 15,000,
-a source 100, details 8,000 together, tags 50 characters, 20 of them. Atlassian has announced that
-Opsgenie ends (https://docs.opsgenie.com/docs). The integrations of Jira Service Management take the
-same requests with the same kind of key at https://api.atlassian.com/jsm/ops/integration, but no
-change of priority, and teams by their ids:
+one with the same `alias`, `POST /v2/alerts/<alias>/acknowledge?identifierType=alias` acknowledges
+it, `…/close` likewise closes it; all answer 202. A message has 130 characters at most, an alias and
+an entity 512, a description 15,000, a source 100, details 8,000 together, tags 50 characters, 20 of
+them, a user 100, a note 25,000. Atlassian has announced that Opsgenie ends
+(https://docs.opsgenie.com/docs). The integrations of Jira Service Management take the same requests
+with the same kind of key at https://api.atlassian.com/jsm/ops/integration, but no change of
+priority, and teams by their ids:
 https://developer.atlassian.com/cloud/jira/service-desk-ops/rest/v1/api-group-integration-events.
 """
 
@@ -19,7 +20,7 @@ from typing import Any
 from urllib.parse import quote
 
 from warren.clock import Clock
-from warren.contracts import GroupStatusName, PendingDelivery
+from warren.contracts import Acknowledged, GroupStatusName, PendingDelivery
 from warren.settings.channels import OpsgenieChannelSettings
 from warren.words import shortened, visible
 
@@ -39,6 +40,8 @@ PRIORITIES: dict[GroupStatusName, str] = {"WARN": "P3", "ERR": "P1"}
 class OpsgenieChannel(HttpChannel):
     """One integration. An alert's alias is the incident's id."""
 
+    takes_acknowledgements = True
+
     def __init__(
         self, settings: OpsgenieChannelSettings, link_base: str, guard: EgressGuard, clock: Clock
     ) -> None:
@@ -55,12 +58,9 @@ class OpsgenieChannel(HttpChannel):
         text, pending = self._text(delivery), delivery.pending
         alias = _alias(pending.incident_id)
         if not text.is_open:
-            path = f"/v2/alerts/{quote(alias, safe='')}/close?identifierType=alias"
-            note = shortened(text.headline, DESCRIPTION)
-            result = await self._post(_json({"source": "Warren", "note": note}), path=path)
-            if isinstance(result, Refused) and result.detail.startswith("HTTP 404"):
-                return Delivered("HTTP 404: there is no such alert any more")
-            return result
+            return await self._about("close", alias, text.headline)
+        if pending.acknowledged is not None:
+            return await self._about("acknowledge", alias, _note(pending.acknowledged))
         alert = self._alert(text, pending) | {"alias": alias}
         result = await self._post(_json(alert), path="/v2/alerts")
         if pending.kind == "changed" and isinstance(result, Delivered):
@@ -71,6 +71,15 @@ class OpsgenieChannel(HttpChannel):
             if isinstance(changed, Refused) and changed.detail.startswith("HTTP 404"):
                 return Delivered(f"{result.detail}; no change of priority there")
             return changed
+        return result
+
+    async def _about(self, action: str, alias: str, note: str) -> Result:
+        """What is done to an alert that is there, or was."""
+        path = f"/v2/alerts/{quote(alias, safe='')}/{action}?identifierType=alias"
+        said = {"source": "Warren", "note": shortened(note, DESCRIPTION)}
+        result = await self._post(_json(said), path=path)
+        if isinstance(result, Refused) and result.detail.startswith("HTTP 404"):
+            return Delivered("HTTP 404: there is no such alert any more")
         return result
 
     def _alert(self, text: IncidentText, pending: PendingDelivery) -> dict[str, Any]:
@@ -93,6 +102,11 @@ class OpsgenieChannel(HttpChannel):
             "responders": self._responders,
             "note": f"Route {pending.route}, channel {pending.channel}",
         }
+
+
+def _note(acknowledged: Acknowledged) -> str:
+    why = f": {visible(acknowledged.why)}" if acknowledged.why else ""
+    return f"{visible(acknowledged.by)} looks after it{why}"
 
 
 def _team(team: str) -> dict[str, str]:

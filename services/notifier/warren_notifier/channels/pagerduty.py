@@ -1,4 +1,4 @@
-"""PagerDuty, Events API v2: one alert per incident, triggered and resolved.
+"""PagerDuty, Events API v2: one alert per incident, triggered, acknowledged and resolved.
 
 https://developer.pagerduty.com/docs/events-api-v2/overview/: 202 when taken, 400 when the event is
 wrong, 429 and 5xx to be tried again, 429 after a few minutes; a request has 512 KB at most.
@@ -38,11 +38,14 @@ ACTIONS: dict[DeliveryKind, str] = {
     "opened": "trigger",
     "changed": "trigger",
     "repeated": "trigger",
+    "acknowledged": "acknowledge",
 }
 
 
 class PagerDutyChannel(HttpChannel):
     """One integration of one service. An alert's key is the incident's id."""
+
+    takes_acknowledgements = True
 
     def __init__(
         self, settings: PagerDutyChannelSettings, link_base: str, guard: EgressGuard, clock: Clock

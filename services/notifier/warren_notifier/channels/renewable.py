@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from warren_notifier.channels.channel import Channel, Result
+from warren_notifier.channels.channel import Channel, Result, takes_acknowledgements
 from warren_notifier.channels.digest import Digest, DigestChannel, tells_many
 from warren_notifier.state.delivery import Delivery
 
@@ -19,6 +19,7 @@ class RenewableChannel:
         self.identity = channel.identity
         self.timeout = channel.timeout
         self.concurrency = channel.concurrency
+        self.takes_acknowledgements = takes_acknowledgements(channel)
 
     async def renew(self, channel: Channel) -> None:
         """Puts a channel in force that leads to the same place."""

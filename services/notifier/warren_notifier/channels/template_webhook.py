@@ -23,6 +23,7 @@ from warren_notifier.channels.egress import EgressGuard
 from warren_notifier.channels.http_channel import HttpChannel, endpoint
 from warren_notifier.channels.http_endpoint import Answered, HttpEndpoint
 from warren_notifier.channels.template_fields import Fields, jsonencoder, template_fields
+from warren_notifier.channels.template_functions import FILTERS, FUNCTIONS
 from warren_notifier.channels.template_sample import sample
 from warren_notifier.state.delivery import Delivery
 
@@ -89,8 +90,9 @@ def body_template(source: str, escape: str) -> Template:
     environment = ImmutableSandboxedEnvironment(
         undefined=StrictUndefined, finalize=_ESCAPES[escape], keep_trailing_newline=True
     )
-    environment.filters["jsonencoder"] = _jsonencoder
-    environment.globals["jsonencoder"] = _jsonencoder
+    functions = {**FUNCTIONS, "jsonencoder": _jsonencoder}
+    environment.globals |= functions
+    environment.filters |= {name: functions[name] for name in (*FILTERS, "jsonencoder")}
     try:
         return environment.from_string(source)
     except TemplateSyntaxError as error:

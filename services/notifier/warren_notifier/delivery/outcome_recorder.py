@@ -91,7 +91,10 @@ class OutcomeRecorder:
         state = self._owned.state(delivery.partition, delivery.subject)
         telling = state.telling(delivery)
         if telling is not None:
-            if step.outcome == "delivered":
+            acknowledged = delivery.pending.acknowledged
+            if acknowledged is not None and step.final:
+                telling.heard_of(acknowledged)
+            elif step.outcome == "delivered":
                 telling.took(step.pending, now, thread, step.receipt)
             _note(telling, delivery, step, uncertain)
             delivery.wait(self._clock)  # from now on, whatever becomes of the wall clock
@@ -111,14 +114,15 @@ class OutcomeRecorder:
 def _note(telling: Telling, delivery: Delivery, step: Step, uncertain: bool | None) -> None:
     """What a step means for what the channel knows, and for what it is to know next."""
     telling.in_flight = None
-    if step.outcome != "delivered" and uncertain is not None:
+    is_news = delivery.pending.kind != "acknowledged"
+    if uncertain is not None and (step.outcome != "delivered" or not is_news):
         telling.suspect(uncertain)
     if telling.delivery is delivery:
         delivery.pending = step.pending
         if step.final:
             telling.delivery = None
     elif telling.delivery is not None and step.outcome != "delivered":
-        left_out = telling.delivery.pending.left_out + delivery.pending.left_out + 1
+        left_out = telling.delivery.pending.left_out + delivery.pending.left_out + is_news
         telling.delivery.pending = telling.delivery.pending.model_copy(
             update={"left_out": left_out}
         )

@@ -50,7 +50,8 @@ class Router:
     """Decides: the routes in force, how long a delivery may take, and the channels there are.
 
     So many incidents within the window are flapping; 0 for never. `resends`: milliseconds after
-    which channels must hear of an open incident again, by name.
+    which channels must hear of an open incident again, by name. `acknowledging`: channels that are
+    told that somebody looks after an incident.
     """
 
     routes: Sequence[Route]
@@ -60,6 +61,7 @@ class Router:
     flap_openings: int = 0
     flap_window_ms: int = 0
     resends: Mapping[str, int] = field(default_factory=dict)
+    acknowledging: Collection[str] = ()
 
     def on_change(
         self,
@@ -325,6 +327,11 @@ class Router:
             deadline_at=now + self.deadline_ms,
             next_attempt_at=now + self.grouping.wait_ms(route, knows.digest, kind),
         )
+
+
+def acknowledgement_id(incident_id: str, route: str, channel: str, at: int) -> str:
+    """Of a delivery that tells of an acknowledgement; no number stands where its word does."""
+    return str(uuid5(_DELIVERIES, f"{route}|{channel}|acknowledged|{at}|{incident_id}"))
 
 
 def delivery_id(event_id: str, route: str, channel: str, repeat: int = 0) -> str:

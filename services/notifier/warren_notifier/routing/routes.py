@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from warren.contracts import TEST_CLUSTER
 from warren.settings.notifier import RouteSettings
@@ -57,11 +57,22 @@ class Route:
             return "clusters has no expression that matches"
         if self._groups_allow and not _any(self._groups_allow, subject.group):
             return "groups_allow has no expression that matches"
-        if _any(self._groups_deny, subject.group):
-            return "groups_deny has an expression that matches"
+        if (denied := _first(self._groups_deny, subject.group)) is not None:
+            return f"groups_deny has {denied}"
         if (subject.cluster == TEST_CLUSTER) != self._is_test:
             return f"cluster {TEST_CLUSTER} is for tests"
         return None
+
+    def reasons(self, change: Change) -> Iterator[str]:
+        """What of the settings makes `matches` say yes, for people."""
+        subject = change.subject
+        yield f"{change.severity.name} reaches minimum_severity {self.minimum_severity.name}"
+        if self._event_types:
+            yield f"event_types has {subject.event_type}"
+        cluster = _first(self._clusters, subject.cluster)
+        group = _first(self._groups_allow, subject.group)
+        yield "all clusters" if cluster is None else f"clusters has {cluster}"
+        yield "all groups" if group is None else f"groups_allow has {group}"
 
 
 def matching(routes: Sequence[Route], change: Change) -> list[Route]:
@@ -77,6 +88,11 @@ def matching(routes: Sequence[Route], change: Change) -> list[Route]:
 
 def _compiled(expressions: Iterable[str]) -> list[re.Pattern[str]]:
     return [re.compile(expression) for expression in expressions]
+
+
+def _first(patterns: Iterable[re.Pattern[str]], text: str) -> str | None:
+    """The expression that matches; None: none does."""
+    return next((pattern.pattern for pattern in patterns if pattern.search(text)), None)
 
 
 def _any(patterns: Iterable[re.Pattern[str]], text: str) -> bool:

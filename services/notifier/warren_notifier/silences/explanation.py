@@ -24,13 +24,14 @@ class ChannelPart:
 
 @dataclass(frozen=True, slots=True)
 class RoutePart:
-    """What one route does about a change. `why_not`: None where it takes it.
+    """What one route does about a change. `why_not`: None where it takes it; `why`: what makes it.
 
     `channels`: those that no route before it tells. `muted_until`: Unix milliseconds, or None.
     """
 
     name: str
     why_not: str | None
+    why: tuple[str, ...] = ()
     channels: tuple[ChannelPart, ...] = ()
     muted_until: int | None = None
     escalate_after_ms: int = 0
@@ -57,6 +58,7 @@ def explain(
             RoutePart(
                 route.name,
                 None,
+                tuple(route.reasons(change)),
                 tuple(_channel(grouping, route, channel, change) for channel in channels),
                 muted_until(route.mute, now),
                 route.escalate_after_ms,

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from warren.contracts import TEST_CLUSTER, PendingDelivery
+from warren.contracts import TEST_CLUSTER, Acknowledgement, PendingDelivery
 from warren.silences import InForce, Silences
 
 from warren_notifier.routing.change import Subject
@@ -40,7 +40,10 @@ class Holds:
 
     def is_looked_after(self, incident_id: str) -> bool:
         """Whether somebody has acknowledged an incident."""
-        return self._silences.acknowledgement(incident_id) is not None
+        return self.acknowledgement(incident_id) is not None
+
+    def acknowledgement(self, incident_id: str) -> Acknowledgement | None:
+        return self._silences.acknowledgement(incident_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +55,10 @@ class HoldsAt:
     resends: frozenset[str] = frozenset()
 
     def of(self, subject: Subject, pending: PendingDelivery) -> Hold | None:
-        """Why a delivery is put off; None: it is not. The end of what was told never is, nor
-        is a test.
+        """Why a delivery is put off; None: it is not. The end of what was told never is, nor that
+        somebody looks after it, nor a test.
         """
-        if pending.kind == "resolved" or subject.cluster == TEST_CLUSTER:
+        if pending.kind in ("resolved", "acknowledged") or subject.cluster == TEST_CLUSTER:
             return None
         if pending.kind == "repeated" and pending.channel in self.resends:
             return None  # it would say that the incident is over

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 
-from warren.contracts import DeliveryOutcome, PendingDelivery, Told
+from warren.contracts import Acknowledged, DeliveryOutcome, PendingDelivery, Told
 
 from warren_notifier.routing.change import Subject
 from warren_notifier.state.delivery import Delivery
@@ -14,6 +14,7 @@ NOT_OPENED = "its opening did not arrive, so nobody awaits the end"
 FLAPS = "the group flaps, and newer news replace it"
 KNOWN = "the channel knows it already"
 REPLACED = "newer news replace it"
+NOT_LOOKED_AFTER = "nobody looks after the incident any more"
 LOOKED_AFTER = "somebody looks after the incident, and need not be reminded"
 
 
@@ -48,7 +49,8 @@ class Telling:
         self.durable.set()  # whoever waits for it sees that there is nothing any more
         left_out = 0
         if old is not None and old is not self.in_flight:
-            left_out = old.pending.left_out + 1
+            is_change = old.pending.kind != "acknowledged"
+            left_out = old.pending.left_out + is_change
             ended.append(Ended(old, "superseded", REPLACED))
         if pending is None:
             return ended
@@ -121,6 +123,12 @@ class Telling:
             update["receipt"] = receipt
         self.told = self.told.model_copy(update=update)
 
+    def heard_of(self, acknowledgement: Acknowledged) -> None:
+        """Notes that the channel was told, or does not want to be, that somebody looks after the
+        incident. It knows of the incident what it knew before.
+        """
+        self.told = self.told.model_copy(update={"acknowledged_at": acknowledgement.at})
+
     @property
     def is_sent_at_once(self) -> bool:
         """Whether a first attempt follows when the delivery is written, so that it may arrive
@@ -140,7 +148,7 @@ class Telling:
         """As `warren.notifier-state` has it: the first attempt may follow at once."""
         first = (
             self.delivery is not None
-            and self.delivery.pending.kind != "resolved"
+            and self.delivery.pending.kind not in ("resolved", "acknowledged")
             and self.is_sent_at_once
         )
         replaced = None
