@@ -8,7 +8,7 @@ from http import HTTPStatus
 import httpx
 import pytest
 from api.scraped import fill, labels, scrape
-from api.served_api import NOW, Api
+from api.served_api import NOW, Api, late
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
@@ -82,7 +82,7 @@ def test_a_changed_state_is_shown_within_a_second(counted: Counted) -> None:
     assert counted.ask().endswith(" 2")
 
 
-@pytest.mark.parametrize(("takes", "seconds"), [(0.0, 2.0), (0.03, 3.0), (9.0, 5.0)])
+@pytest.mark.parametrize(("takes", "seconds"), [(0.0, 2.0), (0.003, 3.0), (9.0, 10.0)])
 def test_figures_are_older_the_longer_they_take(
     counted: Counted, takes: float, seconds: float
 ) -> None:
@@ -150,5 +150,25 @@ def test_what_people_see_as_a_change_is_one(api: Api) -> None:
     wanted = {"group": "fine", "for_seconds": 60, "why": "a test"}
     assert api.request("POST", "/api/v1/silences", json=wanted).status_code == 200
     assert is_another()
+    api.measure("fine", late(60_000, time_to_loss_ms=59 * 60_000))
+    assert not is_another(), "half of its retention is left"
+    api.measure("fine", late(3_600_000, time_to_loss_ms=60_000))
+    assert is_another(), "it is about to lose data"
+    api.measure("fine", late(3_600_000, lost_records=3))
+    assert is_another(), "it loses data"
     api.model.apply(group_key("demo", "fine"), None)
     assert is_another()
+
+
+def test_what_nobody_knows_any_more_is_a_change_as_well(api: Api) -> None:
+    api.put("early")
+    api.put("late", evaluated_at=NOW + 5_000)
+    believed, seconds = [api.context.shown_state()], api.context.unknown_after_ms / 1000
+    api.clock.advance(seconds)
+    assert api.context.shown_state() == believed[0]
+    for _ in range(2):  # one of them, then the other
+        api.clock.advance(4)
+        believed.append(api.context.shown_state())
+    assert len(set(believed)) == 3
+    api.put("late", evaluated_at=NOW + 40_000)
+    assert api.context.shown_state() not in believed, "it was judged again"

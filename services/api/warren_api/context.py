@@ -16,6 +16,7 @@ from warren_api.model.cluster import ClusterView
 from warren_api.model.doubts import Doubts, doubts, group_doubts
 from warren_api.model.feed_state import FeedState
 from warren_api.model.group import GroupView
+from warren_api.model.group_views import Standing
 from warren_api.model.membership import Membership
 from warren_api.model.read_model import ReadModel
 from warren_api.model.shown_status import Verdict
@@ -85,10 +86,15 @@ class ApiContext:
         return Notes(silences.in_force(self.clock.now_ms()), silences.acknowledgement)
 
     def shown_state(self) -> Hashable:
-        """Another one whenever a status, an incident, a cluster's state, or what people have said
-        of them, is; figures and what passing time changes are not in it.
+        """Another one whenever a status, an incident, whether data is lost, a cluster's state, or
+        what people have said of them, is; figures and ages are not in it.
         """
-        return self.model.states, self.model.silences.revision, self.feed_state()
+        states = self.model.shown_states(self.clock.now_ms(), self.unknown_after_ms)
+        return *states, self.model.silences.revision, self.feed_state()
+
+    def standing(self) -> Standing:
+        """How all groups stand at this moment."""
+        return self.model.standing(self.clock.now_ms(), self.unknown_after_ms)
 
     @property
     def clusters(self) -> list[str]:

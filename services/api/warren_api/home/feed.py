@@ -44,7 +44,8 @@ from warren.standstill import Turns
 from warren_api.home.cluster import HomeCluster
 from warren_api.home.newest_changes import NewestChanges
 from warren_api.model.feed_state import FeedState
-from warren_api.model.read_model import GroupName, ReadModel
+from warren_api.model.group_views import GroupName
+from warren_api.model.read_model import ReadModel
 
 log = structlog.get_logger(__name__)
 

@@ -3,8 +3,8 @@
 A tab that shows something already says so with its entity tag. It is told that nothing is new, or
 given what was made for another tab, until a state changes: a status, an incident, a silence. Then
 it is made anew, at most once a second. Figures and ages alone may be a little older, and the older
-the longer the fragment takes to be made, so that it costs about one part in a hundred of a core at
-most, however many tabs are open. Whoever comes without a tag gets what holds at this moment.
+the longer the fragment takes to be made, so that it costs about one part in a thousand of a core,
+however many tabs are open. Whoever comes without a tag gets what holds at this moment.
 
 Server-Sent Events would save the questions, but a browser opens six connections to a host at most
 (HTTP/1.1): a seventh tab would not load at all.
@@ -29,8 +29,8 @@ PREFIX = "/fragments/"
 KEPT = 64
 CHANGED_SECONDS = 1.0  # that it is kept for, whatever changes
 FIGURES_SECONDS = 2.0  # at least, where no state changes
-MOST_SECONDS = 5.0
-COST = 100  # times as long as it took to make
+MOST_SECONDS = 10.0
+COST = 1000  # times as long as it took to make
 
 Name = tuple[str, bytes, bool]
 

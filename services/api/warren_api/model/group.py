@@ -192,10 +192,15 @@ class GroupView:
         """Why some partition's is not known."""
         return self.freshness.event.time_to_loss_reason if self.freshness else None
 
-    @property
+    @cached_property
     def is_losing(self) -> bool:
         """Records are lost, or are about to be."""
         return self.lost_records > 0 or self.loses_in_ms is not None
+
+    @property
+    def is_troubled(self) -> bool:
+        """As last judged and measured: all others are ranked after it."""
+        return self.event.status != "OK" or self.is_losing
 
     @property
     def loses_in_ms(self) -> int | None:

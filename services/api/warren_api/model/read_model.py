@@ -15,8 +15,6 @@ from warren.contracts import (
     ClusterEvent,
     FreshnessEvent,
     GroupEvent,
-    GroupStatusName,
-    Incident,
     LagEvent,
     StatusChangeEvent,
     TopicsEvent,
@@ -29,15 +27,16 @@ from warren.silences import Silences
 from warren_api.model.cluster import ClusterView
 from warren_api.model.freshness import GroupFreshness
 from warren_api.model.group import GroupView, StatusSince
+from warren_api.model.group_views import GroupName, GroupViews, Standing
 from warren_api.model.lag_parts import LagParts
 from warren_api.model.membership import Membership
 from warren_api.model.notifications import Notifications
 from warren_api.model.past import Past
 from warren_api.model.status_history import StatusHistory
 from warren_api.model.topics import TopicIndex
+from warren_api.model.verdict import is_away
 
 HISTORY = 10_000
-GroupName = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +60,17 @@ class ReadModel:
         self.notifications = Notifications(history)
         self._lock = threading.Lock()
         self._parts = LagParts()
-        self._views: dict[GroupName, GroupView] = {}
+        self._views = GroupViews()
         self._changes: dict[GroupName, StatusSince] = {}
         self._freshness: dict[GroupName, GroupFreshness] = {}
         self._clusters: dict[GroupName, ClusterEvent] = {}  # by cluster and collector
         self._members: dict[GroupName, Membership] = {}
         self._topics: dict[str, TopicsEvent] = {}
         self.states = 0
-        """Another one whenever a group's status or incident, or a cluster's state, may be."""
-        self._ranked: tuple[GroupView, ...] | None = ()
+        """Another one whenever a group's status or incident may be, or whether it loses data, or a
+        cluster's state.
+        """
+        self._not_judged: tuple[Membership, ...] | None = ()
         self._newest: dict[str, int] | None = {}  # evaluation of a cluster's groups; None: look
 
     def apply(self, key: bytes | None, value: bytes | None) -> None:
@@ -88,17 +89,16 @@ class ReadModel:
             if event is None:
                 return  # more of its parts are to come
         with self._lock:
-            self._ranked = None
             if event is None:
-                self._views.pop(name, None)
+                self._views.remove(name)
                 self._changes.pop(name, None)
                 self._freshness.pop(name, None)
-                self._newest = None
+                self._newest = self._not_judged = None
                 self.states += 1
             else:
-                if _state(self._views.get(name)) != (event.status, event.incident):
-                    self.states += 1
-                self._views[name] = self._view(name, event)
+                if name not in self._views:
+                    self._not_judged = None
+                self._put(name, event)
                 if self._newest is not None:
                     newest = max(event.evaluated_at, self._newest.get(event.cluster, 0))
                     self._newest[event.cluster] = newest
@@ -119,6 +119,8 @@ class ReadModel:
                 self._members.pop(name, None)
             else:
                 self._members[name] = Membership(event)
+            if name not in self._views:
+                self._not_judged = None
             self._refresh(name)
 
     def apply_freshness(self, key: bytes | None, value: bytes | None) -> None:
@@ -197,16 +199,16 @@ class ReadModel:
     def _refresh(self, name: GroupName) -> None:
         """Puts what is known beside the evaluation into the group's view. Needs the lock."""
         if view := self._views.get(name):
-            self._views[name] = self._view(name, view.event)
-            self._ranked = None
+            self._put(name, view.event)
 
-    def _view(self, name: GroupName, event: LagEvent) -> GroupView:
-        return GroupView(
+    def _put(self, name: GroupName, event: LagEvent) -> None:
+        view = GroupView(
             event,
             self._changes.get(name),
             self._freshness.get(name),
             self._members.get(name),
         )
+        self.states += self._views.put(name, view)
 
     def keep_only(
         self,
@@ -216,10 +218,11 @@ class ReadModel:
     ) -> None:
         """Drops what a complete reading of the topics did not show."""
         with self._lock:
-            self._ranked = self._newest = None
+            self._newest = self._not_judged = None
             self.states += 1
-            gone = self._views.keys() - set(judged)
-            self._views = {name: view for name, view in self._views.items() if name in judged}
+            gone = set(self._views.names) - set(judged)
+            for name in gone:
+                self._views.remove(name)
             for name in self._freshness.keys() - set(measured):
                 del self._freshness[name]
                 self._refresh(name)
@@ -235,12 +238,32 @@ class ReadModel:
     def groups(self) -> tuple[GroupView, ...]:
         """All groups, worst first."""
         with self._lock:
-            if self._ranked is None:
-                named = sorted(self._views.items(), key=lambda named: named[1].rank)
-                # Few have moved until the next time: what is nearly sorted is sorted soon.
-                self._views = dict(named)
-                self._ranked = tuple(self._views.values())
-            return self._ranked
+            return self._views.ranked()
+
+    def standing(self, now: int, unknown_after: int) -> Standing:
+        """How all groups stand at `now` (Unix milliseconds), when those judged more than
+        `unknown_after` milliseconds ago are not to be believed.
+        """
+        with self._lock:
+            self._age(now, unknown_after)
+            return self._views.standing(now)
+
+    def shown_states(self, now: int, unknown_after: int) -> tuple[int, int]:
+        """Others whenever a group's status or incident may be, or whether it loses data, or a
+        cluster's state; as `standing`.
+        """
+        with self._lock:
+            self._age(now, unknown_after)
+            return self.states, self._views.aged
+
+    def _age(self, now: int, unknown_after: int) -> None:
+        """Needs the lock."""
+        by_cluster: dict[str, list[ClusterEvent]] = {}
+        for (cluster, _), event in self._clusters.items():
+            by_cluster.setdefault(cluster, []).append(event)
+        clusters = (ClusterView.of(name, events, now) for name, events in by_cluster.items())
+        away = frozenset(one.cluster for one in clusters if is_away(one, now, unknown_after))
+        self._views.age(now - unknown_after, away)
 
     def unjudged(self, cluster: str, group: str) -> Membership | None:
         """A group that is there but has no verdict."""
@@ -250,11 +273,13 @@ class ReadModel:
     def not_judged(self) -> tuple[Membership, ...]:
         """Groups that have no verdict but are there, by name: above all share groups."""
         with self._lock:
-            return tuple(
-                self._members[name]
-                for name in sorted(self._members.keys() - self._views.keys())
-                if self._members[name].is_listed
-            )
+            if self._not_judged is None:
+                self._not_judged = tuple(
+                    self._members[name]
+                    for name in sorted(self._members.keys() - self._views.names)
+                    if self._members[name].is_listed
+                )
+            return self._not_judged
 
     def views_of(self, cluster: str) -> list[GroupView]:
         """A cluster's groups, worst first."""
@@ -275,7 +300,7 @@ class ReadModel:
         with self._lock:
             if self._newest is None:
                 self._newest = {}
-                for event in (view.event for view in self._views.values()):
+                for event in (view.event for view in self._views):
                     newest = max(event.evaluated_at, self._newest.get(event.cluster, 0))
                     self._newest[event.cluster] = newest
             return dict(self._newest)
@@ -287,10 +312,6 @@ class ReadModel:
     def size(self) -> ReadModelSize:
         views = self.groups()
         return ReadModelSize(len(views), sum(view.partition_count for view in views))
-
-
-def _state(view: GroupView | None) -> tuple[GroupStatusName, Incident | None] | None:
-    return None if view is None else (view.event.status, view.event.incident)
 
 
 NamedEvent = TypeVar("NamedEvent", LagEvent, FreshnessEvent, GroupEvent)

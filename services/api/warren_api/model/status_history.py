@@ -113,6 +113,11 @@ class StatusHistory:
                     del self._next[partition]
                     self._known_from.pop(partition, None)
 
+    @property
+    def sequence(self) -> int:
+        """Number of the newest change: another one whenever there was one."""
+        return self._sequence
+
     def changes(self) -> tuple[RecordedChange, ...]:
         """All of them, in the order in which they were read."""
         with self._lock:

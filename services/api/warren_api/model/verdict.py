@@ -19,9 +19,12 @@ def believed_from(cluster: ClusterView, now: int, unknown_after: int) -> float:
     """Judged before, Unix milliseconds, a group's status is not to be believed `now`. Of a cluster
     whose collectors have all been in trouble for `unknown_after` milliseconds nothing is.
     """
-    away_since = cluster.away_since
-    is_away = away_since is not None and now - away_since > unknown_after
-    return math.inf if is_away else now - unknown_after
+    return math.inf if is_away(cluster, now, unknown_after) else now - unknown_after
+
+
+def is_away(cluster: ClusterView, now: int, unknown_after: int) -> bool:
+    """Whether all its collectors have been in trouble for so many milliseconds."""
+    return cluster.away_since is not None and now - cluster.away_since > unknown_after
 
 
 def verdict(

@@ -71,7 +71,7 @@ def environment() -> Environment:
         "percent": lambda share: f"{int(share * 100)}\u202f%",
         "segment": lambda name: quote(name, safe=""),
         "utc": _utc,
-        "age": _age,
+        "age": age,
         "clock": _clock,
         "query": urlencode,
         "rate": rate,
@@ -101,7 +101,7 @@ def _name(text: object) -> Markup:
     return Markup("<bdi>%s</bdi>") % escape(visible(str(text)))
 
 
-def _age(milliseconds: int) -> str:
+def age(milliseconds: int) -> str:
     """As a duration; from ten minutes on without seconds, which say nothing then."""
     rest = milliseconds % 60_000 if milliseconds >= 600_000 else 0
     return duration(milliseconds - rest)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from warren_api.group_row import Asked, GroupRow
-from warren_api.model.group import GroupView
+from warren_api.model.group import Rank
+from warren_api.model.group_views import GroupName, Standing
+from warren_api.model.read_model import ReadModel
 from warren_api.model.status_history import RecordedChange
 from warren_api.model.verdict import rank
-from warren_api.pages.list_view import ListView, paged
+from warren_api.pages.list_view import ListView
 from warren_api.pages.totals import Totals, no_groups, together
 from warren_api.search import Search
 
@@ -62,28 +64,25 @@ class LastChanges(NamedTuple):
     ended: int
 
 
-def overview(views: Sequence[GroupView], asked: Asked, search: Search, view: View) -> Overview:
-    """`views`: worst first, as long as all are known."""
-    by_cluster: dict[str, Totals] = {}
-    urgent, are_known = [], True
-    for each in views:
-        verdict = asked.verdicts(each)
-        if (counts := by_cluster.get(each.cluster)) is None:
-            counts = by_cluster[each.cluster] = no_groups()
-        counts[verdict.status] = counts.get(verdict.status, 0) + 1
-        if not verdict.is_known:
-            are_known = False
-        elif each.needs_somebody:
-            urgent.append(GroupRow(each, verdict, asked))
-    matching = _matching(views, asked, search, view, are_known=are_known)
-    shown = paged(matching, view.page, GROUPS_SHOWN)
+def overview(
+    model: ReadModel, standing: Standing, asked: Asked, search: Search, view: View
+) -> Overview:
+    """What is said of them all follows from `standing`: few are looked at."""
+    by_cluster = _by_cluster(standing)
+    unknown = {id(each) for each in standing.unknown}
+    urgent = [
+        asked.row(each)
+        for each in standing.troubled
+        if each.needs_somebody and id(each) not in unknown
+    ]
+    rows, matching, first = _page(model, standing, asked, search, view)
     endangered = [row for row in urgent if row.view.is_losing and not row.view.lost_records]
     return Overview(
-        rows=[asked.row(each) for each in shown.rows],
-        first=shown.first,
-        matching=shown.matching,
-        page=shown.page,
-        pages=shown.pages,
+        rows=rows,
+        first=first,
+        matching=matching,
+        page=first // GROUPS_SHOWN + 1,
+        pages=max(1, -(-matching // GROUPS_SHOWN)),
         by_cluster=by_cluster,
         totals=together(by_cluster.values()),
         urgent=sum(not row.is_looked_after for row in urgent),
@@ -94,14 +93,54 @@ def overview(views: Sequence[GroupView], asked: Asked, search: Search, view: Vie
     )
 
 
-def _matching(
-    views: Sequence[GroupView], asked: Asked, search: Search, view: View, *, are_known: bool
-) -> Sequence[GroupView]:
-    """In order. Rows are made of all only where a search or an order looks at them."""
-    if not search.text and view.sort == "worst" and are_known:
-        return views[::-1] if view.order == "desc" else views
-    rows = (asked.row(each) for each in views)
-    return [row.view for row in _sorted([row for row in rows if search.finds(row)], view)]
+def _by_cluster(standing: Standing) -> dict[str, Totals]:
+    by_cluster: dict[str, Totals] = {}
+    for (cluster, status), count in standing.judged.items():
+        totals = by_cluster.setdefault(cluster, no_groups())
+        totals[status] = totals.get(status, 0) + count
+    for each in standing.unknown:
+        by_cluster[each.cluster][each.event.status] -= 1
+        by_cluster[each.cluster]["UNKNOWN"] += 1
+    return by_cluster
+
+
+def _page(
+    model: ReadModel, standing: Standing, asked: Asked, search: Search, view: View
+) -> tuple[list[GroupRow], int, int]:
+    """The rows that are shown, how many match, and the number of the first."""
+    if search.text or view.sort != "worst":
+        rows = (asked.row(each) for each in model.groups())
+        found = _sorted([row for row in rows if search.finds(row)], view)
+        first = _first(len(found), view)
+        return found[first : first + GROUPS_SHOWN], len(found), first
+    bad = {id(each): each for each in (*standing.troubled, *standing.unknown)}
+    worst = sorted((asked.row(each) for each in bad.values()), key=_rank)
+    fine = standing.fine
+    matching = len(worst) + len(fine)
+    first = _first(matching, view)
+    numbers = range(first, min(first + GROUPS_SHOWN, matching))
+    if view.order == "desc":
+        numbers = range(matching - 1 - first, matching - 1 - first - len(numbers), -1)
+    shown = [
+        worst[n] if n < len(worst) else _row(model, asked, fine[n - len(worst)]) for n in numbers
+    ]
+    return [row for row in shown if row], matching, first
+
+
+def _first(matching: int, view: View) -> int:
+    """Of the page that is asked for, or of the last one."""
+    pages = max(1, -(-matching // GROUPS_SHOWN))
+    return (min(view.page, pages) - 1) * GROUPS_SHOWN
+
+
+def _row(model: ReadModel, asked: Asked, name: GroupName) -> GroupRow | None:
+    """None where it has gone meanwhile."""
+    view = model.group(*name)
+    return None if view is None else asked.row(view)
+
+
+def _rank(row: GroupRow) -> Rank:
+    return rank(row.view, row.verdict)
 
 
 def last_changes(changes: Iterable[RecordedChange], now: int) -> LastChanges:
@@ -118,7 +157,7 @@ def last_changes(changes: Iterable[RecordedChange], now: int) -> LastChanges:
 def _sorted(rows: list[GroupRow], view: View) -> list[GroupRow]:
     if view.sort == "worst":
         if any(not row.verdict.is_known for row in rows):
-            rows = sorted(rows, key=lambda row: rank(row.view, row.verdict))
+            rows = sorted(rows, key=_rank)
         return rows[::-1] if view.order == "desc" else rows
     if view.sort == "group":
         return sorted(rows, key=_name, reverse=view.is_falling)

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Response
 from fastapi.responses import HTMLResponse
+from warren.contracts import MINUTE_MS
 
 from warren_api.context import ApiContext
 from warren_api.group_row import Asked, owners
@@ -19,19 +20,21 @@ from warren_api.http.raw_path import Segment
 from warren_api.model.incidents import incidents
 from warren_api.pages import asking, cluster_page, reports
 from warren_api.pages.cells import partitions_of
+from warren_api.pages.drawn import Drawn
 from warren_api.pages.environment import environment
 from warren_api.pages.first_points import first_points
 from warren_api.pages.flapping import folded
 from warren_api.pages.found import RETRY_SECONDS, status_of
+from warren_api.pages.group_rows import GroupRows
 from warren_api.pages.incident_list import IncidentListView, incident_list
 from warren_api.pages.list_view import Order, PageNumber, Words
 from warren_api.pages.member_rows import member_rows
-from warren_api.pages.overview import Sort, View, last_changes, overview
+from warren_api.pages.overview import LastChanges, Sort, View, last_changes, overview
 from warren_api.pages.span import SpanAsked, SpanQuery
 from warren_api.pages.timeline import newest_cause
 from warren_api.pages.topic_list import TopicListView, TopicSort, topic_list
 from warren_api.pages.totals import no_groups
-from warren_api.pages.trends import Trends, rates_of
+from warren_api.pages.trends import Trends
 from warren_api.search import Search
 
 STATIC = Path(__file__).parent / "static"
@@ -74,6 +77,14 @@ def router(context: ApiContext) -> APIRouter:
     routes = APIRouter(include_in_schema=False)
     templates = environment()
     trends = Trends(context.model.past, context.archive)
+    group_rows = GroupRows(
+        templates,
+        trends,
+        context.model.topics,
+        context.stale_after_ms,
+        context.is_freshness_stale,
+    )
+    newest = Drawn[LastChanges](1)
     owner_of = owners(context.settings.objectives)
 
     def render(
@@ -101,18 +112,22 @@ def router(context: ApiContext) -> APIRouter:
         now = context.clock.now_ms()
         return Asked(context.verdicts(), context.notes(), owner_of, now)
 
+    def last(now: int) -> LastChanges:
+        history = context.model.history
+        version = history.sequence, now // MINUTE_MS
+        return newest.get("last", version, lambda: last_changes(history.changes(), now))
+
     def groups(template: str, view: View) -> Response:
         search, about = Search(view.q), asked()
-        shown = overview(context.model.groups(), about, search, view)
+        shown = overview(context.model, context.standing(), about, search, view)
         not_judged = context.model.not_judged()
         return render(
             template,
             overview=shown,
             view=view,
             search=search,
-            spark_of=lambda row: trends.spark(row.view.cluster, row.view.group, about.now),
-            rates_of=lambda row: rates_of(context.model.topics, row.view),
-            last=last_changes(context.model.history.changes(), about.now),
+            row_of=group_rows.html,
+            last=last(about.now),
             clusters=[context.model.cluster(name, about.now) for name in context.clusters],
             no_groups=no_groups(),
             filters=context.settings.api.filters,

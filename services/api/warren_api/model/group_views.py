@@ -1,0 +1,161 @@
+"""The newest view of every group, and how they all stand.
+
+That is kept up to date group by group: a page of ten thousand is asked for every few seconds, and
+few of them have another state by then.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from warren.contracts import GroupStatusName
+
+from warren_api.model.group import GroupView
+
+GroupName = tuple[str, str]
+ORDER_MS = 30_000
+
+
+class Standing(NamedTuple):
+    """How all groups stand at one moment; views in no order."""
+
+    judged: dict[tuple[str, GroupStatusName], int]
+    """How many of a cluster have which status, as last judged."""
+    troubled: list[GroupView]
+    """Not OK, or losing data."""
+    unknown: list[GroupView]
+    """Not to be believed, troubled or not."""
+    fine: Sequence[GroupName]
+    """All others, the largest lag first, as it was at most `ORDER_MS` before."""
+
+
+class GroupViews:
+    """By (cluster, group). Not safe by itself: whoever owns it has a lock."""
+
+    def __init__(self, views: Iterable[tuple[GroupName, GroupView]] = ()) -> None:
+        self._views: dict[GroupName, GroupView] = {}
+        self._judged: Counter[tuple[str, GroupStatusName]] = Counter()
+        self._troubled: dict[GroupName, GroupView] = {}
+        self._ranked: tuple[GroupView, ...] | None = ()
+        self._fine: tuple[GroupName, ...] | None = ()
+        self._fine_at = 0
+        # Those that are not believed; of all others none was judged before `_eldest`.
+        self._unknown: dict[GroupName, GroupView] = {}
+        self._eldest = math.inf
+        self._away: frozenset[str] = frozenset()
+        self._limit = 0
+        self.aged = 0
+        """Another one whenever a group is believed no more, or again."""
+        for name, view in views:
+            self.put(name, view)
+
+    def __iter__(self) -> Iterator[GroupView]:
+        return iter(self._views.values())
+
+    def __len__(self) -> int:
+        return len(self._views)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._views
+
+    def get(self, name: GroupName) -> GroupView | None:
+        return self._views.get(name)
+
+    @property
+    def names(self) -> Collection[GroupName]:
+        return self._views.keys()
+
+    def put(self, name: GroupName, view: GroupView) -> bool:
+        """Whether its state is another now: what people see as a change, not figures."""
+        before = self._views.get(name)
+        self._views[name] = view
+        self._ranked = None
+        self._note_age(name, view, before)
+        if view.is_troubled:
+            self._troubled[name] = view
+        if before is not None:
+            if _state(before) == _state(view):
+                return False
+            self._judged[before.cluster, before.event.status] -= 1
+        self._judged[view.cluster, view.event.status] += 1
+        if not view.is_troubled:
+            self._troubled.pop(name, None)
+        self._fine = None
+        return True
+
+    def remove(self, name: GroupName) -> None:
+        before = self._views.pop(name, None)
+        if before is not None:
+            self._judged[before.cluster, before.event.status] -= 1
+        self._troubled.pop(name, None)
+        self._unknown.pop(name, None)
+        self._ranked = self._fine = None
+
+    def _note_age(self, name: GroupName, view: GroupView, before: GroupView | None) -> None:
+        was_unknown = name in self._unknown
+        is_same = before is not None and before.event is view.event
+        if view.cluster in self._away or (was_unknown and is_same):
+            self._unknown[name] = view
+            self.aged += not was_unknown
+            return
+        self._eldest = min(self._eldest, view.event.evaluated_at)
+        if was_unknown:
+            del self._unknown[name]
+            self.aged += 1
+
+    def age(self, limit: int, away: frozenset[str]) -> None:
+        """From now on those are not believed that were judged before `limit` (Unix milliseconds),
+        and all of clusters that are `away`. Looks through them only where one may be another.
+        """
+        if away == self._away and self._limit <= limit <= self._eldest:
+            self._limit = limit
+            return
+        unknown, eldest = {}, math.inf
+        for name, view in self._views.items():
+            at = view.event.evaluated_at
+            if at < limit or name[0] in away:
+                unknown[name] = view
+            elif at < eldest:
+                eldest = at
+        self.aged += unknown.keys() != self._unknown.keys()
+        self._unknown, self._eldest, self._away, self._limit = unknown, eldest, away, limit
+
+    def standing(self, now: int) -> Standing:
+        """At `now` (Unix milliseconds), as of the last `age`."""
+        judged = {each: count for each, count in self._judged.items() if count}
+        troubled, unknown = list(self._troubled.values()), list(self._unknown.values())
+        return Standing(judged, troubled, unknown, self._others(now))
+
+    def _others(self, now: int) -> Sequence[GroupName]:
+        if self._fine is None or not 0 <= now - self._fine_at < ORDER_MS:
+            found = [
+                (_opened_at(view), -view.event.total_lag, *name)
+                for name, view in self._views.items()
+                if name not in self._troubled
+            ]
+            found.sort()
+            self._fine = tuple((cluster, group) for _, _, cluster, group in found)
+            self._fine_at = now
+        if not self._unknown:
+            return self._fine
+        return [name for name in self._fine if name not in self._unknown]
+
+    def ranked(self) -> tuple[GroupView, ...]:
+        """All of them, worst first."""
+        if self._ranked is None:
+            named = sorted(self._views.items(), key=lambda named: named[1].rank)
+            # Few have moved until the next time: what is nearly sorted is sorted soon.
+            self._views = dict(named)
+            self._ranked = tuple(self._views.values())
+        return self._ranked
+
+
+def _opened_at(view: GroupView) -> int:
+    return view.event.incident.opened_at if view.event.incident else 0
+
+
+def _state(view: GroupView) -> tuple[object, ...]:
+    return view.event.status, view.event.incident, view.lost_records > 0, view.is_losing
