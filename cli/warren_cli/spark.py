@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import io
+import logging
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
 from rich.console import Console
+from warren.clock import SystemClock
 from warren.log import NOISY, configure
 from warren.settings import Settings
 from warren.settings_file import load_settings
 from warren_local.jars import ensure_spark_jars
+
+from warren_cli.terminal.job_progress import JobProgress
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -29,14 +38,79 @@ def spark_settings(config: Path | None, *, service: str = "") -> Settings:
     return settings.model_copy(update={"archiver": archiver})
 
 
+JVM_GRACE = 5.0  # seconds
+
+
 @contextmanager
 def spark_session(settings: Settings, name: str) -> Iterator[SparkSession]:
-    """A session of one's own, which takes some seconds to start; raises SparkUnavailable."""
+    """A session of one's own, which takes some seconds to start; raises SparkUnavailable.
+
+    Ctrl-C ends the process, exit code 130: each table is written as a whole or not at all, so that
+    the job can be begun again.
+    """
     from warren_archiver.session import open_session  # a second, which other commands need not take
 
-    with Console(stderr=True).status("Starting Spark"):
-        spark = open_session(settings.archiver, name)
     try:
-        yield spark
-    finally:
+        with Console(stderr=True).status("Starting Spark"):
+            spark = open_session(settings.archiver, name)
+        # Spark's own handler calls the JVM over the connection that waits for an answer.
+        signal.signal(signal.SIGINT, _interrupt)
+        try:
+            yield spark
+        except (Interrupted, KeyboardInterrupt):
+            raise
+        except BaseException:
+            spark.stop()
+            raise
         spark.stop()
+    except (Interrupted, KeyboardInterrupt):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        print("warren: interrupted; run it again when you like: it begins anew", file=sys.stderr)
+        # Threads of Spark's tell at length that nobody answers them.
+        sys.stderr = io.StringIO()
+        logging.disable()
+        _end_jvm()
+        raise typer.Exit(130) from None
+
+
+class Interrupted(BaseException):
+    """By Ctrl-C. No KeyboardInterrupt: of that py4j logs where it was."""
+
+
+def _interrupt(*_: object) -> None:
+    raise Interrupted
+
+
+def _end_jvm() -> None:
+    """It ends with its input, whatever it is doing; Python's workers end with it."""
+    from pyspark import SparkContext
+
+    process = getattr(SparkContext._gateway, "proc", None)
+    if process is None:
+        return
+    process.stdin.close()
+    try:
+        process.wait(JVM_GRACE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+@contextmanager
+def job_progress(spark: SparkSession) -> Iterator[JobProgress]:
+    """To be told of each step of a job in this session."""
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # no py.typed
+
+    tracker = spark.sparkContext.statusTracker()
+
+    def tasks() -> tuple[int, int]:
+        try:
+            found = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+        except (Py4JError, OSError):  # the JVM has ended: what waits for it says so
+            return 0, 0
+        running = [stage for stage in found if stage is not None]
+        over = sum(stage.numCompletedTasks for stage in running)
+        return over, sum(stage.numTasks for stage in running)
+
+    with JobProgress(Console(stderr=True), SystemClock(), tasks) as progress:
+        yield progress

@@ -29,6 +29,7 @@ from warren_archiver.report.period import Period
 from warren_archiver.silver.catalogue import EVALUATIONS
 from warren_archiver.silver.evaluations import Evaluations
 from warren_archiver.silver.silver import ensure
+from warren_archiver.steps import Step
 from warren_archiver.streaming.archive import archive
 
 pytestmark = [pytest.mark.timeout(900), pytest.mark.integration]
@@ -88,7 +89,10 @@ def test_the_settings_of_the_time_give_what_was_published(
     ]
     first = min(event.data.opened_at for event in changes)
     period = Period(first - HOUR, first + HOUR)
-    found = Archived(spark, settings, period, warm_up_ms=HOUR).compared(settings)
+    told: list[Step] = []
+    archived = Archived(spark, settings, period, warm_up_ms=HOUR, tell=told.append)
+    found = archived.compared(settings)
+    assert [step.phase for step in told] == ["replay", "judging", "judging"]
     assert {one.incident_id for one in found.replayed} == {e.data.incident_id for e in changes}
     assert found.replayed == found.published
     assert {pair.kind for pair in found.pairs} == {"same"}

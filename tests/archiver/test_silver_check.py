@@ -13,6 +13,7 @@ from warren_archiver.check.gold_check import check_gold
 from warren_archiver.check.silver_check import check_silver
 from warren_archiver.check.table_check import TableCheck
 from warren_archiver.silver.catalogue import EVALUATIONS, GROUP_MINUTES, POSITIONS, QUARANTINE
+from warren_archiver.steps import Step
 
 pytestmark = [pytest.mark.timeout(900), pytest.mark.integration]
 
@@ -66,10 +67,16 @@ def test_holes_in_silver_are_found(lab: Archive, monkeypatch: pytest.MonkeyPatch
     DeltaTable.forPath(lab.spark, path(EVALUATIONS.name)).delete("position = 5")
     DeltaTable.forPath(lab.spark, lab.lake.gold(STATUS_HOURS.name)).delete()
     clock = SystemClock()
-    (of_gold,) = check_gold(lab.spark, lab.settings, clock)
+    told: list[Step] = []
+    (of_gold,) = check_gold(lab.spark, lab.settings, clock, told.append)
+    assert [step.phase for step in told] == ["gold", "gold"]
     assert (of_gold.table, of_gold.correct) == (f"gold/{STATUS_HOURS.name}", False)
     day = lab.rows()[0]["date"]
-    mended = backfill(lab.spark, lab.settings, day, clock)
+    told.clear()
+    mended = backfill(lab.spark, lab.settings, day, clock, told.append)
+    assert {step.phase for step in told} == {"silver", "judging", "gold", "gold again"}
+    ends = [step for step in told if step.done == step.total]
+    assert [step.phase for step in ends] == ["silver", "judging", "gold", "gold again"]
     # Each event has two positions, and ten events were not taken in yet.
     assert mended[f"silver/{POSITIONS.name}"] == 21
     assert mended[f"silver/{GROUP_MINUTES.name}"] == 1

@@ -18,6 +18,7 @@ from warren.settings import ArchiverSettings
 from warren_archiver.lake.lake import Lake, create
 from warren_archiver.silver.catalogue import GROUP_MINUTES, NOTIFICATIONS
 from warren_archiver.silver.table import Kept, Table
+from warren_archiver.steps import Step
 from warren_archiver.streaming import upkeep as upkeep_module
 from warren_archiver.streaming.upkeep import Upkeep
 
@@ -115,7 +116,12 @@ def test_days_that_are_over_are_in_order_of_groups(
         )
     files = len(spark.read.format("delta").load(path).inputFiles())
     upkeep = Upkeep(spark, lake, ArchiverSettings(), clock)
-    (done,) = upkeep.run()
+    told: list[Step] = []
+    (done,) = upkeep.run(tell=told.append)
+    assert told == [
+        Step("upkeep", done.table.rpartition("/")[2], 0, 1),
+        Step("upkeep", "", 1, 1),
+    ]
     assert done == ("silver/group_minutes", files, files - 3, 3)
     day = spark.read.format("delta").load(path).where(f"date = '{rows[0]['date']}'").collect()
     groups = [row["group"] for row in day]

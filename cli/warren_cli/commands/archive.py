@@ -12,7 +12,7 @@ from rich.table import Table
 from warren.words import grouped
 
 from warren_cli.commands.options import ConfigOption
-from warren_cli.spark import spark_session, spark_settings
+from warren_cli.spark import job_progress, spark_session, spark_settings
 from warren_cli.terminal.output_console import output_console
 
 if TYPE_CHECKING:
@@ -61,9 +61,12 @@ def check(
     from warren_archiver.check.recount import check as check_tables
     from warren_archiver.check.silver_check import check_silver
 
-    with spark_session(settings, "warren-archive-check") as spark:
-        checks = check_tables(spark, settings, wait=wait)
-        tables = [*check_silver(spark, settings), *check_gold(spark, settings, SystemClock())]
+    with spark_session(settings, "warren-archive-check") as spark, job_progress(spark) as tell:
+        checks = check_tables(spark, settings, wait=wait, tell=tell)
+        tables = [
+            *check_silver(spark, settings, tell),
+            *check_gold(spark, settings, SystemClock(), tell),
+        ]
     if as_json:
         both: list[TopicCheck | TableCheck] = [*checks, *tables]
         typer.echo(json.dumps([dataclasses.asdict(found) for found in both]))
@@ -86,9 +89,9 @@ def upkeep(config: ConfigOption = None) -> None:
     from warren_archiver.lake.lake import Lake
     from warren_archiver.streaming.upkeep import Upkeep
 
-    with spark_session(settings, "warren-archive-upkeep") as spark:
+    with spark_session(settings, "warren-archive-upkeep") as spark, job_progress(spark) as tell:
         lake = Lake.at(settings.archiver.path)
-        done = Upkeep(spark, lake, settings.archiver, SystemClock()).run()
+        done = Upkeep(spark, lake, settings.archiver, SystemClock()).run(tell=tell)
     table = Table(box=None, header_style="bold", pad_edge=False)
     table.add_column("TABLE", overflow="fold")
     for name in ("files before", "files", "days put in order"):
@@ -114,8 +117,8 @@ def backfill(
     from warren.clock import SystemClock
     from warren_archiver.check.backfill import backfill as make_again
 
-    with spark_session(settings, "warren-archive-backfill") as spark:
-        written = make_again(spark, settings, day.date(), SystemClock())
+    with spark_session(settings, "warren-archive-backfill") as spark, job_progress(spark) as tell:
+        written = make_again(spark, settings, day.date(), SystemClock(), tell)
     if as_json:
         typer.echo(json.dumps(written))
         return

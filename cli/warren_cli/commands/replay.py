@@ -16,7 +16,7 @@ from warren.errors import SettingsError
 from warren.settings_file import load_settings
 
 from warren_cli.commands.options import ConfigOption
-from warren_cli.spark import spark_session, spark_settings
+from warren_cli.spark import job_progress, spark_session, spark_settings
 from warren_cli.terminal.output_console import output_console
 
 if TYPE_CHECKING:
@@ -96,13 +96,13 @@ def replay(
     settings = spark_settings(config)
     other = changed(settings, set_ or [], policy)
     clock = SystemClock()
-    with spark_session(settings, "warren-replay") as spark:
+    with spark_session(settings, "warren-replay") as spark, job_progress(spark) as tell:
         if end_ms is None:
             end_ms = newest_ms(spark, settings, clock.now_ms()) - SETTLE_MS
         if start_ms is None:
             start_ms = end_ms - length_ms
         _check_order(start_ms, end_ms)
-        archived = Archived(spark, other, Period(start_ms, end_ms), group, warm_up_ms)
+        archived = Archived(spark, other, Period(start_ms, end_ms), group, warm_up_ms, tell)
         if asked:
             broken = archived.broken(asked)
             _tell(broken, shown.render_broken(broken, archived.period), as_json)

@@ -23,9 +23,12 @@ from warren_archiver.silver.catalogue import EVALUATIONS
 from warren_archiver.silver.evaluations import judged_from_nothing
 from warren_archiver.silver.silver import Silver, ensure
 from warren_archiver.silver.upsert import upsert
+from warren_archiver.steps import Step, Tell, untold
 
 
-def backfill(spark: SparkSession, settings: Settings, day: date, clock: Clock) -> dict[str, int]:
+def backfill(
+    spark: SparkSession, settings: Settings, day: date, clock: Clock, tell: Tell = untold
+) -> dict[str, int]:
     """Rows written, by layer and table: those that were missing or other. Done again, it writes
     none.
 
@@ -40,9 +43,9 @@ def backfill(spark: SparkSession, settings: Settings, day: date, clock: Clock) -
         raise NothingArchived(f"no event of {day} is in {lake.events}")
     try:
         ensure(spark, lake)
-        written = _silver(spark, lake, settings, table, day)
+        written = _silver(spark, lake, settings, table, day, tell)
         found = {f"silver/{name}": rows for name, rows in written.items()}
-        for name, rows in _gold(spark, lake, settings, day, clock).items():
+        for name, rows in _gold(spark, lake, settings, day, clock, tell).items():
             found[f"gold/{name}"] = rows
     except (PySparkException, Py4JError) as problem:
         raise ArchiveFailed(spark_cause(problem)) from problem
@@ -50,24 +53,26 @@ def backfill(spark: SparkSession, settings: Settings, day: date, clock: Clock) -
 
 
 def _silver(
-    spark: SparkSession, lake: Lake, settings: Settings, table: DataFrame, day: date
+    spark: SparkSession, lake: Lake, settings: Settings, table: DataFrame, day: date, tell: Tell
 ) -> dict[str, int]:
     names = {topic.full_name(settings.home.topic_prefix): topic for topic in CATALOGUE}
-    written = Silver(spark, lake, names).take(table.where(F.col("date") == day))
+    written = Silver(spark, lake, names).take(table.where(F.col("date") == day), tell)
     if whole_since(spark, lake, table) is not None:
         return written
+    tell(Step("judging", EVALUATIONS.name, 0, 1))
     if (judged := judged_from_nothing(table, settings)) is not None:
         written[EVALUATIONS.name] = _put(spark, lake, judged, day)
+    tell(Step("judging", "", 1, 1))
     return written
 
 
 def _gold(
-    spark: SparkSession, lake: Lake, settings: Settings, day: date, clock: Clock
+    spark: SparkSession, lake: Lake, settings: Settings, day: date, clock: Clock, tell: Tell
 ) -> dict[str, int]:
     if not DeltaTable.isDeltaTable(spark, lake.gold(PROGRESS.name)):
         return {}
     ensure_gold(spark, lake)
-    gold = Gold(spark, lake, settings, clock)
+    gold = Gold(spark, lake, settings, clock, tell)
     caught_up, again = gold.catch_up(), gold.make_again([day])
     return {name: rows + again[name] for name, rows in caught_up.items()}
 

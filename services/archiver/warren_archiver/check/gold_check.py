@@ -23,9 +23,12 @@ from warren_archiver.gold.gold import first_kept
 from warren_archiver.gold.plan import STEPS, Step
 from warren_archiver.lake.lake import Lake
 from warren_archiver.silver.table import Table
+from warren_archiver.steps import Tell, told, untold
 
 
-def check_gold(spark: SparkSession, settings: Settings, clock: Clock) -> list[TableCheck]:
+def check_gold(
+    spark: SparkSession, settings: Settings, clock: Clock, tell: Tell = untold
+) -> list[TableCheck]:
     """Every table, by the settings of now; none before gold has taken anything in.
 
     Raises ArchiveFailed where files that gold was made of have been removed since: gold is hours
@@ -38,7 +41,7 @@ def check_gold(spark: SparkSession, settings: Settings, clock: Clock) -> list[Ta
     frames = {row["source"]: _as_of(spark, lake, row["source"], row["version"]) for row in noted}
     checks = []
     try:
-        for step in STEPS if frames else ():
+        for step in told("gold", STEPS if frames else (), tell, lambda each: each.table.name):
             stored = spark.read.format("delta").load(lake.gold(step.table.name))
             made = step.make(frames, settings)
             since = _since(step, settings, clock)

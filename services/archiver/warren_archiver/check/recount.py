@@ -19,13 +19,19 @@ from warren_archiver.check.topic_offsets import read_offsets
 from warren_archiver.lake.gaps import Cause
 from warren_archiver.lake.lake import Lake
 from warren_archiver.lake.offset_ranges import OffsetRanges
+from warren_archiver.steps import Step, Tell, untold
 from warren_archiver.topics import log_ends, topic_ids
 
 LOOK_EVERY = 2.0  # seconds, or as long as a look takes: the archiver may need the processors
 
 
 def check(
-    spark: SparkSession, settings: Settings, *, topics: Sequence[Topic] = CATALOGUE, wait: float
+    spark: SparkSession,
+    settings: Settings,
+    *,
+    topics: Sequence[Topic] = CATALOGUE,
+    wait: float,
+    tell: Tell = untold,
 ) -> list[TopicCheck]:
     """Checks every topic. Raises KafkaError.
 
@@ -40,6 +46,7 @@ def check(
     checks: dict[str, TopicCheck] = {}
     clock, pause = SystemClock(), threading.Event()
     deadline = clock.monotonic() + wait
+    tell(Step("topics", "", 0, len(names)))
     while True:
         started = clock.monotonic()
         late = started >= deadline
@@ -52,6 +59,8 @@ def check(
             checks[name] = compare(
                 names[name], name, retained[name], tables.get(name, {}), ends, older.get(name, {})
             )
+        equal = sum(found.equal for found in checks.values())
+        tell(Step("topics", "", len(names) if late else equal, len(names)))
         if late or all(found.equal for found in checks.values()):
             return [checks[name] for name in names]
         pause.wait(max(LOOK_EVERY, clock.monotonic() - started))

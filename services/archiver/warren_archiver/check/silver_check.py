@@ -21,9 +21,10 @@ from warren_archiver.lake.lake import Lake
 from warren_archiver.silver.catalogue import EVALUATIONS, TABLES
 from warren_archiver.silver.evaluations import judged_from_nothing
 from warren_archiver.silver.whole import whole
+from warren_archiver.steps import Tell, told, untold
 
 
-def check_silver(spark: SparkSession, settings: Settings) -> list[TableCheck]:
+def check_silver(spark: SparkSession, settings: Settings, tell: Tell = untold) -> list[TableCheck]:
     """Every table that there is; none before silver has taken anything in."""
     lake = Lake.at(settings.archiver.path)
     version = _taken_in(Checkpoint(spark, lake.silver_checkpoint))
@@ -36,10 +37,20 @@ def check_silver(spark: SparkSession, settings: Settings) -> list[TableCheck]:
     judged = judged_from_nothing(events, settings) if since is None else None
     if judged is not None:
         wanted[EVALUATIONS.name] = judged
-    return [
-        compare_rows(table, wanted[table.name], spark.read.format("delta").load(path), since)
+    paths = {table.name: lake.silver(table.name) for table in TABLES if table.name in wanted}
+    there = [
+        table
         for table in TABLES
-        if table.name in wanted and DeltaTable.isDeltaTable(spark, path := lake.silver(table.name))
+        if table.name in paths and DeltaTable.isDeltaTable(spark, paths[table.name])
+    ]
+    return [
+        compare_rows(
+            table,
+            wanted[table.name],
+            spark.read.format("delta").load(paths[table.name]),
+            since,
+        )
+        for table in told("silver", there, tell, lambda table: table.name)
     ]
 
 

@@ -23,6 +23,7 @@ from warren_archiver.lake.lake import Lake, add_columns, create
 from warren_archiver.silver import catalogue as silver
 from warren_archiver.silver.table import Kept, Table
 from warren_archiver.silver.upsert import upsert
+from warren_archiver.steps import Tell, told, untold
 
 log = structlog.get_logger(__name__)
 AT_ONCE = 7
@@ -47,11 +48,19 @@ def ensure(spark: SparkSession, lake: Lake) -> None:
 class Gold:
     """Needs the tables of silver and of gold."""
 
-    def __init__(self, spark: SparkSession, lake: Lake, settings: Settings, clock: Clock) -> None:
+    def __init__(
+        self,
+        spark: SparkSession,
+        lake: Lake,
+        settings: Settings,
+        clock: Clock,
+        tell: Tell = untold,
+    ) -> None:
         self._spark = spark
         self._lake = lake
         self._settings = settings
         self._clock = clock
+        self._tell = tell
 
     def catch_up(self) -> dict[str, int]:
         """Takes in what has changed; how many rows of each table were written."""
@@ -65,19 +74,21 @@ class Gold:
             )
             for table in _silver_sources()
         }
-        written = self._make_all({name: found.days for name, found in changed.items()})
+        days = {name: found.days for name, found in changed.items()}
+        written = self._make_all(days, "gold")
         self._note(changed, noted)
         return written
 
     def make_again(self, days: Collection[date]) -> dict[str, int]:
         """What these days of silver make, though nothing has changed there; how many rows of each
         table were written."""
-        return self._make_all({table.name: frozenset(days) for table in _silver_sources()})
+        changed = {table.name: frozenset(days) for table in _silver_sources()}
+        return self._make_all(changed, "gold again")
 
-    def _make_all(self, changed: dict[str, frozenset[date]]) -> dict[str, int]:
+    def _make_all(self, changed: dict[str, frozenset[date]], phase: str) -> dict[str, int]:
         """`changed`: days by the table of silver."""
         written: dict[str, int] = {}
-        for step in STEPS:
+        for step in told(phase, STEPS, self._tell, lambda each: each.table.name):
             wanted = self._wanted(step, changed)
             written[step.table.name] = sum(self._make(step, part) for part in _parts(wanted))
             changed = {**changed, step.table.name: frozenset(wanted)}

@@ -43,6 +43,8 @@ def judged(
     schema: StructType,
     row_of: RowOf,
     state_row: StateRow | None = None,
+    *,
+    least_tasks: int = 1,
 ) -> DataFrame:
     """Rows of `schema` from rows of bronze, of one id of the topic of offset events.
 
@@ -56,7 +58,7 @@ def judged(
         before = [F.lit(0).alias("partition"), F.lit(_STATE).alias("offset"), F.lit(0), key]
         rows = rows.unionAll(states.where("state IS NOT NULL").select(*before, "state"))
     spark = events.sparkSession
-    tasks = spark.sparkContext.defaultParallelism
+    tasks = max(spark.sparkContext.defaultParallelism, least_tasks)
     in_order = rows.repartition(tasks, "key").sortWithinPartitions("offset")
     task = _Task(settings, row_of, state_row)
     return spark.createDataFrame(in_order.rdd.mapPartitions(task), schema, verifySchema=False)

@@ -26,6 +26,7 @@ from warren.settings import (
     ObjectiveSettings,
     Settings,
 )
+from warren.words import grouped
 
 from warren_archiver.errors import NothingArchived
 from warren_archiver.judging.groups import End, Evaluation, key_of
@@ -47,6 +48,7 @@ from warren_archiver.replay.what_if import overridden
 from warren_archiver.report.period import Period
 from warren_archiver.silver.catalogue import INCIDENTS
 from warren_archiver.silver.table import TEXT, WHOLE
+from warren_archiver.steps import Step, Tell, untold
 
 SETTLE_MS = 5_000
 """The default period ends so much before the newest event: what was told of that time may not be
@@ -55,6 +57,8 @@ WARM_UP_MS = 6 * 3_600_000
 """By default: ten commits, but of groups that commit more rarely than every half hour."""
 _DAY_MS = 86_400_000  # clocks of collectors and brokers may differ by so much
 _SOON_MS = 60_000  # after what it tells of, an event is appended
+EVENTS_OF_A_TASK = 200_000
+"""About half a minute: that is how often it is known how far a replay is."""
 _DATE = re.compile(r"/date=(\d{4}-\d\d-\d\d)/")
 _ONE_ID = 2**48  # records that a topic will never have
 _CHANGE = StructType(
@@ -102,6 +106,7 @@ class Archived:
         period: Period,
         groups: str = "",
         warm_up_ms: int = WARM_UP_MS,
+        tell: Tell = untold,
     ) -> None:
         """`groups`: a regular expression that is searched for in their names.
 
@@ -113,6 +118,8 @@ class Archived:
         self._groups = groups
         self.period = period
         self.warm_up_ms = warm_up_ms
+        self._tell = tell
+        tell(Step("replay", "counting events", 0, 1))
         self._events = self._rows(OFFSETS)
         self.count = self._events.count()
         if not self.count:
@@ -145,7 +152,10 @@ class Archived:
         events = self._events
         if only is not None:
             events = events.where(F.col("key").cast("string").isin(["|".join(k) for k in only]))
-        rows = judged(events, None, book, _CHANGE, _change_row).collect()
+        self._tell(Step("judging", f"{grouped(self.count)} events", 0, 1))
+        tasks = -(-self.count // EVENTS_OF_A_TASK)
+        rows = judged(events, None, book, _CHANGE, _change_row, least_tasks=tasks).collect()
+        self._tell(Step("judging", "", 1, 1))
         changes = [Change((row[0], row[1]), *row[2:]) for row in rows]
         return incidents(changes, self.period.start_ms, self.period.end_ms)
 
@@ -180,7 +190,9 @@ class Archived:
             rows = rows.unionAll(offsets)
         settings = self._settings
         task = _Objectives(list(objectives), (settings.evaluation, settings.collector))
-        tasks = self._spark.sparkContext.defaultParallelism
+        least = self._spark.sparkContext.defaultParallelism
+        tasks = max(least, -(-self.count // EVENTS_OF_A_TASK))
+        self._tell(Step("judging", f"{grouped(self.count)} events", 0, 1))
         # As the evaluator does: what was appended first is known first.
         order = ("appended", "is_freshness", "offset")
         in_order = rows.repartition(tasks, "key").sortWithinPartitions(*order)

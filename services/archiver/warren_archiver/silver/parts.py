@@ -33,6 +33,8 @@ class Part(NamedTuple):
 
     events: DataFrame
     topics: set[str]
+    number: int = 0
+    of: int = 1
 
 
 def in_parts(events: DataFrame, most_bytes: int = MOST_BYTES) -> Iterator[Part]:
@@ -54,4 +56,4 @@ def in_parts(events: DataFrame, most_bytes: int = MOST_BYTES) -> Iterator[Part]:
     numbered = events.join(known, list(_PLACE)).withColumn("_part", part)
     for number in range(parts):
         of_part = numbered.where(F.col("_part") == number)
-        yield Part(of_part.select(*events.columns), topics)
+        yield Part(of_part.select(*events.columns), topics, number, parts)

@@ -40,6 +40,7 @@ from warren_archiver.silver.parts import in_parts
 from warren_archiver.silver.scope import days, of_same, ranges, to_whole_minutes, widened, within
 from warren_archiver.silver.table import Table
 from warren_archiver.silver.upsert import upsert
+from warren_archiver.steps import Step, Tell, untold
 
 _GROUP = ("cluster", "group")
 _CLUSTER = ("cluster",)
@@ -69,14 +70,16 @@ class Silver:
         self._views = {topic: ContractView(topic) for topic in topics.values()}
         self._written: Counter[str] = Counter()
 
-    def take(self, events: DataFrame) -> dict[str, int]:
+    def take(self, events: DataFrame, tell: Tell = untold) -> dict[str, int]:
         """Takes rows of bronze in; how many rows of each table were written."""
         self._written = Counter()
         for part in in_parts(events):
             topics = {name: self._topics[name] for name in part.topics & self._topics.keys()}
             if topics:
+                tell(Step("silver", f"part {part.number + 1}", part.number, part.of))
                 with parsed(part.events, topics, self._views) as batch:
                     self._take(batch)
+            tell(Step("silver", "", part.number + 1, part.of))
         return dict(self._written)
 
     def _take(self, batch: Batch) -> None:

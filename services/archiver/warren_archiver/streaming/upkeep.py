@@ -26,6 +26,7 @@ from warren_archiver.silver import catalogue as silver
 from warren_archiver.silver.catalogue import TABLES as SILVER
 from warren_archiver.silver.table import Kept
 from warren_archiver.silver.upsert import upsert
+from warren_archiver.steps import Tell, told, untold
 
 log = structlog.get_logger(__name__)
 FIRST = 600.0  # seconds after the start
@@ -82,7 +83,7 @@ class Upkeep:
         except (PySparkException, Py4JError) as problem:
             log.warning("upkeep failed", problem=spark_cause(problem))
 
-    def run(self, silver_read_ago: float | None = None) -> list[Upkept]:
+    def run(self, silver_read_ago: float | None = None, tell: Tell = untold) -> list[Upkept]:
         """Removes rows of days that are no longer kept, puts days that are over in order, then
         removes unused files. What was done to each table.
 
@@ -97,17 +98,21 @@ class Upkeep:
         ]
         typed = [(lake.silver(table.name), table.kept) for table in SILVER]
         gold = [(lake.gold(table.name), table.kept) for table in GOLD]
-        return [
-            self._keep(path, how, silver_read_ago)
+        there = [
+            (path, how)
             for path, how in (*bronze, *typed, *gold)
             if DeltaTable.isDeltaTable(self._spark, path)
+        ]
+        return [
+            self._keep(path, how, silver_read_ago)
+            for path, how in told("upkeep", there, tell, lambda each: _name(each[0]))
         ]
 
     def _keep(self, path: str, how: Kept, silver_read_ago: float | None) -> Upkept:
         table = DeltaTable.forPath(self._spark, path)
         before = _files(table)
         self._forget(table, how)
-        name = path.rsplit("/", 1)[-1]
+        name = _name(path)
         ordered = self._put_in_order(path, name, CLUSTERED[name]) if name in CLUSTERED else 0
         self._remove_files(table, path, silver_read_ago)
         now = _files(DeltaTable.forPath(self._spark, path))
@@ -150,6 +155,10 @@ class Upkeep:
 
     def _today(self) -> date:
         return datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC).date()
+
+
+def _name(path: str) -> str:
+    return path.rsplit("/", 1)[-1]
 
 
 def _files(table: DeltaTable) -> int:
