@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from warren.contracts.status import Status
-from warren.evaluation import Sighting, Track, see
+from warren.evaluation import UNKNOWN, Sighting, Track, see
 from warren.evaluation.presence import Presence
 from warren.evaluation.progress import judge
 
@@ -24,6 +24,7 @@ class Followed:
         self.committed = self.end - behind
         self.committed_at = self.now
         self.presence = Presence.UNKNOWN
+        self.last_stable = UNKNOWN
         self.seen: list[str] = []
 
     def tick(
@@ -45,6 +46,7 @@ class Followed:
             commits=np.array([commits]),
             log_end=np.array([self.end if log_end is None else log_end]),
             presence=int(self.presence),
+            last_stable=np.array([self.last_stable]),
         )
         see(self.track, np.array([0]), sighting)
         status = Status(int(judge(self.track, self.now, 0)[0])).name

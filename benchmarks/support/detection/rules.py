@@ -78,15 +78,22 @@ def _events(
         (START_MS + recording.committed_at[tick, looked_at] * 1000).tolist(),
         recording.commits[tick, looked_at].tolist(),
         recording.log_end[tick, looked_at].tolist(),
-        recording.last_stable[tick, looked_at].tolist(),
+        _last_stable(recording, tick)[looked_at].tolist(),
         recording.presence[tick, looked_at].tolist() if members else [UNKNOWN] * len(looked_at),
         strict=True,
     )
     events = []
-    for partition, *values in columns:
-        earlier = None if tick else _earlier(recording.earlier[partition], values[0])
-        events.append(_event(second, *values, earlier))
+    for partition, committed, committed_at, commits, log_end, stable, presence in columns:
+        earlier = None if tick else _earlier(recording.earlier[partition], committed)
+        at = second, committed, committed_at, commits, log_end, stable, presence
+        events.append(_event(*at, earlier))
     return events
+
+
+def _last_stable(recording: Recording, tick: int) -> Ints:
+    """It is asked for only where a group stands."""
+    stands = recording.committed[tick] == recording.committed[max(tick - 1, 0)]
+    return np.where(stands, recording.last_stable[tick], UNKNOWN)
 
 
 def _event(
@@ -106,7 +113,7 @@ def _event(
         commits=[commits],
         log_start=[0],
         log_end=[log_end],
-        last_stable=[last_stable if commits == 0 else UNKNOWN],
+        last_stable=[last_stable],
     )
     return OffsetEvent.model_construct(
         cluster="c",

@@ -154,7 +154,7 @@ class _Play:
 
     def _is_out(self, second: int) -> Bools:
         """Its client has left, or stood still, or is dead, for longer than the session timeout."""
-        out = self._kind == "deploy"
+        out: Bools = self._kind == "deploy"
         for p in np.flatnonzero(np.isin(self._kind, ("crash", "pause", "backlog"))).tolist():
             span = self._partitions[p].spans[self._active[p]]
             is_back = span.kind == "backlog" and second >= span.start + span.strength

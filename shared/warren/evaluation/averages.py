@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from warren.evaluation.track import Figure, Floats
+from warren.evaluation.track import Figure, Figures, Floats
 from warren.evaluation.windows import Bools, Int64
 
 
 def smooth(
-    figures: Floats,
+    figures: Figures,
     figure: Figure,
     value: Floats | Int64,
     known: Bools,
@@ -18,11 +18,11 @@ def smooth(
 ) -> None:
     """Takes in `value` where it is `known`; `elapsed` and `span` in ms."""
     average = figures[figure]
-    share = np.where(average < 0, 1.0, elapsed / (elapsed + span))
+    share = np.where(average < 0, 1.0, elapsed / np.maximum(elapsed + span, 1))
     figures[figure] = np.where(known, average + (value - average) * share, average)
 
 
-def begin_lag_anew(figures: Floats, lag: Int64, which: Bools) -> None:
+def begin_lag_anew(figures: Figures, lag: Int64, which: Bools) -> None:
     """Both averages of the lag are this one."""
     if which.any():
         averages = [Figure.LAG_QUICK, Figure.LAG_SLOW]

@@ -12,7 +12,7 @@ from warren.evaluation.track import (
     MEMORY,
     RECOVERING,
     Figure,
-    Floats,
+    Figures,
     Mark,
     Sighting,
     span_ms,
@@ -23,6 +23,9 @@ from warren.evaluation.windows import UNKNOWN, Bools, Int64
 
 # A growing lag is no trouble for this long, or for twice as long as it usually is behind.
 BURST_MS = 60_000
+# Who reads so many times what is usually written is not too slow: for so long a burst may last.
+MORE_THAN_USUAL = 1.15
+LONGEST_BURST_MS = 15 * 60_000
 # A backlog that does not shrink is late from here, or from so many times the longest wait of late.
 LATE_MS = 5 * 60_000
 LATE_TIMES = 3
@@ -30,7 +33,7 @@ LATE_TIMES = 3
 
 def learn_backlog(
     marks: Int64,
-    figures: Floats,
+    figures: Figures,
     sighting: Sighting,
     lag: Int64,
     elapsed: Int64,
@@ -63,8 +66,9 @@ def learn_backlog(
         marks[[Mark.PEAK, Mark.GROWING]] = 0
         return
     length = np.where(since >= 0, span_ms(sighting.at, since), 0)
-    # How long it takes to catch up after trouble is not how long it usually is behind.
-    ended = (since >= 0) & ~behind & (marks[Mark.GROWING] != RECOVERING)
+    # How long it takes to catch up after trouble, or a burst, is not how long it usually is behind.
+    reads_more = reads_a_burst(figures)
+    ended = (since >= 0) & ~behind & (marks[Mark.GROWING] != RECOVERING) & ~reads_more
     too_long = length > np.maximum(2 * marks[Mark.BACKLOG], BURST_MS)
     _remember_backlog(marks, length, ended, too_long, elapsed)
     # It reads too slowly since the advance before, unless it stood still.
@@ -72,15 +76,23 @@ def learn_backlog(
     marks[Mark.BEHIND_SINCE] = np.where(behind, np.where(since >= 0, since, began), UNKNOWN)
     rise = figures[Figure.LAG_QUICK] - figures[Figure.LAG_SLOW]
     rises = (lag >= marks[Mark.PEAK]) & (rise > explained / 4)
-    starts = advanced & behind & too_long & rises
-    grows = behind & np.where(marks[Mark.GROWING] == 1, rise > 0, starts)
+    burst = reads_more & (length <= LONGEST_BURST_MS)
+    starts = advanced & behind & too_long & rises & ~burst
+    grows = behind & np.where(marks[Mark.GROWING] == 1, rise > -explained / 4, starts)
     peak = np.where(advanced, np.maximum(marks[Mark.PEAK], lag), marks[Mark.PEAK])
     marks[Mark.PEAK] = np.where(behind, peak, 0)
-    stays = advanced & (length > BURST_MS) & (rise >= -explained / 4)
+    stays = advanced & (length > BURST_MS) & (rise >= -explained / 4) & ~burst
     _tell(marks, figures, sighting, lag, behind, grows, stays, advanced & stood_still)
 
 
-def _learn_left(marks: Int64, figures: Floats, lag: Int64, known: Bools) -> None:
+def reads_a_burst(figures: Figures) -> Bools:
+    """[partition] it reads more than is usually written: what grows is a burst."""
+    usual, consumed = figures[Figure.USUALLY_PRODUCED], figures[Figure.CONSUMED]
+    more: Bools = (usual >= 0) & (consumed > MORE_THAN_USUAL * usual)
+    return more
+
+
+def _learn_left(marks: Int64, figures: Figures, lag: Int64, known: Bools) -> None:
     """What an advance usually leaves; one that leaves far more adds a quarter only."""
     left = lag * 1000.0 / np.maximum(figures[Figure.PRODUCED], 1e-6)
     before = marks[Mark.LEFT]
@@ -104,7 +116,7 @@ def _remember_backlog(
 
 def _tell(
     marks: Int64,
-    figures: Floats,
+    figures: Figures,
     sighting: Sighting,
     lag: Int64,
     behind: Bools,

@@ -214,6 +214,8 @@ def _learnt(part: _Part, i: int, track: Track) -> Explanation:
         told = _usual_pause(usual, max(marks[Mark.PAUSE], marks[Mark.GOES]))
         if marks[Mark.GONE_SINCE] >= 0 and marks[Mark.THERE_SINCE] >= 0:
             told += f", no members for {duration(now - marks[Mark.GONE_SINCE])}"
+        if marks[Mark.REBALANCED] > 0:
+            told += f", rebalanced for {duration(marks[Mark.REBALANCED])} of it"
         return Explanation("no_commit", _no_commit(part.silence(i), told, behind))
     if status is Status.STALL:
         return Explanation("no_progress", _no_progress(marks[Mark.COMMITTED], waited, behind))

@@ -7,7 +7,7 @@ import numpy as np
 from warren.evaluation.averages import begin_lag_anew, smooth
 from warren.evaluation.backlog import learn_backlog
 from warren.evaluation.presence import learn_presence
-from warren.evaluation.track import FRESH, Figure, Floats, Mark, Sighting, Track, span_ms
+from warren.evaluation.track import FRESH, Figure, Figures, Mark, Sighting, Track, span_ms
 from warren.evaluation.waits import learn_wait
 from warren.evaluation.windows import UNKNOWN, Bools, Int64
 
@@ -16,6 +16,8 @@ BLIND_MS = 5 * 60_000
 # Once lag 0 was seen, so many commits that leave a lag of 1 until that counts as caught up again.
 RESTS = 3
 RATE_MS = 120_000  # of the average of the produce rate
+USUAL_RATE_MS = 30 * 60_000  # of what it usually is
+READ_MS = 60_000
 
 
 def see(track: Track, rows: Int64, sighting: Sighting, blind_ms: int = BLIND_MS) -> None:
@@ -28,7 +30,7 @@ def see(track: Track, rows: Int64, sighting: Sighting, blind_ms: int = BLIND_MS)
     track.marks[:, rows], track.figures[:, rows] = marks, figures
 
 
-def _learn(marks: Int64, figures: Floats, sighting: Sighting, blind_ms: int) -> None:
+def _learn(marks: Int64, figures: Figures, sighting: Sighting, blind_ms: int) -> None:
     """`marks` and `figures` are those of the partitions that were seen; changed in place."""
     committed, now = sighting.committed, sighting.at
     log_end = np.where(sighting.log_end >= 0, sighting.log_end, marks[Mark.LOG_END])
@@ -52,7 +54,7 @@ def _learn(marks: Int64, figures: Floats, sighting: Sighting, blind_ms: int) -> 
     stood_still = learn_wait(marks, figures, sighting, lag, elapsed, advanced, sure)
     _learn_commits(marks, figures, sighting, advanced, sure)
     _learn_rewind(marks, committed, now, ~lost)
-    _learn_rates(marks, figures, log_end, elapsed, sure & ~fell)
+    _learn_rates(marks, figures, sighting, advanced, sure & ~fell, lost)
     # What was left before a long silence, or a step back, says nothing of what is left after it.
     anew = stood_still | (~lost & (committed < marks[Mark.COMMITTED]))
     begin_lag_anew(figures, lag, anew)
@@ -71,7 +73,7 @@ def _learn_resting(marks: Int64, lag: Int64, advanced: Bools) -> None:
 
 
 def _learn_commits(
-    marks: Int64, figures: Floats, sighting: Sighting, advanced: Bools, sure: Bools
+    marks: Int64, figures: Figures, sighting: Sighting, advanced: Bools, sure: Bools
 ) -> None:
     came = (sighting.commits > 0) & (sighting.committed >= 0)
     repeats = marks[Mark.REPEATS] + np.where(came, np.minimum(sighting.commits, 1_000), 0)
@@ -79,6 +81,8 @@ def _learn_commits(
     marks[Mark.COMMIT_SEEN_AT] = np.where(came, sighting.at, marks[Mark.COMMIT_SEEN_AT])
     known = came & sure & (marks[Mark.COMMITTED_AT] != UNKNOWN)
     gap = span_ms(sighting.committed_at, marks[Mark.COMMITTED_AT])
+    # A client's clock may be set; nobody has seen a longer pause than since the commit before.
+    gap = np.minimum(gap, span_ms(sighting.at, marks[Mark.COMMIT_SEEN_AT]) + BLIND_MS)
     pause = gap / np.maximum(sighting.commits, 1)
     average = figures[Figure.COMMIT_PAUSE]
     smoothed = np.where(average < 0, pause, average + (pause - average) / 8)
@@ -94,15 +98,27 @@ def _learn_rewind(marks: Int64, committed: Int64, now: int | Int64, known: Bools
         return
     began = back & (marks[Mark.REWOUND_FROM] < 0)
     marks[Mark.REWOUND_FROM] = np.where(began, before, marks[Mark.REWOUND_FROM])
-    marks[Mark.REWOUND_AT] = np.where(began, now, marks[Mark.REWOUND_AT])
+    # Who goes back again amid a replay begins anew.
+    marks[Mark.REWOUND_AT] = np.where(back, now, marks[Mark.REWOUND_AT])
     there = committed >= marks[Mark.REWOUND_FROM]
     marks[Mark.REWOUND_FROM] = np.where(there, UNKNOWN, marks[Mark.REWOUND_FROM])
     marks[Mark.REWOUND_AT] = np.where(there, UNKNOWN, marks[Mark.REWOUND_AT])
 
 
 def _learn_rates(
-    marks: Int64, figures: Floats, log_end: Int64, elapsed: Int64, sure: Bools
+    marks: Int64, figures: Figures, sighting: Sighting, advanced: Bools, sure: Bools, lost: Bools
 ) -> None:
-    known = sure & (elapsed > 0) & (log_end >= 0) & (marks[Mark.LOG_END] >= 0)
+    """How fast the log grows, over minutes and half an hour, and how fast it is read."""
+    now, log_end = sighting.at, sighting.log_end
+    told = log_end >= 0
+    known = told & sure & (marks[Mark.LOG_END] >= 0)
+    elapsed = span_ms(now, marks[Mark.LOG_END_AT])
     rate = (log_end - marks[Mark.LOG_END]) * 1000.0 / np.maximum(elapsed, 1)
-    smooth(figures, Figure.PRODUCED, rate, known, elapsed, RATE_MS)
+    smooth(figures, Figure.PRODUCED, rate, known & (elapsed > 0), elapsed, RATE_MS)
+    marks[Mark.KNOWN_SINCE] = np.where(lost, now, marks[Mark.KNOWN_SINCE])
+    since = np.minimum(span_ms(now, marks[Mark.KNOWN_SINCE]), USUAL_RATE_MS)
+    smooth(figures, Figure.USUALLY_PRODUCED, rate, known & (elapsed > 0), elapsed, since)
+    marks[Mark.LOG_END_AT] = np.where(told, now, marks[Mark.LOG_END_AT])
+    elapsed = span_ms(now, marks[Mark.ADVANCED_AT])
+    read = (sighting.committed - marks[Mark.COMMITTED]) * 1000.0 / np.maximum(elapsed, 1)
+    smooth(figures, Figure.CONSUMED, read, advanced & sure & (elapsed > 0), elapsed, READ_MS)

@@ -7,7 +7,14 @@ from numpy.typing import NDArray
 
 from warren.contracts.status import Status
 from warren.evaluation.track import Mark, Track
-from warren.evaluation.usual import REPEATED, caught_up_lag, explained_lag, patience_ms
+from warren.evaluation.usual import (
+    LEAST_PAUSE_MS,
+    REPEATED,
+    caught_up_lag,
+    explained_lag,
+    patience_ms,
+    usual_gap,
+)
 from warren.evaluation.windows import Bools, Int64
 
 # A rewind is told as such for so long; who then reads on replays.
@@ -55,15 +62,20 @@ def _nothing_to_read(track: Track, allowed_lag: int | Int64) -> Bools:
 
 
 def _rewound(track: Track, now_ms: int | Int64, patience: Int64, allowed_lag: int | Int64) -> Bools:
-    """A small step back may be made good within the usual time; a large one is told at once."""
+    """A small step back may be made good within the usual time. A large one is told once somebody
+    reads on from there, or once the next commit would have shown that it was a late one of a member
+    that is none any more.
+    """
     marks = track.marks
     was_back: Bools = marks[Mark.REWOUND_FROM] >= 0
     if not was_back.any():
         return was_back
     back = marks[Mark.REWOUND_FROM] - marks[Mark.COMMITTED]
     large = back > explained_lag(marks, track.figures, allowed_lag)
-    lasting = now_ms - marks[Mark.REWOUND_AT] > patience
-    rewound: Bools = was_back & (large | lasting)
+    since = now_ms - marks[Mark.REWOUND_AT]
+    next_ms = np.minimum(np.maximum(usual_gap(marks, track.figures), LEAST_PAUSE_MS), patience)
+    reads_on = marks[Mark.ADVANCED_AT] > marks[Mark.REWOUND_AT]
+    rewound: Bools = was_back & ((large & (reads_on | (since >= next_ms))) | (since > patience))
     return rewound
 
 

@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from warren.evaluation.windows import UNKNOWN, Bools, Int64
 
 Floats: TypeAlias = NDArray[np.float64]
+Figures: TypeAlias = NDArray[np.float32]
 
-# What was kept before there were LEVEL_AT and ODD_AT, before there was REST_AT, and before members
-# were looked at.
-_EARLIER_MARKS = (19, 21, 24)
-_EARLIER_FIGURES = 4
+# What was kept before there were LEVEL_AT and ODD_AT, before there was REST_AT, before members were
+# looked at, and before the log end's own time was kept.
+_EARLIER_MARKS = (19, 21, 24, 30)
+_EARLIER_FIGURES = (4, 6)
 # After so many waits it is known how long one may be, and so many are averaged.
 ENOUGH_WAITS = 8
 # A wait that was no trouble is remembered for so many of its own length.
@@ -66,6 +67,9 @@ class Mark(IntEnum):
     ABSENT = 27  # for so long it had none during this wait, and has some again, ms
     GOES = 28  # longest wait of late during which the group had no members for a while, ms
     LEFT = 29  # most that an advance has left of late: so long it takes to be written, ms
+    LOG_END_AT = 30  # observation that LOG_END is of
+    KNOWN_SINCE = 31  # first observation
+    ODD_APART = 32  # from the end of the odd pause before to that of the last one, ms
 
 
 class Figure(IntEnum):
@@ -77,6 +81,8 @@ class Figure(IntEnum):
     LAG_SLOW = 3
     RHYTHM_MEAN = 4  # of waits at least half as long as the longest of late, ms
     RHYTHM_SPREAD = 5  # by how much they differ from it, ms
+    USUALLY_PRODUCED = 6  # records per second over half an hour
+    CONSUMED = 7  # records per second
 
 
 FRESH = np.full(len(Mark), UNKNOWN, np.int64)
@@ -111,6 +117,7 @@ class Sighting:
     log_end: Int64
     allowed_lag: int | Int64 = 0
     presence: int | Int64 = UNKNOWN  # of members: a Presence, for all, or [N]
+    last_stable: int | Int64 = UNKNOWN  # nobody may read further who reads committed records
 
 
 @dataclass(slots=True)
@@ -118,27 +125,30 @@ class Track:
     """What is known of P partitions; `learning.see` changes it."""
 
     marks: Int64  # [Mark, partition]
-    figures: Floats  # [Figure, partition]
+    figures: Figures  # [Figure, partition]
 
     @classmethod
     def empty(cls, partitions: int) -> Track:
         marks = np.repeat(FRESH[:, None], partitions, axis=1)
-        return cls(marks, np.full((len(Figure), partitions), float(UNKNOWN)))
+        return cls(marks, np.full((len(Figure), partitions), UNKNOWN, np.float32))
 
     @classmethod
-    def kept(cls, marks: Int64, figures: Floats) -> Track | None:
+    def kept(cls, marks: Int64, figures: Figures) -> Track | None:
         """What was stored, by an earlier version maybe; None where nobody knows what it means."""
         if len(marks) == _EARLIER_MARKS[0]:
             behind, seen = marks[Mark.BEHIND_SINCE], marks[Mark.SEEN_AT]
             level = np.where(behind >= 0, behind, seen)
             marks = np.concatenate([marks, [level], [seen]])
-        if len(marks) == _EARLIER_MARKS[1] and len(figures) == _EARLIER_FIGURES:
+        if len(marks) == _EARLIER_MARKS[1] and len(figures) == _EARLIER_FIGURES[0]:
             none = np.zeros_like(marks[0])
             marks = np.concatenate([marks, [none], [marks[Mark.SEEN_AT]], [none]])
-            figures = np.concatenate([figures, np.full((2, figures.shape[1]), float(UNKNOWN))])
-        if len(marks) == _EARLIER_MARKS[2]:
-            fresh = np.repeat(FRESH[_EARLIER_MARKS[2] :, None], marks.shape[1], axis=1)
+            figures = np.concatenate([figures, np.full((2, figures.shape[1]), UNKNOWN, np.float32)])
+        if len(marks) in _EARLIER_MARKS[2:] and len(figures) == _EARLIER_FIGURES[1]:
+            fresh = np.repeat(FRESH[len(marks) :, None], marks.shape[1], axis=1)
             marks = np.concatenate([marks, fresh])
+            marks[Mark.LOG_END_AT] = marks[Mark.SEEN_AT]
+            rate = figures[[Figure.PRODUCED]]
+            figures = np.concatenate([figures, rate, np.full_like(rate, UNKNOWN)])
         known = len(marks) == len(Mark) and len(figures) == len(Figure)
         return cls(marks, figures) if known else None
 

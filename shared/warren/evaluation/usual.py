@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from warren.evaluation.presence import LOOK_MS, THERE_MS, was_absent
-from warren.evaluation.track import ENOUGH_WAITS, LONGEST_MS, Figure, Floats, Mark, span_ms
+from warren.evaluation.track import ENOUGH_WAITS, LONGEST_MS, Figure, Figures, Floats, Mark, span_ms
 from warren.evaluation.windows import Bools, Int64
 
 # A wait is too long when it is longer than all of these: what a quick rebalance may take,
@@ -14,6 +14,7 @@ LEAST_WAIT_MS = 40_000
 UNLEARNT_WAIT_MS = 5 * 60_000
 # or of members that are this new,
 NEW_MS = 10 * 60_000
+WORKED_MS = 2 * 60_000
 # of a partition that was not seen to advance yet, whose last commit may be as old as a batch's,
 UNSEEN_WAIT_MS = 15 * 60_000
 BATCH_MS = 25 * 60_000
@@ -44,7 +45,7 @@ def caught_up_lag(marks: Int64, allowed_lag: int | Int64) -> Int64:
     return caught_up
 
 
-def patience_ms(marks: Int64, figures: Floats) -> Int64:
+def patience_ms(marks: Int64, figures: Figures) -> Int64:
     """[partition] how long the offset may stand still while there is something to read."""
     unknown = (ENOUGH_WAITS - marks[Mark.WAITS]) / ENOUGH_WAITS
     least = np.maximum(LEAST_WAIT_MS, UNLEARNT_WAIT_MS * unknown).astype(np.int64)
@@ -80,12 +81,14 @@ def patience_ms(marks: Int64, figures: Floats) -> Int64:
 
 
 def _is_new(marks: Int64) -> Bools:
-    """[partition] its members have been known for a short time only, and are there: one that does
-    not commit just now may do so again soon.
+    """[partition] its members have been known for a short time only, have not worked all of it, and
+    are there: one that does not commit just now may do so again soon.
     """
     waits, there = marks[[Mark.WAITING_SINCE, Mark.THERE_SINCE]]
     new: Bools = (there >= 0) & (waits >= 0) & (waits - there < NEW_MS)
     if new.any():
+        worked = waits - np.maximum(there, marks[Mark.REST_AT])
+        new &= (marks[Mark.WAITS] < ENOUGH_WAITS) | (worked < WORKED_MS)
         new &= (marks[Mark.REPEATS] < REPEATED) & ~was_absent(marks)
     return new
 
@@ -107,7 +110,7 @@ def _until_gone_ms(marks: Int64) -> Int64:
     return until
 
 
-def _rests_again(marks: Int64, figures: Floats) -> Bools:
+def _rests_again(marks: Int64, figures: Figures) -> Bools:
     """[partition] it has worked for a short time after a long wait, has read all, and nobody knows
     yet how long such a wait usually is.
     """
@@ -129,13 +132,13 @@ def remaining_ms(marks: Int64, lag: Int64, now: int | Int64) -> Floats:
     return left
 
 
-def lag_span_ms(marks: Int64, figures: Floats) -> Int64:
+def lag_span_ms(marks: Int64, figures: Figures) -> Int64:
     """[partition] of the quick average of the lag: who commits rarely is looked at rarely."""
     span: Int64 = np.maximum(2 * usual_gap(marks, figures), LAG_MS)
     return span
 
 
-def late_ms(marks: Int64, figures: Floats, lag: Int64, now: int | Int64) -> Floats:
+def late_ms(marks: Int64, figures: Figures, lag: Int64, now: int | Int64) -> Floats:
     """[partition] how late it is, about: no longer than it has not been level with the log, and no
     longer than its lag takes to be written.
     """
@@ -144,7 +147,7 @@ def late_ms(marks: Int64, figures: Floats, lag: Int64, now: int | Int64) -> Floa
     return late
 
 
-def usual_gap(marks: Int64, figures: Floats) -> Int64:
+def usual_gap(marks: Int64, figures: Figures) -> Int64:
     """[partition] ms between two advances that is usual at most. One pause among quick commits, as
     in a rebalance, is not.
     """
@@ -154,7 +157,7 @@ def usual_gap(marks: Int64, figures: Floats) -> Int64:
     return gap
 
 
-def explained_lag(marks: Int64, figures: Floats, allowed_lag: int | Int64) -> Floats:
+def explained_lag(marks: Int64, figures: Figures, allowed_lag: int | Int64) -> Floats:
     """[partition] the lag that a healthy consumer may leave when it has just advanced."""
     learnt = (marks[Mark.WAITS] >= ENOUGH_WAITS) & (marks[Mark.LEFT] >= 0)
     usual = np.where(learnt, 2.0 * marks[Mark.LEFT], np.inf)

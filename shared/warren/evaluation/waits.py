@@ -5,24 +5,57 @@ from __future__ import annotations
 import numpy as np
 
 from warren.evaluation.presence import REBALANCE_MS, end_absence, rebalanced_ms, was_absent
-from warren.evaluation.track import ENOUGH_WAITS, MEMORY, Figure, Floats, Mark, Sighting, span_ms
-from warren.evaluation.usual import RUN_SHARE, caught_up_lag, longest_wait, patience_ms
-from warren.evaluation.windows import UNKNOWN, Bools, Int64
+from warren.evaluation.track import (
+    ENOUGH_WAITS,
+    MEMORY,
+    Figure,
+    Figures,
+    Mark,
+    Sighting,
+    Track,
+    span_ms,
+)
+from warren.evaluation.usual import (
+    LEAST_WAIT_MS,
+    RUN_SHARE,
+    caught_up_lag,
+    longest_wait,
+    patience_ms,
+)
+from warren.evaluation.windows import UNKNOWN, Bools, Column, Int64, Windows
 
 # A wait that was trouble is forgotten this much more slowly than time goes by,
 ACCIDENT = 2
 # and one that need not have been much more slowly: it comes again, hours later maybe.
 PAUSE_ACCIDENT = 40
-LONGEST_PAUSE_MS = 11 * 60_000
+# One that is longer is no habit unless it comes at regular times: three, the times between which
+# differ by no more than so much.
+CRASH_MS = 5 * 60_000
+LONGEST_PAUSE_MS = 30 * 60_000
+REGULAR_APART = 0.15
 # What a rebalance may take is learnt from the first one, and that the next may take this long.
 REBALANCE_LEARNT_MS = 150_000
+FIRST_WAIT = 1
+TRANSACTION_MS = 15 * 60_000  # Kafka's own transaction.max.timeout.ms
+LONGEST_EXPECTED_MS = 6 * 3_600_000
 LONG_WAIT_MS = 60_000  # as of who works in runs
 SHORT_WAIT_MS = 15_000  # of these any number may come one after the other
 
 
+def expect(track: Track, windows: Windows) -> None:
+    """Of partitions that were not seen to advance yet: the longest pause between their commits of
+    before, until waits are known. Of the first one nobody saw the beginning.
+    """
+    times = windows.column(Column.COMMITTED_AT)
+    apart = np.where(windows.occupied[:, :-1], np.diff(times, axis=1), 0)
+    longest = np.minimum(apart.max(axis=1, initial=0), LONGEST_EXPECTED_MS)
+    unseen = (track.marks[Mark.WAITS] == 0) & (track.marks[Mark.PAUSE] == 0)
+    track.marks[Mark.PAUSE] = np.where(unseen, longest, track.marks[Mark.PAUSE])
+
+
 def learn_wait(
     marks: Int64,
-    figures: Floats,
+    figures: Figures,
     sighting: Sighting,
     lag: Int64,
     elapsed: Int64,
@@ -30,7 +63,7 @@ def learn_wait(
     sure: Bools,
 ) -> Bools:
     """How long the offset stands still although there is something to read. [partition] it stood
-    still for too long, or while the group rebalanced, until now.
+    still for too long, or amid a slow rebalance, until now.
     """
     since = marks[Mark.WAITING_SINCE]
     # What came and was read between two observations took that long at most.
@@ -44,12 +77,26 @@ def learn_wait(
     marks[Mark.WAITS] = np.minimum(marks[Mark.WAITS] + ended, ENOUGH_WAITS)
     waiting = lag > caught_up_lag(marks, sighting.allowed_lag)
     moved = advanced | (sighting.committed < marks[Mark.COMMITTED])
-    excused = rebalanced_ms(marks, sighting, (since >= 0) & ~moved, elapsed)
+    stands = (since >= 0) & ~moved
+    excused = rebalanced_ms(marks, sighting, stands, elapsed)
+    excused = np.maximum(excused, _held_ms(marks, sighting, stands, elapsed))
     since = np.where(moved | (since < 0), sighting.at, since + excused)
     marks[Mark.WAITING_SINCE] = np.where(waiting, since, UNKNOWN)
-    was_long: Bools = ended & (too_long | (marks[Mark.REBALANCED] > 0))
+    was_long: Bools = ended & (too_long | (marks[Mark.REBALANCED] > LEAST_WAIT_MS))
     marks[Mark.REBALANCED] = np.where(moved | ~waiting, 0, marks[Mark.REBALANCED])
     return was_long
+
+
+def _held_ms(marks: Int64, sighting: Sighting, stands: Bools, elapsed: Int64) -> Int64 | int:
+    """[partition] how much of the time since the last observation it stood where a transaction is
+    open: who reads committed records may read no further.
+    """
+    stable = sighting.last_stable
+    if not np.any(stable >= 0):
+        return 0
+    held = stands & (stable >= 0) & (sighting.committed + sighting.allowed_lag >= stable)
+    held &= span_ms(sighting.at, marks[Mark.ADVANCED_AT]) <= TRANSACTION_MS
+    return np.where(held, elapsed, 0)
 
 
 def _remember_pause(
@@ -61,15 +108,22 @@ def _remember_pause(
     """
     odd = marks[Mark.ODD_PAUSE]
     slower = np.where(odd <= LONGEST_PAUSE_MS, PAUSE_ACCIDENT, ACCIDENT)
-    before = np.maximum(odd - span_ms(now, marks[Mark.ODD_AT]) // slower, 0)
-    habit = (before >= wait // 3) | (wait <= REBALANCE_MS)
+    apart, apart_before = span_ms(now, marks[Mark.ODD_AT]), marks[Mark.ODD_APART]
+    before = np.maximum(odd - apart // slower, 0)
+    regular = np.abs(apart - apart_before) <= REGULAR_APART * apart_before
+    habit = (before >= wait // 3) & ((wait <= CRASH_MS) | regular) | (wait <= REBALANCE_MS)
     learnt = np.where(too_long, np.where(habit, np.maximum(wait, REBALANCE_LEARNT_MS), 0), wait)
     absent = was_absent(marks)
+    # From here on it is known what was only expected: nobody has seen so long a pause.
+    if (first := ended & (marks[Mark.WAITS] == FIRST_WAIT)).any():
+        first &= marks[Mark.PAUSE] > span_ms(now, marks[Mark.KNOWN_SINCE])
+        marks[Mark.PAUSE] = np.where(first, 0, marks[Mark.PAUSE])
     _remember(marks, Mark.PAUSE, wait, learnt, ended & ~absent)
     if absent.any() or marks[Mark.GOES].any():
         _remember(marks, Mark.GOES, wait, learnt, ended & absent)
     noted = ended & too_long & (wait >= before)
     marks[Mark.ODD_PAUSE] = np.where(noted, wait, odd)
+    marks[Mark.ODD_APART] = np.where(noted & (odd > 0), apart, apart_before)
     marks[Mark.ODD_AT] = np.where(noted, now, marks[Mark.ODD_AT])
     known: Bools = ~too_long | habit
     return known
@@ -90,7 +144,7 @@ def _learn_rest(marks: Int64, wait: Int64, ended: Bools, now: int | Int64) -> No
     marks[Mark.REST_AT] = np.where(long, now, marks[Mark.REST_AT])
 
 
-def _learn_rhythm(marks: Int64, figures: Floats, wait: Int64, learnt: Bools) -> None:
+def _learn_rhythm(marks: Int64, figures: Figures, wait: Int64, learnt: Bools) -> None:
     """How much the longest waits differ. Of the first one nobody saw the beginning."""
     long = learnt & (wait >= SHORT_WAIT_MS)
     if not long.any():

@@ -46,7 +46,12 @@ from warren.judgement.judge import Judged
 from warren.judgement.lag_events import LagColumns, lag_event
 from warren.judgement.lags import lag_of, least_lag_of
 from warren.judgement.layout import Layout
-from warren.judgement.observation import Observation, bounded, order_of
+from warren.judgement.observation import (
+    Observation,
+    bounded,
+    last_stable_of,
+    order_of,
+)
 from warren.judgement.reasons import bad_rows
 from warren.judgement.state import Applied, GroupGone, GroupState, Latest
 from warren.judgement.update import forget_other_logs, insert, learn, remember_log_ends
@@ -270,6 +275,7 @@ class _Cohort:
             np.repeat(self._now, named),
             np.repeat(np.array([order_of(event) for event in events], np.int64), named),
             np.repeat(_presences(events), named),
+            last_stable_of(topics),
         )
 
     def _rows(self) -> Int64:

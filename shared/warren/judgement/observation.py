@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
 from warren.contracts.offset_event import OffsetEvent, TopicPositions
 from warren.errors import ContractViolation
-from warren.evaluation import MAX_TIME, Int64, presence_of
+from warren.evaluation import MAX_TIME, UNKNOWN, Int64, presence_of
 from warren.judgement.layout import Layout
 from warren.judgement.state import Latest
 from warren.words import LATEST_MOMENT  # keeps differences of times within 64 bits, too
@@ -33,6 +35,7 @@ class Observation:
     at: int | Int64  # when it was observed: for all, or [N]
     order: int | Int64  # of its commits among those of their partition: for all, or [N]
     presence: int | Int64  # of members: a Presence, for all, or [N]
+    last_stable: int | Int64  # for all, or [N]; UNKNOWN where it was not asked for
 
 
 def check_ranges(event: OffsetEvent) -> None:
@@ -73,7 +76,15 @@ def observe(event: OffsetEvent, layout: Layout) -> Observation:
         _fill(topic, positions, latest[:, part], commits[part])
         start = part.stop
     presence = presence_of(event.group_state)
-    return Observation(rows, bounded(latest), commits, event.observed_at, order_of(event), presence)
+    return Observation(
+        rows,
+        bounded(latest),
+        commits,
+        event.observed_at,
+        order_of(event),
+        presence,
+        last_stable_of(event.topics.values()),
+    )
 
 
 def bounded(latest: Int64) -> Int64:
@@ -88,6 +99,19 @@ def bounded(latest: Int64) -> Int64:
 def order_of(event: OffsetEvent) -> int:
     """What orders the commits of an event among those of others of the same source."""
     return event.observed_at if event.position < 0 else event.position
+
+
+def last_stable_of(topics: Iterable[TopicPositions]) -> int | Int64:
+    """As told of all of their partitions, in that order. Raises ContractViolation."""
+    told = list(topics)
+    if all(columns.last_stable is None for columns in told):
+        return UNKNOWN
+    none = [[UNKNOWN] * len(columns.partition) for columns in told]
+    parts = [columns.last_stable or less for columns, less in zip(told, none, strict=True)]
+    try:
+        return np.array(list(chain.from_iterable(parts)), np.int64)
+    except OverflowError as error:
+        raise ContractViolation("last_stable: beyond 64 bits") from error
 
 
 def _fill(topic: str, positions: TopicPositions, latest: Int64, commits: Int64) -> None:

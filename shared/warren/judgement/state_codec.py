@@ -3,16 +3,17 @@
 Layout, little-endian: version, kind, then what `_GROUP` or `_GONE` names, the partitions as JSON,
 the columns. A column of windows is stored as the newest value (64 bits) and the distances of the
 others from it, in 32 bits when they all fit. About 300 bytes a partition with ten intervals. Where
-policy `progress` judges, its track follows, 241 bytes a partition: how many marks and figures there
-are (`Track.kept` says which it can read), then those. Then, when the log ends were seen: one time
-where it is the same for all partitions. At the end the offset of the last event in
-`warren.offsets`, when the last incidents opened, while some partition is not OK, when that began,
-32 bytes a partition, and while an observation has come in part, what its parts told of the logs.
+policy `progress` judges, its track follows, 296 bytes a partition: how many marks and figures there
+are (`Track.kept` says which it can read), then those, figures in single precision. Then, when the
+log ends were seen: one time where it is the same for all partitions. At the end the offset of the
+last event in `warren.offsets`, when the last incidents opened, while some partition is not OK, when
+that began, 32 bytes a partition, and while an observation has come in part, what its parts told of
+the logs.
 
 Version 1 had no track; it is read as a group without one. Until version 2 nobody knew when log ends
 were seen: when the state was stored. Until version 3 nothing was at the end, until 4 nothing of
-logs. What is before the layout stays where it is in every version to come: `remains` reads it,
-whoever wrote it.
+logs, until 5 figures had double precision. What is before the layout stays where it is in every
+version to come: `remains` reads it, whoever wrote it.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ from warren.judgement.log_columns import LogColumn
 from warren.judgement.state import Applied, Forgotten, GroupGone, GroupState, Latest
 from warren.words import LATEST_MOMENT
 
-VERSION = 5
-READABLE = (1, 2, 3, 4, 5)
+VERSION = 6
+READABLE = (1, 2, 3, 4, 5, 6)
 _KIND_GROUP, _KIND_GONE = 1, 2
 _SOURCES: tuple[SourceName, ...] = get_args(SourceName)
 _NONE = -(2**63)  # for an incident that is not open
@@ -206,7 +207,7 @@ def _decode_group(
     reader.columns(into=columns)
     log_ends = np.empty((partitions, intervals), np.int64)
     reader.columns(into=log_ends[np.newaxis])
-    track = reader.track(partitions) if version > 1 else None
+    track = reader.track(partitions, version) if version > 1 else None
     log_ends_at = np.full(partitions, observed_at, np.int64)
     if version > 2:
         reader.times(into=log_ends_at)
@@ -251,11 +252,11 @@ def _encode_times(times: Int64) -> list[bytes]:
 def _encode_track(track: Track | None) -> list[bytes]:
     if track is None:
         return [_TRACK.pack(0, 0)]
-    marks, figures = track.marks.astype("<i8"), track.figures.astype("<f8")
+    marks, figures = track.marks.astype("<i8"), track.figures.astype("<f4")
     return [_TRACK.pack(len(marks), len(figures)), marks.tobytes(), figures.tobytes()]
 
 
-_KINDS = {kind: np.dtype(kind) for kind in ("<u2", "<i4", "<i8", "<f8")}
+_KINDS = {kind: np.dtype(kind) for kind in ("<u2", "<i4", "<i8", "<f4", "<f8")}
 
 
 class _Tail(NamedTuple):
@@ -310,11 +311,12 @@ class _Reader:
         is_each = self.take(1)[0]
         into[:] = self.numbers("<i8", (len(into) if is_each else 1,))
 
-    def track(self, partitions: int) -> Track | None:
+    def track(self, partitions: int, version: int) -> Track | None:
         """None where none was kept, or one that another version of Warren has learnt."""
         marks, figures = _TRACK.unpack(self.take(_TRACK.size))
         learnt = self.numbers("<i8", (marks, partitions)).astype(np.int64)
-        averages = self.numbers("<f8", (figures, partitions)).astype(np.float64)
+        kind = "<f4" if version > 5 else "<f8"
+        averages = self.numbers(kind, (figures, partitions)).astype(np.float32)
         return Track.kept(learnt, averages)
 
     def tail(self, partitions: int, version: int) -> _Tail:

@@ -21,6 +21,7 @@ from warren.evaluation import (
     see,
 )
 from warren.evaluation.commit_convention import last_processed
+from warren.evaluation.waits import expect
 from warren.judgement.commits import correct, seen
 from warren.judgement.earlier import recall
 from warren.judgement.lags import lag_of_commits
@@ -62,7 +63,7 @@ def updated_state(
         layout=layout,
         latest=latest,
         windows=windows,
-        track=_tracked(old, rows, observation, applied, steps),
+        track=_tracked(old, rows, observation, applied, steps, windows if event.earlier else None),
         commits=commits,
         onset=None if old.onset is None else old.onset.take(rows),
         logs=logs_of_parts(event, layout, old.logs, rows) if event.parts > 1 else None,
@@ -137,12 +138,17 @@ def _tracked(
     observation: Observation,
     rules: PartitionRules,
     steps: Int64 | int,
+    recalled: Windows | None,
 ) -> Track | None:
-    """What `progress` knows after this event; nothing where no partition is judged by it."""
+    """What `progress` knows after this event; nothing where no partition is judged by it.
+    `recalled`: with commits of before it.
+    """
     if "progress" not in rules.policies:
         return None
     track = Track.empty(len(rows)) if old.track is None else old.track.take(rows)
     learn(track, observation, rules, steps)
+    if recalled is not None:
+        expect(track, recalled)
     return track
 
 
@@ -158,6 +164,7 @@ def learn(
         log_end=latest[Latest.LOG_END],
         allowed_lag=rules.allowed_lag_of(observation.rows) + steps,
         presence=observation.presence,
+        last_stable=observation.last_stable,
     )
     see(track, observation.rows, sighting)
 

@@ -79,6 +79,24 @@ def test_short_rebalances_that_leave_time_to_read_are_well() -> None:
     assert always_ok(partition)
 
 
+def test_rebalances_do_not_hide_who_reads_too_slowly() -> None:
+    """25 s of every 45, and in between it reads half of what comes."""
+    partition = followed().healthy(60)
+    for second in range(0, 1800, TICK):
+        rebalances = second % 45 < 25
+        partition.presence = Presence.REBALANCING if rebalances else Presence.THERE
+        if partition.tick(50, read=None if rebalances else 56) != "OK":
+            break
+    assert second <= 150
+
+
+@pytest.mark.parametrize("loops", [False, True])
+def test_who_hangs_soon_after_it_was_first_seen_is_found_soon(loops: bool) -> None:
+    partition = followed().healthy(3)
+    found = next(n for n in range(100) if partition.tick(50, read=0 if loops else None) != "OK")
+    assert (found + 1) * TICK == FOUND
+
+
 def test_a_slow_committer_whose_client_has_gone_is_found_before_its_next_commit() -> None:
     """It commits each 5 min; nobody is there any more."""
     partition = followed().healthy(180, every=300)
@@ -109,7 +127,7 @@ def test_a_batch_that_was_met_at_work_may_rest_while_its_member_is_there() -> No
         batch.healthy(1 / 3)
         batch.silent_for(11 / 3)
     assert always_ok(batch)
-    hangs, gone, loops = (followed().healthy(5) for _ in range(3))
+    hangs, gone, loops = (followed().healthy(1) for _ in range(3))
     assert hangs.silent(10) == pytest.approx(300 + TICK, abs=TICK)
     gone.presence = Presence.NOBODY
     assert gone.silent(10) == FOUND
