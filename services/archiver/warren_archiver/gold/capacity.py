@@ -115,7 +115,7 @@ def _median(in_order: Column) -> Column:
 def _until(slope: str) -> Column:
     """Days until the trend reaches what the group can do; 0 where it has; null never, or later
     than in ten years."""
-    left = (F.col("capacity") - F.col("level")) / F.col(slope)
+    left = F.try_divide(F.col("capacity") - F.col("level"), F.col(slope))
     within = F.when((F.col(slope) > 0) & (left <= FAR_DAYS), left)
     return F.when(F.col("level") >= F.col("capacity"), F.lit(0.0)).otherwise(within)
 
@@ -132,7 +132,8 @@ def _losses(hours: DataFrame) -> DataFrame:
     )
     one, other = known.alias("one"), known.alias("other")
     same = [F.col(f"one.{name}") == F.col(f"other.{name}") for name in _GROUP_DAY]
-    fall = (F.col("one.left") - F.col("other.left")) / (F.col("other.at") - F.col("one.at"))
+    fallen = F.try_subtract(F.col("one.left"), F.col("other.left"))
+    fall = fallen / (F.col("other.at") - F.col("one.at"))
     slopes = (
         one.join(other, [*same, F.col("one.at") < F.col("other.at")])
         .select(*(F.col(f"one.{name}") for name in _GROUP_DAY), fall.alias("fall"))
@@ -140,7 +141,7 @@ def _losses(hours: DataFrame) -> DataFrame:
         .agg(F.median("fall").alias("fall"))
     )
     last = known.groupBy(*_GROUP_DAY).agg(F.max_by("left", "at").alias("left"))
-    days = F.col("left") / F.col("fall") / 86_400_000
+    days = F.try_divide("left", F.col("fall") * 86_400_000)
     return last.join(slopes, list(_GROUP_DAY)).select(
         *_GROUP_DAY, F.when((F.col("fall") > 0) & (days <= FAR_DAYS), days).alias("days_until_loss")
     )
