@@ -9,7 +9,7 @@ import pytest
 from notifier.builders import event, route
 from notifier.harness import Harness, Log, Scripted, life
 from support.waiting import until
-from warren_notifier import dispatcher
+from warren_notifier import agenda
 from warren_notifier.routing.change import Subject
 from warren_notifier.state.subject_state import SubjectState
 from warren_notifier.state.timetable import Timetable
@@ -63,7 +63,7 @@ def test_a_second_in_which_nothing_is_due_looks_at_no_state() -> None:
 
 
 def test_others_have_their_turn_while_many_are_reminded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dispatcher, "AT_ONCE", 10)
+    monkeypatch.setattr(agenda, "AT_ONCE", 10)
     log, mail, turns = Log(), Scripted(), list[int]()
 
     async def scenario(tasks: asyncio.TaskGroup) -> None:

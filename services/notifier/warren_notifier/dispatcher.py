@@ -10,17 +10,18 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import structlog
 from warren.clock import Clock
-from warren.contracts import TEST_CLUSTER, NotificationTest, NotifierState, OpenIncident
+from warren.contracts import NotificationTest, NotifierState, OpenIncident
 from warren.errors import ContractViolation
 from warren.kafka.batched_writer import BatchedWriter, Record
 from warren.metrics import notifier as metrics
 from warren.words import visible
 
+from warren_notifier.agenda import Agenda
 from warren_notifier.delivery.group_queues import GroupQueues
 from warren_notifier.delivery.outcome_recorder import OutcomeRecorder
 from warren_notifier.delivery.records import Records
@@ -29,7 +30,7 @@ from warren_notifier.routing import trial
 from warren_notifier.routing.acknowledging import on_acknowledged
 from warren_notifier.routing.change import Change, Subject, read_change
 from warren_notifier.routing.decisions import Decision, Router
-from warren_notifier.routing.escalation import begun_anew, escalate_at, on_escalate
+from warren_notifier.routing.escalation import begun_anew, on_escalate
 from warren_notifier.routing.flapping import Damped, Damping
 from warren_notifier.silences.holds import Holds, HoldsAt
 from warren_notifier.source.backlog import Backlog
@@ -40,11 +41,8 @@ from warren_notifier.state.owned_state import OwnedState
 from warren_notifier.state.set_back import SetBack
 from warren_notifier.state.subject_state import SubjectState
 from warren_notifier.state.telling import FLAPS, LOOKED_AFTER, NOT_LOOKED_AFTER, Ended, Telling
-from warren_notifier.state.timetable import Timetable
 
 log = structlog.get_logger(__name__)
-
-AT_ONCE = 1_000  # states between two turns of everything else
 
 
 class Dispatcher:
@@ -71,11 +69,7 @@ class Dispatcher:
         self._holds = holds
         self._clock = clock
         self._set_back = SetBack(clock)
-        self._repeats = Timetable()
-        self._escalations = Timetable()
-        self._tests: dict[SubjectState, None] = {}
-        self._open: dict[SubjectState, None] = {}
-        """Those whose incident may be acknowledged, where anybody is told of that."""
+        self._agenda = Agenda(owned, router, self._damping)
         self._backlogs: dict[int, Backlog] = {}
 
     async def assign(
@@ -88,7 +82,7 @@ class Dispatcher:
         batch = _Batch()
         for state in states:
             state.rename_channels(self._router.channel_of)
-            self._plan(state)
+            self._agenda.note(state)
             batch.news += [(t, t.delivery) for t in state.tellings if t.delivery is not None]
             if state.ended:
                 batch.states[partition, state.subject] = state
@@ -149,13 +143,13 @@ class Dispatcher:
     async def repeat(self) -> None:
         """Sends again what is due again, and tells of groups that flapped and are quiet now."""
         now = self._clock.now_ms()
-        for states in _parts(self._repeats.take(now)):
+        for states in self._agenda.repeats(now):
             batch = _Batch()
-            for state in filter(self._owned.has, states):
+            for state in states:
                 if state.flaps is not None:
                     self._calm(state, now, batch)
                 self._repeat(state, now, batch)
-                self._plan(state)
+                self._agenda.note(state)
             await self._make_durable(batch)
             await asyncio.sleep(0)
 
@@ -173,11 +167,11 @@ class Dispatcher:
     async def escalate(self) -> None:
         """Tells further channels of what has been bad for long, and nobody looks after."""
         now = self._clock.now_ms()
-        for states in _parts(self._escalations.take(now)):
+        for states in self._agenda.escalations(now):
             batch = _Batch()
-            for state in filter(self._owned.has, states):
+            for state in states:
                 self._escalate(state, now, batch)
-                self._plan(state)
+                self._agenda.note(state)
             await self._make_durable(batch)
             await asyncio.sleep(0)
 
@@ -198,34 +192,18 @@ class Dispatcher:
         if not set_back:
             return
         log.warning("the clock was set back", seconds=set_back / 1000)
-        for states in _parts(list(self._owned.states())):
-            for state in filter(self._owned.has, states):
+        for states in self._agenda.all():
+            for state in states:
                 state.set_back(set_back)
-                self._plan(state)
+                self._agenda.note(state)
             await asyncio.sleep(0)
-
-    def _plan(self, state: SubjectState) -> None:
-        """When the state is to be looked at, now that it has changed."""
-        self._owned.note(state)
-        if state.subject.cluster == TEST_CLUSTER:
-            self._tests[state] = None
-        if self._router.acknowledging and state.incident is not None:
-            self._open[state] = None
-        repeat_at = state.repeat_at
-        if state.flaps is not None:
-            calm_at = self._damping.calm_at(state.flaps)
-            repeat_at = calm_at if repeat_at is None else min(calm_at, repeat_at)
-        self._repeats.put(state, repeat_at)
-        self._escalations.put(state, escalate_at(self._router.routes, state.incident))
 
     async def acknowledge(self) -> None:
         """Tells who knows acknowledgements that somebody looks after an incident."""
-        for states in _parts(list(self._open)):
+        for states in self._agenda.open():
             batch, now = _Batch(), self._clock.now_ms()
             for state in states:
-                if state.incident is None or not self._owned.has(state):
-                    self._open.pop(state, None)
-                else:
+                if state.incident is not None:
                     self._acknowledge(state, state.incident, now, batch)
             await self._make_durable(batch)
             await asyncio.sleep(0)
@@ -259,11 +237,8 @@ class Dispatcher:
     async def end_tests(self) -> None:
         """Tells the end of tests whose opening has come to its end on all channels."""
         batch, now = _Batch(), self._clock.now_ms()
-        for state in list(self._tests):
-            if state.change is None or not self._owned.has(state):
-                del self._tests[state]
-                continue
-            if state.under_way():
+        for state in self._agenda.tests():
+            if state.change is None or state.under_way():
                 continue
             end = trial.closing(state.change, now)
             decision = self._router.on_change(end, 0, state.incident, state.told(), now)
@@ -272,9 +247,9 @@ class Dispatcher:
 
     async def put_off(self) -> None:
         """Puts off what is silenced now, and goes on with what is no longer."""
-        for states in _parts(self._owned.pending()):
+        for states in self._agenda.pending():
             batch = _Batch()
-            for state in filter(self._owned.has, states):
+            for state in states:
                 self._review(state, state.tellings, batch)
             await self._make_durable(batch)
             await asyncio.sleep(0)
@@ -421,7 +396,7 @@ class Dispatcher:
 
     async def _make_durable(self, batch: _Batch) -> None:
         for state in batch.states.values():
-            self._plan(state)
+            self._agenda.note(state)
         self._foresee(batch)
         states = [
             self._records.state(state, settled=self._owned.forget_settled(state))
@@ -443,11 +418,6 @@ class Dispatcher:
             return
         why = "the channel is no longer configured"
         await self._recorder.record(delivery, without_attempt(delivery.pending, "given_up", why))
-
-
-def _parts(states: Sequence[SubjectState]) -> Iterator[Sequence[SubjectState]]:
-    for at in range(0, len(states), AT_ONCE):
-        yield states[at : at + AT_ONCE]
 
 
 @dataclass(slots=True)
