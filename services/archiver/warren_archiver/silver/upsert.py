@@ -8,6 +8,8 @@ from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 
 from warren_archiver.silver.table import Table
 
+ROWS_OF_A_FILE = 100_000
+"""So many new rows of a day are one file, whatever the number of tasks that made them."""
 _CHANGE, _DAY = "_change", "_day"
 
 
@@ -33,7 +35,10 @@ def upsert(
         if other:
             _merge(spark, path, table, changed, days)
         elif new:
-            table.conform(changed).write.format("delta").mode("append").save(path)
+            rows = table.conform(changed)
+            if new <= ROWS_OF_A_FILE:
+                rows = rows.coalesce(1)
+            rows.write.format("delta").mode("append").save(path)
         return new + other
     finally:
         changed.unpersist()
