@@ -87,24 +87,28 @@ def _await_archiver(warren: RunningWarren) -> None:
 
 def _samples(warren: RunningWarren, seconds: float, every: float) -> list[Sample]:
     start, found = time.monotonic(), []
+    python_cpu_s: dict[int, float] = {}
     for number in range(round(seconds / every) + 1):
         time.sleep(max(0.0, start + number * every - time.monotonic()))
-        found.append(_sample(warren, (time.monotonic() - start) / 60))
+        found.append(_sample(warren, (time.monotonic() - start) / 60, python_cpu_s))
         print(json.dumps(_rounded(found[-1])), file=sys.stderr, flush=True)
     return found
 
 
-def _sample(warren: RunningWarren, minute: float) -> Sample:
+def _sample(warren: RunningWarren, minute: float, python_cpu_s: dict[int, float]) -> Sample:
+    """`python_cpu_s`: by process, also of those that have ended: Spark's workers come and go."""
     (archiver, *_) = warren.pids("archiver")
     own = family(archiver)
     jvms = {pid for pid in own if _is_java(pid)}
     others = family(warren.pid) - own
+    for pid in own - jvms:
+        python_cpu_s[pid] = max(_cpu_s(pid), python_cpu_s.get(pid, 0.0))
     lake = [path for path in (warren.state / "lake").rglob("*") if path.is_file()]
     return Sample(
         minute,
         sum(map(_cpu_s, jvms)),
         sum(map(rss_mb, jvms)),
-        sum(map(_cpu_s, own - jvms)) + sum(map(reaped_cpu_s, own)),
+        sum(python_cpu_s.values()),
         sum(map(rss_mb, own - jvms)),
         sum(_cpu_s(pid) + reaped_cpu_s(pid) for pid in others),
         len(lake),

@@ -12,7 +12,7 @@ from support.archive_events import Record, event_frame, key, offset_event
 from support.archive_lab import Archive, events_between
 from support.gold_steps import only_status_hours
 from support.waiting import eventually
-from warren.clock import SystemClock
+from warren.clock import ManualClock, SystemClock
 from warren.contracts.topics import OFFSETS
 from warren.metrics.archiver import ARCHIVER, ARCHIVER_FAILURES
 from warren.settings import Settings
@@ -88,6 +88,23 @@ def test_silver_that_fails_is_begun_again(
     assert failed.is_set()
     assert ARCHIVER_FAILURES._value.get() == failures + 1
     assert _stored(spark, lake, GROUP_MINUTES).count() == 1
+
+
+def test_the_first_time_is_soon_after_the_start(spark: SparkSession, tmp_path: Path) -> None:
+    """Reports need not wait for an interval."""
+    lake = Lake.at(str(tmp_path))
+    lake.ensure(spark)
+    clock = ManualClock(0)
+    query = SilverQuery(spark, lake, Settings(), [OFFSETS], clock)
+    try:
+        query.start(once=False)
+        query.watch()
+        assert not query.running
+        clock.advance(30)
+        query.watch()
+        assert query.running
+    finally:
+        query.stop()
 
 
 def _written() -> float:

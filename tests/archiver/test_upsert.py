@@ -1,7 +1,8 @@
-"""Rows into a table, beside somebody else who writes the same ones."""
+"""How rows get into a table, also beside somebody else who writes the same ones."""
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from pyspark.sql import SparkSession
 from support.silver_rows import END, at, frame
 from warren_archiver.lake.lake import create
 from warren_archiver.silver import upsert as upsert_module
-from warren_archiver.silver.catalogue import GROUP_MINUTES
+from warren_archiver.silver.catalogue import EVALUATION_PROGRESS, GROUP_MINUTES
 from warren_archiver.silver.upsert import upsert
 
 pytestmark = pytest.mark.timeout(900)
@@ -42,3 +43,16 @@ def test_rows_that_somebody_else_adds_meanwhile_are_there_once(
     stored = spark.read.format("delta").load(path).select("group").collect()
     assert sorted(row["group"] for row in stored) == ["a", "b", "c"]
     assert put(rows) == 0
+
+
+def test_a_few_rows_are_one_file_however_many_tasks_made_them(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    path, table = str(tmp_path / "table"), EVALUATION_PROGRESS
+    create(spark, path, table.schema, {}, "date")
+    rows = [("id", place, 7, date(2026, 11, 21)) for place in range(8)]
+    wanted = spark.createDataFrame(rows, table.schema).repartition(4)
+    stored = spark.read.format("delta").load(path)
+    assert upsert(spark, path, table, wanted, stored) == 8
+    assert len(list(Path(path).rglob("*.parquet"))) == 1
+    assert upsert(spark, path, table, wanted, spark.read.format("delta").load(path)) == 0

@@ -33,7 +33,7 @@ class ArchiverSettings(Section):
         default=600,
         le=3600,  # files that it has not read yet are there for two hours
         description="Seconds between two updates of the silver tables, each 15 to 30 s of CPU "
-        "however little has come; so long after the start comes the first one. 0 for none, also "
+        "however little has come; the first one comes 30 s after the start. 0 for none, also "
         "of gold: where only the events are wanted, as by tests of nothing else",
     )
     gold_interval: SecondsOrNone = Field(

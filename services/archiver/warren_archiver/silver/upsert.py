@@ -8,6 +8,9 @@ from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 
 from warren_archiver.silver.table import Table
 
+ROWS_OF_A_FILE = 100_000
+"""So many rows of a day are one file, whatever the number of tasks that made them."""
+
 
 def upsert(
     spark: SparkSession, path: str, table: Table, wanted: DataFrame, stored: DataFrame
@@ -26,7 +29,8 @@ def upsert(
         ).first()
         assert found is not None  # one row, of all
         if found["rows"]:
-            _merge(spark, path, table, changed, found["days"], replaces=found["others"] > 0)
+            rows = changed.coalesce(1) if found["rows"] <= ROWS_OF_A_FILE else changed
+            _merge(spark, path, table, rows, found["days"], replaces=found["others"] > 0)
         return int(found["rows"])
     finally:
         changed.unpersist()

@@ -31,6 +31,9 @@ from warren_archiver.silver.silver import Silver, ensure
 from warren_archiver.streaming.restarts import Restarts
 
 log = structlog.get_logger(__name__)
+FIRST = 30.0
+"""Seconds after the start, where the interval is longer: reports and gold soon have something, and
+what the first time costs, most of it for planning what was never planned before, is over early."""
 FIRST_PAUSE = 10.0  # seconds before a failed query is started again; doubled each time
 LONGEST_PAUSE = 600.0
 BATCH_BYTES = "16m"
@@ -87,12 +90,12 @@ class SilverQuery:
 
     def start(self, *, once: bool) -> None:
         """`once`: at once, and nothing after it; raises ArchiveFailed. Else `watch` starts the
-        query after an interval: there is little to take in yet, and much else to be done.
+        query a little later: there is little to take in yet, and much else to be done.
         """
         self._restarts.once = once
         if once:
             self._attempt(self._start)
-        self._restarts.due_in(self._interval)
+        self._restarts.due_in(min(self._interval, FIRST))
 
     def watch(self) -> None:
         """Starts the query when it is time, a failed one after a pause. Raises ArchiveFailed with
