@@ -1,9 +1,10 @@
 """What the API costs with many groups in it: pages, lists, the past, open tabs and scrapes.
 
 Prints a table and one JSON line. The API runs as a process of its own; groups are judged and
-measured again meanwhile, which costs `feed_cores` and is not in the CPU of requests and tabs, nor
-is in that of tabs what the API takes when nobody asks. 30 days are those of a lake of some groups. A scrape is `/metrics` with all families of a detail,
-compressed; while "scraped" one follows the other without a pause.
+measured again meanwhile: that costs `feed_cores` and is not in the CPU of requests and tabs, as
+little as what the API takes when nobody asks is in that of tabs. 30 days come from a lake of some
+groups. A scrape is `/metrics` with all families of a detail, compressed; while "scraped" one
+follows the other without a pause.
 """
 
 from __future__ import annotations
