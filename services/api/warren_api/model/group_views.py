@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from warren.contracts import GroupStatusName
@@ -22,7 +22,7 @@ ORDER_MS = 30_000
 class Standing(NamedTuple):
     """How all groups stand at one moment; views in no order."""
 
-    judged: dict[GroupStatusName, int]
+    judged: dict[str, int]
     """How many have which status, as last judged."""
     troubled: list[GroupView]
     """Not OK, or losing data."""
@@ -35,7 +35,7 @@ class Standing(NamedTuple):
 class GroupViews:
     """By (cluster, group). Not safe by itself: whoever owns it has a lock."""
 
-    def __init__(self, views: Iterable[tuple[GroupName, GroupView]] = ()) -> None:
+    def __init__(self) -> None:
         self._views: dict[GroupName, GroupView] = {}
         self._judged: Counter[GroupStatusName] = Counter()
         self._troubled: dict[GroupName, GroupView] = {}
@@ -49,8 +49,6 @@ class GroupViews:
         self._limit = 0
         self.aged = 0
         """Another one whenever a group is believed no more, or again."""
-        for name, view in views:
-            self.put(name, view)
 
     def __iter__(self) -> Iterator[GroupView]:
         return iter(self._views.values())
@@ -125,7 +123,7 @@ class GroupViews:
 
     def standing(self, now: int) -> Standing:
         """At `now` (Unix milliseconds), as of the last `age`."""
-        judged = {status: count for status, count in self._judged.items() if count}
+        judged = {str(status): count for status, count in self._judged.items() if count}
         troubled, unknown = list(self._troubled.values()), list(self._unknown.values())
         return Standing(judged, troubled, unknown, self._others(now))
 
