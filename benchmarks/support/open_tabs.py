@@ -7,7 +7,6 @@ import time
 from dataclasses import dataclass
 
 import httpx
-from support.measuring import usage
 from support.served_groups import ServedApi
 
 PERIOD = 2.0  # seconds; as in refresh.js
@@ -15,17 +14,12 @@ PERIOD = 2.0  # seconds; as in refresh.js
 
 @dataclass(frozen=True, slots=True)
 class Tabs:
-    """What tabs cost the API: seconds of CPU a second, and how long they waited for answers."""
+    """Seconds of CPU a second of the API, without what feeds it, and how long tabs waited for
+    answers.
+    """
 
     cores: float
     waited: list[float]
-
-
-def cores(api: ServedApi, seconds: float) -> float:
-    """What the API needs by itself."""
-    began, before = time.monotonic(), usage(api.pid).cpu_s
-    time.sleep(seconds)
-    return (usage(api.pid).cpu_s - before) / (time.monotonic() - began)
 
 
 def open_tabs(api: ServedApi, fragment: str, count: int, seconds: float) -> Tabs:
@@ -38,13 +32,13 @@ async def _open(api: ServedApi, fragment: str, count: int, seconds: float) -> Ta
     limits = httpx.Limits(max_connections=count, max_keepalive_connections=count)
     async with httpx.AsyncClient(base_url=api.url, limits=limits, timeout=120) as client:
         loaded = (await client.get(fragment)).headers["ETag"]
-        began, before = time.monotonic(), usage(api.pid).cpu_s
+        began, before = time.monotonic(), api.cpu_s
         tabs = [
             _tab(client, fragment, loaded, waited, began + PERIOD * n / count) for n in range(count)
         ]
         running = asyncio.gather(*tabs)
         await asyncio.sleep(seconds)
-        spent = (usage(api.pid).cpu_s - before) / (time.monotonic() - began)
+        spent = (api.cpu_s - before) / (time.monotonic() - began)
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
     return Tabs(spent, waited)

@@ -7,7 +7,8 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -23,12 +24,15 @@ from warren_api.http.access import Access
 from warren_api.http.serving import HttpServer
 from warren_api.model.archive import Archive
 from warren_api.model.feed_state import FeedState
+from warren_api.model.minutes import DAY
 from warren_api.model.past import Past
 from warren_api.model.read_model import ReadModel
 from warren_api.server import listen
 from warren_local.ports import free_port
 
 CLUSTER = "bench"
+WHOLE_DAYS = 10  # groups
+_OF_A_PROCESS = 2  # in the number of a clock: all that it has taken, in user and in kernel mode
 _STATUSES = ("OK", "OK", "OK", "OK", "OK", "OK", "OK", "WARN", "STOP", "STALL")
 _READY_SECONDS = 600.0  # a day of many groups takes minutes to be read
 _BEGAN = round(time.time() * 1000) - 60_000
@@ -38,7 +42,7 @@ _BEGAN = round(time.time() * 1000) - 60_000
 class GroupLoad:
     """`groups` groups of one topic each with `partitions` partitions; each is judged and measured
     again every `interval` seconds, one after the other. One of `one_in` is in trouble, or all.
-    With `past_minutes` each has a past as long.
+    With `past_minutes` each has a past as long: a minute takes as much memory as a day.
     """
 
     groups: int
@@ -60,10 +64,11 @@ class GroupLoad:
         model.apply_freshness(key, self._measured(group, topic, now, round_).to_bytes())
 
     def remember(self, past: Past, number: int) -> None:
-        """The past of one group, minute by minute up to now."""
+        """The past of one group, minute by minute up to now; the first ones have a whole day."""
         group, topic = self.name(number), f"orders-{number % 97:02}"
         key, now = group_key(CLUSTER, group), round(time.time() * 1000)
-        for ago in range(self.past_minutes, 0, -1):
+        minutes = DAY if number < WHOLE_DAYS and self.past_minutes else self.past_minutes
+        for ago in range(minutes, 0, -1):
             minute = now - now % MINUTE_MS - ago * MINUTE_MS
             past.apply(key, _minute(group, topic, minute, ago).to_bytes())
 
@@ -158,26 +163,39 @@ def _minute(group: str, topic: str, minute: int, ago: int) -> TrendEvent:
 
 @dataclass(frozen=True, slots=True)
 class ServedApi:
-    """Where it listens, and its process for measuring."""
+    """Where it listens; its process and the thread in it that feeds it, for measuring (Linux)."""
 
     url: str
     pid: int
+    feeder: int = 0
+
+    @property
+    def fed_s(self) -> float:
+        """Seconds of CPU that groups have taken, which are judged and measured again."""
+        words = Path(f"/proc/{self.pid}/task/{self.feeder}/schedstat").read_text().split()
+        return int(words[0]) / 1e9
+
+    @property
+    def cpu_s(self) -> float:
+        """Seconds of CPU that all else has taken."""
+        return time.clock_gettime((~self.pid << 3) | _OF_A_PROCESS) - self.fed_s
 
 
 @contextmanager
-def served(load: GroupLoad, api: dict[str, object] | None = None) -> Iterator[ServedApi]:
+def served(
+    load: GroupLoad, api: dict[str, object] | None = None, lake: Path | None = None
+) -> Iterator[ServedApi]:
     """The API with all groups in it, fed all the time, until the end of the block; `api`: settings
-    of that section.
+    of that section; `lake`: what the archiver would have written.
     """
-    port = free_port()
-    process = multiprocessing.get_context("spawn").Process(
-        target=_serve, args=(load, port, api or {})
-    )
+    port, spawning = free_port(), multiprocessing.get_context("spawn")
+    feeder = spawning.Value("q", 0)
+    process = spawning.Process(target=_serve, args=(load, port, api or {}, lake, feeder))
     process.start()
     running = ServedApi(f"http://127.0.0.1:{port}", process.pid or 0)
     try:
         _wait_until_ready(running, process)
-        yield running
+        yield replace(running, feeder=feeder.value)
     finally:
         process.terminate()
         process.join()
@@ -195,14 +213,20 @@ def _wait_until_ready(api: ServedApi, process: Any) -> None:
     raise SystemExit("the API did not become ready")
 
 
-def _serve(load: GroupLoad, port: int, api: dict[str, object]) -> None:
-    settings, clock = Settings.model_validate({"api": {"port": port, **api}}), SystemClock()
+def _serve(
+    load: GroupLoad, port: int, api: dict[str, object], lake: Path | None, feeder: Any
+) -> None:
+    archiver = {} if lake is None else {"path": str(lake)}
+    given = {"api": {"port": port, **api}, "archiver": archiver}
+    settings, clock = Settings.model_validate(given), SystemClock()
     model = ReadModel(settings.api.history)
     collect_seldom()
     for number in range(load.groups):
         load.apply(model, number, 0)
         load.remember(model.past, number)
-    threading.Thread(target=_feed, args=(load, model), daemon=True).start()
+    feeding = threading.Thread(target=_feed, args=(load, model), daemon=True)
+    feeding.start()
+    feeder.value = feeding.native_id
     state = FeedState(ready=True, problem=None)
     context = ApiContext(
         settings,

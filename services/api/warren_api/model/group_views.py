@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from warren.contracts import GroupStatusName
@@ -35,7 +35,7 @@ class Standing(NamedTuple):
 class GroupViews:
     """By (cluster, group). Not safe by itself: whoever owns it has a lock."""
 
-    def __init__(self, views: Iterable[tuple[GroupName, GroupView]] = ()) -> None:
+    def __init__(self) -> None:
         self._views: dict[GroupName, GroupView] = {}
         self._judged: Counter[tuple[str, GroupStatusName]] = Counter()
         self._troubled: dict[GroupName, GroupView] = {}
@@ -49,8 +49,6 @@ class GroupViews:
         self._limit = 0
         self.aged = 0
         """Another one whenever a group is believed no more, or again."""
-        for name, view in views:
-            self.put(name, view)
 
     def __iter__(self) -> Iterator[GroupView]:
         return iter(self._views.values())
