@@ -12,12 +12,11 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
-from deltalake import DeltaTable
 from pyspark.errors import PySparkException
 from pyspark.sql import Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
+from support.other_readers import assert_others_find_the_same
 from support.silver_rows import (
     DAY,
     DAYS,
@@ -25,6 +24,7 @@ from support.silver_rows import (
     GROUPS,
     HEARTBEAT,
     HOUR,
+    MINUTE,
     SOURCES,
     START,
     Rows,
@@ -37,13 +37,24 @@ from warren.settings import Settings
 from warren_archiver.check import gold_check
 from warren_archiver.gold import catalogue
 from warren_archiver.gold import gold as gold_module
+from warren_archiver.gold.capacity import capacity
 from warren_archiver.gold.conventions import ERROR
 from warren_archiver.gold.gold import Gold
+from warren_archiver.gold.incidents import incidents
+from warren_archiver.gold.lateness import lateness
 from warren_archiver.gold.plan import whole
+from warren_archiver.gold.rates import rates
 from warren_archiver.gold.sketch import representative
 from warren_archiver.gold.units import Unit
+from warren_archiver.lake.events import LATEST
 from warren_archiver.lake.lake import Lake, create
-from warren_archiver.silver.catalogue import EVALUATIONS
+from warren_archiver.silver.catalogue import (
+    EVALUATIONS,
+    GROUP_MINUTES,
+    INCIDENTS,
+    LATENESS_MINUTES,
+    PARTITION_MINUTES,
+)
 from warren_archiver.silver.table import Table
 from warren_archiver.silver.upsert import upsert
 
@@ -168,13 +179,9 @@ def test_what_has_not_changed_is_not_written_again(filled: Filled) -> None:
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
-def test_other_readers_find_as_many(filled: Filled, table: Table) -> None:
-    delta = DeltaTable(str(filled.path / "gold" / table.name))
-    assert [field.name for field in delta.schema().fields] == table.names
-    with duckdb.connect() as database:
-        files = {"files": delta.file_uris()}
-        counted = database.execute("SELECT count(*) FROM read_parquet($files)", files).fetchone()
-    assert counted == (len(filled.expected[table.name]),)
+def test_other_readers_find_the_same(filled: Filled, table: Table) -> None:
+    rows = assert_others_find_the_same(filled.spark, str(filled.path / "gold" / table.name))
+    assert rows == len(filled.expected[table.name])
 
 
 def _held(rows: Rows, group: str, begin: int, end: int) -> dict[str, int]:
@@ -344,3 +351,80 @@ def test_a_day_whose_events_are_over_is_kept_as_it_was(
     spark.sql(f"DELETE FROM delta.`{path}` WHERE at < '{at(START + HOUR)}'")
     clock.advance(40 * DAY / 1000)
     assert gold.catch_up() == {STATUS_DAYS.name: 0}
+
+
+MOST = 2**63 - 1
+HOSTILE = [(START + number * MINUTE, 0 if number % 2 else MOST) for number in range(12)]
+
+
+def _of_billing(moment: int, column: str, **more: Any) -> dict[str, Any]:
+    own = {"cluster": "prod", "group": "billing", column: at(moment), "date": at(moment).date()}
+    return own | more
+
+
+@pytest.mark.parametrize("unit", list(Unit), ids=lambda unit: unit.column)
+def test_sums_that_nobody_can_hold_are_unknown(spark: SparkSession, unit: Unit) -> None:
+    """Of a group that commits 0 and the greatest offset by turns."""
+    rows = [
+        _of_billing(moment, "minute", consumed=moved, produced=moved, rewound=moved, lag=MOST)
+        for moment, moved in HOSTILE
+    ]
+    minutes = frame(spark, GROUP_MINUTES, rows)
+    (row,) = rates(minutes, unit).collect()
+    assert (row["minutes"], row["consumed"], row["pace_behind"]) == (len(rows), None, None)
+    opened = _of_billing(START + 5 * MINUTE, "opened_at", incident_id="i", peak_lag=MOST)
+    found = frame(spark, INCIDENTS, [opened | {"deliveries": 0}])
+    (row,) = incidents(found, minutes, unit).collect()
+    assert row["peak_lag"] == MOST
+    late = {"late_ms": MOST, "late_max_ms": MOST, "lost_records": MOST, "produce_rate": 1e308}
+    rows = [
+        _of_billing(moment, "minute", topic=topic, time_to_loss_ms=moved, **late)
+        for moment, moved in HOSTILE
+        for topic in ("orders", "bills")
+    ]
+    (row,) = lateness(frame(spark, LATENESS_MINUTES, rows), unit).collect()
+    assert (row["late_p99_ms"], row["lost_records"]) == (MOST, None)
+
+
+def test_a_group_of_which_nothing_grows_has_no_day_on_which_it_will_be_too_much(
+    spark: SparkSession,
+) -> None:
+    """Nor is a slope of nothing divided by."""
+    rates_ = [
+        _of_billing(START + number * DAY, "day", busiest_hour_rate=0.0, pace_behind=1.0)
+        for number in range(4)
+    ]
+    hours = [
+        _of_billing(START + number * HOUR, "hour", time_to_loss_end_ms=left)
+        for number, left in enumerate([5, 5, 5, MOST, 0, MOST, 5])
+    ]
+    made = capacity(
+        frame(spark, catalogue.RATE[Unit.DAY], rates_),
+        frame(spark, catalogue.LATENESS[Unit.HOUR], hours),
+    )
+    row = max(made.collect(), key=lambda row: row["day"])
+    assert (row["slope"], row["crosses_in_days"], row["days_until_loss"]) == (0.0, None, None)
+
+
+def test_a_day_at_the_end_of_time_is_made_as_well(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An event may be dated there; some tables are made of the days before, for those after it."""
+    own = (STATUS_DAYS, catalogue.OBJECTIVE[Unit.DAY], catalogue.ERROR_BUDGETS)
+    monkeypatch.setattr(
+        gold_module, "STEPS", [step for step in gold_module.STEPS if step.table in own]
+    )
+    lake = Lake.at(str(tmp_path))
+    for folder, tables in (
+        (lake.silver, (EVALUATIONS, PARTITION_MINUTES, LATENESS_MINUTES)),
+        (lake.gold, own),
+    ):
+        for table in tables:
+            create(spark, folder(table.name), table.schema, {}, "date")
+    place = {"kafka_topic_id": "t", "kafka_partition": 0, "kafka_offset": 0}
+    row = _of_billing(round(LATEST.timestamp()) * 1000 - 1000, "at", position=1, total_lag=1)
+    row |= place | {"status": "OK", "kafka_timestamp": row["at"]}
+    told = frame(spark, EVALUATIONS, [row]).coalesce(1)
+    told.write.format("delta").mode("append").save(lake.silver(EVALUATIONS.name))
+    gold = Gold(spark, lake, _settings(tmp_path), ManualClock(END))
+    assert gold.make_again([LATEST.date()])[STATUS_DAYS.name] == 2  # it lasts into the next one

@@ -102,12 +102,11 @@ class Gold:
         if days and step.after is None:
             days |= self._days_since(step, min(days))
         elif step.after:
-            today = max(days, default=date.min)
+            last = _next(max(days | {self._today()}))
             days |= {
                 day + timedelta(days=number)
                 for day in days
-                for number in range(1, step.after + 1)
-                if day + timedelta(days=number) <= max(today, self._today()) + timedelta(days=1)
+                for number in range(1, min(step.after, (last - day).days) + 1)
             }
         return sorted(day for day in days if day >= first)
 
@@ -124,7 +123,7 @@ class Gold:
 
     def _around(self, table: Table, days: Sequence[date], before: int | None) -> DataFrame:
         """Rows of these days and of those before each."""
-        last = max(days) + timedelta(days=1)
+        last = _next(max(days))
         if before is None:
             first = EARLIEST.date()
             if table.kept is Kept.AS_MINUTES:  # an hour before an incident is asked for
@@ -180,6 +179,11 @@ def first_kept(table: Table, archiver: ArchiverSettings, clock: Clock) -> date:
 
 def _today(clock: Clock) -> date:
     return datetime.fromtimestamp(clock.now_ms() / 1000, UTC).date()
+
+
+def _next(day: date) -> date:
+    """No event is dated later than a day before the last one that there is."""
+    return day if day == date.max else day + timedelta(days=1)
 
 
 _GOLD_NAMES = frozenset(table.name for table in TABLES)

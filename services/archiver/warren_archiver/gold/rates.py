@@ -48,7 +48,7 @@ def _with_paces(minutes: DataFrame) -> DataFrame:
             "behind", F.coalesce((before > 0) & (before >= F.col("consumed")), F.lit(False))
         )
         .withColumn(
-            "pace", F.when(number == MINUTES, F.sum("consumed").over(last) / (60.0 * MINUTES))
+            "pace", F.when(number == MINUTES, F.try_sum("consumed").over(last) / (60.0 * MINUTES))
         )
     )
 

@@ -1,0 +1,76 @@
+"""Tables as readers without Spark find them: delta-rs, and DuckDB by the files that it names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import duckdb
+import pytest
+from deltalake import DeltaTable, QueryBuilder
+from pyspark.sql import SparkSession
+from pyspark.sql.types import BinaryType, DateType, DoubleType, IntegerType, LongType, StructType
+
+_SUMMED = (IntegerType, LongType, DoubleType)
+
+
+def assert_others_find_the_same(spark: SparkSession, path: str) -> int:
+    """As many rows, and sums of all numbers and lengths; every value of all columns can be shown.
+    How many rows there are.
+    """
+    frame = spark.read.format("delta").load(path)
+    table = DeltaTable(path.removeprefix("file:"))
+    assert [field.name for field in table.schema().fields] == frame.columns
+    sums = _sums(frame.schema)
+    (by_spark,) = frame.selectExpr(*sums).collect()
+    found: list[Sequence[object]] = []
+    files = {"files": [unquote(file) for file in table.file_uris()]}  # delta-rs quotes paths
+    with duckdb.connect() as database:
+        if files["files"]:
+            quoted = ", ".join(sums).replace("`", '"')
+            rows = f"FROM read_parquet($files, hive_partitioning = true) SELECT {quoted}"
+            found.append(database.execute(rows, files).fetchall()[0])
+            database.execute("SELECT * FROM read_parquet($files)", files).fetchall()
+    named = ", ".join(f"{each} AS s{number}" for number, each in enumerate(sums))
+    # DataFusion measures texts alone.
+    quoted = re.sub(r"octet_length\((`\w+`)\)", r"octet_length(encode(\1, 'hex')) / 2", named)
+    quoted = quoted.replace("`", '"')
+    batches = QueryBuilder().register("t", table).execute(f"SELECT {quoted} FROM t")
+    columns = batches.read_all()
+    found.append([columns.column(f"s{number}")[0].as_py() for number in range(len(sums))])
+    for others in found:
+        assert list(map(_number, others)) == list(map(_about, by_spark)), path
+    return int(by_spark[0])
+
+
+def tables_in(lake: Path) -> list[str]:
+    """Paths of all tables of a lake."""
+    return sorted(str(log.parent) for log in lake.glob("*/*/_delta_log"))
+
+
+def _sums(schema: StructType) -> list[str]:
+    """What all three engines understand."""
+    sums = ["count(*)"]
+    for field in schema:
+        name = f"`{field.name}`"
+        if isinstance(field.dataType, DateType):
+            continue  # in the names of folders
+        if isinstance(field.dataType, BinaryType):
+            sums.append(f"sum(octet_length({name}))")
+        elif isinstance(field.dataType, _SUMMED):
+            sums.append(f"sum(CAST({name} AS DOUBLE))")
+        else:
+            sums.append(f"count({name})")
+    return sums
+
+
+def _number(value: object) -> float | None:
+    return None if value is None else float(str(value))
+
+
+def _about(value: object) -> Any:
+    number = _number(value)
+    return None if number is None else pytest.approx(number, rel=1e-9)
