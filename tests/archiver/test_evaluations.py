@@ -160,3 +160,36 @@ def test_evaluations_of_all_events_are_archived_once(
     progress = spark.read.format("delta").load(lake.silver(EVALUATION_PROGRESS.name))
     assert [row["until"] for row in progress.collect()] == [len(records) - 1]
     assert evaluations.catch_up() == 0
+
+
+def test_a_group_that_has_moved_is_judged_in_the_order_of_time(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """The topic got more partitions: in its new one a group's offsets are small again. And in one
+    partition clocks may go back."""
+    lake = Lake.at(str(tmp_path))
+    lake.ensure(spark)
+    ensure(spark, lake)
+    events = commits(115, 116, 117, 0, 0, 118)
+    records = [
+        Record(group_key("prod", event.group), event.to_bytes(), TOPIC, *place, NOW + at)
+        for event, place, at in zip(
+            events,
+            [(0, 100), (0, 101), (0, 102), (5, 0), (5, 1), (5, 2)],
+            [0, 2, 1, 3, 5, 4],
+            strict=True,
+        )
+    ]
+    frame = event_frame(spark, list(reversed(records)))
+    frame.coalesce(1).write.format("delta").mode("append").save(lake.events)
+    assert Evaluations(spark, lake, SETTINGS).catch_up() == len(events)
+    stored = spark.read.format("delta").load(lake.silver(EVALUATIONS.name))
+    rows = stored.orderBy("at").select("position", "status", "kafka_partition").collect()
+    rules = RuleBook(SETTINGS.evaluation, SETTINGS.collector)
+    key, known = group_key("prod", events[0].group), Known()
+    sources = [Source(0, at, NOW * 1000, key, e.to_bytes()) for at, e in enumerate(events)]
+    told = [one for one in judge_again(sources, known, rules) if isinstance(one, Evaluation)]
+    assert [(row["position"], row["status"]) for row in rows] == [
+        (one.event.position, one.brief.status.name) for one in told
+    ]
+    assert [row["kafka_partition"] for row in rows] == [0, 0, 0, 5, 5, 5]
