@@ -113,3 +113,12 @@ def test_only_a_local_driver_is_pinned_to_loopback(tmp_path: Path) -> None:
     for master, pinned in (("local[2]", True), ("spark://there:7077", False)):
         archiver = ArchiverSettings(jars_dir=str(tmp_path), master=master)
         assert ("spark.driver.host" in local_configuration(archiver, "log4j2")) is pinned
+
+
+def test_only_one_machine_has_few_tasks(tmp_path: Path) -> None:
+    (tmp_path / "a.jar").touch()
+    for master, few in (("local[2]", True), ("local", True), ("yarn", False)):
+        archiver = ArchiverSettings(jars_dir=str(tmp_path), master=master)
+        configuration = local_configuration(archiver, "log4j2")
+        assert ("spark.sql.shuffle.partitions" in configuration) is few
+        assert configuration["spark.ui.enabled"] == "false"

@@ -57,16 +57,19 @@ _STREAMING = {
     # Whole collections give memory back; by default there is one in half an hour.
     "spark.cleaner.periodicGC.interval": "10min",
 }
-_SMALL = {
+_QUIET = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.ui.explainMode": "simple",  # written for each query, though nobody is shown it
-    # Defaults are for clusters: 200, 50 and 10,000 tasks for a handful of rows.
+    # The default of 100 compiled plans is less than what all topics' batches need.
+    "spark.sql.codegen.cache.maxEntries": "1000",
+}
+# Where there is one machine alone: defaults are for clusters, 200, 50 and 10,000 tasks for a
+# handful of rows.
+_SMALL = {
     "spark.sql.shuffle.partitions": "2",
     "spark.databricks.delta.snapshotPartitions": "2",
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
-    # The default of 100 compiled plans is less than what all topics' batches need.
-    "spark.sql.codegen.cache.maxEntries": "1000",
 }
 # Executors of a cluster have to find the driver: there Spark chooses the address.
 _LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
@@ -96,9 +99,10 @@ def local_configuration(archiver: ArchiverSettings, log4j2: str) -> dict[str, st
             "`warren up` download them)",
         )
     flags = [f"-Dlog4j2.configurationFile={log4j2}", *_JVM_FLAGS, archiver.java_options]
+    here = {**_SMALL, **_LOOPBACK} if archiver.master.startswith("local") else {}
     return {
-        **_SMALL,
-        **(_LOOPBACK if archiver.master.startswith("local") else {}),
+        **_QUIET,
+        **here,
         "spark.master": archiver.master,
         "spark.driver.memory": archiver.memory,
         "spark.driver.extraJavaOptions": " ".join(filter(None, flags)),

@@ -46,7 +46,11 @@ class Lake:
 
     @classmethod
     def at(cls, path: str) -> Lake:
-        """A path without a scheme is a local one, whatever Spark's default file system is."""
+        """A path without a scheme is a local one, whatever Spark's default file system is; with
+        `file:` it is one as well, with as many slashes as people write after that."""
+        scheme, _, rest = path.partition(":")
+        if scheme == "file" and rest.startswith("/"):
+            return cls(f"file:{Path('/' + rest.lstrip('/')).resolve()}")
         return cls(path if "://" in path else f"file:{Path(path).resolve()}")
 
     @property
