@@ -112,8 +112,9 @@ class LakeTables:
                 self._database.from_arrow(reader).create(name)
             else:
                 self._replace(name, "VIEW")
+                # delta-rs quotes what is no letter in a path.
                 found = self._database.read_parquet(
-                    files, hive_partitioning=True, union_by_name=True
+                    [unquote(file) for file in files], hive_partitioning=True, union_by_name=True
                 )
                 rows = found.filter(where) if where else found
                 rows.select(*map(duckdb.ColumnExpression, columns)).create_view(name)
