@@ -8,8 +8,6 @@ from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 
 from warren_archiver.silver.table import Table
 
-_CHANGE, _DAY = "_change", "_day"
-
 
 def upsert(
     spark: SparkSession, path: str, table: Table, wanted: DataFrame, stored: DataFrame
@@ -21,20 +19,15 @@ def upsert(
     """
     changed = _changed(table, wanted, stored).persist()
     try:
-        counts = {
-            row[_CHANGE]: (row["rows"], row["days"])
-            for row in changed.groupBy(_CHANGE)
-            .agg(F.count(F.lit(1)).alias("rows"), F.collect_set(_DAY).alias("days"))
-            .collect()
-        }
-        new: int = counts.get("new", (0, []))[0]
-        other: int
-        other, days = counts.get("other", (0, []))
-        if other:
-            _merge(spark, path, table, changed, days)
-        elif new:
-            table.conform(changed).write.format("delta").mode("append").save(path)
-        return new + other
+        found = changed.agg(
+            F.count(F.lit(1)).alias("rows"),
+            F.count("_stored_day").alias("others"),
+            F.array_union(F.collect_set("_stored_day"), F.collect_set("date")).alias("days"),
+        ).first()
+        assert found is not None  # one row, of all
+        if found["rows"]:
+            _merge(spark, path, table, changed, found["days"], replaces=found["others"] > 0)
+        return int(found["rows"])
     finally:
         changed.unpersist()
 
@@ -46,26 +39,32 @@ def _changed(table: Table, wanted: DataFrame, stored: DataFrame) -> DataFrame:
     before = stored.select(*table.key, values.alias("_stored"))
     joined = wanted.join(before, list(table.key), "left")
     differs = ~F.struct(*(F.col(name) for name in table.names)).eqNullSafe(F.col("_stored"))
-    is_new = F.col("_stored").isNull()
-    return joined.where(is_new | differs).select(
-        *table.names,
-        F.when(is_new, "new").otherwise("other").alias(_CHANGE),
-        F.col("_stored.date").alias(_DAY),
+    return joined.where(F.col("_stored").isNull() | differs).select(
+        *table.names, F.col("_stored.date").alias("_stored_day")
     )
 
 
 def _merge(
-    spark: SparkSession, path: str, table: Table, changed: DataFrame, days: list[object]
+    spark: SparkSession,
+    path: str,
+    table: Table,
+    changed: DataFrame,
+    days: list[object],
+    *,
+    replaces: bool,
 ) -> None:
-    """`days`: of the rows that are replaced; files of others are not opened."""
+    """`days`: of the rows, and of those that are replaced; files of others are not opened.
+
+    Rows that are all new are merged as well: Delta lets two appends pass, and who comes second
+    here, as a backfill beside the archiver does, has to fail or to find the first one's rows.
+    """
     same = " AND ".join(f"stored.`{name}` = changed.`{name}`" for name in table.key)
-    listed = ", ".join(f"DATE'{day}'" for day in days)
+    listed = ", ".join(f"DATE'{day}'" for day in days) or "NULL"
     values: dict[str, str | Column] = {f"`{name}`": f"changed.`{name}`" for name in table.names}
-    (
+    merge = (
         DeltaTable.forPath(spark, path)
         .alias("stored")
         .merge(changed.alias("changed"), f"stored.date IN ({listed}) AND {same}")
-        .whenMatchedUpdate(set=values)
         .whenNotMatchedInsert(values=values)
-        .execute()
     )
+    (merge.whenMatchedUpdate(set=values) if replaces else merge).execute()

@@ -1,0 +1,44 @@
+"""Rows into a table, beside somebody else who writes the same ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+from support.silver_rows import END, at, frame
+from warren_archiver.lake.lake import create
+from warren_archiver.silver import upsert as upsert_module
+from warren_archiver.silver.catalogue import GROUP_MINUTES
+from warren_archiver.silver.upsert import upsert
+
+pytestmark = pytest.mark.timeout(900)
+
+
+def test_rows_that_somebody_else_adds_meanwhile_are_there_once(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a backfill does, between what the archiver reads and what it writes."""
+    path = str(tmp_path)
+    create(spark, path, GROUP_MINUTES.schema, {}, "date")
+    own = {"cluster": "prod", "minute": at(END), "date": at(END).date(), "lag": 7}
+    rows = frame(spark, GROUP_MINUTES, [own | {"group": name} for name in ("a", "b", "c")])
+
+    def put(of: Any) -> int:
+        stored = spark.read.format("delta").load(path)
+        return upsert(spark, path, GROUP_MINUTES, of, stored)
+
+    compare = upsert_module._changed
+
+    def be_late(*frames: Any) -> Any:
+        monkeypatch.setattr(upsert_module, "_changed", compare)
+        found = compare(*frames).localCheckpoint()
+        assert put(rows.where("`group` < 'c'")) == 2
+        return found
+
+    monkeypatch.setattr(upsert_module, "_changed", be_late)
+    put(rows)
+    stored = spark.read.format("delta").load(path).select("group").collect()
+    assert sorted(row["group"] for row in stored) == ["a", "b", "c"]
+    assert put(rows) == 0
