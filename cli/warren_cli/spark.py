@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
+import os
 import signal
 import subprocess
 import sys
@@ -27,12 +28,17 @@ if TYPE_CHECKING:
 
 
 def spark_settings(config: Path | None, *, service: str = "") -> Settings:
-    """The settings, with Spark's jars where they name none: those are downloaded the first time.
+    """The settings, with Spark's jars where they name none: those are downloaded the first time,
+    but under spark-submit, which has its own.
 
     Raises SettingsError or LocalError.
     """
     settings = load_settings(config)
     configure(settings.log, service=service, quiet=(*NOISY, "py4j"))
+    from warren_archiver.session import is_submitted  # a second, as below
+
+    if is_submitted(os.environ):
+        return settings
     jars = ensure_spark_jars(settings, Console(stderr=True))
     archiver = settings.archiver.model_copy(update={"jars_dir": str(jars)})
     return settings.model_copy(update={"archiver": archiver})
@@ -43,26 +49,29 @@ JVM_GRACE = 5.0  # seconds
 
 @contextmanager
 def spark_session(settings: Settings, name: str) -> Iterator[SparkSession]:
-    """A session of one's own, which takes some seconds to start; raises SparkUnavailable.
+    """A session of one's own, which takes some seconds to start; raises SparkUnavailable,
+    and what Spark raises in it as ArchiveFailed or SettingsError.
 
     Ctrl-C ends the process, exit code 130: each table is written as a whole or not at all, so that
     the job can be begun again.
     """
     from warren_archiver.session import open_session  # a second, which other commands need not take
+    from warren_archiver.spark_failures import told_by_spark
 
     try:
         with Console(stderr=True).status("Starting Spark"):
             spark = open_session(settings.archiver, name)
         # Spark's own handler calls the JVM over the connection that waits for an answer.
         signal.signal(signal.SIGINT, _interrupt)
-        try:
-            yield spark
-        except (Interrupted, KeyboardInterrupt):
-            raise
-        except BaseException:
+        with told_by_spark(settings.archiver.path):
+            try:
+                yield spark
+            except (Interrupted, KeyboardInterrupt):
+                raise
+            except BaseException:
+                spark.stop()
+                raise
             spark.stop()
-            raise
-        spark.stop()
     except (Interrupted, KeyboardInterrupt):
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         print("warren: interrupted; run it again when you like: it begins anew", file=sys.stderr)

@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 
 import pytest
 from delta.tables import DeltaTable
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from support.archive_lab import Archive, events_between
 from support.silver_rows import DAY as DAY_MS
-from support.silver_rows import END, frame, silver_rows
+from support.silver_rows import END, START, frame, silver_rows
+from support.waiting import eventually
 from warren.clock import ManualClock, SystemClock
+from warren.contracts.topics import OFFSETS
 from warren.settings import ArchiverSettings
 from warren_archiver.lake.lake import Lake, create
-from warren_archiver.silver.catalogue import GROUP_MINUTES, NOTIFICATIONS
+from warren_archiver.replay.replay import Replay
+from warren_archiver.replay.tables import write
+from warren_archiver.report.period import Period
+from warren_archiver.silver.catalogue import GROUP_MINUTES, NOTIFICATIONS, POSITIONS
+from warren_archiver.silver.silver import Silver
 from warren_archiver.silver.table import Kept, Table
 from warren_archiver.steps import Step
+from warren_archiver.streaming import silver_query
 from warren_archiver.streaming import upkeep as upkeep_module
-from warren_archiver.streaming.upkeep import Upkeep
+from warren_archiver.streaming.archive import archive
+from warren_archiver.streaming.upkeep import Upkeep, Upkept
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(900)]
 
@@ -98,6 +108,82 @@ def _files(lab: Archive) -> list[str]:
     table = lab.lake.read(lab.spark, lab.lake.events)
     assert table is not None
     return table.inputFiles()
+
+
+def test_what_silver_has_not_read_is_left_for_it(
+    lab: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is behind by more than files are kept for readers."""
+    monkeypatch.setattr(upkeep_module, "GRACE", 0.0)
+    lab.send(events_between(0, 2))
+    lab.once(silver_interval=600)
+    for number in range(2, 5):
+        lab.send(events_between(number, number + 1))
+        lab.once()
+    events = DeltaTable.forPath(lab.spark, lab.lake.events)
+    events.optimize().executeCompaction()
+    lab.spark.sql(
+        f"ALTER TABLE delta.`{lab.lake.events}` "
+        "SET TBLPROPERTIES (delta.deletedFileRetentionDuration = 'interval 0 hours')"
+    )
+    upkeep = Upkeep(lab.spark, lab.lake, lab.settings.archiver, SystemClock())
+    upkeep.run()
+    lab.once(silver_interval=600)
+    positions = lab.spark.read.format("delta").load(lab.lake.silver(POSITIONS.name))
+    found = positions.select("position").distinct().collect()
+    assert sorted(row["position"] for row in found) == list(range(5))
+    upkeep.run()
+    folder = Path(lab.settings.archiver.path) / "bronze" / "events"
+    assert len(list(folder.rglob("date=*/*.parquet"))) == len(_files(lab))
+
+
+def test_upkeep_goes_on_while_silver_fails(lab: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(silver_query, "FIRST_PAUSE", 3600.0)
+    monkeypatch.setattr(upkeep_module, "FIRST", 0.0)
+    ran: list[float | None] = []
+    done = Upkeep.run
+
+    def run(self: Upkeep, silver_read_ago: float | None = None) -> list[Upkept]:
+        found = done(self, silver_read_ago)
+        ran.append(silver_read_ago)
+        return found
+
+    def fail(*_: object) -> None:
+        raise PySparkException("always")
+
+    monkeypatch.setattr(Upkeep, "run", run)
+    monkeypatch.setattr(Silver, "take", fail)
+    lab.send(events_between(0, 2))
+    lab.once()
+    stop = threading.Event()
+    settings = lab.changed(silver_interval=0.5)
+    running = threading.Thread(
+        target=archive,
+        args=(lab.spark, settings, stop),
+        kwargs={"once": False, "clock": SystemClock(), "topics": [OFFSETS]},
+    )
+    running.start()
+    try:
+        eventually(lambda: ran, timeout=300, message="upkeep has run")
+    finally:
+        stop.set()
+        running.join(120)
+    assert ran == [None]
+
+
+def test_replays_are_joined_and_kept_as_long_as_minutes(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    lake, clock = Lake.at(str(tmp_path)), ManualClock(END - 200 * DAY_MS)
+    replay = Replay(Period(START, END), 0, 1, [], [], [])
+    write(spark, lake, replay, {}, clock)
+    clock.advance(200 * DAY_MS / 1000)
+    for _ in range(3):
+        write(spark, lake, replay, {}, clock)
+        clock.advance(1)
+    kept = {each.table: each for each in Upkeep(spark, lake, ArchiverSettings(), clock).run()}
+    assert kept["replay/runs"][1:3] == (4, 1)
+    assert spark.read.format("delta").load(lake.replay("runs")).count() == 3
 
 
 def test_days_that_are_over_are_in_order_of_groups(

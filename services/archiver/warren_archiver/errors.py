@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from warren.errors import WarrenError
+
+_TRACE = "Traceback (most recent call last):"
 
 
 class ArchiverError(WarrenError):
@@ -17,13 +21,13 @@ class SparkUnavailable(ArchiverError):
 
 
 class ArchiveFailed(ArchiverError):
-    """Events could not be archived; the text gives Spark's cause.
+    """Spark could not do what was asked of it; the text gives its cause.
 
     Operator: what was archived before stays; run it again once the cause is gone.
     """
 
     def __init__(self, cause: str) -> None:
-        super().__init__(f"events could not be archived: {cause}")
+        super().__init__(f"the archive could not be read or written: {cause}")
         self.cause = cause
 
 
@@ -35,8 +39,24 @@ class NothingArchived(ArchiverError):
 
 
 def spark_cause(problem: Exception) -> str:
-    """The innermost cause in a Spark exception's text, on one line."""
-    lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
+    """The innermost cause in a Spark exception's text, on one line: what Python raised in a task,
+    else Java's last one."""
+    lines = [line for line in str(problem).splitlines() if line.strip()]
+    if (of_python := _python_cause(lines)) is not None:
+        return of_python
+    lines = [line.strip() for line in lines]
     causes = [line for line in lines if line.startswith("Caused by:")]
-    text = causes[-1].removeprefix("Caused by:").strip() if causes else " ".join(lines[:2])
-    return text or type(problem).__name__
+    if causes:
+        return causes[-1].removeprefix("Caused by:").strip()
+    # Java's own text follows py4j's, which only says what was called.
+    if len(lines) > 1 and lines[1].startswith(": "):
+        return lines[1].removeprefix(": ")
+    said = [line for line in lines[:2] if not line.startswith("at ")]
+    return " ".join(said) or type(problem).__name__
+
+
+def _python_cause(lines: Sequence[str]) -> str | None:
+    """What follows the frames of a worker's stack, which are indented."""
+    traces = [at for at, line in enumerate(lines) if line.endswith(_TRACE)]
+    after = lines[traces[-1] + 1 :] if traces else []
+    return next((line for line in after if not line[:1].isspace()), None)

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from warren.reference.__main__ import main
 
 from warren_archiver.gold.catalogue import TABLES as GOLD
-from warren_archiver.replay.tables import TABLES as REPLAYED
+from warren_archiver.replay_catalogue import TABLES as REPLAYED
 from warren_archiver.silver.catalogue import TABLES as SILVER
 from warren_archiver.silver.table import Kept, Table
 
@@ -34,7 +34,7 @@ changed there, whole. Hours and days that are not over yet are there too, as far
 
 REPLAYS = """# Tables of replays
 
-Delta tables below `<path>/replay/`: each `warren replay` adds its rows, and nothing changes them.
+Delta tables below `<path>/replay/`: each `warren replay` adds its rows, whole days are dropped.
 """
 
 

@@ -6,7 +6,6 @@ which events have been removed cannot be made again, nor the one after them; the
 
 from __future__ import annotations
 
-import json
 from datetime import date, timedelta
 
 from delta.tables import DeltaTable
@@ -16,20 +15,37 @@ from warren.contracts.topics import CATALOGUE
 from warren.settings import Settings
 
 from warren_archiver.check.table_check import TableCheck, compare_rows
+from warren_archiver.errors import ArchiveFailed, spark_cause
 from warren_archiver.lake.checkpoint import Checkpoint
 from warren_archiver.lake.lake import Lake
 from warren_archiver.silver.catalogue import EVALUATIONS, TABLES
 from warren_archiver.silver.evaluations import judged_from_nothing
 from warren_archiver.silver.whole import whole
+from warren_archiver.spark_failures import SPARK_FAILURES
 from warren_archiver.steps import Tell, told, untold
 
 
 def check_silver(spark: SparkSession, settings: Settings, tell: Tell = untold) -> list[TableCheck]:
-    """Every table that there is; none before silver has taken anything in."""
+    """Every table that there is; none before silver has taken anything in.
+
+    Raises ArchiveFailed where files of the events have been removed since silver took them in.
+    """
     lake = Lake.at(settings.archiver.path)
-    version = _taken_in(Checkpoint(spark, lake.silver_checkpoint))
+    version = Checkpoint(spark, lake.silver_checkpoint).taken_in()
     if version is None:
         return []
+    try:
+        return _checked(spark, settings, lake, version, tell)
+    except SPARK_FAILURES as problem:
+        raise ArchiveFailed(
+            f"silver could not be checked, which has taken in version {version} of {lake.events}: "
+            f"{spark_cause(problem)} (was archiver.silver_interval 0 for long?)"
+        ) from problem
+
+
+def _checked(
+    spark: SparkSession, settings: Settings, lake: Lake, version: int, tell: Tell
+) -> list[TableCheck]:
     events = spark.read.format("delta").option("versionAsOf", version).load(lake.events)
     since = whole_since(spark, lake, events)
     names = {topic.full_name(settings.home.topic_prefix): topic for topic in CATALOGUE}
@@ -52,17 +68,6 @@ def check_silver(spark: SparkSession, settings: Settings, tell: Tell = untold) -
         )
         for table in told("silver", there, tell, lambda table: table.name)
     ]
-
-
-def _taken_in(checkpoint: Checkpoint) -> int | None:
-    """The last version of the events that is wholly in silver; None when there is none."""
-    text = checkpoint.committed()
-    if text is None:
-        return None
-    offset = json.loads(text)
-    # An index of -1 stands for all before the version.
-    version = int(offset["reservoirVersion"]) - (1 if int(offset["index"]) == -1 else 0)
-    return version if version >= 0 else None
 
 
 def whole_since(spark: SparkSession, lake: Lake, events: DataFrame) -> date | None:

@@ -31,11 +31,32 @@ class Checkpoint:
         newest = self._newest()
         return {} if newest < 0 else ends_of(self._read(newest)[-1])
 
+    def taken_in(self) -> int | None:
+        """Of a query that reads a Delta table: its last version that was taken in as a whole; None
+        when there is none."""
+        text = self.committed()
+        if text is None:
+            return None
+        offset = json.loads(text)
+        # An index of -1 stands for all before the version.
+        version = int(offset["reservoirVersion"]) - (1 if int(offset["index"]) == -1 else 0)
+        return version if version >= 0 else None
+
     def committed(self) -> str | None:
         """What Spark says of its source's offset where the last batch ends that is done; None when
         there is none."""
         newest = self._newest("commits")
         return None if newest < 0 else self._read(newest)[-1]
+
+    def lately(self) -> tuple[Ends | None, Ends] | None:
+        """Where the last batches begin that are done, two or more, and where they end. The first
+        batch of all begins where nobody knows; None when there is no batch, or none before it."""
+        done = self._numbers("commits")
+        noted = [number for number in self._numbers("offsets") if done and number <= max(done)]
+        if not noted or (noted[0] == noted[-1] > 0):
+            return None
+        ends = ends_of(self._read(noted[-1])[-1])
+        return (None if noted[-1] == 0 else ends_of(self._read(noted[0])[-1])), ends
 
     def begun_ms(self) -> int | None:
         """When that batch was, Unix milliseconds; None when there was none."""
@@ -56,11 +77,15 @@ class Checkpoint:
         self._replace(newest, "\n".join([*head, json.dumps(ends, separators=(",", ":"))]))
 
     def _newest(self, of: str = "offsets") -> int:
+        return max(self._numbers(of), default=-1)
+
+    def _numbers(self, of: str) -> list[int]:
+        """Of batches, in order."""
         directory = self._hadoop_path(of)
         if not self._files.exists(directory):
-            return -1
+            return []
         names = [status.getPath().getName() for status in self._files.listStatus(directory)]
-        return max((int(name) for name in names if name.isdigit()), default=-1)
+        return sorted(int(name) for name in names if name.isdigit())
 
     def _read(self, batch: int) -> list[str]:
         stream = self._files.open(self._hadoop_path(f"offsets/{batch}"))

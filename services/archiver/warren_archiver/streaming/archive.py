@@ -22,6 +22,7 @@ from warren.standstill_watch import StandstillWatch
 
 from warren_archiver.lake.lake import Lake
 from warren_archiver.session import open_session
+from warren_archiver.spark_failures import told_by_spark
 from warren_archiver.streaming.event_query import EventQuery
 from warren_archiver.streaming.gold_job import GoldJob
 from warren_archiver.streaming.silver_query import SilverQuery
@@ -43,10 +44,11 @@ def run(settings: Settings, *, once: bool) -> None:
         return
     spark = open_session(settings.archiver, "warren-archiver")
     _on_signals(stop)  # Spark has put its own handler for Ctrl-C
-    try:
-        archive(spark, settings, stop, once=once, clock=SystemClock())
-    finally:
-        spark.stop()
+    with told_by_spark(settings.archiver.path):
+        try:
+            archive(spark, settings, stop, once=once, clock=SystemClock())
+        finally:
+            spark.stop()
 
 
 def _on_signals(stop: threading.Event) -> None:
@@ -138,12 +140,22 @@ def _follow(
         query.watch()
         if silver is not None:
             silver.watch()
-        if not query.busy and (silver is None or (silver.settled and not silver.running)):
-            if gold is not None:
-                gold.look()
-            if gold is None or not gold.running:
-                upkeep.look(0 if silver is None else silver.read_ago)
+        if not query.busy and (silver is None or not silver.running):
+            _do_the_rest(silver, gold, upkeep)
         stop.wait(LOOK_EVERY)
+
+
+def _do_the_rest(silver: SilverQuery | None, gold: GoldJob | None, upkeep: Upkeep) -> None:
+    """At a quiet moment: after silver has taken in what there is, or while it fails."""
+    if silver is None:
+        upkeep.look(0)
+    elif silver.settled:
+        if gold is not None:
+            gold.look()
+        if gold is None or not gold.running:
+            upkeep.look(silver.read_ago)
+    elif silver.failing and (gold is None or not gold.running):
+        upkeep.look(None)
 
 
 def _follow_once(query: EventQuery, silver: SilverQuery | None, stop: threading.Event) -> None:

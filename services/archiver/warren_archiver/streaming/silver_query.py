@@ -56,7 +56,7 @@ class SilverQuery:
         self._clock = clock
         self._query: StreamingQuery | None = None
         self._restarts = Restarts(clock, "silver", first=FIRST_PAUSE, longest=LONGEST_PAUSE)
-        self._settled = False
+        self._settled = self._failing = False
         self._began = clock.monotonic()
         self._all_judged = False
         """Only then the days of a batch tell what is to be judged."""
@@ -74,6 +74,11 @@ class SilverQuery:
     def settled(self) -> bool:
         """Whether all that was archived an interval ago is in silver: no file of that is needed."""
         return self._settled
+
+    @property
+    def failing(self) -> bool:
+        """Since it was settled last: what it has not read has to be kept for it."""
+        return self._failing
 
     @property
     def read_ago(self) -> float:
@@ -161,12 +166,12 @@ class SilverQuery:
         if (problem := query.exception()) is not None:
             raise ArchiveFailed(spark_cause(problem))
         self._query = None
-        self._settled = True
+        self._settled, self._failing = True, False
         self._restarts.went_well()
 
     def _attempt(self, step: Callable[[], None]) -> None:
         if not self._restarts.attempt(step, self.stop):
-            self._settled = False
+            self._settled, self._failing = False, True
 
 
 def _first_day(events: DataFrame, topics: Collection[str]) -> date | None:

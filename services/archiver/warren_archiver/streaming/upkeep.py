@@ -4,6 +4,7 @@ that, and put in order before; files that nobody needs any more are removed.
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
@@ -20,8 +21,10 @@ from warren_archiver.errors import spark_cause
 from warren_archiver.gold.catalogue import TABLES as GOLD
 from warren_archiver.gold.catalogue import UPKEEP_PROGRESS
 from warren_archiver.gold.touched import touched
+from warren_archiver.lake.checkpoint import Checkpoint
 from warren_archiver.lake.lake import Lake, create
 from warren_archiver.lake.log_files import remove_unneeded
+from warren_archiver.replay_catalogue import TABLES as REPLAY
 from warren_archiver.silver import catalogue as silver
 from warren_archiver.silver.catalogue import TABLES as SILVER
 from warren_archiver.silver.table import Kept
@@ -33,6 +36,7 @@ FIRST = 600.0  # seconds after the start
 EVERY = 3600.0
 GRACE = 3600.0
 """So many seconds a reader may take: files that were joined, or replaced, are there for so long."""
+MARGIN = 60.0  # between clocks
 LOG_KEPT = 7200.0
 """Seconds; twice the interval of gold, if that is more: it reads there which days have changed."""
 CLUSTERED = {
@@ -73,7 +77,7 @@ class Upkeep:
         self._clock = clock
         self._next = clock.monotonic() + FIRST
 
-    def look(self, silver_read_ago: float) -> None:
+    def look(self, silver_read_ago: float | None) -> None:
         """At a quiet moment; does nothing until it is time. What fails is tried again next time."""
         if self._clock.monotonic() < self._next:
             return
@@ -87,8 +91,9 @@ class Upkeep:
         """Removes rows of days that are no longer kept, puts days that are over in order, then
         removes unused files. What was done to each table.
 
-        All that was archived so many seconds ago is in silver; None where nobody knows that: files
-        are there for as long as silver may take then, and logs are left to Delta.
+        All that was archived so many seconds ago is in silver; None where nobody knows that, as
+        while silver fails: of bronze all files are left that silver has not read yet, and logs are
+        left to Delta.
         """
         lake = self._lake
         bronze = [
@@ -98,9 +103,10 @@ class Upkeep:
         ]
         typed = [(lake.silver(table.name), table.kept) for table in SILVER]
         gold = [(lake.gold(table.name), table.kept) for table in GOLD]
+        replay = [(lake.replay(table.name), table.kept) for table in REPLAY]
         there = [
             (path, how)
-            for path, how in (*bronze, *typed, *gold)
+            for path, how in (*bronze, *typed, *gold, *replay)
             if DeltaTable.isDeltaTable(self._spark, path)
         ]
         return [
@@ -114,18 +120,37 @@ class Upkeep:
         self._forget(table, how)
         name = _name(path)
         ordered = self._put_in_order(path, name, CLUSTERED[name]) if name in CLUSTERED else 0
+        if path == self._lake.replay(name):  # a file for each run
+            table.optimize().executeCompaction()
         self._remove_files(table, path, silver_read_ago)
         now = _files(DeltaTable.forPath(self._spark, path))
         return Upkept(path.removeprefix(f"{self._lake.root}/"), before, now, ordered)
 
     def _remove_files(self, table: DeltaTable, path: str, silver_read_ago: float | None) -> None:
         if silver_read_ago is None:
-            table.vacuum()
+            behind = self._silver_behind() if path == self._lake.events else None
+            if behind is None:
+                table.vacuum()
+            else:
+                _vacuum(table, max(2 * GRACE, behind))
             return
         needed = max(GRACE, silver_read_ago)
-        table.vacuum(needed / 3600)
+        _vacuum(table, needed)
         log_needed = max(self._log_kept, needed)
         remove_unneeded(self._spark, path, self._clock.now_ms() - round(log_needed * 1000))
+
+    def _silver_behind(self) -> float | None:
+        """Seconds since the first version of the events that silver has not taken in; None where
+        it has taken in all. Files that were removed since then are read by it yet. Where there is
+        no silver yet, it will begin with the files of that time."""
+        version = Checkpoint(self._spark, self._lake.silver_checkpoint).taken_in()
+        if version is None:
+            return None
+        log_of_events = DeltaTable.forPath(self._spark, self._lake.events).history()
+        later = log_of_events.where(F.col("version") > version)
+        row = later.agg(F.unix_millis(F.min("timestamp")).alias("at")).first()
+        first: int | None = None if row is None else row["at"]
+        return None if first is None else max(self._clock.now_ms() - first, 0) / 1000 + MARGIN
 
     def _forget(self, table: DeltaTable, how: Kept) -> None:
         days = self._kept_days.get(how)
@@ -159,6 +184,11 @@ class Upkeep:
 
 def _name(path: str) -> str:
     return path.rsplit("/", 1)[-1]
+
+
+def _vacuum(table: DeltaTable, seconds: float) -> None:
+    """Files that have been unused for longer. Delta counts whole hours, to the nearest one."""
+    table.vacuum(math.ceil(seconds / 3600))
 
 
 def _files(table: DeltaTable) -> int:

@@ -1,0 +1,108 @@
+"""What Spark cannot do is told in one line that names the setting, by each command."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from delta.tables import DeltaTable
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # no py.typed
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+from support.archive_lab import Archive, events_between
+from warren.errors import SettingsError
+from warren_archiver.check.silver_check import check_silver
+from warren_archiver.errors import ArchiveFailed, spark_cause
+from warren_archiver.lake.lake import Lake
+from warren_archiver.spark_failures import told_by_spark
+
+pytestmark = pytest.mark.timeout(900)
+
+WARREN = ("-m", "warren_cli.main")
+ARCHIVER = ("-m", "warren_archiver")
+
+
+def test_a_file_system_without_its_jars_names_the_setting(spark: SparkSession) -> None:
+    for url in ("s3a://bucket/lake", "nosuch://there/lake"):
+        with pytest.raises(SettingsError) as refused, told_by_spark(url):
+            Lake.at(url).ensure(spark)
+        assert refused.value.setting == "archiver.spark"
+        assert "spark.jars" in str(refused.value)
+        assert "\n" not in str(refused.value)
+
+
+def test_a_lake_that_cannot_be_written_names_its_path(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    path = str(tmp_path / "file" / "lake")
+    with pytest.raises(ArchiveFailed) as failed, told_by_spark(path):
+        Lake.at(path).ensure(spark)
+    assert f"archiver.path {path}" in str(failed.value)
+    assert "\n" not in str(failed.value)
+    assert "at org.apache" not in str(failed.value)
+
+
+def test_what_python_raised_in_a_task_is_its_last_line(spark: SparkSession) -> None:
+    def fail(_: int) -> int:
+        raise ValueError("no such thing")
+
+    with pytest.raises((PySparkException, Py4JError)) as failed:
+        spark.sparkContext.parallelize([1], 1).map(fail).collect()
+    assert spark_cause(failed.value) == "ValueError: no such thing"
+
+
+@pytest.mark.integration
+def test_silver_that_was_switched_off_long_ago_cannot_be_checked(lab: Archive) -> None:
+    lab.send(events_between(0, 5))
+    lab.once(silver_interval=600)
+    lab.send(events_between(5, 10))
+    lab.once()
+    events = DeltaTable.forPath(lab.spark, lab.lake.events)
+    events.optimize().executeCompaction()
+    events.vacuum(0)
+    with pytest.raises(ArchiveFailed, match=r"archiver\.silver_interval") as failed:
+        check_silver(lab.spark, lab.settings)
+    assert "\n" not in str(failed.value)
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize(
+    ("command", "code", "named"),
+    [
+        ((*ARCHIVER, "--once"), 2, "[archiver.spark]"),
+        ((*WARREN, "archive", "upkeep"), 2, "[archiver.spark]"),
+    ],
+)
+def test_commands_end_in_one_line(
+    lab: Archive,
+    spark_jars: Path,
+    tmp_path: Path,
+    command: tuple[str, ...],
+    code: int,
+    named: str,
+) -> None:
+    home = lab.settings.home
+    config = tmp_path / "warren.toml"
+    config.write_text(
+        f"""
+        [home]
+        bootstrap = "{home.bootstrap}"
+        topic_prefix = "{home.topic_prefix}"
+        [archiver]
+        path = "s3a://bucket/lake"
+        jars_dir = "{spark_jars}"
+        metrics_port = 0
+        """
+    )
+    ended = subprocess.run(
+        [sys.executable, *command, "--config", str(config)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    said = ended.stderr.splitlines()
+    assert ended.returncode == code, ended.stderr
+    assert named in said[-1]
+    assert "Traceback" not in ended.stderr
+    assert "at org.apache" not in ended.stderr
