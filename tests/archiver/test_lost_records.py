@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import pytest
 from confluent_kafka import TopicPartition
+from pyspark.errors import PySparkException
 from support.archive_events import NOW, lag_event
 from support.archive_lab import Archive, events_between
+from support.other_readers import assert_others_find_the_same
 from warren.contracts.topics import LAG
+from warren.errors import ClusterUnreachable
+from warren.kafka.topics import HOME
 from warren.metrics.archiver import ARCHIVER
+from warren_archiver.errors import ArchiveFailed
+from warren_archiver.lake.checkpoint import Checkpoint
+from warren_archiver.streaming import gap_recorder
+from warren_archiver.streaming.gap_recorder import GapRecorder
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(900)]
 
@@ -51,6 +59,7 @@ def test_what_retention_took_before_it_was_archived_is_told_and_the_rest_is_arch
     assert (found.lost, found.equal) == (5, False)
     assert lab.gaps() == [(0, 5, 9, "retention")]
     assert _lost() - lost == 5
+    assert assert_others_find_the_same(lab.spark, lab.lake.gaps) == 1
 
 
 def test_records_that_compaction_took_before_they_were_archived_are_told(lab: Archive) -> None:
@@ -86,6 +95,74 @@ def test_gaps_that_are_older_than_the_archive_are_no_loss(lab: Archive) -> None:
     assert {cause for *_, cause in lab.gaps()} == {"before_archive"}
     assert lab.check().equal
     assert _lost("lag") == lost
+
+
+def test_gaps_are_told_though_kafka_does_not_say_where_logs_begin(
+    lab: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the first batch after a gap; once, though it is looked for whenever the query starts."""
+    lab.send(events_between(0, 5))
+    lab.once()
+    lost = _lost()
+    _lose(lab)
+    with monkeypatch.context() as silent:
+        silent.setattr(gap_recorder, "log_starts", _unreachable)
+        with pytest.raises(ArchiveFailed):
+            lab.once()
+    assert lab.gaps() == []
+    lab.once()
+    lab.once()
+    assert lab.gaps() == [(0, 5, 9, "retention")]
+    assert _lost() - lost == 5
+
+
+def test_gaps_are_told_though_the_archiver_was_killed_before_it_looked(
+    lab: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lost = _lost()
+    with monkeypatch.context() as killed:
+        killed.setattr(GapRecorder, "look", lambda *_: None)
+        lab.send(events_between(0, 5))
+        lab.once()
+        _lose(lab)
+        lab.once()
+    lab.send(events_between(20, 25))
+    lab.once()
+    assert lab.gaps() == [(0, 5, 9, "retention")]
+    lab.once()
+    assert lab.gaps() == [(0, 5, 9, "retention")]
+    assert _lost() - lost == 5
+
+
+def test_a_topic_made_anew_is_told_once_though_the_archiver_was_killed(
+    lab: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab.send(events_between(0, 5))
+    lab.once()
+    lab.make_anew()
+    lab.send(events_between(5, 8))
+
+    def kill(*_: object) -> None:
+        raise PySparkException("killed")
+
+    with monkeypatch.context() as killed:
+        killed.setattr(Checkpoint, "forget", kill)
+        with pytest.raises(PySparkException):
+            lab.once()
+    lab.once()
+    assert lab.gaps() == [(0, 5, None, "topic_made_anew"), (1, 0, None, "topic_made_anew")]
+    assert lab.check().equal
+
+
+def _lose(lab: Archive) -> None:
+    """Offsets 5 to 9, before they are archived."""
+    lab.send(events_between(5, 20))
+    for deleted in lab.admin.delete_records([TopicPartition(lab.name, 0, 10)]).values():
+        deleted.result()
+
+
+def _unreachable(*_: object) -> dict[int, int]:
+    raise ClusterUnreachable(HOME, "home.bootstrap", "no answer")
 
 
 def _lost(topic: str = "offsets") -> float:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 
 import pytest
 from pyspark.errors import PySparkException
+from support.archive_events import NOW, lag_event
 from support.archive_lab import Archive, events_between
 from support.waiting import eventually
 from warren.clock import Clock, SystemClock
-from warren.contracts.topics import OFFSETS
+from warren.contracts.topics import LAG, OFFSETS, Topic
 from warren.metrics.archiver import ARCHIVER_BEHIND, ARCHIVER_CAUGHT_UP, ARCHIVER_FAILURES
 from warren_archiver.streaming.archive import archive
 from warren_archiver.streaming.event_query import EventQuery
@@ -69,15 +71,42 @@ def test_a_running_archive_survives_a_failure_and_a_topic_made_anew_and_stops_wh
     assert lab.check().equal
 
 
+def test_a_topic_that_is_deleted_is_made_anew_and_stops_no_other(lab: Archive) -> None:
+    lab.send(events_between(0, 10))
+    stop = threading.Event()
+    running = _in_thread(lab, stop, QuickClock(), [OFFSETS, LAG])
+    lag = LAG.full_name(lab.settings.home.topic_prefix)
+    try:
+        eventually(lambda: len(lab.rows()) == 10, timeout=120, message="all are archived")
+        for deleted in lab.admin.delete_topics([lag]).values():
+            deleted.result()
+        eventually(
+            lambda: lag in lab.admin.list_topics(timeout=10).topics,
+            timeout=120,
+            message="the topic is there again",
+        )
+        lab.send(events_between(10, 20))
+        eventually(lambda: len(lab.rows()) == 20, timeout=120, message="the other goes on")
+        lab.topic = LAG
+        lab.send([lag_event("g", NOW, "OK", 1).to_bytes()])
+        eventually(lambda: len(lab.rows()) == 21, timeout=120, message="and so does that one")
+    finally:
+        stop.set()
+        running.join(60)
+    assert not running.is_alive()
+
+
 def _failures() -> float:
     return float(ARCHIVER_FAILURES._value.get())
 
 
-def _in_thread(lab: Archive, stop: threading.Event, clock: Clock) -> threading.Thread:
+def _in_thread(
+    lab: Archive, stop: threading.Event, clock: Clock, topics: Sequence[Topic] = (OFFSETS,)
+) -> threading.Thread:
     running = threading.Thread(
         target=archive,
         args=(lab.spark, lab.settings, stop),
-        kwargs={"once": False, "clock": clock, "topics": [OFFSETS]},
+        kwargs={"once": False, "clock": clock, "topics": topics},
     )
     running.start()
     return running

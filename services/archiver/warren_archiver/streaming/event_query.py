@@ -15,7 +15,7 @@ from warren.clock import Clock
 from warren.contracts.topics import Topic
 from warren.errors import KafkaError
 from warren.kafka.connection import connect
-from warren.kafka.topics import HOME
+from warren.kafka.topics import HOME, ensure_topics
 from warren.metrics.archiver import (
     ARCHIVER_BATCH_SECONDS,
     ARCHIVER_BATCH_TIMESTAMP,
@@ -27,8 +27,9 @@ from warren.settings import Settings
 from warren.standstill import Look
 
 from warren_archiver.errors import ArchiveFailed, spark_cause
-from warren_archiver.lake.checkpoint import Checkpoint
+from warren_archiver.lake.checkpoint import Checkpoint, Ends
 from warren_archiver.lake.events import events
+from warren_archiver.lake.gaps import Place
 from warren_archiver.lake.lake import Lake
 from warren_archiver.streaming import source
 from warren_archiver.streaming.gap_recorder import GapRecorder
@@ -107,6 +108,7 @@ class EventQuery:
         self._ids = topic_ids(self._admin, self._topics)
         records = source.batch(self._spark, self._settings, self._topics)
         self._known.settle(self._ids, records, self._gaps)
+        self._look_again()
         stream = source.stream(self._spark, self._settings, self._topics, once=once)
         rows = events(stream, self._ids)
         writer = (
@@ -132,8 +134,31 @@ class EventQuery:
         if self._query is not None:
             self._restarts.attempt(self._follow, self.stop)
         elif self._restarts.due:
-            again = self._restarts.once
-            self._restarts.attempt(lambda: self.start(once=again), self.stop)
+            self._restarts.attempt(self._start_again, self.stop)
+
+    def _start_again(self) -> None:
+        """A topic may have been deleted: the others go on, and so does that one, made anew."""
+        if self._settings.home.create_topics:
+            ensure_topics(self._admin, self._settings.home)
+        self.start(once=self._restarts.once)
+
+    def _look_again(self) -> None:
+        """Before the query starts: whoever ran it before may not have told of the last gaps."""
+        lately = Checkpoint(self._spark, self._lake.checkpoint).lately()
+        if lately is not None:
+            starts, ends = lately
+            self._gaps.look_again(
+                None if starts is None else self._places(starts), self._places(ends), self._ids
+            )
+
+    def _places(self, ends: Ends) -> dict[Place, int]:
+        """Of the query's topics."""
+        return {
+            (topic, partition): end
+            for topic, of_topic in ends.items()
+            if topic in self._topics
+            for partition, end in of_topic.items()
+        }
 
     def _follow(self) -> None:
         """Raises ArchiveFailed when the query has ended, and not because it was done."""
