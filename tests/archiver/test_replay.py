@@ -14,6 +14,7 @@ from support.freshness_events import WELL, freshness_event, late
 from support.group_lives import interleaved, lives
 from support.lake_files import write_table
 from support.offset_events import NOW
+from support.other_readers import assert_others_find_the_same
 from support.report_lake import moment
 from warren.clock import ManualClock, SystemClock
 from warren.contracts import LagEvent, OffsetEvent, StatusChangeEvent, group_key
@@ -140,7 +141,7 @@ def _assert_goes_on_amid_incidents(spark: SparkSession, settings: Settings, whol
     found = Archived(spark, settings, period, warm_up_ms=HOUR).compared(settings)
     assert any(one.opened_at < middle for one in found.published)
     assert found.replayed == found.published
-    short = Archived(spark, settings, period, "group-1", 60_000).compared(settings)
+    short = Archived(spark, settings, period, "(?P<a>group-1)", 60_000).compared(settings)
     assert {pair.group[1][:7] for pair in short.pairs} == {"group-1"}
 
 
@@ -174,6 +175,10 @@ def _assert_other_settings_differ(spark: SparkSession, settings: Settings, whole
     counts = rows.groupBy("run").count().orderBy("run").collect()
     assert [row["count"] for row in counts] == [len(mute.pairs), len(shorter.pairs)]
     assert as_json(mute)["missed"] == len(whole.published)
+    assert assert_others_find_the_same(spark, lake.replay("runs")) == 2
+    assert assert_others_find_the_same(spark, lake.replay("incidents")) == len(
+        [*mute.pairs, *shorter.pairs]
+    )
 
 
 def test_days_before_the_newest_event_are_not_read_to_find_it(

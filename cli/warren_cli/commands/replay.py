@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -35,7 +34,7 @@ def replay(
         typer.Option(help="Its end: ISO 8601 or Unix ms; default: 5 s before what is archived"),
     ] = None,
     group: Annotated[
-        str, typer.Option(metavar="RE", help="Only groups whose name this expression is found in")
+        str, typer.Option(metavar="RE", help="Only groups that match (RE2, anywhere)")
     ] = "",
     policy: Annotated[
         str | None, typer.Option(help="Judge by this one: burrow, wiki or progress")
@@ -79,12 +78,12 @@ def replay(
     from warren_archiver.lake.lake import Lake
     from warren_archiver.replay import shown, tables
     from warren_archiver.replay.labels import labels_in, scored
-    from warren_archiver.replay.replay import SETTLE_MS, Archived, newest_ms
+    from warren_archiver.replay.replay import SETTLE_MS, Archived, group_matcher, newest_ms
     from warren_archiver.replay.what_if import changed, objectives_in
     from warren_archiver.report.period import Period, parse_length, parse_moment
 
     assignments = [*(set_ or []), *([] if policy is None else [f"evaluation.policy={policy}"])]
-    _check(group)
+    group_matcher(group)  # whether it is an expression
     length_ms, warm_up_ms = parse_length(last), parse_length(warm_up, "--warm-up")
     start_ms = None if from_ is None else parse_moment(from_, "--from")
     end_ms = None if to is None else parse_moment(to, "--to")
@@ -138,11 +137,3 @@ def _check_order(start_ms: int, end_ms: int) -> None:
     """Raises SettingsError."""
     if start_ms >= end_ms:
         raise SettingsError("--from", "must be before the period's end")
-
-
-def _check(group: str) -> None:
-    """Raises SettingsError."""
-    try:
-        re.compile(group)
-    except re.error as error:
-        raise SettingsError("--group", f"{group!r} is no regular expression: {error}") from None

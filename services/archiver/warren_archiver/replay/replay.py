@@ -9,7 +9,7 @@ the offset events: where freshness found that only a transaction's end was left.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -18,8 +18,10 @@ from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from pyspark.sql.types import StructField, StructType
 from warren.contracts import STATUS_CHANGED
 from warren.contracts.topics import FRESHNESS, LAG_STATUS, OFFSETS, Topic
+from warren.errors import SettingsError
 from warren.evaluation import RuleBook
 from warren.objectives.limits import ObjectiveBook
+from warren.patterns import searcher
 from warren.settings import (
     CollectorSettings,
     EvaluationSettings,
@@ -108,14 +110,15 @@ class Archived:
         warm_up_ms: int = WARM_UP_MS,
         tell: Tell = untold,
     ) -> None:
-        """`groups`: a regular expression that is searched for in their names.
+        """`groups`: a regular expression (RE2, as `warren report` takes it) that is searched for in
+        their names.
 
-        Raises NothingArchived.
+        Raises NothingArchived, and SettingsError for what is none.
         """
         self._spark = spark
         self._settings = settings
         self._lake = Lake.at(settings.archiver.path)
-        self._groups = groups
+        self._matches = group_matcher(groups) if groups else None
         self.period = period
         self.warm_up_ms = warm_up_ms
         self._tell = tell
@@ -220,9 +223,8 @@ class Archived:
             & (at >= first)
             & (at < last)
         )
-        if self._groups:
-            group = F.expr("substring(CAST(key AS STRING), instr(CAST(key AS STRING), '|') + 1)")
-            rows = rows.where(group.rlike(self._groups))
+        if self._matches is not None:
+            rows = rows.where(F.col("key").isin(_keys_of(rows, self._matches)))
         ids = rows.groupBy("topic_id").agg(F.min("timestamp").alias("at")).orderBy("at").collect()
         if len(ids) < 2:
             return rows
@@ -240,14 +242,30 @@ class Archived:
         first = self.period.start_ms - self.warm_up_ms
         opened, closed = F.unix_millis("opened_at"), F.unix_millis("closed_at")
         rows = table.where((opened < first) & (closed.isNull() | (closed >= self.period.end_ms)))
-        if self._groups:
-            rows = rows.where(F.col("group").rlike(self._groups))
         found = rows.select("cluster", "group", opened, "worst", "reason").collect()
         return [
             Change((cluster, group), at, worst, reason, at)
             for cluster, group, at, worst, reason in found
-            if (cluster, group) not in known and worst is not None
+            if (cluster, group) not in known
+            and worst is not None
+            and (self._matches is None or self._matches(group))
         ]
+
+
+def group_matcher(expression: str) -> Callable[[str], bool]:
+    """Says whether it is found in a name. Raises SettingsError for what is no expression (RE2)."""
+    try:
+        return searcher(expression)
+    except ValueError as problem:
+        raise SettingsError("--group", f"{expression!r} is {problem}") from None
+
+
+def _keys_of(rows: DataFrame, matches: Callable[[str], bool]) -> list[bytes]:
+    """Of the groups whose names match: an expression means the same to all commands, and Java's
+    are others."""
+    keys = [bytes(row[0]) for row in rows.select("key").distinct().collect() if row[0] is not None]
+    named = ((key, key_of(key)) for key in keys)
+    return [key for key, group in named if group is not None and matches(group[1])]
 
 
 class _Objectives:
