@@ -1,8 +1,10 @@
-"""`warren-archiver`: the archiver service; also what spark-submit is given."""
+"""`warren-archiver`: the archiver service, and jobs on what it has archived; also what spark-submit
+is given."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import logging
 import sys
 from pathlib import Path
@@ -10,33 +12,62 @@ from socket import gethostname
 
 from warren.errors import SettingsError, WarrenError
 from warren.log import configure
+from warren.settings import Settings
 from warren.settings_file import load_settings
 
+from warren_archiver.jobs import JOBS, Job
+from warren_archiver.session import open_session
+from warren_archiver.spark_failures import told_by_spark
 from warren_archiver.streaming.archive import run
 
 
 def main() -> None:
     """Exit codes: 0 done or stopped by a signal, 1 failed, 2 a setting is wrong."""
-    parser = argparse.ArgumentParser(
-        prog="warren-archiver", description="Archive Warren's topics to Delta tables."
-    )
-    parser.add_argument("--config", type=Path, metavar="FILE", help="warren.toml")
-    parser.add_argument(
-        "--once", action="store_true", help="end when all that is there now is archived"
-    )
-    arguments = parser.parse_args()
+    arguments = _parser().parse_args()
     try:
         settings = load_settings(arguments.config).of_service("archiver", gethostname())
         configure(settings.log, service="archiver")
         # It logs what our functions raise for Spark, with the stack; it is raised again as well.
         logging.getLogger("py4j").setLevel(logging.CRITICAL)
-        run(settings, once=arguments.once)
+        if arguments.job is None:
+            run(settings, once=arguments.once)
+        else:
+            sys.exit(_run(arguments.job, JOBS[arguments.job], settings, arguments))
     except SettingsError as error:
         print(f"warren-archiver: {error}", file=sys.stderr)
         sys.exit(2)
     except WarrenError as error:
         print(f"warren-archiver: {error}", file=sys.stderr)
         sys.exit(1)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="warren-archiver",
+        description="Archive Warren's topics to Delta tables, or do one job on these.",
+    )
+    parser.add_argument("--config", type=Path, metavar="FILE", help="warren.toml")
+    parser.add_argument(
+        "--once", action="store_true", help="end when all that is there now is archived"
+    )
+    jobs = parser.add_subparsers(dest="job", metavar="JOB", title="jobs, each answers in JSON")
+    for name, job in JOBS.items():
+        own = jobs.add_parser(name, help=job.summary, description=job.summary)
+        own.add_argument("--config", type=Path, metavar="FILE", default=argparse.SUPPRESS)
+        job.declare(own)
+    return parser
+
+
+def _run(name: str, job: Job, settings: Settings, arguments: argparse.Namespace) -> int:
+    job.prepare(settings, arguments)
+    spark = open_session(settings.archiver, f"warren-{name}")
+    with told_by_spark(settings.archiver.path):
+        try:
+            answer = job.run(spark, settings, arguments)
+        finally:
+            spark.stop()
+    print(json.dumps(answer.json))
+    return 0 if answer.well else 1
 
 
 if __name__ == "__main__":
