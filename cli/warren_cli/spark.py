@@ -49,8 +49,8 @@ JVM_GRACE = 5.0  # seconds
 
 @contextmanager
 def spark_session(settings: Settings, name: str) -> Iterator[SparkSession]:
-    """A session of one's own, which takes some seconds to start; raises SparkUnavailable, and what
-    Spark raises in it as ArchiveFailed or SettingsError.
+    """A session of one's own, which takes some seconds to start; raises SparkUnavailable,
+    and what Spark raises in it as ArchiveFailed or SettingsError.
 
     Ctrl-C ends the process, exit code 130: each table is written as a whole or not at all, so that
     the job can be begun again.
@@ -63,15 +63,15 @@ def spark_session(settings: Settings, name: str) -> Iterator[SparkSession]:
             spark = open_session(settings.archiver, name)
         # Spark's own handler calls the JVM over the connection that waits for an answer.
         signal.signal(signal.SIGINT, _interrupt)
-        try:
-            with told_by_spark(settings.archiver.path):
+        with told_by_spark(settings.archiver.path):
+            try:
                 yield spark
-        except (Interrupted, KeyboardInterrupt):
-            raise
-        except BaseException:
+            except (Interrupted, KeyboardInterrupt):
+                raise
+            except BaseException:
+                spark.stop()
+                raise
             spark.stop()
-            raise
-        spark.stop()
     except (Interrupted, KeyboardInterrupt):
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         print("warren: interrupted; run it again when you like: it begins anew", file=sys.stderr)

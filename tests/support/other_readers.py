@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 import duckdb
@@ -32,15 +34,15 @@ def assert_others_find_the_same(spark: SparkSession, path: str) -> int:
             rows = f"FROM read_parquet($files, hive_partitioning = true) SELECT {quoted}"
             found.append(database.execute(rows, files).fetchall()[0])
             database.execute("SELECT * FROM read_parquet($files)", files).fetchall()
-    quoted = ", ".join(f"{each} AS s{number}" for number, each in enumerate(sums))
+    named = ", ".join(f"{each} AS s{number}" for number, each in enumerate(sums))
+    # DataFusion measures texts alone.
+    quoted = re.sub(r"octet_length\((`\w+`)\)", r"octet_length(encode(\1, 'hex')) / 2", named)
     quoted = quoted.replace("`", '"')
     batches = QueryBuilder().register("t", table).execute(f"SELECT {quoted} FROM t")
     columns = batches.read_all()
     found.append([columns.column(f"s{number}")[0].as_py() for number in range(len(sums))])
     for others in found:
-        assert [_number(value) for value in others] == [
-            pytest.approx(_number(value), rel=1e-9) for value in by_spark
-        ], path
+        assert list(map(_number, others)) == list(map(_about, by_spark)), path
     return int(by_spark[0])
 
 
@@ -67,3 +69,8 @@ def _sums(schema: StructType) -> list[str]:
 
 def _number(value: object) -> float | None:
     return None if value is None else float(str(value))
+
+
+def _about(value: object) -> Any:
+    number = _number(value)
+    return None if number is None else pytest.approx(number, rel=1e-9)
