@@ -1,9 +1,10 @@
 """What policy `progress` says of real clients in trouble, and of habits that are none.
 
-Eight groups on a real broker (support/troubled_groups.py), for 20 minutes by default: periodic
-pauses, a crash, a poison record, a slow consumer, a backlog that stays, a replay, a batch, and
-rebalances without end. Collector and evaluator run with default settings but for the policy.
-Prints one JSON line, and the status changes on standard error; exit 1 when one is not as it should.
+Nine groups on a real broker (support/troubled_groups.py), for 20 minutes by default: periodic
+pauses, a crash, a poison record, a slow consumer, a backlog that stays, a replay, a batch,
+rebalances without end, and some without end or progress. Collector and evaluator run with default
+settings but for the policy. Prints one JSON line, and the status changes on standard error; exit 1
+when one is not as it should.
 """
 
 from __future__ import annotations

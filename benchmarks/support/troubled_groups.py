@@ -170,6 +170,19 @@ def rebalance_loop(client: Client, at: float) -> None:
     client.another(is_there=at % 40 >= 20)
 
 
+def slow_processing(client: Client, at: float) -> None:
+    """It takes longer than the group waits for it, again and again: it comes back, and is out
+    before it has committed anything.
+    """
+    if at < BEGINS:
+        _works(client)
+    elif at % 20 < 15:
+        client.start()
+        client.keep_alive()
+    else:
+        client.stop()
+
+
 @dataclass(frozen=True, slots=True)
 class Trouble:
     """`told`: what explanations must say, in their order; `may`: what others may say beside."""
@@ -191,6 +204,7 @@ TROUBLES = {
     ),
     "batch": Trouble(batch),
     "rebalance-loop": Trouble(rebalance_loop),
+    "slow-processing": Trouble(slow_processing, ("STOP: no commit for",)),
 }
 
 

@@ -62,6 +62,10 @@ class Life:
                 told.setdefault(place[0], {})[place[1]] = self._at(place, at)
         state = self._chance.choice(STATES) if number > 40 else "Stable"
         event = offset_event(at, told, group=self.group)
+        if self._chance.random() < 0.5:  # a transaction is open, for all that stands now
+            for topic, columns in event.topics.items():
+                ends = [max(end - 5, 0) for end in columns.log_end]
+                event.topics[topic] = columns.model_copy(update={"last_stable": ends})
         return event.model_copy(update={"group_state": state})
 
     def _at(self, place: tuple[str, int], at: int) -> At:

@@ -8,6 +8,7 @@ import pytest
 from support.offset_events import NOW, At, Judge, offset_event
 from warren.contracts import EarlierPositions, OffsetEvent
 from warren.errors import ContractViolation
+from warren.evaluation import Rules
 
 S = 1_000
 
@@ -121,3 +122,32 @@ def test_columns_of_different_length_are_refused() -> None:
     for columns in ({"log_end": [[], []]}, {"committed": [[1]]}):
         with pytest.raises(ValueError, match="length"):
             earlier(**columns)
+
+
+@pytest.mark.parametrize(("apart", "until_stopped"), [(5, 910), (1800, 2490)])
+def test_progress_expects_pauses_as_those_before(apart: int, until_stopped: int) -> None:
+    """Once half an hour, or each 5 s: of what it never saw advance it knows no more than that."""
+    group = Judge(Rules(policy="progress"))
+    times = [NOW - (60 + n * apart) * S for n in range(9, 0, -1)]
+    before = {"committed": [list(range(10, 100, 10))], "committed_at": [times]}
+    at = NOW - 60 * S
+    group.judged(event(0, At(100, at, lag=5), **before))
+    for second in range(10, 3600, 10):
+        told = group.judged(event(second, At(100, at, lag=5 + second, commits=0)))
+        if told.lag.status != "OK":
+            break
+    assert second == pytest.approx(until_stopped, abs=60)
+
+
+def test_what_was_expected_is_forgotten_once_its_pace_is_seen() -> None:
+    """The topic was quiet for an hour before; now there is something to read all the time."""
+    group = Judge(Rules(policy="progress"))
+    before = {"committed": [[10]], "committed_at": [[NOW - 3600 * S]]}
+    group.judged(event(0, At(100, NOW), **before))
+    for second in range(5, 305, 5):
+        group.judged(event(second, At(100 + second, NOW + second * S)))
+    for second in range(305, 600, 5):
+        at = At(400, NOW + 300 * S, lag=second, commits=0)
+        if group.judged(event(second, at)).lag.status != "OK":
+            break
+    assert second <= 360

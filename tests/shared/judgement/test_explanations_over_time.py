@@ -207,3 +207,27 @@ def test_progress_says_that_nobody_is_there() -> None:
         group.state = decode(encode(outcome.state))
     assert set(said) == {"OK", "STOP"}
     assert "no commit for 1 m 58 s, usual pause 2 s, no members for 1 m 56 s" in said["STOP"]
+
+
+def test_who_rebalances_without_end_is_told_so() -> None:
+    """Processing takes longer than the session: nothing is read for nine minutes."""
+    group = Judge(Rules(policy="progress"))
+    for i in range(600):
+        last = min(i, 330)
+        at = At(last * 10, NOW + last * STEP, log_end=i * 10, commits=int(i == last))
+        state = "PreparingRebalance" if i > last and i % 30 < 20 else "Stable"
+        event = offset_event(NOW + i * STEP, {"orders": {0: at}}, group_state=state)
+        told = group.judged(event).lag.topics["orders"]
+    assert told.status == ["STOP"]
+    assert ", rebalanced for 3 m 20 s of it; " in (told.explanation[0] or "")
+
+
+def test_where_a_transaction_is_open_nobody_has_stopped() -> None:
+    group = Judge(Rules(policy="progress"))
+    for i in range(600):
+        last = min(i, 450)
+        at = At(last * 10, NOW + last * STEP, log_end=i * 10, commits=int(i == last))
+        event = offset_event(NOW + i * STEP, {"orders": {0: at}})
+        stable = event.topics["orders"].model_copy(update={"last_stable": [last * 10]})
+        told = group.judged(event.model_copy(update={"topics": {"orders": stable}}))
+        assert told.lag.status == "OK"
