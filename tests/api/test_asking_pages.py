@@ -56,7 +56,7 @@ def test_a_group_is_silenced_shown_as_such_and_told_of_again(api: Api) -> None:
 
 
 def test_an_incident_is_acknowledged_from_its_page_and_that_is_taken_back(api: Api) -> None:
-    (link,) = page(api, "/groups/demo/billing").select("a[href='/incidents/i-1']")
+    link, *_ = page(api, "/groups/demo/billing").select("a[href='/incidents/i-1']")
     assert text(link) == "Acknowledge it"
     for _ in range(3):
         assert api.get("/incidents/i-1").status_code == 200

@@ -35,7 +35,7 @@ def test_how_late_and_what_is_lost_is_on_both_pages(measured: Api) -> None:
     assert text(fact(soup, "Freshness measured")) == "Freshness measured 3 s ago"
     by_partition = {
         cells(row)["Partition"]: (cells(row)["Late"], cells(row)["Until loss"])
-        for row in soup.select("tbody tr")
+        for row in soup.select(".partitions tbody tr")
     }
     assert by_partition == {
         "orders / 0": ("42 s", "9 h"),
@@ -62,7 +62,11 @@ def test_what_is_in_danger_is_red_and_nothing_else(
     assert (text(cell), "loss" in cell["class"]) == (shown, red)
     soup = page(filled, "/groups/demo/billing")
     assert ("loss" in fact(soup, "Until loss").get_attribute_list("class")) == red
-    detail = [row for row in soup.select("tbody tr") if cells(row)["Partition"] == "orders / 2"]
+    detail = [
+        row
+        for row in soup.select(".partitions tbody tr")
+        if cells(row)["Partition"] == "orders / 2"
+    ]
     (cell,) = detail[0].select('[data-label="Until loss"]')
     assert (text(cell), "loss" in cell["class"]) == (shown.removesuffix(" 07:59 UTC"), red)
 
@@ -93,7 +97,7 @@ def test_an_unknown_part_is_said_with_the_reason(filled: Api) -> None:
     soup = page(filled, "/groups/demo/billing")
     assert text(fact(soup, "Late")) == "Late > 2 h not allowed to read the topic"
     assert "> 2 h not allowed to read the topic" in [
-        cells(row)["Late"] for row in soup.select("tbody tr")
+        cells(row)["Late"] for row in soup.select(".partitions tbody tr")
     ]
     filled.measure("billing", late(None, reason="no_commit", bound_ms=None, committed=-1))
     assert cells(row_of(filled, "billing"))["Late"] == f"{NONE} never committed"

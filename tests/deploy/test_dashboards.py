@@ -17,7 +17,7 @@ from warren_api.model.cluster import STATES
 GRAFANA = Path(__file__).parents[2] / "deploy/grafana"
 RENDERED = {name: each.render() for name, each in CATALOGUE.items()}
 EACH = pytest.mark.parametrize("name", RENDERED)
-UNITS = {"short", "s", "percentunit", "Bps", "cps", "reqps"}
+UNITS = {"short", "s", "bytes", "percentunit", "Bps", "cps", "reqps"}
 BUILT_IN = {"__url_time_range", "__data", "__field"}
 
 
