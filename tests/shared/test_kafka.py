@@ -148,9 +148,7 @@ class TestOnABroker:
             try:
                 return TopicReader("home", "home", home, [name], since=now - 3_600_000)
             except ClusterUnreachable:
-                return (
-                    None  # the third partition, which nothing was sent to, may have no leader yet
-                )
+                return None  # nothing was sent to the third partition: it may have no leader yet
 
         newest = eventually(reader, message="every partition has a leader")
         assert newest.begins == {(name, 0): 1, (name, 1): 1, (name, 2): 0}
