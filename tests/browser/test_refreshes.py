@@ -60,7 +60,8 @@ def test_what_the_reader_does_outlasts_what_is_new(site: Site, page: Page) -> No
     page.set_viewport_size({"width": 800, "height": 600})
     with site.serving():
         page.goto(f"{site.url}/groups/demo/billing")
-        page.get_by_role("link", name="orders").last.focus()
+        page.locator("details.fine summary").click()
+        page.locator("details.fine th a").last.focus()
         page.evaluate(
             """() => {
                 window.members = document.querySelector(".members").closest(".table");
@@ -69,7 +70,7 @@ def test_what_the_reader_does_outlasts_what_is_new(site: Site, page: Page) -> No
                 window.link = document.activeElement;
             }"""
         )
-        topics = {"orders": topic({}, {"status": "STOP", "lag": 9})}  # which is the first row then
+        topics = {"orders": topic({"status": "STOP", "lag": 9}, {})}  # a table of its own then
         site.api.put("billing", status="ERR", total_lag=9, topics=topics, explanation="stuck")
         expect(page.locator("dl").first).to_contain_text("ERR")
         expect(page.locator(".partitions tbody tr").first).to_contain_text("STOP")
