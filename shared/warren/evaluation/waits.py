@@ -89,12 +89,14 @@ def learn_wait(
 
 def _held_ms(marks: Int64, sighting: Sighting, stands: Bools, elapsed: Int64) -> Int64 | int:
     """[partition] how much of the time since the last observation it stood where a transaction is
-    open: who reads committed records may read no further.
+    open: who reads committed records may read no further, and may commit the offset before that.
     """
     stable = sighting.last_stable
     if not np.any(stable >= 0):
         return 0
-    held = stands & (stable >= 0) & (sighting.committed + sighting.allowed_lag >= stable)
+    is_open = (stable >= 0) & (stable < sighting.log_end)
+    reached = np.maximum(sighting.allowed_lag, 1)
+    held = stands & is_open & (sighting.committed + reached >= stable)
     held &= span_ms(sighting.at, marks[Mark.ADVANCED_AT]) <= TRANSACTION_MS
     return np.where(held, elapsed, 0)
 

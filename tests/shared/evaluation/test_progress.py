@@ -342,6 +342,12 @@ def test_who_stands_where_a_transaction_is_open_is_excused() -> None:
         partition.last_stable = partition.committed
         found = partition.silent(minutes)
         assert found == (alarm and pytest.approx(alarm + FOUND, abs=2 * TICK))
+    processed = Followed().healthy(10)  # who commits the last offset that it has processed
+    processed.last_stable = processed.committed + 1
+    assert processed.silent(5) is None
+    stuck = Followed().healthy(10)  # at the last record, and no transaction is open
+    stuck.end = stuck.last_stable = stuck.committed + 1
+    assert stuck.silent(10, rate=0) is not None
     away = Followed().healthy(10)
     away.last_stable = away.committed + 100
     assert away.silent(30) == FOUND
