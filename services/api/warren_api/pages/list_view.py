@@ -63,9 +63,21 @@ class Paged(NamedTuple, Generic[Row]):
     pages: int
 
 
-def paged(rows: Sequence[Row], page: int, size: int) -> Paged[Row]:
-    """The page that is asked for; beyond the last one the last."""
-    pages = max(1, -(-len(rows) // size))
+class PlaceInList(NamedTuple):
+    """Of a page: `first` rows come before it."""
+
+    first: int
+    page: int
+    pages: int
+
+
+def place_of(page: int, matching: int, size: int) -> PlaceInList:
+    """Of the page that is asked for; beyond the last one of the last."""
+    pages = max(1, -(-matching // size))
     page = min(page, pages)
-    first = (page - 1) * size
+    return PlaceInList((page - 1) * size, page, pages)
+
+
+def paged(rows: Sequence[Row], page: int, size: int) -> Paged[Row]:
+    first, page, pages = place_of(page, len(rows), size)
     return Paged(list(rows[first : first + size]), first, len(rows), page, pages)

@@ -24,7 +24,8 @@ class Known(NamedTuple):
     doubt: str | None = None
 
 
-Fill = Callable[[Columns, int, int, int], "str | None"]
+Fill = Callable[[Columns, str, str, int, int, int], "str | None"]
+"""Figures of a cluster's group or topic, into the columns; what is missing and why."""
 
 
 class LongPast:
@@ -37,31 +38,28 @@ class LongPast:
 
     def group(self, cluster: str, group: str, shown: Shown) -> Known:
         found = self._past.group(cluster, group, *shown.period)
-        if self._archive is None:
-            return Known(found)
-        ask = self._archive.group
-        fill: Fill = lambda columns, *older: ask(columns, cluster, group, *older)  # noqa: E731
-        return self._filled(found, ("group", cluster, group), fill, shown)
+        ask = self._archive.group if self._archive else None
+        return self._filled(found, ("group", cluster, group), ask, shown)
 
     def topic(self, cluster: str, topic: str, shown: Shown) -> Known:
         found = self._past.topic(cluster, topic, *shown.period)
-        if self._archive is None:
-            return Known(found)
-        ask = self._archive.topic
-        fill: Fill = lambda columns, *older: ask(columns, cluster, topic, *older)  # noqa: E731
-        return self._filled(found, ("topic", cluster, topic), fill, shown)
+        ask = self._archive.topic if self._archive else None
+        return self._filled(found, ("topic", cluster, topic), ask, shown)
 
     def cluster(self, cluster: str, shown: Shown) -> Known:
         """Of a day: the archive has nothing of clusters."""
         return Known(self._past.cluster(cluster, *shown.period))
 
-    def _filled(self, found: Columns, name: tuple[str, ...], fill: Fill, shown: Shown) -> Known:
+    def _filled(
+        self, found: Columns, name: tuple[str, str, str], fill: Fill | None, shown: Shown
+    ) -> Known:
+        """`name`: what it is, its cluster, and how it is called there."""
         period, now = shown.period, shown.now
         # A span of a day begins in a step of which the model has most.
         older = before_a_day(period, now) if period.start < now - DAY_MS - period.step else None
-        if older is None:
+        if fill is None or older is None:
             return Known(found)
-        ask = partial(_archived, fill, list(found), older)
+        ask = partial(_archived, fill, list(found), name, older)
         known = self._archived.get((*name, *older), now // MINUTE_MS, ask)
         for column, values in known.columns.items():
             for number, value in enumerate(values):
@@ -70,9 +68,12 @@ class LongPast:
         return Known(found, known.doubt)
 
 
-def _archived(fill: Fill, names: list[str], older: Period) -> Known:
-    columns: Columns = {name: [None] * len(older.steps) for name in names}
-    doubt = fill(columns, *older)
+def _archived(
+    fill: Fill, columns_of: list[str], name: tuple[str, str, str], older: Period
+) -> Known:
+    columns: Columns = {column: [None] * len(older.steps) for column in columns_of}
+    _, cluster, called = name
+    doubt = fill(columns, cluster, called, *older)
     if doubt is None and all(value is None for values in columns.values() for value in values):
         doubt = NOTHING
     return Known(columns, doubt)

@@ -12,7 +12,7 @@ from warren_api.model.group_views import GroupName, Standing
 from warren_api.model.read_model import ReadModel
 from warren_api.model.status_history import RecordedChange
 from warren_api.model.verdict import rank
-from warren_api.pages.list_view import ListView
+from warren_api.pages.list_view import ListView, Paged, paged, place_of
 from warren_api.pages.totals import Totals, no_groups, together
 from warren_api.search import Search
 
@@ -75,14 +75,14 @@ def overview(
         for each in standing.troubled
         if each.needs_somebody and id(each) not in unknown
     ]
-    rows, matching, first = _page(model, standing, asked, search, view)
+    shown = _page(model, standing, asked, search, view)
     endangered = [row for row in urgent if row.view.is_losing and not row.view.lost_records]
     return Overview(
-        rows=rows,
-        first=first,
-        matching=matching,
-        page=first // GROUPS_SHOWN + 1,
-        pages=max(1, -(-matching // GROUPS_SHOWN)),
+        rows=shown.rows,
+        first=shown.first,
+        matching=shown.matching,
+        page=shown.page,
+        pages=shown.pages,
         by_cluster=by_cluster,
         totals=together(by_cluster.values()),
         urgent=sum(not row.is_looked_after for row in urgent),
@@ -106,31 +106,23 @@ def _by_cluster(standing: Standing) -> dict[str, Totals]:
 
 def _page(
     model: ReadModel, standing: Standing, asked: Asked, search: Search, view: View
-) -> tuple[list[GroupRow], int, int]:
-    """The rows that are shown, how many match, and the number of the first."""
+) -> Paged[GroupRow]:
     if search.text or view.sort != "worst":
         rows = (asked.row(each) for each in model.groups())
         found = _sorted([row for row in rows if search.finds(row)], view)
-        first = _first(len(found), view)
-        return found[first : first + GROUPS_SHOWN], len(found), first
+        return paged(found, view.page, GROUPS_SHOWN)
     bad = {id(each): each for each in (*standing.troubled, *standing.unknown)}
     worst = sorted((asked.row(each) for each in bad.values()), key=_rank)
     fine = standing.fine
     matching = len(worst) + len(fine)
-    first = _first(matching, view)
+    first, page, pages = place_of(view.page, matching, GROUPS_SHOWN)
     numbers = range(first, min(first + GROUPS_SHOWN, matching))
     if view.order == "desc":
         numbers = range(matching - 1 - first, matching - 1 - first - len(numbers), -1)
     shown = [
         worst[n] if n < len(worst) else _row(model, asked, fine[n - len(worst)]) for n in numbers
     ]
-    return [row for row in shown if row], matching, first
-
-
-def _first(matching: int, view: View) -> int:
-    """Of the page that is asked for, or of the last one."""
-    pages = max(1, -(-matching // GROUPS_SHOWN))
-    return (min(view.page, pages) - 1) * GROUPS_SHOWN
+    return Paged([row for row in shown if row], first, matching, page, pages)
 
 
 def _row(model: ReadModel, asked: Asked, name: GroupName) -> GroupRow | None:
