@@ -73,6 +73,15 @@ async def quiet(harness: Harness) -> None:
     await until(lambda: not harness.pending())
 
 
+async def open_and_acknowledged(desk: Desk, harness: Harness) -> None:
+    """The opening was told; a second has passed since somebody looks after the incident."""
+    await harness.assign()
+    await harness.read(event())
+    await quiet(harness)
+    put(desk.asked, acknowledgement())
+    await tick(harness)
+
+
 @pytest.mark.parametrize("by", [PagerDutyChannel, OpsgenieChannel])
 def test_who_takes_acknowledgements(by: type) -> None:
     assert by.takes_acknowledgements is True  # type: ignore[attr-defined]
@@ -203,11 +212,7 @@ def test_the_end_goes_first_and_nothing_after_it() -> None:
 
     async def scenario(tasks: asyncio.TaskGroup) -> None:
         harness = desk.life(tasks, stopped=True)
-        await harness.assign()
-        await harness.read(event())
-        await quiet(harness)
-        put(desk.asked, acknowledgement())
-        await tick(harness)
+        await open_and_acknowledged(desk, harness)
         await until(desk.has_failed_once)
         await harness.read(closing(), offset=1)
         harness.start()
@@ -223,11 +228,7 @@ def test_it_is_withdrawn_when_nobody_looks_after_the_incident_any_more() -> None
 
     async def scenario(tasks: asyncio.TaskGroup) -> None:
         harness = desk.life(tasks, stopped=True)
-        await harness.assign()
-        await harness.read(event())
-        await quiet(harness)
-        put(desk.asked, acknowledgement())
-        await tick(harness)
+        await open_and_acknowledged(desk, harness)
         await until(desk.has_failed_once)
         desk.asked.apply_acknowledgement(b"incident-1", None)
         await tick(harness)
