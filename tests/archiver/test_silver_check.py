@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from delta.tables import DeltaTable
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
@@ -12,6 +14,8 @@ from warren_archiver.check.backfill import backfill
 from warren_archiver.check.gold_check import check_gold
 from warren_archiver.check.silver_check import check_silver
 from warren_archiver.check.table_check import TableCheck
+from warren_archiver.errors import SilverBeingWritten
+from warren_archiver.lake.checkpoint import Checkpoint
 from warren_archiver.silver.catalogue import EVALUATIONS, GROUP_MINUTES, POSITIONS, QUARANTINE
 from warren_archiver.steps import Step
 
@@ -84,3 +88,46 @@ def test_holes_in_silver_are_found(lab: Archive, monkeypatch: pytest.MonkeyPatch
     assert mended[f"gold/{STATUS_HOURS.name}"] == of_gold.missing
     assert all(check.correct for check in check_gold(lab.spark, lab.settings, clock))
     assert not any(backfill(lab.spark, lab.settings, day, clock).values())
+
+
+def test_what_is_written_meanwhile_is_no_difference(
+    lab: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither by a pass that begins and ends while the check goes on nor by one that had begun."""
+    only_status_hours(monkeypatch)
+
+    def goes_on(step: Step) -> None:
+        if (step.phase, step.done) == (phase, 0) and values:
+            lab.send(values)
+            values.clear()
+            lab.once(silver_interval=600, gold_interval=3600)
+
+    lab.send(events_between(0, 10))
+    lab.once(silver_interval=600, gold_interval=3600)
+    clock, phase, values = SystemClock(), "silver", list(events_between(10, 20))
+    found = check_silver(lab.spark, lab.settings, goes_on)
+    assert not values, "silver went on"
+    assert all(check.correct for check in found), found
+    phase, values = "gold", list(events_between(7200, 7210))
+    (of_gold,) = check_gold(lab.spark, lab.settings, clock, goes_on)
+    assert not values, "gold went on"
+    assert of_gold.correct, of_gold
+
+    checkpoint = Path(lab.lake.silver_checkpoint.removeprefix("file:"))
+    newest = max(
+        int(file.name) for file in (checkpoint / "offsets").iterdir() if file.name.isdigit()
+    )
+    begun = checkpoint / f"offsets/{newest + 1}"
+    begun.write_bytes((checkpoint / f"offsets/{newest}").read_bytes())
+    with pytest.raises(SilverBeingWritten, match="warren archive run --once"):
+        check_silver(lab.spark, lab.settings)
+    looks = []
+
+    def begun_until_looked_at(_: Checkpoint) -> bool:
+        looks.append(begun.exists())
+        begun.unlink(missing_ok=True)
+        return looks[-1]
+
+    monkeypatch.setattr(Checkpoint, "begun", begun_until_looked_at)
+    assert all(check.correct for check in check_silver(lab.spark, lab.settings, wait=60))
+    assert looks == [True, False, False]

@@ -64,8 +64,8 @@ def check(
     with spark_session(settings, "warren-archive-check") as spark, job_progress(spark) as tell:
         checks = check_tables(spark, settings, wait=wait, tell=tell)
         tables = [
-            *check_silver(spark, settings, tell),
-            *check_gold(spark, settings, SystemClock(), tell),
+            *check_silver(spark, settings, tell, wait=wait),
+            *check_gold(spark, settings, SystemClock(), tell, wait=wait),
         ]
     if as_json:
         both: list[TopicCheck | TableCheck] = [*checks, *tables]

@@ -46,7 +46,10 @@ class Job(NamedTuple):
 
 def _check(spark: SparkSession, settings: Settings, given: Namespace) -> Answer:
     topics = check(spark, settings, wait=given.wait)
-    made = [*check_silver(spark, settings), *check_gold(spark, settings, SystemClock())]
+    made = [
+        *check_silver(spark, settings, wait=given.wait),
+        *check_gold(spark, settings, SystemClock(), wait=given.wait),
+    ]
     are_right = [found.equal if given.wait else found.correct for found in topics]
     return Answer(
         [*map(dataclasses.asdict, topics), *map(dataclasses.asdict, made)],

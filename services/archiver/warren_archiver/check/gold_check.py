@@ -6,6 +6,7 @@ and the one after them, cannot be made again; gold keeps them as they were.
 
 from __future__ import annotations
 
+import threading
 from datetime import date, timedelta
 
 from delta.tables import DeltaTable
@@ -16,27 +17,58 @@ from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from warren.clock import Clock
 from warren.settings import Settings
 
+from warren_archiver.check.silver_at_rest import LOOK_EVERY
 from warren_archiver.check.table_check import TableCheck, compare_rows
 from warren_archiver.errors import ArchiveFailed, spark_cause
 from warren_archiver.gold.catalogue import PROGRESS
 from warren_archiver.gold.gold import first_kept
 from warren_archiver.gold.plan import STEPS, Step
-from warren_archiver.lake.lake import Lake
+from warren_archiver.lake.lake import Lake, newest_version
 from warren_archiver.silver.table import Table
 from warren_archiver.steps import Tell, told, untold
 
 
 def check_gold(
-    spark: SparkSession, settings: Settings, clock: Clock, tell: Tell = untold
+    spark: SparkSession, settings: Settings, clock: Clock, tell: Tell = untold, *, wait: float = 0.0
 ) -> list[TableCheck]:
     """Every table, by the settings of now; none before gold has taken anything in.
 
-    Raises ArchiveFailed where files that gold was made of have been removed since: gold is hours
-    behind silver then.
+    What differs because gold is being made is checked again after that, for which a running
+    archiver may take `wait` seconds. Raises ArchiveFailed where files that gold was made of have
+    been removed since: gold is hours behind silver then.
     """
-    lake = Lake.at(settings.archiver.path)
+    lake, pause = Lake.at(settings.archiver.path), threading.Event()
     if not DeltaTable.isDeltaTable(spark, lake.gold(PROGRESS.name)):
         return []
+    deadline = clock.monotonic() + wait
+    while True:
+        noted = newest_version(spark, lake.gold(PROGRESS.name))
+        checks = _checked(spark, settings, lake, clock, tell)
+        if all(found.correct for found in checks) or not _written_since(spark, lake, noted):
+            return checks
+        while newest_version(spark, lake.gold(PROGRESS.name)) == noted:  # until it is made
+            if clock.monotonic() >= deadline:
+                return checks
+            pause.wait(LOOK_EVERY)
+
+
+def _written_since(spark: SparkSession, lake: Lake, noted: int) -> bool:
+    """Whether rows of gold were written after this version of its progress, which is noted last."""
+    progress = DeltaTable.forPath(spark, lake.gold(PROGRESS.name))
+    row = progress.history().where(F.col("version") == noted).select("timestamp").first()
+    paths = [lake.gold(step.table.name) for step in STEPS]
+    written = (
+        DeltaTable.forPath(spark, path).history().where(F.col("operation").isin("MERGE", "WRITE"))
+        for path in paths
+        if DeltaTable.isDeltaTable(spark, path)
+    )
+    after = F.lit(None if row is None else row["timestamp"])
+    return any(not history.where(F.col("timestamp") > after).isEmpty() for history in written)
+
+
+def _checked(
+    spark: SparkSession, settings: Settings, lake: Lake, clock: Clock, tell: Tell
+) -> list[TableCheck]:
     noted = spark.read.format("delta").load(lake.gold(PROGRESS.name)).collect()
     frames = {row["source"]: _as_of(spark, lake, row["source"], row["version"]) for row in noted}
     checks = []

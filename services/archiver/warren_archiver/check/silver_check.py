@@ -14,9 +14,9 @@ from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from warren.contracts.topics import CATALOGUE
 from warren.settings import Settings
 
+from warren_archiver.check.silver_at_rest import SilverAtRest, silver_at_rest
 from warren_archiver.check.table_check import TableCheck, compare_rows
 from warren_archiver.errors import ArchiveFailed, spark_cause
-from warren_archiver.lake.checkpoint import Checkpoint
 from warren_archiver.lake.lake import Lake
 from warren_archiver.silver.catalogue import EVALUATIONS, TABLES
 from warren_archiver.silver.evaluations import judged_from_nothing
@@ -25,47 +25,43 @@ from warren_archiver.spark_failures import SPARK_FAILURES
 from warren_archiver.steps import Tell, told, untold
 
 
-def check_silver(spark: SparkSession, settings: Settings, tell: Tell = untold) -> list[TableCheck]:
+def check_silver(
+    spark: SparkSession, settings: Settings, tell: Tell = untold, *, wait: float = 0.0
+) -> list[TableCheck]:
     """Every table that there is; none before silver has taken anything in.
 
-    Raises ArchiveFailed where files of the events have been removed since silver took them in.
+    A running archiver may take `wait` seconds to end what it has begun; SilverBeingWritten after
+    that. Raises ArchiveFailed where files of the events have been removed since silver took them
+    in.
     """
     lake = Lake.at(settings.archiver.path)
-    version = Checkpoint(spark, lake.silver_checkpoint).taken_in()
-    if version is None:
+    silver = silver_at_rest(spark, lake, TABLES, wait)
+    if silver is None:
         return []
     try:
-        return _checked(spark, settings, lake, version, tell)
+        return _checked(spark, settings, lake, silver, tell)
     except SPARK_FAILURES as problem:
         raise ArchiveFailed(
-            f"silver could not be checked, which has taken in version {version} of {lake.events}: "
+            f"silver could not be checked, which has taken in version {silver.taken_in} of "
+            f"{lake.events}: "
             f"{spark_cause(problem)} (was archiver.silver_interval 0 for long?)"
         ) from problem
 
 
 def _checked(
-    spark: SparkSession, settings: Settings, lake: Lake, version: int, tell: Tell
+    spark: SparkSession, settings: Settings, lake: Lake, silver: SilverAtRest, tell: Tell
 ) -> list[TableCheck]:
-    events = spark.read.format("delta").option("versionAsOf", version).load(lake.events)
+    reader = spark.read.format("delta").option("versionAsOf", silver.taken_in)
+    events = reader.load(lake.events)
     since = whole_since(spark, lake, events)
     names = {topic.full_name(settings.home.topic_prefix): topic for topic in CATALOGUE}
     wanted = whole(events, names)
     judged = judged_from_nothing(events, settings) if since is None else None
     if judged is not None:
         wanted[EVALUATIONS.name] = judged
-    paths = {table.name: lake.silver(table.name) for table in TABLES if table.name in wanted}
-    there = [
-        table
-        for table in TABLES
-        if table.name in paths and DeltaTable.isDeltaTable(spark, paths[table.name])
-    ]
+    there = [table for table in TABLES if table.name in wanted.keys() & silver.tables.keys()]
     return [
-        compare_rows(
-            table,
-            wanted[table.name],
-            spark.read.format("delta").load(paths[table.name]),
-            since,
-        )
+        compare_rows(table, wanted[table.name], silver.read(spark, lake, table.name), since)
         for table in told("silver", there, tell, lambda table: table.name)
     ]
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from datetime import date
 from typing import NamedTuple
 
-from delta.tables import DeltaTable
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
+
+from warren_archiver.lake.lake import newest_version
 
 _FILE = "struct<partitionValues:map<string,string>,dataChange:boolean>"
 _LOG = f"add {_FILE}, remove {_FILE}"
@@ -26,7 +27,7 @@ def touched(spark: SparkSession, path: str, since: int | None) -> Touched:
 
     Joining of files changes no day.
     """
-    version = _version(spark, path)
+    version = newest_version(spark, path)
     if since is not None and since <= version:
         files = [
             f"{path}/_delta_log/{number:020d}.json" for number in range(since + 1, version + 1)
@@ -37,12 +38,6 @@ def touched(spark: SparkSession, path: str, since: int | None) -> Touched:
             pass  # the log's beginning was removed
     every = spark.read.format("delta").load(path).select("date").distinct().collect()
     return Touched(version, frozenset(row["date"] for row in every if row["date"] is not None))
-
-
-def _version(spark: SparkSession, path: str) -> int:
-    newest = DeltaTable.forPath(spark, path).history(1).select("version").first()
-    assert newest is not None  # a table has at least one version
-    return int(newest["version"])
 
 
 def _days_of_log(spark: SparkSession, files: list[str]) -> frozenset[date]:

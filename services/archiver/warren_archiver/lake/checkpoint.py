@@ -16,7 +16,7 @@ Ends = dict[str, dict[int, int]]
 
 
 class Checkpoint:
-    """Of a query that does not run now."""
+    """Of a query that does not run now; what is done can be asked for while it runs."""
 
     def __init__(self, spark: SparkSession, path: str) -> None:
         assert spark.sparkContext._jvm is not None  # a session is there
@@ -47,6 +47,10 @@ class Checkpoint:
         there is none."""
         newest = self._newest("commits")
         return None if newest < 0 else self._read(newest)[-1]
+
+    def begun(self) -> bool:
+        """Whether a batch was begun that is not done."""
+        return self._newest() > self._newest("commits")
 
     def lately(self) -> tuple[Ends | None, Ends] | None:
         """Where the last batches begin that are done, two or more, and where they end. The first

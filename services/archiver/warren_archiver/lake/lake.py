@@ -103,6 +103,12 @@ class Lake:
         return spark.read.format("delta").load(path)
 
 
+def newest_version(spark: SparkSession, path: str) -> int:
+    newest = DeltaTable.forPath(spark, path).history(1).select("version").first()
+    assert newest is not None  # a table has at least one version
+    return int(newest["version"])
+
+
 def create(
     spark: SparkSession,
     path: str,
