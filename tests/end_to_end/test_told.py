@@ -197,8 +197,11 @@ def test_pages_link_reports_that_are_written_meanwhile(warren: Running) -> None:
 def _check_tables(warren: Running) -> None:
     checked = warren.command("archive", "check", "--wait", "200", "--json")
     assert checked.returncode == 0, checked.stdout + checked.stderr
-    topics = {found["topic"]: found for found in json.loads(checked.stdout)}
+    found_all = json.loads(checked.stdout)
+    topics = {found["topic"]: found for found in found_all if "topic" in found}
+    tables = {found["table"]: found for found in found_all if "table" in found}
     assert {f"warren.{topic.name}" for topic in CATALOGUE} == topics.keys()
-    assert not [found for found in topics.values() if found["differences"] or found["behind"]]
+    assert not [found for found in found_all if found["differences"] or found.get("behind")]
+    assert all(tables[f"silver/{name}"]["rows"] > 0 for name in ("positions", "evaluations"))
     for topic in ("warren.offsets", "warren.lag", LAG_STATUS, "warren.freshness", NOTIFICATIONS):
         assert topics[topic]["archived"] >= topics[topic]["retained"] > 0
