@@ -25,10 +25,6 @@ LOOKS: tuple[tuple[str, int, Scheme], ...] = (
     ("phone", 390, "light"),
     ("dark", 1400, "dark"),
 )
-IN_ALL_LOOKS = (
-    *("overview", "group-stop", "group-unknown", "topic", "incident", "incidents", "wide"),
-    *("topics", "cluster", "cluster-away"),
-)
 SCENES = {"": everything, "starting": starting, "thousand": thousand, "wide": wide}
 PAGES = {
     "overview": "/",
@@ -73,7 +69,7 @@ def sites() -> Iterator[dict[str, str]]:
 def test_a_page_is_fit_to_be_seen(page: Page, sites: dict[str, str], name: str) -> None:
     PICTURES.mkdir(parents=True, exist_ok=True)
     page.goto(sites.get(name.partition("-")[0], sites[""]) + PAGES[name])
-    for look, width, scheme in LOOKS if name in IN_ALL_LOOKS else LOOKS[:1]:
+    for look, width, scheme in LOOKS:
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme=scheme)
         page.screenshot(path=PICTURES / f"{name}-{look}.png", full_page=True)
