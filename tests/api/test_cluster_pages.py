@@ -62,10 +62,10 @@ def test_its_worst_groups_and_all_of_them(api: Api) -> None:
     assert [a.get_text() for a in soup.select("tbody th a")] == ["bad", "slow"]
     assert "<b>stuck</b>" in text(soup.select("tbody tr")[0])
     there = links(soup)
-    assert "/?q=cluster%3A%22demo%22" in there
-    assert "/?q=cluster%3A%22demo%22+status%3Aerr" in there
-    assert "/topics?q=cluster%3A%22demo%22" in there
-    assert "/incidents?q=cluster%3A%22demo%22" in there
+    assert "/?q=cluster%3A%3D%22demo%22" in there
+    assert "/?q=cluster%3A%3D%22demo%22+status%3Aerr" in there
+    assert "/topics?q=cluster%3A%3D%22demo%22" in there
+    assert "/incidents?q=cluster%3A%3D%22demo%22" in there
     assert "/api/v1/clusters/demo" in there
     assert "warren get groups --cluster demo" in text(soup.select("main")[0])
     worst = [a.get_text() for a in page(api, "/clusters/dark").select("tbody th a")]

@@ -67,6 +67,13 @@ def found(api: Api, q: str) -> list[str]:
         ("is:endangered", ["billing"]),
         ("a:b", ["a:b"]),  # no key: names have colons
         ('"demo/fi"', ["fine"]),
+        ("group:=fine,=mail", ["fine"]),
+        ("group:=fin", []),
+        ("group:=FINE,mailer cluster:=demo", ["fine"]),
+        ('group:="a:b"', ["a:b"]),
+        ('group:"billing,fine"', []),  # one name
+        ("=fine", []),  # a word
+        ("-cluster:=e", ["a:b", "billing", "fine", "mailer"]),
         ("fine billing", []),
     ],
 )

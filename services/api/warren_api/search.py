@@ -1,8 +1,8 @@
 """What is written into the search field, and which groups it finds.
 
 Words are looked for in a group's cluster and name, topics, clients and hosts; `key:value` asks for
-one thing, `key:>value` for more, a comma for either, a leading `-` for all others:
-`billing status:err,warn late:>10m -is:silenced`. Upper and lower case are the same.
+one thing, `key:=value` for a whole name, `key:>value` for more, a comma for either, a leading `-`
+for all others: `billing status:err,warn late:>10m -is:silenced`. Upper and lower case are the same.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from warren_api.model.group import GroupView
 from warren_api.search_terms import Term, terms
 
 Matches = Callable[[GroupRow], bool]
+Key = Callable[[Term], Matches]
+"""What a key asks for. Raises ValueError that says what would be understood."""
 _COMPARED = re.compile(r"(?P<how>>=|<=|>|<|=)?(?P<value>.+)")
 _TIME = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d|w)")
 _COUNT = re.compile(r"(\d+(?:\.\d+)?)([km]?)")
@@ -59,7 +61,7 @@ class Search:
 
 def _matches(term: Term) -> Matches:
     """Raises ValueError that says what would be understood."""
-    found = _KEYS[term.key](term.value) if term.key else _word(term.value)
+    found = _KEYS[term.key](term) if term.key else _word(term.value)
     if term.is_excluded:
         return lambda row: not found(row)
     return found
@@ -78,17 +80,13 @@ def _words_of(view: GroupView) -> str:
     return view.rendered["words"]
 
 
-def _text(of: Callable[[GroupRow], Iterable[str]]) -> Callable[[str], Matches]:
-    def asked(value: str) -> Matches:
-        parts = value.split(",")
-        return lambda row: any(part in text.casefold() for text in of(row) for part in parts)
-
-    return asked
+def _text(of: Callable[[GroupRow], Iterable[str]]) -> Key:
+    return lambda term: lambda row: term.fits(*of(row))
 
 
-def _choice(key: str, choices: dict[str, Matches]) -> Callable[[str], Matches]:
-    def asked(value: str) -> Matches:
-        parts = value.split(",")
+def _choice(key: str, choices: dict[str, Matches]) -> Key:
+    def asked(term: Term) -> Matches:
+        parts = term.alternatives
         if not all(part in choices for part in parts):
             raise ValueError(f"{key}: is one of {', '.join(choices)}.")
         return lambda row: any(choices[part](row) for part in parts)
@@ -98,11 +96,11 @@ def _choice(key: str, choices: dict[str, Matches]) -> Callable[[str], Matches]:
 
 def _measure(
     key: str, of: Callable[[GroupRow], float | None], read: Callable[[str], float | None], such: str
-) -> Callable[[str], Matches]:
+) -> Key:
     """What is not known is neither more nor less."""
 
-    def asked(value: str) -> Matches:
-        compared = _COMPARED.fullmatch(value)
+    def asked(term: Term) -> Matches:
+        compared = _COMPARED.fullmatch(f"{'=' if term.is_exact else ''}{term.value}")
         wanted = read(compared["value"]) if compared else None
         if compared is None or wanted is None:
             raise ValueError(f"{key}: is {such}.")
@@ -155,7 +153,7 @@ _STATES: dict[str, Matches] = {
     "silenced": lambda row: row.silence is not None,
     "empty": lambda row: row.is_deserted,
 }
-_KEYS: dict[str, Callable[[str], Matches]] = {
+_KEYS: dict[str, Key] = {
     "cluster": _text(lambda row: (row.view.cluster,)),
     "group": _text(lambda row: (row.view.group,)),
     "topic": _text(lambda row: row.view.event.topics),

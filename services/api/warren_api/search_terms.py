@@ -1,4 +1,5 @@
-"""What a search field says, term by term: words, `key:value`, quotes that keep blanks, `-` for not.
+"""What a search field says, term by term: words, `key:value`, `key:=value` for all of a name, a
+comma for either, quotes that keep blanks and commas, `-` for not.
 
 Upper and lower case are the same.
 """
@@ -9,15 +10,32 @@ import re
 from collections.abc import Container
 from typing import NamedTuple
 
-_TERM = re.compile(r'(?P<no>-?)(?:(?P<key>[a-z]+):)?(?:"(?P<quoted>[^"]*)"?|(?P<plain>\S+))', re.I)
+_TERM = re.compile(
+    r'(?P<no>-?)(?:(?P<key>[a-z]+):(?P<exact>=?))?(?:"(?P<quoted>[^"]*)"?|(?P<plain>\S+))', re.I
+)
 
 
 class Term(NamedTuple):
-    """`key`: empty for words; `is_excluded`: what it finds is not wanted."""
+    """`key`: empty for words; `is_excluded`: what it finds is not wanted; `is_exact`: all of a name
+    is meant, not a part of it.
+    """
 
     key: str
     value: str
     is_excluded: bool
+    is_exact: bool = False
+    is_quoted: bool = False
+
+    @property
+    def alternatives(self) -> list[str]:
+        return [self.value] if self.is_quoted or not self.key else self.value.split(",")
+
+    def fits(self, *texts: str) -> bool:
+        """Whether one of them is, or has in it, one of the alternatives."""
+        folded = [text.casefold() for text in texts]
+        if self.is_exact:
+            return any(wanted in folded for wanted in self.alternatives)
+        return any(wanted in text for wanted in self.alternatives for text in folded)
 
 
 def terms(text: str, keys: Container[str]) -> list[Term]:
@@ -28,6 +46,7 @@ def terms(text: str, keys: Container[str]) -> list[Term]:
 def _term(found: re.Match[str], keys: Container[str]) -> Term:
     key = (found["key"] or "").lower()
     value: str = found["plain"] if found["quoted"] is None else found["quoted"]
+    is_exact, is_quoted = bool(found["exact"]), found["quoted"] is not None
     if key and key not in keys:
-        key, value = "", f"{found['key']}:{value}"
-    return Term(key, value.casefold(), bool(found["no"]))
+        key, value, is_exact = "", f"{found['key']}:{found['exact']}{value}", False
+    return Term(key, value.casefold(), bool(found["no"]), is_exact, is_quoted)

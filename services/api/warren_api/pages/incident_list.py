@@ -46,7 +46,7 @@ def incident_list(known: Iterable[IncidentRecord], asked: IncidentListView) -> I
 
 def _problem(term: Term) -> str:
     choices = _CHOICES.get(term.key)
-    if choices is None or all(part in choices for part in term.value.split(",")):
+    if choices is None or all(part in choices for part in term.alternatives):
         return ""
     return f"{term.key}: is one of {', '.join(choices)}."
 
@@ -54,12 +54,11 @@ def _problem(term: Term) -> str:
 def _finds(term: Term, incident: IncidentRecord) -> bool:
     """Words are parts of cluster and group; a comma behind a key is *or*."""
     if not term.key:
-        found = term.value in f"{incident.cluster}/{incident.group}".casefold()
+        found = term.fits(f"{incident.cluster}/{incident.group}")
     elif term.key in _CHOICES:
-        found = _choice(term.key, incident) in term.value.split(",")
+        found = _choice(term.key, incident) in term.alternatives
     else:
-        text = _text(term.key, incident).casefold()
-        found = any(part in text for part in term.value.split(","))
+        found = term.fits(*_texts(term.key, incident))
     return found != term.is_excluded
 
 
@@ -69,10 +68,10 @@ def _choice(key: str, incident: IncidentRecord) -> str:
     return incident.worst.lower()
 
 
-def _text(key: str, incident: IncidentRecord) -> str:
+def _texts(key: str, incident: IncidentRecord) -> tuple[str, ...]:
     if key == "cluster":
-        return incident.cluster
+        return (incident.cluster,)
     if key == "group":
-        return incident.group
+        return (incident.group,)
     cause = newest_cause(incident)
-    return f"{cause.name} {cause.sentence}" if cause else ""
+    return (cause.name, cause.sentence) if cause else ()

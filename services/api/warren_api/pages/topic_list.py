@@ -55,12 +55,11 @@ def _finds(term: Term, view: TopicView) -> bool:
     if term.key == "is":
         found = not view.groups
     elif term.key == "cluster":
-        found = any(part in view.cluster.casefold() for part in term.value.split(","))
+        found = term.fits(view.cluster)
     elif term.key == "group":
-        groups, parts = [group.casefold() for group in view.groups], term.value.split(",")
-        found = any(part in group for group in groups for part in parts)
+        found = term.fits(*view.groups)
     else:
-        found = term.value in f"{view.cluster}/{view.topic}".casefold()
+        found = term.fits(f"{view.cluster}/{view.topic}")
     return found != term.is_excluded
 
 
