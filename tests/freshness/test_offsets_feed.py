@@ -1,8 +1,16 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from confluent_kafka import OFFSET_END, OFFSET_INVALID
-from warren_freshness.home.offsets_feed import start_offset
+from support.busy_writer import busy_writer
+from support.waiting import eventually
+from warren.clock import SystemClock
+from warren.kafka.connection import connect
+from warren.kafka.topics import ensure_topics
+from warren.settings import HomeSettings, Settings
+from warren_freshness.home.offsets_feed import OffsetsFeed, start_offset
 
 END = 120
 
@@ -20,3 +28,13 @@ END = 120
 )
 def test_where_reading_starts(committed: int, recent: int, start: int) -> None:
     assert start_offset(committed, recent, END) == start
+
+
+@pytest.mark.integration
+def test_events_that_come_all_the_time_are_caught_up_with(broker: Any, unique: str) -> None:
+    home = HomeSettings(bootstrap=broker.bootstrap, topic_prefix=f"{unique}.", partitions=2)
+    ensure_topics(connect("home", "home", home), home)
+    feed = OffsetsFeed(Settings(home=home), SystemClock())
+    with busy_writer(home, f"{unique}.offsets"):
+        eventually(lambda: feed.poll(0.2, {}).is_caught_up, message="what was there is read")
+        feed.close({})

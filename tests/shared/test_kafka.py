@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError as Code
 from confluent_kafka import KafkaException, Producer
+from support.busy_writer import BEFORE, busy_writer
 from support.waiting import eventually
 from warren.clock import SystemClock
 from warren.contracts.topics import CATALOGUE
@@ -126,6 +127,24 @@ class TestOnABroker:
         reader.close()
         assert {r.key(): r.value() for r in records} == sent
         assert len(records) == len(sent)
+
+    def test_a_partition_that_is_written_to_all_the_time_is_caught_up_with(
+        self, broker: Any, unique: str
+    ) -> None:
+        """Never does its end last for as long as librdkafka waits before it tells of one."""
+        home = HomeSettings(bootstrap=broker.bootstrap, topic_prefix=f"{unique}.", partitions=1)
+        ensure_topics(connect("home", "home", home), home)
+        read: list[str] = []
+        with busy_writer(home, f"{unique}.lag"):
+            reader = TopicReader("home", "home", home, [f"{unique}.lag"])
+
+            def is_caught_up() -> bool:
+                read.extend((record.value() or b"").decode() for record in reader.poll(0.2))
+                return reader.caught_up
+
+            eventually(is_caught_up, message="what was there is read")
+            reader.close()
+        assert read[:BEFORE] == [str(number) for number in range(BEFORE)]
 
     def test_reading_is_from_a_time_on_or_until_an_offset(self, broker: Any, unique: str) -> None:
         """A partition without a newer record is read from its end on: nothing is left out."""

@@ -36,12 +36,17 @@ def home_records(warren: Running, topic: str) -> list[Message]:
     )
     behind = set(consumer.list_topics(topic, timeout=30).topics[topic].partitions)
     consumer.assign([TopicPartition(topic, partition, OFFSET_BEGINNING) for partition in behind])
+    ends = {
+        number: consumer.get_watermark_offsets(TopicPartition(topic, number), timeout=30)[1]
+        for number in behind
+    }
     records = []
     while behind:
         for message in consumer.consume(1000, 1.0):
             if message.error() is None:
                 records.append(message)
-            else:
+            # An end that is written to all the time is never told of.
+            if message.error() is not None or message.offset() + 1 >= ends[message.partition()]:
                 behind.discard(message.partition())
     consumer.close()
     return records

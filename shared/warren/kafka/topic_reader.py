@@ -9,12 +9,11 @@ from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaException, Message,
 
 from warren.errors import TopicMissing
 from warren.installation import Installation
+from warren.kafka.catching_up import CatchingUp, Place
 from warren.kafka.connection import classify, client_options
 from warren.settings import HomeSettings, KafkaConnection
 
 BATCH = 1000
-Place = tuple[str, int]
-"""Topic and partition."""
 
 
 class TopicReader:
@@ -55,7 +54,7 @@ class TopicReader:
             )
         )
         self._until = until or {}
-        self._behind: set[Place] = set()
+        self._catching_up = CatchingUp(self._consumer)
         self.begins: dict[Place, int] = {}
         """With `since`: the offset that each partition is read from."""
         try:
@@ -84,7 +83,7 @@ class TopicReader:
                 for number in metadata.partitions
                 if only is None or number in only
             ]
-        self._behind = {(partition.topic, partition.partition) for partition in partitions}
+        self._catching_up.begin((each.topic, each.partition) for each in partitions)
         if since is not None:
             partitions = self._at(since, partitions, timeout)
             self.begins = {(each.topic, each.partition): each.offset for each in partitions}
@@ -106,8 +105,8 @@ class TopicReader:
 
     @property
     def caught_up(self) -> bool:
-        """Whether every partition's end has been reached once."""
-        return not self._behind
+        """Whether all that was there when it was begun has been read, of every partition."""
+        return self._catching_up.is_done
 
     def poll(self, timeout: float) -> list[Message]:
         """Records that have arrived, at most 1,000; waits up to `timeout` seconds for the first.
@@ -119,11 +118,12 @@ class TopicReader:
             error, place = message.error(), (message.topic() or "", message.partition() or 0)
             if error is None:
                 if self._is_over(place, message):
-                    self._behind.discard(place)
-                else:
-                    records.append(message)
+                    self._catching_up.end((place,))
+                    continue
+                records.append(message)
+                self._catching_up.read(place, message.offset() or 0)
             elif error.code() == confluent_kafka.KafkaError._PARTITION_EOF:
-                self._behind.discard(place)
+                self._catching_up.end((place,))
             elif not error.retriable():
                 raise classify(self._cluster, self._setting, error)
         return records

@@ -17,6 +17,7 @@ from confluent_kafka import (
 )
 from warren.clock import Clock
 from warren.contracts.topics import OFFSETS
+from warren.kafka.catching_up import CatchingUp
 from warren.kafka.connection import ErrorReporter, classify, client_options
 from warren.kafka.rebalances import Rebalances
 from warren.settings import Settings
@@ -58,7 +59,6 @@ class OffsetsFeed:
         self._look_back_ms = round(settings.collector.heartbeat * HEARTBEATS_BACK * 1000)
         self._clock = clock
         self._owned: set[int] = set()
-        self._behind: set[int] = set()
         self._next: dict[int, int] = {}
         self._revoked: set[int] = set()
         self._committed: dict[int, int] = {}
@@ -81,6 +81,7 @@ class OffsetsFeed:
             reconnect_backoff_max_ms=2_000,
         )
         self._consumer = Consumer({**options, "on_commit": self._answered})
+        self._catching_up = CatchingUp(self._consumer)
         self._rebalances = Rebalances(self._topic)
         self._rebalances.subscribe(self._consumer)
 
@@ -102,8 +103,9 @@ class OffsetsFeed:
             elif error is None:
                 messages.append(message)
                 self._next[partition] = offset + 1
+                self._catching_up.read((self._topic, partition), offset)
             else:
-                self._behind.discard(partition)
+                self._catching_up.end([(self._topic, partition)])
                 self._next.setdefault(partition, offset)
         if assigned is not None:  # only now: what was polled of them began elsewhere
             self._assign(assigned)
@@ -111,8 +113,12 @@ class OffsetsFeed:
         return Polled(
             messages,
             frozenset(revoked),
-            {p: offset for p, offset in self._next.items() if p not in self._behind},
-            self._joined and not self._behind,
+            {
+                partition: offset
+                for partition, offset in self._next.items()
+                if not self._catching_up.is_behind((self._topic, partition))
+            },
+            self._joined and self._catching_up.is_done,
         )
 
     def close(self, used: Mapping[int, int]) -> None:
@@ -171,7 +177,7 @@ class OffsetsFeed:
             raise classify(HOME, HOME, error.args[0]) from None
         self._joined = True
         self._owned.update(numbers)
-        self._behind.update(numbers)
+        self._catching_up.begin((self._topic, number) for number in numbers)
         log.info("partitions assigned", partitions=numbers)
 
     def _starts(self, numbers: list[int]) -> dict[int, int]:
@@ -200,7 +206,7 @@ class OffsetsFeed:
             self._next.pop(number, None)
             self._committed.pop(number, None)
         self._owned.difference_update(numbers)
-        self._behind.difference_update(numbers)
+        self._catching_up.end((self._topic, number) for number in numbers)
         self._revoked.update(numbers)
         log.info("partitions revoked", partitions=sorted(numbers))
 
