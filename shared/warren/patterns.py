@@ -1,36 +1,64 @@
-"""Regular expressions of people who are not the operator: RE2 with little memory.
+"""Regular expressions that names of other people are searched with: RE2.
 
-Python's `re` backtracks: `(a+)+$` takes ages over one long name. RE2 does not; the memory bounds
-how large a pattern may become. Syntax: https://github.com/google/re2/wiki/Syntax
+Python's `re` backtracks: `(a+)+$` takes ages over one long name, and anybody may name a group. RE2
+does not; the memory bounds how large a pattern may become, and is little where the pattern is not
+the operator's own. Syntax: https://github.com/google/re2/wiki/Syntax
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 import re2
 
+NO_EXPRESSION = "not a regular expression"
 META = "\\.+*?()[]{}|^$"
 MEMORY = 256 * 1024  # bytes: two thirds for the pattern, one for what matching it takes
+SETTINGS_MEMORY = 64 * MEMORY  # as a list of thousands of names needs
 
 
-def searcher(pattern: str) -> Callable[[str], bool]:
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """One of the settings. Raises ValueError that says what is wrong with it."""
+
+    pattern: str
+
+    def __post_init__(self) -> None:
+        _of_settings(self.pattern)
+
+    def search(self, text: str) -> bool:
+        """Whether it matches anywhere in a text."""
+        return _of_settings(self.pattern)(text)
+
+
+def expressions(patterns: Iterable[str]) -> tuple[Expression, ...]:
+    return tuple(map(Expression, patterns))
+
+
+def searcher(pattern: str, memory: int = MEMORY) -> Callable[[str], bool]:
     """Says whether the pattern matches anywhere in a text.
 
     Raises ValueError that says what is wrong with the pattern.
     """
     prefix = literal_prefix(pattern)
     options = re2.Options()
-    options.max_mem = MEMORY
+    options.max_mem = memory
     options.log_errors = False
     try:
         search = re2.compile(pattern, options).search
     except re2.error as error:
         said = error.args[0]
         problem = said.decode(errors="replace") if isinstance(said, bytes) else said
-        raise ValueError(f"not a regular expression: {problem}") from None
+        raise ValueError(f"{NO_EXPRESSION}: {problem}") from None
     # Thousands that begin otherwise are told apart a hundred times as fast.
     return lambda text: text.startswith(prefix) and search(text) is not None
+
+
+@functools.lru_cache(maxsize=10_000)
+def _of_settings(pattern: str) -> Callable[[str], bool]:
+    return searcher(pattern, SETTINGS_MEMORY)
 
 
 def literal_prefix(pattern: str) -> str:

@@ -59,7 +59,17 @@ def test_a_level_that_there_is_not(api: Api, body: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "body", ["[]", '"debug"', '{"level":5}', "nonsense", "", b"\xff", '{"level":"' + 9000 * "x"]
+    "body",
+    [
+        "[]",
+        '"debug"',
+        '{"level":5}',
+        "nonsense",
+        "",
+        b"\xff",
+        "[" * 30_000,
+        '{"level":"' + 9000 * "x",
+    ],
 )
 def test_a_body_that_cannot_be_read(api: Api, body: str | bytes) -> None:
     answer = api.request("POST", PATH, content=body)

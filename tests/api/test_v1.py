@@ -150,6 +150,15 @@ def test_refusals_are_problems(api: Api, method: str, path: str, status: int) ->
     assert body["title"] == HTTPStatus(status).phrase
 
 
+@pytest.mark.parametrize("path", ["silences", "incidents/billing-1/acknowledge"])
+def test_a_body_that_cannot_be_read_is_an_invalid_request(api: Api, path: str) -> None:
+    headers = {"Content-Type": "application/json"}
+    answer = api.request("POST", f"/api/v1/{path}", content="[" * 30_000, headers=headers)
+    assert answer.status_code == 422
+    assert answer.json()["type"].endswith("/invalid-request")
+    assert answer.json()["detail"] == "The body is no JSON that can be read."
+
+
 def test_a_failure_is_a_problem_that_tells_no_secrets(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:

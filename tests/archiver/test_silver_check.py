@@ -17,6 +17,7 @@ from warren_archiver.check.table_check import TableCheck
 from warren_archiver.errors import SilverBeingWritten
 from warren_archiver.lake.checkpoint import Checkpoint
 from warren_archiver.silver.catalogue import EVALUATIONS, GROUP_MINUTES, POSITIONS, QUARANTINE
+from warren_archiver.silver.evaluations import Evaluations
 from warren_archiver.steps import Step
 
 pytestmark = [pytest.mark.timeout(900), pytest.mark.integration]
@@ -107,6 +108,12 @@ def test_what_is_written_meanwhile_is_no_difference(
     clock, phase, values = SystemClock(), "silver", list(events_between(10, 20))
     found = check_silver(lab.spark, lab.settings, goes_on)
     assert not values, "silver went on"
+    assert all(check.correct for check in found), found
+    lab.send(events_between(20, 30))
+    lab.once()  # archived, judged beside what came before, and not yet in silver
+    Evaluations(lab.spark, lab.lake, lab.settings).catch_up()
+    found = check_silver(lab.spark, lab.settings)
+    assert {check.table: check.rows for check in found}["silver/evaluations"] == 30
     assert all(check.correct for check in found), found
     phase, values = "gold", list(events_between(7200, 7210))
     (of_gold,) = check_gold(lab.spark, lab.settings, clock, goes_on)

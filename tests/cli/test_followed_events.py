@@ -12,6 +12,7 @@ import pytest
 from api.served_api import Api, served
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from warren.clock import SystemClock
+from warren_api.model.feed_state import FeedState
 
 pytestmark = pytest.mark.usefixtures("alone")
 STREAM = "/api/v1/events"
@@ -60,18 +61,26 @@ def something(api: Api, group: str, status: str = "ERR") -> None:
 
 @contextmanager
 def followed(
-    api: Api, before: Callable[[int], None] = lambda _: None, cut: dict[int, int] | None = None
+    api: Api,
+    before: Callable[[int], None] = lambda _: None,
+    cut: dict[int, int] | None = None,
+    complaints: list[str] | None = None,
 ) -> Iterator[Callable[[], str]]:
-    """Reads the next line that the command writes."""
+    """Reads the next line that the command writes; at the end `complaints` has what it said."""
+    complaints = [] if complaints is None else complaints
     api.app = Meddled(api.app, before, cut or {})  # type: ignore[assignment]
     with served(api) as address:
         command = [sys.executable, "-m", "warren_cli.main", "events", "-f", "--api", address]
-        follower = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        follower = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
         try:
             assert follower.stdout is not None
             yield follower.stdout.readline
             follower.send_signal(signal.SIGINT)
-            assert follower.wait(60) == 0
+            _, said = follower.communicate(timeout=60)
+            complaints += said.splitlines()
+            assert follower.returncode == 0
         finally:
             follower.kill()
             follower.communicate()
@@ -107,3 +116,21 @@ def test_what_came_while_the_api_was_away_is_not_lost(api: Api) -> None:
         assert "demo/mailer OK -> ERR" in line()
         something(api, "billing", "OK")
         assert "demo/billing OK -> OK" in line()
+
+
+def test_why_the_api_does_not_serve_is_said_once(api: Api) -> None:
+    """While it starts, which may take long, each stream is answered with a problem."""
+    said: list[str] = []
+
+    def before(number: int) -> None:
+        api.feed = FeedState(ready=number > 2, problem=None)
+        if number == 3:
+            something(api, "mailer")
+
+    with followed(api, before, complaints=said) as line:
+        assert "demo/billing OK -> ERR" in line()
+        assert "demo/mailer OK -> ERR" in line()
+    (told,) = said
+    assert told.endswith(
+        "answers: Warren is still reading what it knew before it was started; asking again"
+    )

@@ -112,6 +112,15 @@ def test_describe_by_cluster_and_name(address: str) -> None:
     assert yaml.safe_load(slashed)["group"] == "orders/eu"
 
 
+def test_describe_is_of_the_group_that_is_listed_so_whatever_others_are_called(
+    api: Api, address: str
+) -> None:
+    api.put("eu/mailer", "demo", evaluated_at=SystemClock().now_ms())
+    for name, wanted in (("eu/mailer", "eu"), ("demo/eu/mailer", "demo")):
+        shown = run("describe", "group", name, "-o", "yaml", "--api", address).stdout
+        assert yaml.safe_load(shown)["cluster"] == wanted
+
+
 def test_describe_asks_for_a_cluster_and_offers_names(address: str) -> None:
     with pytest.raises(SettingsError, match="demo/mailer, eu/mailer"):
         run("describe", "group", "mailer", "--api", address)

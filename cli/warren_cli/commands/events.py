@@ -75,20 +75,23 @@ def _remembered(address: str, asked: dict[str, str]) -> list[dict[str, Any]]:
 def _follow(address: str, asked: dict[str, str], seen: set[str], output: Form) -> None:
     """What comes; `seen` was written already."""
     position: str | None = None
+    told: str | None = None
     while True:
         try:
             for stands_at, change in _stream(address, asked, position):
                 if position is None and not _list_once_more(address, asked, seen, output):
                     continue  # where it stands next
-                position = stands_at
+                position, told = stands_at, None
                 if change is not None and change["id"] not in seen:
                     _write(change, output)
-        except (httpx.HTTPError, SSEError) as error:
-            problem = str(error) or type(error).__name__
-            typer.echo(
-                f"warren: no answer from {without_login(address)}: {problem}; asking again",
-                err=True,
-            )
+        except (httpx.HTTPError, SSEError, ApiRefused) as error:
+            problem = str(error).rstrip(".") or type(error).__name__
+            says = "answers" if isinstance(error, ApiRefused) else "does not answer"
+            if problem != told:  # once, however long it lasts
+                told = problem
+                typer.echo(
+                    f"warren: {without_login(address)} {says}: {problem}; asking again", err=True
+                )
         time.sleep(AGAIN_AFTER)
 
 
@@ -120,7 +123,9 @@ def _stream(
         if source.response.is_client_error:
             source.response.read()
             raise ApiUnavailable(f"{address}: {visible(source.response.text)}")
-        source.response.raise_for_status()
+        if source.response.is_server_error:
+            source.response.read()
+            raise ApiRefused(_detail(source.response))
         for event in source.iter_sse():
             if event.event == _GAP:
                 typer.echo("warren: some changes are no longer remembered", err=True)
@@ -130,6 +135,14 @@ def _stream(
                 yield event.id, {**cloud["data"], "id": cloud["id"], "at": round(at)}
             elif event.id:
                 yield event.id, None
+
+
+def _detail(response: httpx.Response) -> str:
+    """Of a problem; of anything else what it is called."""
+    try:
+        return visible(str(response.json()["detail"]))
+    except (ValueError, KeyError, TypeError):
+        return f"{response.status_code} {response.reason_phrase}"
 
 
 def _write(change: dict[str, Any], output: Form) -> None:

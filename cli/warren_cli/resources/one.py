@@ -58,12 +58,14 @@ def find_incident(address: str, beginning: str, *, is_open: bool) -> Row:
 def _named(
     resource: Resource, kind: str, address: str, name: str, cluster: str | None
 ) -> dict[str, Any]:
-    """By its name, else by CLUSTER/NAME: names of groups may hold slashes."""
+    """By CLUSTER/NAME, as it is listed, else by its name: those of groups may hold slashes, and one
+    that is called like another's CLUSTER/NAME is not to stand before it.
+    """
     if cluster is None:
         known = clusters(address)
         first, _, rest = name.partition("/")
-        found = _in(resource, address, known, name)
-        found = found or _in(resource, address, [first] if first in known else [], rest)
+        found = _in(resource, address, [first] if first in known else [], rest)
+        found = found or _in(resource, address, known, name)
     else:
         found = _in(resource, address, [cluster], name)
     if not found:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from warren.evaluation.windows import LOG_ENDS_APART_MS
+from warren.patterns import Expression, expressions
 from warren.settings import CollectorSettings, EvaluationOverride, EvaluationSettings, PolicyName
 
 MOST_GROUPS = 100_000  # whose rules are kept at hand
@@ -54,9 +54,9 @@ class Override:
     """One `[[evaluation.overrides]]`, compiled. Expressions are searched for anywhere in a name."""
 
     def __init__(self, settings: EvaluationOverride) -> None:
-        self._clusters = [re.compile(expression) for expression in settings.clusters]
-        self._groups = [re.compile(expression) for expression in settings.groups]
-        self._topics = [re.compile(expression) for expression in settings.topics]
+        self._clusters = expressions(settings.clusters)
+        self._groups = expressions(settings.groups)
+        self._topics = expressions(settings.topics)
         self.changes = _in_milliseconds(settings.changes())
 
     @property
@@ -111,7 +111,7 @@ class RuleBook:
         self.rules_for = rules_for
 
 
-def _matches(patterns: Sequence[re.Pattern[str]], name: str) -> bool:
+def _matches(patterns: Sequence[Expression], name: str) -> bool:
     return not patterns or any(pattern.search(name) for pattern in patterns)
 
 

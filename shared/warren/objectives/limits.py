@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from warren.contracts import FRESHNESS_CHANGED, RETENTION_CHANGED, EventTypeName, LimitName, Status
+from warren.patterns import Expression, expressions
 from warren.settings import ObjectiveSettings
 from warren.settings.objectives import RETENTION
 
@@ -16,7 +16,7 @@ DEFAULT_SHARE = 0.5
 DEFAULT_CLEAR_AFTER_MS = 60_000
 MOST_GROUPS = 100_000  # whose limits are kept at hand
 
-Patterns = tuple[re.Pattern[str], ...]
+Patterns = tuple[Expression, ...]
 _RETENTION_LIMITS: frozenset[LimitName] = frozenset(("min_time_to_loss", "lost_records"))
 
 
@@ -83,9 +83,9 @@ class _Objective:
 
     def __init__(self, settings: ObjectiveSettings) -> None:
         self.settings = settings
-        self._clusters = _compiled(settings.clusters)
-        self._groups = _compiled(settings.groups)
-        self.topics = _compiled(settings.topics)
+        self._clusters = expressions(settings.clusters)
+        self._groups = expressions(settings.groups)
+        self.topics = expressions(settings.topics)
 
     def matches(self, cluster: str, group: str) -> bool:
         return _matches(self._clusters, cluster) and _matches(self._groups, group)
@@ -137,10 +137,6 @@ def _retention(matching: Sequence[_Objective]) -> tuple[Limit, ...]:
             RETENTION, "min_time_to_loss", HOUR_MS, Status.WARN, but=but, below_share=DEFAULT_SHARE
         ),
     )
-
-
-def _compiled(expressions: Sequence[str]) -> Patterns:
-    return tuple(re.compile(expression) for expression in expressions)
 
 
 def _matches(patterns: Patterns, name: str) -> bool:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator
 
+from warren.patterns import NO_EXPRESSION, Expression
 from warren.section import Pattern
 
 
 def _compilable(expressions: list[str]) -> list[str]:
     for expression in expressions:
         try:
-            re.compile(expression)
-        except re.error as error:
-            raise ValueError(f"{expression!r} is no regular expression: {error}") from None
+            Expression(expression)
+        except ValueError as error:
+            said = str(error).removeprefix(f"{NO_EXPRESSION}: ")
+            raise ValueError(
+                f"{expression!r} is no regular expression: {said} (RE2, as Go and Burrow have it)"
+            ) from None
     return expressions
 
 

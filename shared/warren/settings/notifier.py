@@ -134,7 +134,7 @@ class NotifierSettings(Section):
     queue_size: int = Field(
         default=10000, ge=1, description="Most groups that a channel works on; others wait"
     )
-    session_timeout: Annotated[float, Field(ge=1)] = Field(
+    session_timeout: Annotated[float, Field(ge=1, le=300)] = Field(
         default=10, description="Seconds after which a dead notifier's work goes to another"
     )
     metrics_port: int = Field(

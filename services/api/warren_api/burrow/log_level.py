@@ -47,7 +47,7 @@ def requested(body: bytes) -> str:
     """
     try:
         value, _ = json.JSONDecoder().raw_decode(body.decode().lstrip())
-    except ValueError:
+    except (ValueError, RecursionError):
         raise Undecodable("the body is no JSON") from None
     if not isinstance(value, dict | None):
         raise Undecodable("the body is no object")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from http import HTTPStatus
 
 from fastapi import FastAPI, Request, Response
 from starlette.types import Scope
@@ -29,6 +30,10 @@ def refusal(
 def unanswered(
     request: Request, status_code: int, headers: Mapping[str, str] | None, _: Sequence[str]
 ) -> Response:
+    if status_code == HTTPStatus.BAD_REQUEST:  # FastAPI's, of a body that is none
+        return problem(
+            ProblemKind.INVALID_REQUEST, "The body is no JSON that can be read.", headers
+        )
     detail = f"{request.method} {decoded_path(request.scope)} is nothing that Warren does."
     return plain_problem(status_code, detail, headers)
 

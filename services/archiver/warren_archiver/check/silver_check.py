@@ -1,7 +1,8 @@
 """Silver compared with what all archived events make of it, at once and from nothing.
 
-As of the version of the table of events that silver has taken in: what came since is to do. Days of
-which events have been removed cannot be made again, nor the one after them; they are left out.
+As of the version of the table of events that silver has taken in: what came since is to do, though
+some of it may be judged. Days of which events have been removed cannot be made again, nor the one
+after them; they are left out.
 """
 
 from __future__ import annotations
@@ -11,14 +12,14 @@ from datetime import date, timedelta
 from delta.tables import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
-from warren.contracts.topics import CATALOGUE
+from warren.contracts.topics import CATALOGUE, OFFSETS
 from warren.settings import Settings
 
 from warren_archiver.check.silver_at_rest import SilverAtRest, silver_at_rest
 from warren_archiver.check.table_check import TableCheck, compare_rows
 from warren_archiver.errors import ArchiveFailed, spark_cause
 from warren_archiver.lake.lake import Lake
-from warren_archiver.silver.catalogue import EVALUATIONS, TABLES
+from warren_archiver.silver.catalogue import EVALUATION_PROGRESS, EVALUATIONS, TABLES
 from warren_archiver.silver.evaluations import judged_from_nothing
 from warren_archiver.silver.whole import whole
 from warren_archiver.spark_failures import SPARK_FAILURES
@@ -56,14 +57,28 @@ def _checked(
     since = whole_since(spark, lake, events)
     names = {topic.full_name(settings.home.topic_prefix): topic for topic in CATALOGUE}
     wanted = whole(events, names)
-    judged = judged_from_nothing(events, settings) if since is None else None
-    if judged is not None:
+    if since is None and (judged := _judged(spark, settings, lake, silver, events)) is not None:
         wanted[EVALUATIONS.name] = judged
     there = [table for table in TABLES if table.name in wanted.keys() & silver.tables.keys()]
     return [
         compare_rows(table, wanted[table.name], silver.read(spark, lake, table.name), since)
         for table in told("silver", there, tell, lambda table: table.name)
     ]
+
+
+def _judged(
+    spark: SparkSession, settings: Settings, lake: Lake, silver: SilverAtRest, events: DataFrame
+) -> DataFrame | None:
+    """Of the events that silver has taken in, and of those that were judged beyond them."""
+    place = ["topic_id", "partition"]
+    name = OFFSETS.full_name(settings.home.topic_prefix)
+    newest = spark.read.format("delta").load(lake.events).where(F.col("topic") == name)
+    taken = events.where(F.col("topic") == name).groupBy(*place).agg(F.max("offset").alias("until"))
+    progress = silver.read(spark, lake, EVALUATION_PROGRESS.name)
+    until = taken.unionByName(progress.select(*place, "until"))
+    ends = until.groupBy(*place).agg(F.max("until").alias("until"))
+    of_silver = newest.join(F.broadcast(ends), place).where("offset <= until")
+    return judged_from_nothing(of_silver.select(events.columns), settings)
 
 
 def whole_since(spark: SparkSession, lake: Lake, events: DataFrame) -> date | None:

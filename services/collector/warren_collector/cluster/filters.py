@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from warren.patterns import exactly, expressions
 from warren.settings import Settings
 from warren.settings.clusters import WARREN_GROUPS
 
@@ -17,8 +17,8 @@ class NameFilter:
     """
 
     def __init__(self, allow: Sequence[str], deny: Sequence[str]) -> None:
-        self._allow = [re.compile(expression) for expression in allow]
-        self._deny = [re.compile(expression) for expression in deny]
+        self._allow = expressions(allow)
+        self._deny = expressions(deny)
 
     def accepts(self, name: str) -> bool:
         if self._allow and not any(pattern.search(name) for pattern in self._allow):
@@ -72,5 +72,5 @@ def _own_groups(settings: Settings) -> list[str]:
         settings.freshness.group_id,
         settings.notifier.group_id,
     )
-    exact = [f"^{re.escape(group)}$" for group in configured if group]
+    exact = [exactly(group) for group in configured if group]
     return [settings.home.installation.groups, *exact]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from warren.clock import Clock
 from warren.kafka.list_offsets import EARLIEST_LOCAL
 from warren.metrics.freshness import FRESHNESS_ROUND_PASSES, FRESHNESS_WAITING_PASSES
+from warren.patterns import expressions
 
 from warren_freshness.log_position import LogPosition, Reading
 from warren_freshness.passes.known_times import KnownTimes
@@ -44,7 +44,7 @@ class PositionReadings:
         self._starts = LogStarts(reader)
         self._waiting = Waiting()
         self._brackets = TimeBrackets(reader, clock)
-        self._denied = [re.compile(expression) for expression in topics_deny]
+        self._denied = expressions(topics_deny)
 
     async def read(
         self, groups: Sequence[GroupSnapshot], budget: ByteBudget, left: SecondsLeft

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from warren.contracts import TEST_CLUSTER
+from warren.patterns import Expression, expressions
 from warren.settings.notifier import RouteSettings
 
 from warren_notifier.routing.change import Change, Severity
@@ -30,9 +30,9 @@ class Route:
         self.group_wait = settings.group_wait
         self.group_interval = settings.group_interval
         self._event_types = frozenset(settings.event_types)
-        self._clusters = _compiled(settings.clusters)
-        self._groups_allow = _compiled(settings.groups_allow)
-        self._groups_deny = _compiled(settings.groups_deny)
+        self._clusters = expressions(settings.clusters)
+        self._groups_allow = expressions(settings.groups_allow)
+        self._groups_deny = expressions(settings.groups_deny)
 
     def matches(self, change: Change) -> bool:
         """Whether the change is for this route, its severity included."""
@@ -86,14 +86,10 @@ def matching(routes: Sequence[Route], change: Change) -> list[Route]:
     return found
 
 
-def _compiled(expressions: Iterable[str]) -> list[re.Pattern[str]]:
-    return [re.compile(expression) for expression in expressions]
-
-
-def _first(patterns: Iterable[re.Pattern[str]], text: str) -> str | None:
+def _first(patterns: Iterable[Expression], text: str) -> str | None:
     """The expression that matches; None: none does."""
     return next((pattern.pattern for pattern in patterns if pattern.search(text)), None)
 
 
-def _any(patterns: Iterable[re.Pattern[str]], text: str) -> bool:
+def _any(patterns: Iterable[Expression], text: str) -> bool:
     return any(pattern.search(text) for pattern in patterns)
