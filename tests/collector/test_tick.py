@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import pytest
@@ -13,6 +13,7 @@ from warren.contracts import DeadLetter, GroupEvent, OffsetEvent
 from warren.errors import ClusterUnreachable, PublishFailed
 from warren_collector.cluster.meters import Meters
 from warren_collector.cluster.publisher import Publisher
+from warren_collector.cluster.settling import SETTLES
 from warren_collector.cluster.tick import Ticker, silence
 from warren_collector.groups.recorded.states import GroupStates
 from warren_collector.groups.reports import GroupReports
@@ -43,9 +44,11 @@ class FakeEnds:
         self.asked_stable: list[dict[str, list[int]]] = []
         self.suspected: frozenset[str] = frozenset()
         self.is_away = False
+        self.takes: Callable[[], object] = lambda: None
 
     def read(self, named: Mapping[str, int]) -> LogEnds:
         self.asked.append(named)
+        self.takes()
         if self.is_away:
             raise ClusterUnreachable("prod", "clusters.prod.bootstrap", "away")
         column = np.array([100], np.int64)
@@ -230,6 +233,32 @@ def test_without_log_ends_nothing_is_published_and_nothing_lost(at: Fixture) -> 
     (event,) = at.tick(5)
     assert event.topics["topic-a"].commits == [2]
     assert at.source.stored == 1
+
+
+def test_after_an_outage_clients_have_the_time_to_commit(at: Fixture) -> None:
+    """What they could not say while nobody answered is no lag of theirs."""
+    at.commit("a", 1)
+    assert len(at.tick()) == 1
+    at.ends.is_away = True
+    for _ in range(6):
+        assert at.tick(HEARTBEAT) == []
+    at.ends.is_away = False
+    assert at.tick(1) == []
+    at.commit("a", 2)
+    assert at.tick(SETTLES / 2) == []
+    (event,) = at.tick(SETTLES)
+    assert event.topics["topic-a"].committed == [2]
+    at.commit("a", 3)
+    assert len(at.tick(1)) == 1, "it has settled"
+
+
+def test_one_that_is_always_slow_is_published_every_other_time(at: Fixture) -> None:
+    at.ends.takes = lambda: at.clock.advance(2 * SETTLES)
+    published = []
+    for offset in range(1, 7):
+        at.commit("a", offset)
+        published.append(len(at.tick(1)))
+    assert published == [0, 1, 0, 1, 0, 1]
 
 
 def test_without_acknowledgement_nothing_is_stored_and_all_is_repeated(at: Fixture) -> None:

@@ -16,6 +16,7 @@ from warren.errors import AuthenticationFailed, ClusterUnreachable, PublishFaile
 
 from warren_collector.cluster.meters import Meters
 from warren_collector.cluster.publisher import Publisher
+from warren_collector.cluster.settling import Settling
 from warren_collector.groups.recorded.records import Findings
 from warren_collector.groups.reports import GroupReport, GroupReports
 from warren_collector.logs.ends import LogEnds
@@ -86,6 +87,7 @@ class Ticker:
         self._heartbeat = heartbeat
         self._history = LogHistory() if history is None else history
         self._trouble = Trouble(origin.cluster, clock)
+        self._settling = Settling(clock)
         self.problem: TickError | None = None
         """Why the last tick failed."""
         self.log_ends_at: int | None = None
@@ -119,11 +121,14 @@ class Ticker:
         live: dict[int, int],
         now: float,
     ) -> bool:
+        self._settling.asked()
         try:
             ends = self._ends.read(self._named(groups))
         except (ClusterUnreachable, AuthenticationFailed) as error:
             return self._failed("log_ends", error)
         self.log_ends_at = self._clock.now_ms()
+        if self._settling.answered():
+            return True
         there = [group for group in groups if ends.suspected.isdisjoint(group.topics)]
         # The ends are older: what is before a last stable offset was there then, too.
         stable = standing(there, self._positions.columns, ends)

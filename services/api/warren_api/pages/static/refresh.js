@@ -88,6 +88,7 @@ function warn(text, aside = "", ...links) {
   if (warned === text) return;
   warned = text;
   beat.classList.toggle("silent", text !== "");
+  beat.textContent = text === "" ? "Live" : "Not live";
   lost.hidden = text === "";
   alarm.replaceChildren(text, ...links);
 }
