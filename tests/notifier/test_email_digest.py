@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from email.message import EmailMessage
 from typing import Any
 
@@ -88,6 +89,16 @@ def test_it_is_updated_as_it_grows_and_ends() -> None:
     assert ended["Subject"] == "[OK] 2 groups on prod: over"
     assert "what was told of them is over" in text(ended)
     assert "Worst groups" not in text(ended)
+
+
+def test_what_is_new_is_named_though_there_are_worse_ones() -> None:
+    before = lasting(*range(25))
+    told = digest(news(77, "WARN", total_lag=1), news(78, "WARN", total_lag=2), lasts=before)
+    assert told["Subject"] == "[ERR] 27 groups in trouble on prod, 2 new"
+    listed = re.findall(r"^  (?:ERR |WARN) (g\d+): ", text(told), re.MULTILINE)
+    assert len(listed) == 20
+    assert listed[-3:] == ["g0017", "g0078", "g0077"]
+    assert "… and 7 more" in text(told)
 
 
 def test_of_several_news_about_a_group_the_last_counts() -> None:

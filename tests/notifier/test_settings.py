@@ -137,6 +137,10 @@ def test_secrets_do_not_show(tmp_path: Path) -> None:
             "host or port is none",
         ),
         ("hooks.example.org/x", "xn--/x", "notifier.channels.hook.url", "Malformed"),
+        ("allow_net", "flap_openings = 1\nallow_net", "notifier", "1 is no flapping"),
+        ("allow_net", "longest_retry = 1\nallow_net", "notifier", "less than first_retry, 2"),
+        ("allow_net", "session_timeout = 400\nallow_net", "notifier.session_timeout", "300"),
+        ("Authorization =", '"content-length" =', "notifier.channels.hook", "Warren's own"),
         ("https://warren.example.org", "javascript:alert(1)", "notifier.link_base", "https://"),
         ("timeout = 5", "timeout = 5\nrate = 1e-300", "notifier.channels.hook.rate", "0.01"),
         (

@@ -57,6 +57,10 @@ class ChannelSettings(Section):
         return value
 
 
+FRAMING = frozenset(("content-length", "transfer-encoding", "connection", "expect", "upgrade"))
+"""Headers that no setting may have another mind of."""
+
+
 class HttpChannelSettings(ChannelSettings):
     """What all channels have that are a URL."""
 
@@ -72,6 +76,8 @@ class HttpChannelSettings(ChannelSettings):
             plain = text.get_secret_value()
             if not re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", name):  # RFC 9110, 5.6.2
                 raise ValueError(f"{name!r} is no header name")
+            if name.lower() in FRAMING:
+                raise ValueError(f"{name} is Warren's own: it says where a message ends")
             if not (plain.isascii() and plain.isprintable()):
                 raise ValueError(f"the value of {name} is not printable ASCII")
         return value

@@ -164,6 +164,13 @@ class NotifierSettings(Section):
         twice = [name for name, n in Counter(route.name for route in self.routes).items() if n > 1]
         if twice:
             raise ValueError(f"two routes are named {twice[0]!r}")
+        if self.flap_openings == 1:
+            raise ValueError("flap_openings: 1 is no flapping: 2 or more, or 0 for never")
+        if self.longest_retry < self.first_retry:
+            raise ValueError(
+                f"longest_retry: {self.longest_retry:g} is less than first_retry, "
+                f"{self.first_retry:g}"
+            )
         return self
 
     def resend_intervals(self) -> dict[str, int]:

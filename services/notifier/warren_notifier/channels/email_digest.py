@@ -13,6 +13,8 @@ from warren_notifier.channels.digest import Digest
 from warren_notifier.channels.email_text import how_it_ended, page_link
 
 SHOWN = 20
+NEW = 10
+"""So many of those that are shown may be so only because they are new: they are why it is sent."""
 WORST = "Worst groups"
 CAUSES = 3
 _BAD = {"ERR": 0, "WARN": 1}  # worst first
@@ -81,14 +83,14 @@ def digest_text(digest: Digest, link_base: str, now: int) -> DigestText:
     over = [group for group in groups if not group.is_bad]
     where = place(digest.key)
     has_cluster = any(label.name == "cluster" for label in digest.key.labels)
-    status = bad[0].change.status if bad else "OK"
+    status, listed = bad[0].change.status if bad else "OK", _listed(bad)
     return DigestText(
         status=status,
         subject=f"[{status}] {_state(bad, over, where)}",
         headline=_headline(bad, over, where),
         facts=list(_facts(bad, over, now)),
-        worst=[_row(group, has_cluster, now) for group in bad[:SHOWN]],
-        links=[page_link(link_base, "incidents", g.change.incident_id) for g in bad[:SHOWN]],
+        worst=[_row(group, has_cluster, now) for group in listed],
+        links=[page_link(link_base, "incidents", g.change.incident_id) for g in listed],
         omitted=_beyond(bad),
         over=[(_name(g.change, has_cluster), _end(g)) for g in over[:SHOWN]],
         over_omitted=_beyond(over),
@@ -140,6 +142,15 @@ def _put(
     known = of_subject.get(subject)
     if known is None or known.at <= at:
         of_subject[subject] = _Group(kind, event.data, at)
+
+
+def _listed(bad: Sequence[_Group]) -> list[_Group]:
+    """The worst, in order, and at their end those that are new though there are worse ones."""
+    hidden = [group for group in bad[SHOWN:] if group.kind == "opened"]
+    if len(hidden) == len(bad[SHOWN:]) and all(group.kind == "opened" for group in bad[:SHOWN]):
+        return list(bad[:SHOWN])  # all are new
+    new = hidden[:NEW]
+    return [*bad[: SHOWN - len(new)], *new]
 
 
 def _state(bad: Sequence[_Group], over: Sequence[_Group], where: str) -> str:
