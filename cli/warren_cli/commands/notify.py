@@ -167,7 +167,9 @@ def _report(address: str, incident: str, wanted: set[tuple[str, str]], wait: flo
             return arrived == over
         if time.monotonic() > until:
             typer.echo(
-                "no notifier has taken it up" if not shown else "that is all so far: see --wait",
+                "no notifier has taken it up: does one run, and with a route of this name?"
+                if not shown
+                else "that is all so far: see --wait",
                 err=True,
             )
             return False
