@@ -100,26 +100,68 @@ def test_what_is_not_understood_is_said(api: Api, q: str, problem: str) -> None:
     assert field["value"] == q
 
 
-def test_what_people_have_said_is_found(api: Api) -> None:
-    silence = Silence(
+def silence(api: Api, groups: str) -> None:
+    said = Silence(
         id="s",
         cluster="",
-        group="^fine$",
+        group=groups,
         begins_at=NOW,
         ends_at=NOW + HOUR,
         by="ada",
         why="x",
         created_at=NOW,
     )
-    api.model.silences.apply(b"s", silence.to_bytes())
+    api.model.silences.apply(b"s", said.to_bytes())
+
+
+def test_what_people_have_said_is_found(api: Api) -> None:
+    silence(api, "^fine$")
     assert found(api, "is:silenced") == ["fine"]
 
 
-def test_groups_without_a_verdict_are_found_by_name_alone(api: Api) -> None:
-    api.describe("thumbnails", protocol="share")
-    for q, count in (("thumb", 1), ("demo/thumb", 1), ("status:ok", 0), ("-thumb", 0)):
-        soup = page(api, str(api.get("/", params={"q": q}).url))
-        assert len(soup.select(".not-judged li")) == count, q
+@pytest.mark.parametrize(
+    ("q", "expected"),
+    [
+        ("thumb", ["thumbnails"]),
+        ("demo/thumb", ["thumbnails"]),
+        ("-thumb", ["bills-new"]),
+        ("group:=thumbnails", ["thumbnails"]),
+        ("group:=thumb", []),
+        ("cluster:=demo", ["bills-new", "thumbnails"]),
+        ("cluster:=eu", []),
+        ("topic:images", ["thumbnails"]),  # assigned
+        ("images", ["thumbnails"]),
+        ("topic:=later", ["bills-new"]),  # subscribed
+        ("client:=resizer", ["thumbnails"]),
+        ("resizer 10.9", ["thumbnails"]),
+        ("host:10.9 -client:resizer", []),
+        ("owner:pay", ["bills-new"]),
+        ("is:silenced", ["bills-new"]),
+        ("is:empty", []),
+        ("status:ok", []),
+        ("status:bad", []),
+        ("-status:ok", ["bills-new", "thumbnails"]),
+        ("late:>0s", []),
+        ("lag:<9 thumb", []),
+        ("loss:>0s", []),
+        ("since:>0s", []),
+        ("cause:a", []),
+        ("is:losing", []),
+        ("is:acknowledged", []),
+        ("status:er", []),  # not understood
+    ],
+)
+def test_groups_without_a_verdict_are_found_by_what_is_known_of_them(
+    api: Api, q: str, expected: list[str]
+) -> None:
+    images = {"client_id": "Resizer", "host": "/10.9.1.1", "assignment": {"images": [0]}}
+    api.describe("thumbnails", protocol="share", members=[{"member_id": "m", **images}])
+    member = {"member_id": "m", "client_id": "c", "host": "/10.1.1.1", "subscription": ["later"]}
+    api.describe("bills-new", members=[member])
+    silence(api, "^bills-new$")
+    soup = page(api, str(api.get("/", params={"q": q}).url))
+    assert [a.get_text() for a in soup.select(".not-judged li a")] == expected
+    assert any(text(h) == "Not judged" for h in soup.select("h2")) == bool(expected)
 
 
 def test_an_owner_is_shown(api: Api) -> None:

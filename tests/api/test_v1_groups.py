@@ -255,7 +255,11 @@ def test_a_pattern_that_takes_too_long_is_refused(api: Api) -> None:
         ("lag:>100 mailer", ["mailer"]),
         ("thumb", ["thumbnails"]),
         ("thumb status:ok", []),
-        ("-status:ok", ["billing", "mailer"]),
+        ("-status:ok", ["billing", "mailer", "new", "thumbnails"]),
+        ("group:=new", ["new"]),
+        ("client:billing-1", ["thumbnails"]),
+        ("topic:=orders -status:bad", ["fine", "thumbnails"]),
+        ("cluster:=demo is:empty", []),
     ],
 )
 def test_a_search_finds_what_the_pages_find(filled: Api, q: str, found: list[str]) -> None:

@@ -1,16 +1,19 @@
-"""A group as a row of the overview: how it was judged, and what people have to do with it."""
+"""A group as a row of the overview: how it was judged, and what people have to do with it; or, of
+one without a verdict, what else is known.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from warren.contracts import Acknowledgement, Cause, Silence
+from warren.contracts import Acknowledgement, Cause, GroupMember, Silence
 from warren.objectives.limits import ObjectiveBook
 from warren.settings import ObjectiveSettings
 
 from warren_api.context import Notes, Verdicts
 from warren_api.model.group import GroupView
+from warren_api.model.membership import Membership
 from warren_api.model.shown_status import Verdict
 
 OwnerOf = Callable[[str, str], str]
@@ -28,6 +31,9 @@ class Asked:
     def row(self, view: GroupView) -> GroupRow:
         return GroupRow(view, self.verdicts(view), self)
 
+    def unjudged(self, membership: Membership) -> UnjudgedRow:
+        return UnjudgedRow(membership, self)
+
 
 @dataclass(frozen=True, slots=True)
 class GroupRow:
@@ -36,6 +42,23 @@ class GroupRow:
     view: GroupView
     verdict: Verdict
     asked: Asked
+
+    @property
+    def cluster(self) -> str:
+        return self.view.cluster
+
+    @property
+    def group(self) -> str:
+        return self.view.group
+
+    @property
+    def topics(self) -> Iterable[str]:
+        return self.view.event.topics
+
+    @property
+    def members(self) -> Sequence[GroupMember]:
+        """As far as they are known."""
+        return self.view.membership.event.members if self.view.membership else ()
 
     @property
     def owner(self) -> str:
@@ -91,6 +114,43 @@ class GroupRow:
         """It has had members, as far as its coordinator says, and has none."""
         membership = self.view.membership
         return membership is not None and not membership.event.members
+
+
+@dataclass(frozen=True, slots=True)
+class UnjudgedRow:
+    """A group without a verdict. `topics`: that its members subscribe to or are assigned."""
+
+    membership: Membership
+    asked: Asked
+
+    @property
+    def cluster(self) -> str:
+        return self.membership.cluster
+
+    @property
+    def group(self) -> str:
+        return self.membership.group
+
+    @property
+    def topics(self) -> Iterable[str]:
+        return self.membership.topics
+
+    @property
+    def members(self) -> Sequence[GroupMember]:
+        return self.membership.event.members
+
+    @property
+    def owner(self) -> str:
+        """Whose it is, as objectives say; empty where none does."""
+        return self.asked.owner_of(self.cluster, self.group)
+
+    @property
+    def silence(self) -> Silence | None:
+        return self.asked.notes.silence_of(self.membership)
+
+    @property
+    def is_deserted(self) -> bool:
+        return not self.members
 
 
 def owners(objectives: Sequence[ObjectiveSettings]) -> OwnerOf:

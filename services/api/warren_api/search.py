@@ -3,6 +3,8 @@
 Words are looked for in a group's cluster and name, topics, clients and hosts; `key:value` asks for
 one thing, `key:=value` for a whole name, `key:>value` for more, a comma for either, a leading `-`
 for all others: `billing status:err,warn late:>10m -is:silenced`. Upper and lower case are the same.
+Of groups without a verdict names, members, owner and silence are known: what asks for anything else
+does not find them.
 """
 
 from __future__ import annotations
@@ -11,11 +13,11 @@ import operator
 import re
 from collections.abc import Callable, Iterable
 
-from warren_api.group_row import GroupRow
-from warren_api.model.group import GroupView
+from warren_api.group_row import GroupRow, UnjudgedRow
 from warren_api.search_terms import Term, terms
 
-Matches = Callable[[GroupRow], bool]
+Row = GroupRow | UnjudgedRow
+Matches = Callable[[Row], bool]
 Key = Callable[[Term], Matches]
 """What a key asks for. Raises ValueError that says what would be understood."""
 _COMPARED = re.compile(r"(?P<how>>=|<=|>|<|=)?(?P<value>.+)")
@@ -38,25 +40,15 @@ class Search:
     def __init__(self, text: str = "") -> None:
         self.text = text
         self.problems: list[str] = []
-        self._terms = terms(text, _KEYS)
         self._matches: list[Matches] = []
-        for term in self._terms:
+        for term in terms(text, _KEYS):
             try:
                 self._matches.append(_matches(term))
             except ValueError as error:
                 self.problems.append(str(error))
 
-    def finds(self, row: GroupRow) -> bool:
+    def finds(self, row: Row) -> bool:
         return not self.problems and all(matches(row) for matches in self._matches)
-
-    def finds_name(self, cluster: str, group: str) -> bool:
-        """Whether words alone were asked for, and the name has them all: of a group without a
-        verdict nothing else is known.
-        """
-        name = f"{cluster}/{group}".casefold()
-        return not any(term.key or term.is_excluded for term in self._terms) and all(
-            term.value in name for term in self._terms
-        )
 
 
 def _matches(term: Term) -> Matches:
@@ -68,19 +60,29 @@ def _matches(term: Term) -> Matches:
 
 
 def _word(value: str) -> Matches:
-    return lambda row: value in _words_of(row.view)
+    return lambda row: value in _words_of(row)
 
 
-def _words_of(view: GroupView) -> str:
-    if "words" not in view.rendered:
-        members = view.membership.event.members if view.membership else ()
-        people = (word for member in members for word in (member.client_id, member.host))
-        name = f"{view.cluster}/{view.group}"
-        view.rendered["words"] = "\n".join((name, *view.event.topics, *people)).casefold()
-    return view.rendered["words"]
+def _words_of(row: Row) -> str:
+    if isinstance(row, UnjudgedRow):
+        return _words(row)
+    rendered = row.view.rendered
+    if "words" not in rendered:
+        rendered["words"] = _words(row)
+    return rendered["words"]
 
 
-def _text(of: Callable[[GroupRow], Iterable[str]]) -> Key:
+def _words(row: Row) -> str:
+    people = (word for member in row.members for word in (member.client_id, member.host))
+    return "\n".join((f"{row.cluster}/{row.group}", *row.topics, *people)).casefold()
+
+
+def _judged(matches: Callable[[GroupRow], bool]) -> Matches:
+    """What only a verdict says."""
+    return lambda row: isinstance(row, GroupRow) and matches(row)
+
+
+def _text(of: Callable[[Row], Iterable[str]]) -> Key:
     return lambda term: lambda row: term.fits(*of(row))
 
 
@@ -106,7 +108,7 @@ def _measure(
             raise ValueError(f"{key}: is {such}.")
         holds = _HOW[compared["how"] or ">="]
         limit = wanted
-        return lambda row: (measured := of(row)) is not None and holds(measured, limit)
+        return _judged(lambda row: (measured := of(row)) is not None and holds(measured, limit))
 
     return asked
 
@@ -125,14 +127,9 @@ def _number(text: str) -> float | None:
     return None if found is None else float(found[1]) * _COUNTS[found[2]]
 
 
-def _clients(row: GroupRow) -> Iterable[str]:
-    members = row.view.membership.event.members if row.view.membership else ()
-    return (member.client_id for member in members)
-
-
-def _hosts(row: GroupRow) -> Iterable[str]:
-    members = row.view.membership.event.members if row.view.membership else ()
-    return (member.host for member in members)
+def _cause(row: Row) -> Iterable[str]:
+    cause = row.cause if isinstance(row, GroupRow) else None
+    return (cause.name, cause.sentence) if cause else ()
 
 
 def _age(row: GroupRow) -> float | None:
@@ -140,27 +137,27 @@ def _age(row: GroupRow) -> float | None:
 
 
 _STATUSES: dict[str, Matches] = {
-    "bad": lambda row: row.verdict.status != "OK",
-    "err": lambda row: row.verdict.status == "ERR",
-    "warn": lambda row: row.verdict.status == "WARN",
-    "unknown": lambda row: row.verdict.status == "UNKNOWN",
-    "ok": lambda row: row.verdict.status == "OK",
+    "bad": _judged(lambda row: row.verdict.status != "OK"),
+    "err": _judged(lambda row: row.verdict.status == "ERR"),
+    "warn": _judged(lambda row: row.verdict.status == "WARN"),
+    "unknown": _judged(lambda row: row.verdict.status == "UNKNOWN"),
+    "ok": _judged(lambda row: row.verdict.status == "OK"),
 }
 _STATES: dict[str, Matches] = {
-    "losing": lambda row: row.view.lost_records > 0,
-    "endangered": lambda row: row.view.is_losing and not row.view.lost_records,
-    "acknowledged": lambda row: row.acknowledgement is not None,
+    "losing": _judged(lambda row: row.view.lost_records > 0),
+    "endangered": _judged(lambda row: row.view.is_losing and not row.view.lost_records),
+    "acknowledged": _judged(lambda row: row.acknowledgement is not None),
     "silenced": lambda row: row.silence is not None,
     "empty": lambda row: row.is_deserted,
 }
 _KEYS: dict[str, Key] = {
-    "cluster": _text(lambda row: (row.view.cluster,)),
-    "group": _text(lambda row: (row.view.group,)),
-    "topic": _text(lambda row: row.view.event.topics),
-    "client": _text(_clients),
-    "host": _text(_hosts),
+    "cluster": _text(lambda row: (row.cluster,)),
+    "group": _text(lambda row: (row.group,)),
+    "topic": _text(lambda row: row.topics),
+    "client": _text(lambda row: (member.client_id for member in row.members)),
+    "host": _text(lambda row: (member.host for member in row.members)),
     "owner": _text(lambda row: (row.owner,)),
-    "cause": _text(lambda row: (row.cause.name, row.cause.sentence) if row.cause else ()),
+    "cause": _text(_cause),
     "status": _choice("status", _STATUSES),
     "is": _choice("is", _STATES),
     "late": _measure("late", lambda row: row.late_ms, _milliseconds, "a time, such as >10m"),

@@ -131,7 +131,7 @@ def router(context: ApiContext) -> APIRouter:
             clusters=[context.model.cluster(name, about.now) for name in context.clusters],
             no_groups=no_groups(),
             filters=context.settings.api.filters,
-            not_judged=[m for m in not_judged if search.finds_name(m.cluster, m.group)],
+            not_judged=[each for each in not_judged if search.finds(about.unjudged(each))],
             ready=context.feed_state().ready,
         )
 

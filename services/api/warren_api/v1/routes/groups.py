@@ -57,7 +57,7 @@ class GroupQuery(ListQuery):
         None,
         description="Only groups that this finds, as the search field of the pages does: words, "
         "and `status:err,warn late:>10m lag:>1000 owner:x -is:silenced`; groups without a verdict "
-        "by words alone",
+        "by words, names, `client`, `host`, `owner` and `is:silenced`",
     )
     sort: GroupSort = Field(
         "worst",
@@ -81,7 +81,7 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
 
         def finds(row: GroupRow) -> bool:
             if isinstance(row, Membership):
-                return search.finds_name(row.cluster, row.group)
+                return search.finds(asked.unjudged(row))
             return search.finds(asked.row(row))
 
         return finds
