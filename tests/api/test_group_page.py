@@ -34,6 +34,19 @@ def test_one_group_with_its_partitions_worst_first(filled: Api) -> None:
     assert "5b6a" in soup.get_text()
 
 
+def test_since_when_it_is_not_ok_and_since_when_it_is_so(filled: Api) -> None:
+    opened_at = NOW - 21 * 60_000
+    filled.put("billing", status="ERR", incident={"id": "5b6a", "opened_at": opened_at})
+    filled.change("billing", "ERR", NOW - 334_000, previous="WARN", opened_at=opened_at)
+    shown = fact(page(filled, "/groups/demo/billing"), "Not OK since")
+    assert text(shown) == "Not OK since 21 m 06:39 UTC ERR for 5 m 37 s"
+    filled.change("fine", "OK", NOW - 60_000, previous="ERR")
+    assert text(fact(page(filled, "/groups/demo/fine"), "Since")) == "Since 1 m 3 s"
+    filled.clock.advance(60)
+    unknown = page(filled, "/groups/demo/billing")
+    assert text(fact(unknown, "Since")) == "Since 1 m 3 s 07:00 UTC", "since when nobody knows"
+
+
 def test_what_is_unknown_is_a_dash(api: Api) -> None:
     never = {"committed": -1, "committed_at": -1, "log_start": -1, "log_end": -1, "lag": None}
     api.put("g", topics={"t": topic({**never, "start": None, "end": None})})

@@ -85,10 +85,33 @@ def test_the_cause_and_what_to_do_lead_a_row(filled: Api) -> None:
     filled.change("billing", "ERR", NOW - 11_000, previous="WARN", opened_at=NOW - 41 * 60_000)
     row = row_of(filled, "billing")
     assert cells(row)["Trouble"] == "nobody is in it start <b>them</b>"
-    assert cells(row)["Since"] == "41 m 06:19 UTC", "as long as the incident"
+    assert cells(row)["Since"] == "41 m 06:19 UTC ERR for 14 s", "as long as the incident"
     unknown = {**cause, "name": "unknown"}
     filled.put("billing", status="ERR", cause=unknown, explanation="no commit for 11 s")
     assert cells(row_of(filled, "billing"))["Trouble"] == "no commit for 11 s"
+
+
+def titles_of_since(api: Api, group: str) -> list[str]:
+    (cell,) = row_of(api, group).select("[data-label=Since]")
+    return [str(each["title"]) for each in cell.select("time:not(.clock)")]
+
+
+def test_since_says_since_when_what(filled: Api) -> None:
+    opened_at = NOW - 41 * 60_000
+    assert titles_of_since(filled, "billing") == ["Not OK since 2026-11-21T06:55:48Z"]
+    filled.put("billing", status="ERR", incident={"id": "5b6a", "opened_at": opened_at})
+    filled.change("billing", "ERR", opened_at, opened_at=opened_at)
+    assert cells(row_of(filled, "billing"))["Since"] == "41 m 06:19 UTC", "no other status before"
+    filled.change("billing", "ERR", NOW - 60_000, previous="WARN", opened_at=opened_at)
+    assert cells(row_of(filled, "billing"))["Since"] == "41 m 06:19 UTC ERR for 1 m 3 s"
+    assert titles_of_since(filled, "billing") == [
+        "Not OK since 2026-11-21T06:19:00Z",
+        "ERR since 2026-11-21T06:59:00Z",
+    ]
+    filled.clock.advance(5)
+    assert cells(row_of(filled, "billing"))["Since"] == "41 m 06:19 UTC ERR for 1 m 8 s"
+    filled.change("fine", "OK", NOW - 60_000, previous="ERR")
+    assert titles_of_since(filled, "fine") == ["OK since 2026-11-21T06:59:00Z"]
 
 
 def test_a_row_says_that_nobody_is_in_the_group(filled: Api) -> None:

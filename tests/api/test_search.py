@@ -27,6 +27,7 @@ def api() -> Api:
     api.describe("billing", members=[member])
     api.put("fine", total_lag=500, topics={"payments": topic({})})
     api.put("a:b")
+    api.change("billing", "ERR", NOW - 60_000, previous="WARN", opened_at=NOW - 252_000)
     return api
 
 
@@ -60,7 +61,7 @@ def found(api: Api, q: str) -> list[str]:
         ("lag:500", ["billing", "fine"]),
         ("lag:=500", ["fine"]),
         ("lag:<1k -lag:=500", ["a:b", "mailer"]),
-        ("since:>4m", ["billing"]),
+        ("since:>4m", ["billing"]),  # not OK for so long, ERR for a minute
         ("owner:pay", ["billing"]),
         ('owner:"team <pay>"', ["billing"]),
         ("is:losing", []),

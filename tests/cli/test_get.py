@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 import yaml
@@ -10,6 +11,8 @@ from api.served_api import Api, late
 from cli.asked_api import run
 from warren.clock import SystemClock
 from warren.errors import SettingsError
+
+HOUR = 3_600_000
 
 pytestmark = pytest.mark.usefixtures("alone")
 
@@ -102,6 +105,25 @@ def test_describe_a_group(api: Api, address: str) -> None:
     assert "ERR" in shown
     body = json.loads(run("describe", "group", "billing", "-o", "json", "--api", address).stdout)
     assert (body["cluster"], body["group"]) == ("demo", "billing")
+
+
+def test_describe_says_since_when_a_group_is_not_ok_and_since_when_it_is_so(
+    api: Api, address: str
+) -> None:
+    opened_at = api.clock.now_ms() - 5 * HOUR
+    incident = {"id": "i", "opened_at": opened_at}
+    evaluated_at = api.clock.now_ms()
+    api.put("billing", status="ERR", evaluated_at=evaluated_at, incident=incident)
+    fact = re.compile(r"status +(.*)")
+
+    def status() -> str:
+        shown = run("describe", "group", "billing", "--api", address).stdout
+        return next(found[1] for line in shown.splitlines() if (found := fact.match(line)))
+
+    api.change("billing", "ERR", opened_at, opened_at=opened_at)
+    assert re.fullmatch(r"ERR for 5 h[^,]*", status()), "it was nothing else before"
+    api.change("billing", "ERR", opened_at + 2 * HOUR, previous="WARN", opened_at=opened_at)
+    assert re.fullmatch(r"ERR for 3 h.*, not OK for 5 h.*", status())
 
 
 def test_describe_by_cluster_and_name(address: str) -> None:

@@ -61,7 +61,7 @@ def incident(body: Row, now_ms: int) -> RenderableType:
 def _group_facts(body: Row, now_ms: int) -> Facts:
     yield "group", f"{body['cluster']}/{body['group']}"
     for_ = f" for {since(body, now_ms)}" if body["since"] is not None else ""
-    yield "status", f"{body['status'] or 'not judged'}{for_}"
+    yield "status", f"{body['status'] or 'not judged'}{for_}{_not_ok_for(body, now_ms)}"
     if why(body):
         yield "cause", why(body)
     if (body.get("cause") or {}).get("action"):
@@ -77,6 +77,15 @@ def _group_facts(body: Row, now_ms: int) -> Facts:
     if silence := body.get("silence"):
         yield "silenced", f"by {silence['by']} until {_at(silence['ends_at'])}: {silence['why']}"
     yield "partitions", counts(body["partition_counts"])
+
+
+def _not_ok_for(body: Row, now_ms: int) -> str:
+    """How long it has had one status or another that is not OK, where it was another before."""
+    opened, since_ = body["incident"], body["since"]
+    is_known = body["status"] in ("WARN", "ERR") and since_ is not None
+    if not opened or not is_known or since_ <= opened["opened_at"]:
+        return ""
+    return f", not OK for {ago(opened['opened_at'], now_ms)}"
 
 
 def _group_tables(body: Row) -> Iterable[RenderableType]:

@@ -94,8 +94,19 @@ class GroupRow:
         """When the open incident began, however its status has changed meanwhile; without one, when
         the status did.
         """
+        return self.verdict.since if self.not_ok_since is None else self.not_ok_since
+
+    @property
+    def not_ok_since(self) -> int | None:
+        """When the open incident began, while its verdict is to be believed."""
         incident = self.view.event.incident
-        return incident.opened_at if incident and self.verdict.is_known else self.verdict.since
+        return incident.opened_at if incident and self.verdict.is_known else None
+
+    @property
+    def changed_since(self) -> int | None:
+        """When the status began, where that is later than the incident, as another status, did."""
+        opened_at, since = self.not_ok_since, self.verdict.since
+        return since if opened_at is not None and since is not None and since > opened_at else None
 
     @property
     def late_ms(self) -> int | None:

@@ -66,7 +66,8 @@ class GroupRows:
             return view, macros.told(row, now, is_old, is_stale, spark, moved)
 
         _, told = self._told.get(name, version, draw_told)
-        ages = _age(now, row.since), _age(now, view.event.evaluated_at) if is_old else ""
+        judged_ago = _age(now, view.event.evaluated_at) if is_old else ""
+        ages = _age(now, row.since), _age(now, row.changed_since), judged_ago
 
         def draw() -> tuple[Markup, Markup]:
             return told, told + macros.since(row, now, is_old)

@@ -49,7 +49,10 @@ class GroupSummary(BaseModel):
     cause: Cause | None = Field(
         description="Whose trouble it is and what to do, as last judged; null: OK, or not judged"
     )
-    since: int | None = Field(description="When the status began; null when no event told it")
+    since: int | None = Field(
+        description="When the status began; null when no event told it. Before it the group "
+        "may have had another status that is not OK: see incident"
+    )
     total_lag: int | None = Field(
         description="Sum of the known lags, records; null: the group is not judged"
     )
@@ -57,7 +60,10 @@ class GroupSummary(BaseModel):
         description="Share of partitions with a full window, 0 to 1; null: the group is not judged"
     )
     worst: WorstPartition | None
-    incident: Incident | None = Field(description="The open incident")
+    incident: Incident | None = Field(
+        description="The open incident; opened_at: since when the group has not been OK, whatever "
+        "its status was meanwhile; null: none is open"
+    )
     silence: SilenceNote | None = Field(
         description="Why nobody is told of the group now; null: somebody is, as routes say"
     )

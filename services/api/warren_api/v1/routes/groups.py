@@ -56,8 +56,9 @@ class GroupQuery(ListQuery):
     q: Words | None = Field(
         None,
         description="Only groups that this finds, as the search field of the pages does: words, "
-        "and `status:err,warn late:>10m lag:>1000 owner:x -is:silenced`; groups without a verdict "
-        "by words, names, `client`, `host`, `owner` and `is:silenced`",
+        "and `status:err,warn late:>10m lag:>1000 owner:x -is:silenced`; `since:>1h` is how long a "
+        "group has not been OK, whatever its status was meanwhile (OK: how long it has been); "
+        "groups without a verdict by words, names, `client`, `host`, `owner` and `is:silenced`",
     )
     sort: GroupSort = Field(
         "worst",
