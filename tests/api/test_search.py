@@ -101,6 +101,48 @@ def test_what_is_not_understood_is_said(api: Api, q: str, problem: str) -> None:
     assert field["value"] == q
 
 
+KEYS = "cluster, group, topic, client, host, owner, cause, status, is, late, loss, since, lag"
+
+
+@pytest.mark.parametrize(
+    ("q", "hints"),
+    [
+        ("staus:err", [f"staus: is no key, these are: {KEYS}. Did you mean status:?"]),
+        ("-grop:=fine", [f"grop: is no key, these are: {KEYS}. Did you mean group:?"]),
+        ('Clutser:"demo"', [f"clutser: is no key, these are: {KEYS}. Did you mean cluster:?"]),
+        ("foo:bar", [f"foo: is no key, these are: {KEYS}."]),
+        ("time_lag:>5 a:b", [f"time_lag: is no key, these are: {KEYS}."]),
+        ("a:b", []),  # a name
+        ("a:b fine", []),  # both are names, though nothing has both
+        ('"foo:bar"', []),  # a word, as the quotes say
+        ("10.9.8.7:9092", []),
+        ("nobody", []),
+        ("foo:", []),
+    ],
+)
+def test_a_word_with_a_colon_that_finds_nothing_is_said_to_be_no_key(
+    api: Api, q: str, hints: list[str]
+) -> None:
+    soup = page(api, str(api.get("/", params={"q": q}).url))
+    assert [text(said) for said in soup.select(".problem")] == hints
+    assert api.get("/api/v1/groups", params={"q": q}).json()["hints"] == hints
+
+
+def test_the_name_of_a_group_without_a_verdict_may_have_a_colon(api: Api) -> None:
+    api.describe("new:b", members=[{"member_id": "m", "client_id": "c", "host": "h"}])
+    assert not page(api, "/?q=new:b").select(".problem")
+
+
+def test_lists_of_topics_and_incidents_say_it_too(api: Api) -> None:
+    (said,) = page(api, "/topics?q=-clutser:demo").select(".problem")
+    expected = "clutser: is no key, these are: cluster, group, is. Did you mean cluster:?"
+    assert text(said) == expected
+    assert page(api, "/topics?q=-clutser:demo").select("tbody tr"), "no name has it"
+    assert not page(api, "/topics?q=pay").select(".problem")
+    (said,) = page(api, "/incidents?q=caus:x").select(".problem")
+    assert text(said).endswith("cluster, group, cause, is, status. Did you mean cause:?")
+
+
 def silence(api: Api, groups: str) -> None:
     said = Silence(
         id="s",

@@ -97,6 +97,14 @@ def test_incidents_open_or_all(api: Api, address: str) -> None:
     assert "mailer" not in table
 
 
+def test_a_word_that_looks_like_a_key_and_finds_nothing_is_told_of(address: str) -> None:
+    shown = run("get", "groups", "-q", "staus:err", "--api", address)
+    assert shown.stdout == ""
+    assert "warren: staus: is no key" in shown.stderr
+    assert "Did you mean status:?" in shown.stderr
+    assert "is no key" not in run("get", "groups", "-q", "status:err", "--api", address).stderr
+
+
 def test_describe_a_group(api: Api, address: str) -> None:
     api.describe("billing")
     shown = run("describe", "group", "billing", "--api", address).stdout

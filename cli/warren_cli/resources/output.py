@@ -41,7 +41,7 @@ class Whole(StrEnum):
 
 
 def write_list(resource: Resource, listing: Listing, form: Form) -> None:
-    """On standard output; what a table leaves out and doubts go to standard error."""
+    """On standard output; what a table leaves out, hints and doubts go to standard error."""
     if form in (Form.JSON, Form.YAML):
         write_document(listing.body, Whole(form.value))
         return
@@ -63,8 +63,8 @@ def write_list(resource: Resource, listing: Listing, form: Form) -> None:
     if listing.total > len(listing.rows):
         left = listing.total - len(listing.rows)
         typer.echo(f"{left} more {resource.name} (--limit)", err=True)
-    for doubt in listing.body.get("doubts", ()):
-        typer.echo(f"warren: {visible(doubt)}", err=True)
+    for said in (*listing.body.get("hints", ()), *listing.body.get("doubts", ())):
+        typer.echo(f"warren: {visible(said)}", err=True)
 
 
 def write_document(body: Any, form: Whole) -> None:

@@ -31,8 +31,9 @@ class Asked:
     def row(self, view: GroupView) -> GroupRow:
         return GroupRow(view, self.verdicts(view), self)
 
-    def unjudged(self, membership: Membership) -> UnjudgedRow:
-        return UnjudgedRow(membership, self)
+    def any_row(self, group: GroupView | Membership) -> GroupRow | UnjudgedRow:
+        """With or without a verdict."""
+        return self.row(group) if isinstance(group, GroupView) else UnjudgedRow(group, self)
 
 
 @dataclass(frozen=True, slots=True)

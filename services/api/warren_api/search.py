@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from warren_api.group_row import GroupRow, UnjudgedRow
-from warren_api.search_terms import Term, terms
+from warren_api.search_terms import Term, hints, terms
 
 Row = GroupRow | UnjudgedRow
 Matches = Callable[[Row], bool]
@@ -41,7 +41,8 @@ class Search:
         self.text = text
         self.problems: list[str] = []
         self._matches: list[Matches] = []
-        for term in terms(text, _KEYS):
+        self._terms = terms(text, _KEYS)
+        for term in self._terms:
             try:
                 self._matches.append(_matches(term))
             except ValueError as error:
@@ -49,6 +50,12 @@ class Search:
 
     def finds(self, row: Row) -> bool:
         return not self.problems and all(matches(row) for matches in self._matches)
+
+    def hints(self, rows: Callable[[], Iterable[Row]]) -> list[str]:
+        """About words that may have been meant as keys. `rows`: of all groups; asked for only where
+        there are such words.
+        """
+        return hints(self._terms, _KEYS, lambda term: any(map(_word(term.value), rows())))
 
 
 def _matches(term: Term) -> Matches:

@@ -9,10 +9,10 @@ from typing import NamedTuple
 from warren_api.model.incidents import IncidentRecord
 from warren_api.pages.list_view import ListView, Paged, paged
 from warren_api.pages.timeline import newest_cause
-from warren_api.search_terms import Term, terms
+from warren_api.search_terms import Term, hints, terms
 
 INCIDENTS_SHOWN = 50  # on one page
-_KEYS = frozenset({"cluster", "group", "cause", "is", "status"})
+_KEYS = ("cluster", "group", "cause", "is", "status")
 _CHOICES = {"is": ("open", "over"), "status": ("err", "warn")}
 
 
@@ -24,7 +24,7 @@ class IncidentListView(ListView):
 
 
 class IncidentList(NamedTuple):
-    """`open`: of all. `problems`: what was not understood; nothing is found then."""
+    """`open`: of all. `problems`: what was, or may have been, not understood."""
 
     page: Paged[IncidentRecord]
     open: int
@@ -37,10 +37,11 @@ def incident_list(known: Iterable[IncidentRecord], asked: IncidentListView) -> I
     wanted = terms(asked.q, _KEYS)
     problems = [problem for term in wanted if (problem := _problem(term))]
     found = [each for each in ranked if all(_finds(term, each) for term in wanted)]
+    doubtful = hints(wanted, _KEYS, lambda term: any(_finds(term, each) for each in ranked))
     return IncidentList(
         paged([] if problems else found, asked.page, INCIDENTS_SHOWN),
         sum(each.is_open for each in ranked),
-        problems,
+        problems + doubtful,
     )
 
 

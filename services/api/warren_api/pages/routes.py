@@ -6,6 +6,7 @@ Each page has a fragment of itself that its script asks for every two seconds
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from http import HTTPStatus
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -35,7 +36,7 @@ from warren_api.pages.timeline import newest_cause
 from warren_api.pages.topic_list import TopicListView, TopicSort, topic_list
 from warren_api.pages.totals import no_groups
 from warren_api.pages.trends import Trends
-from warren_api.search import Search
+from warren_api.search import Row, Search
 
 STATIC = Path(__file__).parent / "static"
 READERS_SHOWN = 200
@@ -118,21 +119,28 @@ def router(context: ApiContext) -> APIRouter:
         return newest.get("last", version, lambda: last_changes(history.changes(), now))
 
     def groups(template: str, view: View) -> Response:
+        ready = context.feed_state().ready
         search, about = Search(view.q), asked()
         shown = overview(context.model, context.standing(), about, search, view)
         not_judged = context.model.not_judged()
+
+        def everything() -> Iterator[Row]:
+            yield from map(about.row, context.model.groups())
+            yield from map(about.any_row, not_judged)
+
         return render(
             template,
             overview=shown,
             view=view,
             search=search,
+            hints=search.hints(everything) if ready else [],
             row_of=group_rows.html,
             last=last(about.now),
             clusters=[context.model.cluster(name, about.now) for name in context.clusters],
             no_groups=no_groups(),
             filters=context.settings.api.filters,
-            not_judged=[each for each in not_judged if search.finds(about.unjudged(each))],
-            ready=context.feed_state().ready,
+            not_judged=[each for each in not_judged if search.finds(about.any_row(each))],
+            ready=ready,
         )
 
     def group(template: str, cluster: str, name: str, span: SpanQuery) -> Response:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from warren_api.model.topics import TopicView
 from warren_api.pages.list_view import ListView, Paged, paged
-from warren_api.search_terms import Term, terms
+from warren_api.search_terms import Term, hints, terms
 
 TOPICS_SHOWN = 50  # on one page
-_KEYS = frozenset({"cluster", "group", "is"})
+_KEYS = ("cluster", "group", "is")
 
 TopicSort = Literal["name", "groups", "partitions", "produced", "consumed", "lag"]
 _MEASURES: dict[str, Callable[[TopicView], float | None]] = {
@@ -34,19 +34,20 @@ class TopicListView(ListView):
 
 
 class TopicList(NamedTuple):
-    """`problems`: sentences about what was not understood; nothing is found then."""
+    """`problems`: sentences about what was, or may have been, not understood."""
 
     page: Paged[TopicView]
     problems: list[str]
 
 
-def topic_list(views: Iterable[TopicView], asked: TopicListView) -> TopicList:
+def topic_list(views: Sequence[TopicView], asked: TopicListView) -> TopicList:
     """`views`: by cluster and name."""
     wanted = terms(asked.q, _KEYS)
     problems = ["is: is unread." for term in wanted if term.key == "is" and term.value != "unread"]
     found = [view for view in views if all(_finds(term, view) for term in wanted)]
     if problems:
         found = []
+    problems += hints(wanted, _KEYS, lambda term: any(_finds(term, view) for view in views))
     return TopicList(paged(_sorted(found, asked), asked.page, TOPICS_SHOWN), problems)
 
 

@@ -93,6 +93,7 @@ GROUPS: Body = {
     "next": None,
     "total": 2,
     "doubts": [],
+    "hints": [],
 }
 
 _VERDICT: Body = {

@@ -188,6 +188,10 @@ class Groups(BaseModel):
     next: str | None = Field(description="Cursor of the next page; null: this is the last one")
     total: int = Field(description="Groups that matched when the first page was asked for")
     doubts: list[str] = Field(description="Why this may not be how things are; empty when it is")
+    hints: list[str] = Field(
+        description="Words of `q` that may have been meant otherwise: no group has them, and they "
+        "begin as a key would that there is not; empty when there are none"
+    )
 
 
 class GroupTopic(BaseModel):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
@@ -72,21 +71,6 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
     routes = APIRouter(tags=["groups"])
     owner_of = owners(context.settings.objectives)
 
-    def finder(q: str | None, verdicts: Verdicts) -> Callable[[GroupRow], bool] | None:
-        if not q:
-            return None
-        search, asked = (
-            Search(q),
-            Asked(verdicts, context.notes(), owner_of, context.clock.now_ms()),
-        )
-
-        def finds(row: GroupRow) -> bool:
-            if isinstance(row, Membership):
-                return search.finds(asked.unjudged(row))
-            return search.finds(asked.row(row))
-
-        return finds
-
     def summary(row: GroupRow, verdicts: Verdicts, notes: Notes) -> GroupSummary:
         if isinstance(row, Membership):
             return GroupSummary.of_not_judged(row, notes)
@@ -128,21 +112,24 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
         """
         if not_ready := starting(context):
             return not_ready
-        verdicts = context.verdicts()
+        verdicts, notes = context.verdicts(), context.notes()
+        search = Search(query.q or "")
+        asked = Asked(verdicts, notes, owner_of, context.clock.now_ms())
+        known: list[GroupRow] = [*context.model.groups(), *context.model.not_judged()]
         rows = wanted(
-            (*context.model.groups(), *context.model.not_judged()),
+            known,
             verdicts,
             cluster=query.cluster,
             status=query.status,
             regex=query.regex,
             topic=query.topic,
-            finds=finder(query.q, verdicts),
+            finds=(lambda row: search.finds(asked.any_row(row))) if search.text else None,
         )
         page = query.page(paging, entries(rows, query.sort, verdicts))
         # As Groups has it, put together from what is rendered already.
         doubts = context.doubts().of(query.cluster)
-        rest = {"next": page.next, "total": page.total, "doubts": doubts}
-        notes = context.notes()
+        hints = search.hints(lambda: map(asked.any_row, known))
+        rest = {"next": page.next, "total": page.total, "doubts": doubts, "hints": hints}
         listed = ",".join(summary_json(row, verdicts, notes) for row in page.rows)
         text = f'{{"groups":[{listed}],{json.dumps(rest, ensure_ascii=False)[1:]}'
         return Response(text, media_type="application/json")
