@@ -10,7 +10,8 @@ from fastapi.responses import PlainTextResponse
 from starlette.types import Scope
 
 from warren_api.burrow.answers import TEXT, error_response
-from warren_api.http.problem import ProblemKind
+from warren_api.http.errors import Refused
+from warren_api.http.problem import ProblemKind, problem
 
 PREFIX = "/v3/"
 UNKNOWN_URL = '{"error":true,"message":"invalid request type","result":{}}\n'
@@ -44,6 +45,10 @@ def unanswered(
     phrase = HTTPStatus(status_code).phrase
     body = UNKNOWN_URL if status_code == 404 else f"{phrase}\n"
     return _text_error(body, status_code, headers)
+
+
+def invalid(_: Request, refused: Sequence[Refused]) -> Response:
+    return problem(ProblemKind.INVALID_REQUEST, str(refused[0]))
 
 
 def failed(request: Request) -> Response:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from http import HTTPStatus
 from posixpath import normpath
-from typing import Protocol
+from typing import Any, NamedTuple, Protocol, Self
 
 import structlog
 from fastapi import FastAPI, Request, Response
@@ -24,6 +24,27 @@ from warren_api.http.raw_path import decoded_path
 log = structlog.get_logger(__name__)
 
 _METHODS = ("GET", "POST", "PUT", "DELETE")
+
+
+class Refused(NamedTuple):
+    """A value that a route does not take. `place`: `query`, `path` or `body`; `name`: of the
+    parameter, in a body the way to it; `said`: what would be taken.
+    """
+
+    place: str
+    name: str
+    value: str
+    said: str
+
+    @classmethod
+    def of(cls, error: Mapping[str, Any]) -> Self:
+        place, *way = error["loc"]
+        said = error["msg"].removeprefix("Value error, ")
+        return cls(str(place), ".".join(map(str, way)), str(error.get("input", "")), said)
+
+    def __str__(self) -> str:
+        where = f"{self.place}.{self.name}" if self.name else self.place
+        return f"{where}: {self.said}"
 
 
 class Refusal(Protocol):
@@ -54,6 +75,9 @@ class ErrorAnswers(Protocol):
         /,
     ) -> Response:
         """No such route (404), or not with this method (405): `methods` are those it knows."""
+
+    def invalid(self, request: Request, refused: Sequence[Refused], /) -> Response:
+        """The route does not take these values."""
 
     def failed(self, request: Request, /) -> Response:
         """A route has failed; the log says why."""
@@ -93,11 +117,9 @@ class Errors:
             return answers.unanswered(request, status_code, refused.headers, methods)
 
         @app.exception_handler(RequestValidationError)
-        async def invalid(_: Request, refused: RequestValidationError) -> Response:
-            first = refused.errors()[0]
-            where = ".".join(str(part) for part in first["loc"])
-            said = first["msg"].removeprefix("Value error, ")
-            return problem(ProblemKind.INVALID_REQUEST, f"{where}: {said}")
+        async def invalid(request: Request, error: RequestValidationError) -> Response:
+            refused = [Refused.of(each) for each in error.errors()]
+            return self._answers(request.scope).invalid(request, refused)
 
         @app.exception_handler(PatternTooCostly)
         async def too_costly(_: Request, __: PatternTooCostly) -> Response:

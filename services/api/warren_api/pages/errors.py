@@ -1,9 +1,12 @@
-"""Pages for paths at which there is nothing, for those who ask as browsers do."""
+"""Pages for paths at which there is nothing and for values that no page takes, for those who ask as
+browsers do.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from http import HTTPStatus
+from urllib.parse import parse_qsl, urlencode
 
 from fastapi import Request, Response
 from fastapi.responses import HTMLResponse
@@ -12,10 +15,12 @@ from starlette.types import Scope
 
 from warren_api.http.access_control import FRAGMENTS
 from warren_api.http.callers import who_reads
-from warren_api.http.errors import ErrorAnswers
+from warren_api.http.errors import ErrorAnswers, Refused
 from warren_api.http.problem import ProblemKind
-from warren_api.http.raw_path import decoded_path
+from warren_api.http.raw_path import decoded_path, encoded_path
 from warren_api.pages.environment import environment
+
+LONGEST_VALUE = 60  # characters that are shown of one
 
 
 class PageErrors:
@@ -24,6 +29,7 @@ class PageErrors:
     def __init__(self, otherwise: ErrorAnswers) -> None:
         self._otherwise = otherwise
         self._page = environment().get_template("not_found.html")
+        self._invalid = environment().get_template("invalid.html")
         self._refused = environment().get_template("refused.html")
 
     def refusal(
@@ -57,5 +63,24 @@ class PageErrors:
             return HTMLResponse(self._page.render(path=decoded_path(request.scope)), status_code)
         return self._otherwise.unanswered(request, status_code, headers, methods)
 
+    def invalid(self, request: Request, refused: Sequence[Refused], /) -> Response:
+        wants_page = "text/html" in request.headers.get("accept", "")
+        in_query = [each for each in refused if each.place == "query"]
+        if request.method != "GET" or not wants_page or not in_query:
+            return self._otherwise.invalid(request, refused)
+        text = self._invalid.render(
+            refused=in_query,
+            without=_without(request.scope, {each.name for each in in_query}),
+            longest=LONGEST_VALUE,
+        )
+        return HTMLResponse(text, ProblemKind.INVALID_REQUEST.value.status)
+
     def failed(self, request: Request, /) -> Response:
         return self._otherwise.failed(request)
+
+
+def _without(scope: Scope, names: Container[str]) -> str:
+    """The address that was asked for, without these parameters."""
+    asked = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+    kept = urlencode([(name, value) for name, value in asked if name not in names])
+    return f"{encoded_path(scope)}?{kept}" if kept else encoded_path(scope)

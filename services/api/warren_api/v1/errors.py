@@ -8,6 +8,7 @@ from http import HTTPStatus
 from fastapi import FastAPI, Request, Response
 from starlette.types import Scope
 
+from warren_api.http.errors import Refused
 from warren_api.http.problem import ProblemKind, plain_problem, problem
 from warren_api.http.raw_path import decoded_path
 from warren_api.v1.paging import InvalidCursor
@@ -36,6 +37,10 @@ def unanswered(
         )
     detail = f"{request.method} {decoded_path(request.scope)} is nothing that Warren does."
     return plain_problem(status_code, detail, headers)
+
+
+def invalid(_: Request, refused: Sequence[Refused]) -> Response:
+    return problem(ProblemKind.INVALID_REQUEST, str(refused[0]))
 
 
 def failed(_: Request) -> Response:

@@ -1,0 +1,66 @@
+"""Values in a page's address that it does not take: a page for people, a problem for programs."""
+
+from __future__ import annotations
+
+import pytest
+from api.read_pages import fill, text
+from api.served_api import Api
+from bs4 import BeautifulSoup
+
+BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+
+
+@pytest.fixture
+def filled(api: Api) -> Api:
+    return fill(api)
+
+
+@pytest.mark.parametrize(
+    ("path", "named", "without"),
+    [
+        ("/?sort=nope", ["sort=nope"], "/"),
+        ("/?q=a%26b+c&page=abc&sort=lag", ["page=abc"], "/?q=a%26b+c&sort=lag"),
+        ("/?page=1&page=abc", ["page=abc"], "/"),
+        ("/?sort=<b>&order=up", ["sort=<b>", "order=up"], "/"),
+        ("/?order=a%0Ab", ["order=a\N{SYMBOL FOR LINE FEED}b"], "/"),
+        ("/groups/demo/a%2Fb?span=2h", ["span=2h"], "/groups/demo/a%2Fb"),
+        ("/groups/demo/billing?from=x&to=9", ["from=x"], "/groups/demo/billing?to=9"),
+        ("/topics?sort=beauty", ["sort=beauty"], "/topics"),
+        ("/incidents?page=0", ["page=0"], "/incidents"),
+        ("/clusters/demo?span=2h", ["span=2h"], "/clusters/demo"),
+    ],
+)
+def test_a_page_names_the_value_and_leads_to_the_page_without_it(
+    filled: Api, path: str, named: list[str], without: str
+) -> None:
+    answer = filled.get(path, headers=BROWSER)
+    assert answer.status_code == 422
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    soup = BeautifulSoup(answer.text, "html.parser")
+    assert [text(code) for code in soup.select("main code")] == named
+    (link,) = [a for a in soup.select("main a") if text(a) == "The page without it"]
+    assert link["href"] == without
+    assert not soup.select("#beat"), "nothing in it becomes another"
+    assert filled.get(without, headers=BROWSER).status_code in (200, 404)
+
+
+def test_it_says_what_would_be_taken_and_cuts_what_is_long(filled: Api) -> None:
+    answer = filled.get("/?sort=nope", headers=BROWSER)
+    assert "'worst', 'group', 'lag'" in BeautifulSoup(answer.text, "html.parser").get_text()
+    answer = filled.get("/", params={"q": "x" * 301}, headers=BROWSER)
+    (code,) = BeautifulSoup(answer.text, "html.parser").select("main code")
+    assert text(code) == f"q={'x' * 60}\N{HORIZONTAL ELLIPSIS}"
+
+
+@pytest.mark.parametrize("path", ["/?sort=nope", "/fragments/groups?sort=nope"])
+def test_programs_get_a_problem(filled: Api, path: str) -> None:
+    for headers in ({}, {"Accept": "application/json"}):
+        answer = filled.get(path, headers=headers)
+        assert answer.status_code == 422
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert answer.json()["detail"].startswith("query.sort: ")
+
+
+def test_the_api_answers_browsers_as_it_answers_all(filled: Api) -> None:
+    answer = filled.get("/api/v1/groups?sort=nope", headers=BROWSER)
+    assert answer.headers["content-type"] == "application/problem+json"
