@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import shlex
 from datetime import UTC, datetime
 
 LATEST_MOMENT = 253_402_300_799_999  # Unix milliseconds: the last that a date can be written for
@@ -42,6 +43,7 @@ def _shown(code: int) -> str:
 
 
 _VISIBLE = {code: _shown(code) for code in _ACTING}
+_ANSI_C = {"\n": r"\n", "\t": r"\t", "\r": r"\r", "\\": r"\\", "'": r"\'"}
 
 
 def duration(milliseconds: float) -> str:
@@ -106,6 +108,32 @@ def rate(per_second: float) -> str:
         if value >= 1:
             return f"{value:.1f}".removesuffix(".0") + f"/{unit}"
     return "less than 1/h"
+
+
+def shell_word(text: str) -> str:
+    """A name as a word of a command to copy: a shell takes it as that name, and it is seen whole.
+
+    Quoted as POSIX does, `'a b'`; with characters that act or are not seen as Bash, zsh and ksh do,
+    `$'new\\nline'`.
+    """
+    if all(map(_is_seen, text)):
+        return shlex.quote(text)
+    return f"$'{''.join(map(_in_ansi_c, text))}'"
+
+
+def _is_seen(character: str) -> bool:
+    return character.isprintable() and ord(character) not in _VISIBLE
+
+
+def _in_ansi_c(character: str) -> str:
+    if escaped := _ANSI_C.get(character):
+        return escaped
+    if _is_seen(character):
+        return character
+    code = ord(character)
+    if code < 0x80:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def visible(text: str) -> str:

@@ -137,7 +137,12 @@ def test_people_get_a_page_where_there_is_nothing(api: Api) -> None:
 @pytest.mark.parametrize("name", ["billing", "it's $(rm -rf) `x`", "-a b"])
 def test_a_command_is_taken_as_it_is_meant(name: str) -> None:
     assert shlex.split(command("ack", name)) == ["warren", "ack", name]
-    assert "\u202e" not in command(f"{name}\u202e")
+
+
+def test_a_command_names_the_same_group_whatever_it_is_called(api: Api) -> None:
+    api.put("new\nline \u202e")
+    (said,) = page(api, "/groups/demo/new%0Aline%20%E2%80%AE").select(".note code")
+    assert said.get_text() == r"warren describe group $'demo/new\nline \u202e'"
 
 
 def test_every_page_has_its_json(api: Api) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import pytest
-from warren.words import duration, grouped, records, utc, visible
+from warren.words import duration, grouped, records, shell_word, utc, visible
 
 SECOND, MINUTE, HOUR, DAY = 1_000, 60_000, 3_600_000, 86_400_000
 
@@ -75,3 +77,33 @@ def test_nothing_breaks_the_line_or_fails_to_be_encoded() -> None:
     everything = visible("".join(map(chr, range(0x110000))))
     assert everything.splitlines() == [everything]
     assert everything.encode().decode() == everything
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("billing", "billing"),
+        ("it's $(rm -rf) `x`", "'it'\"'\"'s $(rm -rf) `x`'"),
+        ("größe \N{SNOWMAN}", "'größe \N{SNOWMAN}'"),
+        ("\N{SYMBOL FOR LINE FEED}", "'\N{SYMBOL FOR LINE FEED}'"),  # a picture that is in the name
+        ("", "''"),
+        ("new\nline beyond", "$'new\\nline beyond'"),
+        ("a\tb\rc\x1b[31m\x00d", "$'a\\tb\\rc\\x1b[31m\\x00d'"),
+        ("back\\slash it's\n", "$'back\\\\slash it\\'s\\n'"),
+        ("\u202egnp.exe", "$'\\u202egnp.exe'"),
+        ("a\x85b\u00a0c\u200bd", "$'a\\u0085b\\u00a0c\\u200bd'"),
+        ("\U000e0041tag", "$'\\U000e0041tag'"),
+        ("$HOME `x`\n\N{SNOWMAN}", "$'$HOME `x`\\n\N{SNOWMAN}'"),
+    ],
+)
+def test_a_word_as_a_shell_takes_it(text: str, word: str) -> None:
+    assert shell_word(text) == word
+    assert visible(word) == word, "it is the same where it is shown"
+    if "\0" not in text:  # no argument has one
+        assert in_bash(word) == text
+
+
+def in_bash(word: str) -> str:
+    command = ["bash", "-c", f"printf %s {word}"]
+    said = subprocess.run(command, env={"LC_ALL": "C.UTF-8"}, capture_output=True, check=True)
+    return said.stdout.decode()

@@ -5,7 +5,6 @@ A wrong cause sends people the wrong way, so each asks for evidence that others 
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Sequence
 
 from warren.contracts.cause import Cause
@@ -26,7 +25,7 @@ from warren.judgement.member_causes import (
     unowned_partitions,
 )
 from warren.judgement.paces import pace_cause
-from warren.words import duration, grouped, records
+from warren.words import duration, grouped, records, shell_word
 
 OPENINGS, OPENINGS_MS = 3, 30 * 60_000
 
@@ -56,7 +55,7 @@ def _stuck_record(facts: Facts) -> Cause | None:
         f"{duration(facts.now_ms - since)} while commits go on: there is a record that the group "
         "cannot get past",
         f"look at it: kafka-console-consumer {BOOTSTRAP} --topic "
-        f"{shlex.quote(topic)} --partition {partition} --offset {offset} --max-messages 1",
+        f"{shell_word(topic)} --partition {partition} --offset {offset} --max-messages 1",
         topic=topic,
         partition=partition,
         offset=offset,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-
 import numpy as np
 
 from warren.contracts.cause import Cause
@@ -13,7 +11,7 @@ from warren.judgement.cause_words import BOOTSTRAP, cause, has, listed
 from warren.judgement.facts import Facts
 from warren.judgement.log_columns import LogColumn
 from warren.judgement.state import Latest
-from warren.words import duration, grouped, records
+from warren.words import duration, grouped, records, shell_word
 
 # A producer's transaction.timeout.ms is a minute unless it is set; then its coordinator ends it.
 OPEN_FOR_LONG_MS = 90_000
@@ -35,7 +33,7 @@ def beyond_log_end(facts: Facts) -> Cause | None:
         f"{grouped(offset)}, and it ends at {grouped(log_end)}",
         "was the topic made anew, or a log cut short? Then end its consumers and set the offset, "
         f"--to-earliest or --to-latest: kafka-consumer-groups {BOOTSTRAP} "
-        f"--group={shlex.quote(facts.group)} --topic {shlex.quote(topic)}:{partition} "
+        f"--group={shell_word(facts.group)} --topic {shell_word(topic)}:{partition} "
         "--reset-offsets --to-earliest --execute",
         topic=topic,
         partition=partition,
@@ -99,7 +97,7 @@ def _before_last_stable(facts: Facts, rows: list[int]) -> Cause | None:
 def _to_abort(topic: str, partition: int, first_offset: int) -> str:
     return (
         f"find its producer, or end it: kafka-transactions {BOOTSTRAP} abort --topic "
-        f"{shlex.quote(topic)} --partition {partition} --start-offset {first_offset}"
+        f"{shell_word(topic)} --partition {partition} --start-offset {first_offset}"
     )
 
 

@@ -44,6 +44,15 @@ def test_it_is_told_at_the_second_look(policy: PolicyName) -> None:
     assert second.lag.topics["orders"].lag == [0]
 
 
+def test_what_to_do_is_for_that_group_whatever_it_is_called() -> None:
+    events = (look(0, 1_000_000, 17, commits=1), look(1, 1_000_000, 17))
+    named = [event.model_copy(update={"group": "new\nline\u202e"}) for event in events]
+    cause = Judge().all(named)[-1].lag.cause
+    assert cause is not None
+    assert cause.action is not None
+    assert r"--group=$'new\nline\u202e' --topic orders:0 " in cause.action
+
+
 def test_one_look_in_between_says_nothing() -> None:
     """A leader that has just moved may tell too early an end."""
     ends = [1000, 1000, 990, 1000, 1000, 990, 1000]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable
 from datetime import UTC, datetime
 from urllib.parse import quote, urlencode
@@ -11,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 from warren.contracts import LOSS_UNKNOWN
 from warren.report_files import group_anchor
-from warren.words import duration, grouped, rate, visible
+from warren.words import duration, grouped, rate, shell_word, visible
 
 from warren_api.http.callers import who_reads
 from warren_api.pages.cells import row_id
@@ -93,7 +92,7 @@ def environment() -> Environment:
 
 def command(*words: str) -> str:
     """What to write into a terminal: a shell takes it as it is meant, whatever the names."""
-    return visible(shlex.join(("warren", *words)))
+    return " ".join(map(shell_word, ("warren", *words)))
 
 
 def _name(text: object) -> Markup:
