@@ -11,11 +11,12 @@ from urllib.parse import quote, unquote
 
 from pydantic import AfterValidator
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from warren.path_segments import name_of
 
 # RFC 3986: what may stand in a path as it is. `%` is there because the path is already encoded.
 _PATH_CHARACTERS = "/%:@!$&'()*+,;=-._~"
 
-Segment = Annotated[str, AfterValidator(unquote)]
+Segment = Annotated[str, AfterValidator(name_of)]
 """One decoded path segment, any Unicode; bytes that are no UTF-8 become U+FFFD."""
 
 

@@ -10,13 +10,14 @@ import re
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any, TypeVar
-from urllib.parse import parse_qsl, quote
+from urllib.parse import parse_qsl
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 from pydantic import BaseModel, ValidationError
 from warren.contracts import Cause
 from warren.errors import KafkaError
+from warren.path_segments import segment
 from warren.patterns import exactly
 
 from warren_api.asked import (
@@ -70,7 +71,7 @@ def add_routes(routes: APIRouter, context: ApiContext, render: Render, row_of: R
         try:
             if wanted is not None:
                 await begin_silence(context, wanted, asker(request))
-                return _to(f"/groups/{quote(cluster, safe='')}/{quote(name, safe='')}")
+                return _to(f"/groups/{segment(cluster)}/{segment(name)}")
         except KafkaError as error:
             problem = str(error)
         return silence_form(cluster, name, said=said, problem=problem, status_code=422)
@@ -98,7 +99,7 @@ def add_routes(routes: APIRouter, context: ApiContext, render: Render, row_of: R
             await end_silence(context, found, asker(request))
         except KafkaError as error:
             return silence(id, str(error))
-        return _to(f"/silences/{quote(id, safe='')}")
+        return _to(f"/silences/{segment(id)}")
 
     def incident(id_: str, problem: str = "") -> Response:
         ready = context.feed_state().ready
@@ -141,7 +142,7 @@ def add_routes(routes: APIRouter, context: ApiContext, render: Render, row_of: R
                 await acknowledge(context, found, wanted, asker(request))
         except KafkaError as error:
             return incident(id, str(error))
-        return _to(f"/incidents/{quote(id, safe='')}")
+        return _to(f"/incidents/{segment(id)}")
 
 
 def _cause(incident: IncidentRecord, row: GroupRow | None) -> Cause | None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 from warren.contracts import LOSS_UNKNOWN
+from warren.path_segments import segment
 from warren.report_files import group_anchor
 from warren.words import duration, grouped, rate, shell_word, visible
 
@@ -68,7 +69,7 @@ def environment() -> Environment:
         "because": lambda reason: REASONS.get(reason or "", ""),
         "why_no_loss": lambda reason: LOSS_REASONS.get(reason or "", ""),
         "percent": lambda share: f"{int(share * 100)}\u202f%",
-        "segment": lambda name: quote(name, safe=""),
+        "segment": segment,
         "utc": _utc,
         "age": age,
         "clock": _clock,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from urllib.parse import quote
 
 from warren.contracts import (
     BadPartition,
@@ -14,6 +13,7 @@ from warren.contracts import (
     StatusChange,
     StatusChangeEvent,
 )
+from warren.path_segments import segment
 from warren.words import duration, grouped, records, utc, visible
 
 from warren_notifier.channels.urgency import urgency
@@ -218,5 +218,4 @@ def _figure(value: int | None) -> str:
 
 def page_link(base: str, *path: str) -> str:
     """A page of Warren's; empty without a base."""
-    segments = [quote(segment, safe="") for segment in path]
-    return "/".join([base.rstrip("/"), *segments]) if base else ""
+    return "/".join([base.rstrip("/"), *map(segment, path)]) if base else ""
