@@ -32,6 +32,7 @@ from warren_notifier.routing.change import Change, Subject, read_change
 from warren_notifier.routing.decisions import Decision, Router
 from warren_notifier.routing.escalation import begun_anew, on_escalate
 from warren_notifier.routing.flapping import Damped, Damping
+from warren_notifier.routing.lost_end import lost_end
 from warren_notifier.silences.holds import Holds, HoldsAt
 from warren_notifier.source.backlog import Backlog
 from warren_notifier.source.partition_start import PartitionStart
@@ -337,12 +338,10 @@ class Dispatcher:
             metrics.NOTIFIER_EVENTS.labels("replayed").inc()
             return
         state.offset = offset
-        open_id = state.incident.incident_id if state.incident is not None else None
-        if not change.closing and open_id not in (None, change.incident_id):
-            log.warning("the end of an incident was never seen", **change.subject._asdict())
         now = self._clock.now_ms()
         if state.flaps is not None:
             self._calm(state, change.at, batch)
+        self._end_lost(state, change, offset, batch)
         told, flaps = state.told(), state.flaps
         damped = self._damping.on_change(change, offset, state.incident, told, flaps, now)
         if damped.decisions:
@@ -351,6 +350,24 @@ class Dispatcher:
             result = "withheld"
         metrics.NOTIFIER_EVENTS.labels(result).inc()
         self._take(state, damped, batch)
+
+    def _end_lost(self, state: SubjectState, change: Change, offset: int, batch: _Batch) -> None:
+        """Ends the open incident if the change is of another one; while the group flaps, that is
+        told when other ends are.
+        """
+        incident, flaps = state.incident, state.flapping
+        if incident is None or state.change is None or change.closing:
+            return
+        if change.incident_id == incident.incident_id or (flaps and flaps.end is not None):
+            return
+        log.warning("the end of an incident was never seen", **change.subject._asdict())
+        end = lost_end(state.change, change)
+        if flaps is not None:
+            state.flaps = flaps.model_copy(update={"end": end.event, "end_offset": offset})
+            return
+        now = self._clock.now_ms()
+        decision = self._router.on_change(end, offset, incident, state.told(), now)
+        self._note(state, end, decision, batch)
 
     def _calm(self, state: SubjectState, at: int, batch: _Batch) -> None:
         """Tells what was withheld, if it has been quiet until `at`; forgets old incidents."""
