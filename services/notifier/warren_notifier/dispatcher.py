@@ -269,7 +269,10 @@ class Dispatcher:
                 batch.records += [self._recorder.ended(one) for one in ended]
                 batch.states[state.partition, state.subject] = state
                 continue
-            hold = batch.holds(self._holds, self._clock).of(telling.subject, delivery.pending)
+            holds = batch.holds(self._holds, self._clock)
+            if holds.mutes(delivery.pending):
+                self._leave_to_another_route(state, telling, delivery, batch)
+            hold = holds.of(telling.subject, delivery.pending)
             if (hold is not None) == telling.is_held:
                 continue
             if hold is not None:
@@ -281,6 +284,22 @@ class Dispatcher:
                 batch.news.append((telling, delivery))
                 if state.incident is not None and not telling.told.opened:
                     state.incident = begun_anew(state.incident, {delivery.pending.route}, now)
+            batch.states[state.partition, state.subject] = state
+
+    def _leave_to_another_route(
+        self, state: SubjectState, telling: Telling, delivery: Delivery, batch: _Batch
+    ) -> None:
+        """What a muted route has to tell is told by another one that names the channel, if that is
+        not muted, or no longer so before.
+        """
+        is_newest = state.change is not None and state.change.event == delivery.event
+        change = state.change if is_newest else read_change(delivery.event.encode())
+        if change is None:
+            return
+        now, channel = self._clock.now_ms(), delivery.pending.channel
+        route = self._router.teller(change, state.incident, channel, now)
+        if route is not None and route.name != delivery.pending.route:
+            telling.leave_to(route.name, closes=route.send_resolved)
             batch.states[state.partition, state.subject] = state
 
     def _why_needless(self, delivery: Delivery) -> str | None:

@@ -94,6 +94,15 @@ class Telling:
             self.durable.set()  # whoever waits looks again
             self.durable.clear()
 
+    def leave_to(self, route: str, *, closes: bool) -> None:
+        """Another route tells the delivery, whose id receivers may know; `closes`: whether it tells
+        ends.
+        """
+        if self.delivery is not None:
+            self.delivery.pending = self.delivery.pending.model_copy(update={"route": route})
+        if not self.told.opened:
+            self.told = self.told.model_copy(update={"route": route, "closes": closes})
+
     def release(self, now: int) -> None:
         """The delivery is as new: `now` is when its time begins."""
         if self.delivery is None:

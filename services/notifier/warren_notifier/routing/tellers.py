@@ -1,0 +1,32 @@
+"""Which route tells a channel of a change, where several name it: one, so that it hears of it once,
+and none that is muted as long as another one is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from warren_notifier.routing.mute_windows import muted_until
+from warren_notifier.routing.routes import Route
+
+
+def channels_told(named: Sequence[tuple[Route, Sequence[str]]], now: int) -> list[list[str]]:
+    """Of each route the channels that it tells. `named`: matching routes, with those they name.
+
+    Each channel is told by the first route that is not muted `now` (Unix milliseconds); where all
+    are, by the first that is so no longer.
+    """
+    ends: dict[str, int] = {}
+
+    def muted(route: Route) -> int:
+        if route.name not in ends:
+            ends[route.name] = muted_until(route.mute, now) or 0
+        return ends[route.name]
+
+    tellers: dict[str, Route] = {}
+    for route, channels in named:
+        for channel in channels:
+            before = tellers.setdefault(channel, route)
+            if before is not route and muted(route) < muted(before):
+                tellers[channel] = route
+    return [[c for c in dict.fromkeys(cs) if tellers[c] is route] for route, cs in named]
