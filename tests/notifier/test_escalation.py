@@ -56,8 +56,10 @@ def test_who_is_next_is_told_once_then_as_the_others() -> None:
         await at(harness, 900)
         await at(harness, 901)
         await at(harness, 3600)
+        assert kinds(boss) == ["opened"], "it was told a quarter of an hour after the others"
+        await at(harness, 4500)
         await harness.read(event("ERR", "WARN", event_id="event-2"), offset=1)
-        await at(harness, 3601)
+        await at(harness, 4501)
         await harness.read(closing(), offset=2)
         await harness.idle()
 

@@ -14,6 +14,7 @@ from warren.contracts import OpenIncident, Told
 from warren.silences import Silences
 from warren_notifier.channels.channel import Retry
 from warren_notifier.routing.decisions import Decision, Router
+from warren_notifier.routing.repeats import on_repeat
 from warren_notifier.routing.routes import Route
 
 HOUR = 60 * MINUTE
@@ -186,7 +187,7 @@ def test_who_must_hear_of_it_again_does_whoever_tells_it() -> None:
     seen = []
     for minute in range(1, 11):
         at = OPENED_AT + minute * MINUTE
-        again = router.on_repeat(change(), incident, told, (), at, is_looked_after=True)
+        again = on_repeat(router, change(), incident, told, (), at, is_looked_after=True)
         if again is not None:
             assert again.incident is not None
             incident = again.incident

@@ -33,6 +33,7 @@ from warren_notifier.routing.decisions import Decision, Router
 from warren_notifier.routing.escalation import begun_anew, on_escalate
 from warren_notifier.routing.flapping import Damped, Damping
 from warren_notifier.routing.lost_end import lost_end
+from warren_notifier.routing.repeats import on_repeat
 from warren_notifier.silences.holds import Holds, HoldsAt
 from warren_notifier.source.backlog import Backlog
 from warren_notifier.source.partition_start import PartitionStart
@@ -161,7 +162,7 @@ class Dispatcher:
         # Nobody is reminded of what flaps; what must hear of an incident again still does.
         quiet = state.flapping is not None
         quiet |= self._holds.is_looked_after(state.incident.incident_id)
-        decision = self._router.on_repeat(*known, is_looked_after=quiet)
+        decision = on_repeat(self._router, *known, is_looked_after=quiet)
         if decision is not None:
             self._note(state, state.change, decision, batch)
 

@@ -83,7 +83,7 @@ class Router:
         # A route that does not match any more has nothing to escalate.
         progress = {n: p.model_copy(update={"bad_since": None}) for n, p in incident.routes.items()}
         news = []
-        for route, channels in self._targets(change, now, incident):
+        for route, channels in self.targets(change, now, incident):
             done = incident.routes.get(route.name, RouteProgress())
             for channel in channels:
                 knows = self._knows(change, route, channel, told)
@@ -136,8 +136,8 @@ class Router:
         moved = {name for name, knows in told.items() if self.channel_of(knows) is None}
         told = {name: knows for name, knows in told.items() if name not in moved}
         progress, news = dict(incident.routes), []
-        targets = self._targets(change, now, incident)
-        known = _sent_to(targets, incident)
+        targets = self.targets(change, now, incident)
+        known = sent_to(targets, incident)
         for route, channels in targets:
             done = progress.get(route.name, RouteProgress())
             unheard = [c for c in channels if c not in told]
@@ -182,63 +182,27 @@ class Router:
             closed.add(channel)
             end = self._delivery(change, offset, knows.route, knows, "resolved", now)
             yield News(knows, end.model_copy(update={"incident_id": knows.incident_id}))
-        for route, channels in self._targets(change, now):
+        for route, channels in self.targets(change, now):
             for channel in channels:
                 if channel not in closed:
                     knows = self._knows(change, route, channel, told)
                     delivery = self._delivery(change, offset, route.name, knows, "changed", now)
                     yield News(knows, delivery)
 
-    def on_repeat(
+    def repeated(
         self,
         change: Change,
         incident: OpenIncident,
+        route: Route,
+        channel: str,
         told: Mapping[str, Told],
-        under_way: Collection[str],
+        number: int,
         now: int,
-        *,
-        is_looked_after: bool = False,
-    ) -> Decision | None:
-        """Deliveries that are due again for an incident that is still open; None when none is.
-
-        `change` is the incident's newest. `under_way`: channels with a pending delivery of it;
-        there is nothing to repeat there. `is_looked_after`: nobody need be reminded.
-        """
-        progress, news = dict(incident.routes), []
-        targets = self._targets(change, now, incident)
-        known = _sent_to(targets, incident)
-        for route, channels in targets:
-            for key, interval, some in self._repeated(route, channels, progress):
-                if is_looked_after and key == route.name:
-                    continue
-                done = progress.get(key)
-                if not interval or done is None or done.repeat_at is None or done.repeat_at > now:
-                    continue
-                number = done.repeats + 1
-                update = {"repeats": number, "repeat_at": _next(interval, now)}
-                progress[key] = done.model_copy(update=update)
-                for channel in some:
-                    if channel in {*known, *done.channels} and channel not in under_way:
-                        knows = self._knows(change, route, channel, told)
-                        at = (incident.offset, route.name, knows)
-                        again = self._delivery(change, *at, "repeated", now, repeat=number)
-                        news.append(News(knows, again))
-        if progress == incident.routes and not news:
-            return None
-        return Decision(incident.model_copy(update={"routes": progress}), tuple(news))
-
-    def _repeated(
-        self, route: Route, channels: Sequence[str], progress: Mapping[str, RouteProgress]
-    ) -> Iterator[tuple[str, int, list[str]]]:
-        """A route's channels by when they are told again: (key of the progress, milliseconds,
-        channels). What forgets an incident of which it hears nothing is told as often as it needs;
-        that reminds nobody, so it goes on also where nobody wants to be reminded.
-        """
-        reminded = [channel for channel in channels if channel not in self.resends]
-        yield route.name, route.repeat_interval_ms, reminded
-        for channel in channels:
-            if channel in self.resends:
-                yield _resend_key(route, channel, progress), self.resends[channel], [channel]
+    ) -> News:
+        """A channel is to be told of an incident again, for the route's time with this `number`."""
+        knows = self._knows(change, route, channel, told)
+        at = (incident.offset, route.name, knows)
+        return News(knows, self._delivery(change, *at, "repeated", now, repeat=number))
 
     def resent(
         self, route: Route, told: Sequence[str], progress: Mapping[str, RouteProgress], now: int
@@ -247,7 +211,7 @@ class Router:
         found = {}
         for channel in told:
             if channel in self.resends:
-                key = _resend_key(route, channel, progress)
+                key = resend_key(route, channel, progress)
                 at = _next(self.resends[channel], now)
                 done = progress.get(key, RouteProgress(channels=[channel]))
                 found[key] = done.model_copy(update={"repeat_at": at})
@@ -298,10 +262,10 @@ class Router:
         self, change: Change, incident: OpenIncident | None, channel: str, now: int
     ) -> Route | None:
         """The route that tells a channel of a change now; None where none does."""
-        targets = self._targets(change, now, incident)
+        targets = self.targets(change, now, incident)
         return next((route for route, channels in targets if channel in channels), None)
 
-    def _targets(
+    def targets(
         self, change: Change, now: int, incident: OpenIncident | None = None
     ) -> list[tuple[Route, list[str]]]:
         """Matching routes with the channels that they tell, those too that `incident` has been
@@ -356,7 +320,7 @@ def _next(interval_ms: int, now: int) -> int | None:
     return now + interval_ms if interval_ms else None
 
 
-def _resend_key(route: Route, channel: str, progress: Mapping[str, RouteProgress]) -> str:
+def resend_key(route: Route, channel: str, progress: Mapping[str, RouteProgress]) -> str:
     """No route is named so: names have no `|`. Once a route has told the channel, it stays that
     one's, whichever tells it now.
     """
@@ -364,7 +328,7 @@ def _resend_key(route: Route, channel: str, progress: Mapping[str, RouteProgress
     return next(known, f"{route.name}|{channel}")
 
 
-def _sent_to(targets: Sequence[tuple[Route, Sequence[str]]], incident: OpenIncident) -> set[str]:
+def sent_to(targets: Sequence[tuple[Route, Sequence[str]]], incident: OpenIncident) -> set[str]:
     """Channels that these routes have sent an incident to, each by whichever told it then."""
     routes = [incident.routes.get(route.name, RouteProgress()) for route, _ in targets]
     return {channel for done in routes for channel in done.channels}

@@ -83,6 +83,8 @@ class SubjectState:
 
     def set_back(self, milliseconds: int) -> None:
         """The clock was: what is due stays as far away as it was."""
+        for telling in self._tellings.values():
+            telling.set_back(milliseconds)
         if self.incident is None:
             return
         routes = {}
