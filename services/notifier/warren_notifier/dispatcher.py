@@ -362,6 +362,9 @@ class Dispatcher:
         if state.flaps is not None:
             self._calm(state, change.at, batch)
         self._end_lost(state, change, offset, batch)
+        if state.incident is not None and state.is_over_for_now and not change.closing:
+            # It is bad again, which escalation counts from now on.
+            state.incident = begun_anew(state.incident, state.incident.routes, now)
         told, flaps = state.told(), state.flaps
         damped = self._damping.on_change(change, offset, state.incident, told, flaps, now)
         if damped.decisions:
