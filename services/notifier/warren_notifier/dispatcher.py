@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 import structlog
 from warren.clock import Clock
-from warren.contracts import NotificationTest, NotifierState, OpenIncident
+from warren.contracts import Acknowledgement, NotificationTest, NotifierState, OpenIncident
 from warren.errors import ContractViolation
 from warren.kafka.batched_writer import BatchedWriter, Record
 from warren.metrics import notifier as metrics
@@ -28,7 +28,7 @@ from warren_notifier.delivery.records import Records
 from warren_notifier.delivery.retry_plan import without_attempt
 from warren_notifier.routing import trial
 from warren_notifier.routing.acknowledging import on_acknowledged
-from warren_notifier.routing.change import Change, Subject, read_change
+from warren_notifier.routing.change import Change, Subject, as_known, read_change
 from warren_notifier.routing.decisions import Decision, Router
 from warren_notifier.routing.escalation import begun_anew, on_escalate
 from warren_notifier.routing.flapping import Damped, Damping
@@ -161,7 +161,7 @@ class Dispatcher:
         known = (state.change, state.incident, state.told(), state.under_way(), now)
         # Nobody is reminded of what flaps; what must hear of an incident again still does.
         quiet = state.flapping is not None
-        quiet |= self._holds.is_looked_after(state.incident.incident_id)
+        quiet |= self._acknowledgement(state.incident) is not None
         decision = on_repeat(self._router, *known, is_looked_after=quiet)
         if decision is not None:
             self._note(state, state.change, decision, batch)
@@ -180,7 +180,7 @@ class Dispatcher:
     def _escalate(self, state: SubjectState, now: int, batch: _Batch) -> None:
         if state.incident is None or state.change is None or state.is_over_for_now:
             return
-        if self._holds.is_looked_after(state.incident.incident_id):
+        if self._acknowledgement(state.incident) is not None:
             return
         # The time of a route begins when what it has to tell is no longer put off.
         held = {telling.told.route for telling in state.tellings if telling.is_held}
@@ -213,13 +213,20 @@ class Dispatcher:
     def _acknowledge(
         self, state: SubjectState, incident: OpenIncident, now: int, batch: _Batch
     ) -> None:
-        acknowledgement = self._holds.acknowledgement(incident.incident_id)
+        acknowledgement = self._acknowledgement(incident)
         if acknowledgement is None or state.change is None or state.is_over_for_now:
             return
         known = (state.change, incident, state.told(), state.under_way())
         decision = on_acknowledged(self._router, *known, acknowledgement, now)
         if decision is not None:
             self._note(state, state.change, decision, batch)
+
+    def _acknowledgement(self, incident: OpenIncident) -> Acknowledgement | None:
+        """Of the incident, or of the one that it goes on as."""
+        found = self._holds.acknowledgement(incident.incident_id)
+        if found is None and incident.goes_on_as is not None:
+            found = self._holds.acknowledgement(incident.goes_on_as)
+        return found
 
     async def test(self, partition: int, test: NotificationTest) -> None:
         """Tells a route's channels of an incident that there is not, if the partition is ours."""
@@ -264,7 +271,7 @@ class Dispatcher:
             delivery = telling.delivery
             if delivery is None or telling.in_flight is delivery:
                 continue
-            needless = self._why_needless(delivery)
+            needless = self._why_needless(state, delivery)
             if needless is not None:
                 ended = telling.withdraw(needless)
                 batch.records += [self._recorder.ended(one) for one in ended]
@@ -303,10 +310,13 @@ class Dispatcher:
             telling.leave_to(route.name, closes=route.send_resolved)
             batch.states[state.partition, state.subject] = state
 
-    def _why_needless(self, delivery: Delivery) -> str | None:
+    def _why_needless(self, state: SubjectState, delivery: Delivery) -> str | None:
         """Decided before somebody said that he looks after the incident, or that he does not."""
-        pending = delivery.pending
-        is_looked_after = self._holds.is_looked_after(pending.incident_id)
+        pending, incident = delivery.pending, state.incident
+        if incident is None or incident.incident_id != pending.incident_id:
+            is_looked_after = self._holds.is_looked_after(pending.incident_id)
+        else:
+            is_looked_after = self._acknowledgement(incident) is not None
         if pending.kind == "acknowledged":
             return None if is_looked_after else NOT_LOOKED_AFTER
         reminds = pending.kind == "repeated" and pending.channel not in self._router.resends
@@ -361,6 +371,7 @@ class Dispatcher:
         now = self._clock.now_ms()
         if state.flaps is not None:
             self._calm(state, change.at, batch)
+        change = as_known(change, state.incident)
         self._end_lost(state, change, offset, batch)
         if state.incident is not None and state.is_over_for_now and not change.closing:
             # It is bad again, which escalation counts from now on.

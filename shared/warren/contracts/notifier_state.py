@@ -41,6 +41,12 @@ class OpenIncident(BaseModel):
     incident_id: str
     event_id: str = Field(description="The newest event")
     offset: int = Field(ge=0, description="Its offset in warren.lag-status")
+    goes_on_as: str | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description="The incident that the group's events are of, when it was bad as it ceased to "
+        "flap: channels know it as the one that was told; absent: the same",
+    )
     routes: dict[str, RouteProgress] = Field(
         default_factory=dict,
         description="By route; by `<route>|<channel>` for channels that must hear of it again",

@@ -71,8 +71,12 @@ class Router:
         incident: OpenIncident | None,
         told: Mapping[str, Told],
         now: int,
+        *,
+        again: bool = False,
     ) -> Decision:
-        """`incident`: the open one. `told`: what channels know of it, by channel."""
+        """`incident`: the open one. `told`: what channels know of it, by channel. `again`: those
+        are told, too, who know the change's status.
+        """
         if change.closing:
             return Decision(None, tuple(self._closing(change, offset, told, now)))
         if incident is None or incident.incident_id != change.incident_id:
@@ -91,6 +95,8 @@ class Router:
                 if knows.status != change.status or knows.uncertain:
                     kind: DeliveryKind = "changed" if knows.opened else "opened"
                     delivery = self._delivery(change, offset, route.name, knows, kind, now)
+                elif again:
+                    delivery = self._delivery(change, offset, route.name, knows, "repeated", now)
                 news.append(News(knows, delivery))
             progress[route.name] = done.model_copy(
                 update={

@@ -21,6 +21,7 @@ def lost_end(of: Change, by: Change) -> Change:
     nothing_bad: dict[str, object] = {
         "status": "OK",
         "previous": known.data.status,
+        "incident_id": of.incident_id,
         "reason": REPLACED,
         "explanation": "its end was not seen, and another incident has begun since",
         "cause": None,
