@@ -34,6 +34,7 @@ from warren_notifier.routing.escalation import begun_anew, on_escalate
 from warren_notifier.routing.flapping import Damped, Damping
 from warren_notifier.routing.lost_end import lost_end
 from warren_notifier.routing.repeats import on_repeat
+from warren_notifier.routing.tellers import Muted
 from warren_notifier.silences.holds import Holds, HoldsAt
 from warren_notifier.source.backlog import Backlog
 from warren_notifier.source.partition_start import PartitionStart
@@ -279,7 +280,7 @@ class Dispatcher:
                 continue
             holds = batch.holds(self._holds, self._clock)
             if holds.mutes(delivery.pending):
-                self._leave_to_another_route(state, telling, delivery, batch)
+                self._leave_to_another_route(state, telling, delivery, batch, holds.muted_until)
             hold = holds.of(telling.subject, delivery.pending)
             if (hold is not None) == telling.is_held:
                 continue
@@ -295,7 +296,12 @@ class Dispatcher:
             batch.states[state.partition, state.subject] = state
 
     def _leave_to_another_route(
-        self, state: SubjectState, telling: Telling, delivery: Delivery, batch: _Batch
+        self,
+        state: SubjectState,
+        telling: Telling,
+        delivery: Delivery,
+        batch: _Batch,
+        muted: Muted,
     ) -> None:
         """What a muted route has to tell is told by another one that names the channel, if that is
         not muted, or no longer so before.
@@ -304,8 +310,7 @@ class Dispatcher:
         change = state.change if is_newest else read_change(delivery.event.encode())
         if change is None:
             return
-        now, channel = self._clock.now_ms(), delivery.pending.channel
-        route = self._router.teller(change, state.incident, channel, now)
+        route = self._router.teller(change, state.incident, delivery.pending.channel, muted)
         if route is not None and route.name != delivery.pending.route:
             telling.leave_to(route.name, closes=route.send_resolved)
             batch.states[state.partition, state.subject] = state

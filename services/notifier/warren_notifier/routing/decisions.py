@@ -21,7 +21,7 @@ from warren.contracts import (
 from warren_notifier.routing.change import Change, Severity
 from warren_notifier.routing.grouping import Grouping
 from warren_notifier.routing.routes import Route, matching
-from warren_notifier.routing.tellers import channels_told
+from warren_notifier.routing.tellers import Muted, channels_told, muted_at
 
 _DELIVERIES = UUID("0d7a4b39-6f0b-4c0c-9a55-6f4e5b2f3a11")  # namespace of delivery ids
 
@@ -265,10 +265,10 @@ class Router:
         return all(wishes)
 
     def teller(
-        self, change: Change, incident: OpenIncident | None, channel: str, now: int
+        self, change: Change, incident: OpenIncident | None, channel: str, muted: Muted
     ) -> Route | None:
         """The route that tells a channel of a change now; None where none does."""
-        targets = self.targets(change, now, incident)
+        targets = self._targets(change, incident, muted)
         return next((route for route, channels in targets if channel in channels), None)
 
     def targets(
@@ -277,12 +277,17 @@ class Router:
         """Matching routes with the channels that they tell, those too that `incident` has been
         escalated to; each channel once.
         """
+        return self._targets(change, incident, muted_at(now))
+
+    def _targets(
+        self, change: Change, incident: OpenIncident | None, muted: Muted
+    ) -> list[tuple[Route, list[str]]]:
         named = []
         for route in matching(self.routes, change):
             done = incident.routes.get(route.name) if incident is not None else None
             further = route.escalate_to if done is not None and done.escalated else ()
             named.append((route, (*route.channels, *further)))
-        told = channels_told(named, now)
+        told = channels_told(named, muted)
         return [(route, channels) for (route, _), channels in zip(named, told, strict=True)]
 
     def _delivery(

@@ -11,7 +11,7 @@ from warren_notifier.routing.change import Change
 from warren_notifier.routing.grouping import Grouping
 from warren_notifier.routing.mute_windows import muted_until
 from warren_notifier.routing.routes import Route, matching
-from warren_notifier.routing.tellers import channels_told
+from warren_notifier.routing.tellers import channels_told, muted_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def explain(
 ) -> list[RoutePart]:
     """Of each route, in their order, as `Router` decides."""
     taking = matching(routes, change)
-    told = channels_told([(route, route.channels) for route in taking], now)
+    told = channels_told([(route, route.channels) for route in taking], muted_at(now))
     telling = {route.name: channels for route, channels in zip(taking, told, strict=True)}
     tellers = {channel: name for name, channels in telling.items() for channel in channels}
     parts: list[RoutePart] = []

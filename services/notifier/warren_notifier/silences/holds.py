@@ -54,6 +54,10 @@ class HoldsAt:
     muted: dict[str, int | None]
     resends: frozenset[str] = frozenset()
 
+    def muted_until(self, route: Route) -> int | None:
+        """Unix milliseconds; None: the route is not muted."""
+        return self.muted.get(route.name)
+
     def mutes(self, pending: PendingDelivery) -> bool:
         """Whether the route is muted that has news to tell."""
         news = pending.kind in ("opened", "changed")
