@@ -86,6 +86,7 @@ def test_what_each_route_does_about_it(config: str) -> None:
         "  after 15 m: boss",
         "tests: no, clusters has no expression that matches",
         "  mail: together with others of cluster prod, the first after 30 s",
+        "  oncall: told by pager",
         "rest: no, people took it, without continue_matching",
     ]
     assert lines[-1].startswith("whether it is silenced is not known: no answer from")

@@ -18,6 +18,7 @@ from support.conformance import conformance_cases
 from warren.contracts import GroupStatusName, OpenIncident, Told
 from warren_notifier.routing.change import Change
 from warren_notifier.routing.decisions import Decision, Router
+from warren_notifier.routing.repeats import on_repeat
 
 CASES: list[dict[str, Any]] = conformance_cases("burrow/notifier_cases.json")["cases"]
 SEVERITY = {1: "OK", 2: "WARN", 3: "ERR"}
@@ -34,7 +35,7 @@ def test_case(case: dict[str, Any]) -> None:
     status: GroupStatusName = case["group_status"]
     before, told = opened(router) if case["incident_open_before"] else (None, {})
     if before is not None and status == "WARN":
-        decision = router.on_repeat(opening(), before, told, (), OPENED_AT + INTERVAL * 1000)
+        decision = on_repeat(router, opening(), before, told, (), OPENED_AT + INTERVAL * 1000)
         decision = decision or Decision(before)
     else:
         previous = "WARN" if before is not None else "OK"

@@ -10,6 +10,7 @@ from notifier.builders import MINUTE, OPENED_AT, change, route
 from warren.contracts import ChannelIdentity, OpenIncident, PendingDelivery, Told
 from warren_notifier.routing.change import Change
 from warren_notifier.routing.decisions import Decision, Router, delivery_id
+from warren_notifier.routing.repeats import on_repeat
 from warren_notifier.routing.routes import Route
 
 HOUR = 60 * MINUTE
@@ -271,7 +272,7 @@ class TestRepeats:
     def repeat(
         self, incident: OpenIncident, now: int, under_way: Collection[str] = ()
     ) -> Decision | None:
-        return self.ROUTER.on_repeat(change(), incident, {}, under_way, now)
+        return on_repeat(self.ROUTER, change(), incident, {}, under_way, now)
 
     def test_at_every_interval_with_an_id_of_its_own(self) -> None:
         incident = self.opened()
@@ -308,12 +309,12 @@ class TestRepeats:
         easing = change("WARN", previous="ERR", event_id="e2")
         eased = decided(strict, easing, *opened)
         assert eased.incident is not None
-        assert strict.on_repeat(easing, eased.incident, {}, (), NOW + HOUR) is None
+        assert on_repeat(strict, easing, eased.incident, {}, (), NOW + HOUR) is None
 
     def test_never_by_default(self) -> None:
         opened = decided(router(), change()).incident
         assert opened is not None
-        assert router().on_repeat(change(), opened, {}, (), NOW + 100 * HOUR) is None
+        assert on_repeat(router(), change(), opened, {}, (), NOW + 100 * HOUR) is None
 
 
 class TestResends:
@@ -323,7 +324,7 @@ class TestResends:
     ROUTER = Router([ROUTE], HOUR, resends={"alerts": 120_000})
 
     def told(self, incident: OpenIncident, now: int) -> Decision | None:
-        return self.ROUTER.on_repeat(change(), incident, {}, (), now)
+        return on_repeat(self.ROUTER, change(), incident, {}, (), now)
 
     def opened(self) -> OpenIncident:
         incident = decided(self.ROUTER, change()).incident
@@ -346,7 +347,7 @@ class TestResends:
         quiet = Router([route(channels=("mail", "alerts"))], HOUR, resends={"alerts": 120_000})
         incident = decided(quiet, change()).incident
         assert incident is not None
-        decision = quiet.on_repeat(change(), incident, {}, (), NOW + HOUR)
+        decision = on_repeat(quiet, change(), incident, {}, (), NOW + HOUR)
         assert decision is not None
         assert kinds(decision.deliveries) == [("alerts", "repeated")]
 

@@ -56,8 +56,10 @@ def test_who_is_next_is_told_once_then_as_the_others() -> None:
         await at(harness, 900)
         await at(harness, 901)
         await at(harness, 3600)
+        assert kinds(boss) == ["opened"], "it was told a quarter of an hour after the others"
+        await at(harness, 4500)
         await harness.read(event("ERR", "WARN", event_id="event-2"), offset=1)
-        await at(harness, 3601)
+        await at(harness, 4501)
         await harness.read(closing(), offset=2)
         await harness.idle()
 
@@ -250,7 +252,12 @@ def test_a_group_that_flaps_and_is_well_is_not_escalated() -> None:
         assert not boss.sent
         again = event("ERR", "OK", event_id="event-6", incident_id="i3", at=clock.now_ms())
         await harness.read(again, offset=6)
-        await at(harness, 1260)
+        await at(harness, 1800)
+        eased = event("WARN", "ERR", event_id="event-7", incident_id="i3", at=clock.now_ms())
+        await harness.read(eased, offset=7)
+        await at(harness, 2099)
+        assert not boss.sent
+        await at(harness, 2100)
 
     life(scenario)
-    assert kinds(boss) == ["opened"], "it has flapped for 15 minutes, and is bad"
+    assert kinds(boss) == ["opened"], "it has been bad for 15 minutes"

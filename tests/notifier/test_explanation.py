@@ -7,6 +7,7 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 from notifier.builders import OPENED_AT, change, route
+from warren.settings.mute_window import DAYS
 from warren_notifier.routing.decisions import Router
 from warren_notifier.routing.grouping import Grouping
 from warren_notifier.routing.routes import Route
@@ -15,6 +16,7 @@ from warren_notifier.silences.explanation import explain
 ROUTES = [
     route("a", ("mail",), minimum_severity="ERR", continue_matching=True),
     route("b", ("mail", "hook"), clusters=["^prod"], groups_deny=["^test"]),
+    route("quiet", ("hook", "pager"), mute=[{"days": list(DAYS)}], continue_matching=True),
     route("c", ("hook",), groups_allow=["ing$"], continue_matching=True),
     route("d", ("pager",), event_types=["warren.group.freshness.changed"]),
     route("e", ("pager",), minimum_severity="OK"),
@@ -36,6 +38,8 @@ def test_whom_the_router_tells_is_whom_it_names(
     parts = explain(routes, Grouping(routes), of, OPENED_AT)
     named = {(part.name, channel.name) for part in parts for channel in part.channels}
     assert named == told
+    others = {(channel, name) for part in parts for channel, name in part.elsewhere}
+    assert {(channel, name) for name, channel in told} >= others
     assert [part.name for part in parts] == [one.name for one in routes]
 
 
@@ -61,3 +65,19 @@ def test_how_it_is_grouped_muted_and_escalated() -> None:
     assert (mail.wait_ms, hook.digest) == (5000, None)
     assert part.muted_until == 1_795_248_000_000
     assert (part.escalate_after_ms, part.escalate_to) == (60_000, ("boss",))
+
+
+def test_who_tells_a_channel_of_a_route_that_is_muted_and_of_one_that_comes_later() -> None:
+    quiet = [{"from": "06:30", "to": "08:00", "zone": "UTC"}]
+    routes = [
+        route("mm1", ("mx", "mz"), mute=quiet, continue_matching=True),
+        route("mm2", ("mx", "my"), continue_matching=True),
+        route("mm3", ("my",)),
+    ]
+    parts = explain(routes, Grouping(routes), change(), OPENED_AT)
+    assert [[channel.name for channel in part.channels] for part in parts] == [
+        ["mz"],
+        ["mx", "my"],
+        [],
+    ]
+    assert [part.elsewhere for part in parts] == [(("mx", "mm2"),), (), (("my", "mm2"),)]

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+from notifier.asked import acknowledgement, put
 from notifier.builders import MINUTE, OPENED_AT, delivery, event, route
 from notifier.harness import Harness, Log, Scripted, life
 from notifier.test_email_message import mail, text
 from warren.clock import ManualClock
 from warren.contracts import Flapping, GroupStatusName, StatusChangeEvent
+from warren.silences import Silences
 
 WINDOW = 30 * MINUTE
 ROUTES = [route(channels=("hook",), repeat_interval=60)]
@@ -42,6 +44,7 @@ class Group:
         self.log = Log()
         self.hook = Scripted()
         self.clock = ManualClock(OPENED_AT)
+        self.asked = Silences()
         self._offset = 0
 
     def lives(self, *events: StatusChangeEvent, quiet_at: float | None = None) -> None:
@@ -55,6 +58,7 @@ class Group:
                 clock=self.clock,
                 flap_openings=3,
                 resends=self._resends,
+                silences=self.asked,
             )
             await harness.assign(committed=self._offset)
             for one in events:
@@ -111,13 +115,51 @@ def test_what_was_withheld_is_audited() -> None:
     assert {one.detail for one in withheld} == {"the group flaps, and newer news replace it"}
 
 
-def test_one_that_stays_bad_is_told_as_it_is() -> None:
+def test_one_that_stays_bad_goes_on_under_the_id_that_is_known() -> None:
+    """Nobody is paged anew, nor told that all is well, of what is as bad as was told."""
     group = Group()
     group.lives(*(e for n in range(5) for e in incident(n, n)), turn(9, "ERR", 6))
     group.lives(quiet_at=37)
-    assert group.told() == [*both(0, 1, 2), ("i9", "opened")]
-    group.lives(turn(9, "OK", 38))
-    assert group.told() == both(0, 1, 2, 9)
+    goes_on = [*both(0, 1), ("i2", "opened"), ("i2", "repeated")]
+    assert group.told() == goes_on
+    told = group.hook.sent[-1]
+    assert (told.pending.event_id, told.pending.left_out) == ("i9-0-ERR", 5)
+    group.lives(turn(9, "WARN", 38, 1), turn(9, "OK", 39))
+    assert group.told() == [*goes_on, ("i2", "changed"), ("i2", "resolved")]
+    assert group.log.states() == [] or group.log.states()[0].incident is None
+    assert len(set(group.hook.ids)) == len(group.hook.ids)
+
+
+def test_one_that_stays_less_bad_goes_on_as_a_change() -> None:
+    group = Group()
+    group.lives(*(e for n in range(5) for e in incident(n, n)), turn(9, "WARN", 6), quiet_at=37)
+    assert group.told() == [*both(0, 1), ("i2", "opened"), ("i2", "changed")]
+    group.lives(turn(10, "ERR", 38), turn(10, "OK", 39))
+    assert group.told()[-3:] == [("i2", "resolved"), *both(10)], "the end of i9 was lost"
+
+
+def test_what_goes_on_may_flap_again() -> None:
+    group = Group()
+    group.lives(*(e for n in range(5) for e in incident(n, n)), turn(9, "ERR", 6), quiet_at=37)
+    group.lives(turn(9, "WARN", 38, 1), turn(9, "ERR", 39, 2), turn(9, "OK", 40))
+    group.lives(*(e for n in range(11, 15) for e in incident(n, n + 30)), turn(15, "WARN", 46))
+    group.lives(turn(15, "ERR", 47), quiet_at=80)
+    group.lives(turn(15, "OK", 81))
+    told = [one for one in group.told() if one[1] in ("opened", "resolved")]
+    assert told == both(0, 1, 2, 11, 12, 13)
+    assert group.told()[-2:] == [("i13", "repeated"), ("i13", "resolved")]
+
+
+def test_what_goes_on_is_looked_after_by_whoever_acknowledges_what_it_is_now() -> None:
+    group = Group()
+    group.lives(*(e for n in range(5) for e in incident(n, n)), turn(9, "ERR", 6), quiet_at=37)
+    count = len(group.told())
+    put(group.asked, acknowledgement("i9"))
+    group.lives(quiet_at=60)
+    assert len(group.told()) == count, "nobody is reminded"
+    group.asked.apply_acknowledgement(b"i9", None)
+    group.lives(quiet_at=61)
+    assert group.told()[count:] == [("i2", "repeated")]
 
 
 def test_what_gets_worse_is_told_at_once() -> None:

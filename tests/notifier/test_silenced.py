@@ -16,6 +16,7 @@ from warren.settings.mute_window import DAYS
 from warren.silences import Silences
 from warren_notifier.channels.channel import Delivered, Retry
 from warren_notifier.routing.decisions import Router
+from warren_notifier.routing.repeats import on_repeat
 from warren_notifier.silences.holds import Holds
 from warren_notifier.state.telling import LOOKED_AFTER
 
@@ -337,8 +338,8 @@ def test_what_hears_of_an_incident_again_lest_it_takes_it_for_over_goes_on_heari
     }
     incident = router.on_change(change(), 0, None, {}, OPENED_AT).incident
     assert incident is not None
-    later = router.on_repeat(
-        change(), incident, told, (), OPENED_AT + 120_000, is_looked_after=True
+    later = on_repeat(
+        router, change(), incident, told, (), OPENED_AT + 120_000, is_looked_after=True
     )
     assert later is not None
     assert [one.channel for one in later.deliveries] == ["alerts"]

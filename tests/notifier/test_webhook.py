@@ -106,6 +106,16 @@ def test_a_reminder_has_an_id_of_its_own() -> None:
         Webhook(SECRET).verify(request.body, dict(request.headers))
 
 
+@pytest.mark.parametrize(("kind", "event_id"), [("resolved", "event-1"), ("repeated", "event-1.0")])
+def test_it_is_of_the_incident_that_the_receiver_knows(kind: str, event_id: str) -> None:
+    """The group has flapped since, and is bad by another one."""
+    with HttpReceiver() as receiver:
+        send(receiver.url, what=delivery(kind=kind, incident_id="before"))
+    body = StatusChangeEvent.from_bytes(receiver.requests[0].body)
+    assert (body.id, body.data.incident_id) == (event_id, "before")
+    assert body.data == event().data.model_copy(update={"incident_id": "before"})
+
+
 def test_what_was_left_out_is_counted() -> None:
     with HttpReceiver() as receiver:
         send(receiver.url)

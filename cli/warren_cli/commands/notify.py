@@ -85,10 +85,10 @@ def _lines(part: RoutePart, now: int) -> Iterator[str]:
         return
     muted = f", muted for {duration(part.muted_until - now)}" if part.muted_until else ""
     yield f"{part.name}: yes{muted}: {', '.join(map(visible, part.why))}"
-    if not part.channels:
-        yield "  its channels are told by a route above"
     for channel in part.channels:
         yield f"  {channel.name}: {_grouped(channel)}"
+    for name, route in part.elsewhere:
+        yield f"  {name}: told by {route}"
     if part.escalate_to:
         yield f"  after {duration(part.escalate_after_ms)}: {', '.join(part.escalate_to)}"
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 import structlog
 from warren.clock import Clock
-from warren.contracts import NotificationTest, NotifierState, OpenIncident
+from warren.contracts import Acknowledgement, NotificationTest, NotifierState, OpenIncident
 from warren.errors import ContractViolation
 from warren.kafka.batched_writer import BatchedWriter, Record
 from warren.metrics import notifier as metrics
@@ -28,10 +28,13 @@ from warren_notifier.delivery.records import Records
 from warren_notifier.delivery.retry_plan import without_attempt
 from warren_notifier.routing import trial
 from warren_notifier.routing.acknowledging import on_acknowledged
-from warren_notifier.routing.change import Change, Subject, read_change
+from warren_notifier.routing.change import Change, Subject, as_known, read_change
 from warren_notifier.routing.decisions import Decision, Router
 from warren_notifier.routing.escalation import begun_anew, on_escalate
 from warren_notifier.routing.flapping import Damped, Damping
+from warren_notifier.routing.lost_end import lost_end
+from warren_notifier.routing.repeats import on_repeat
+from warren_notifier.routing.tellers import Muted
 from warren_notifier.silences.holds import Holds, HoldsAt
 from warren_notifier.source.backlog import Backlog
 from warren_notifier.source.partition_start import PartitionStart
@@ -159,8 +162,8 @@ class Dispatcher:
         known = (state.change, state.incident, state.told(), state.under_way(), now)
         # Nobody is reminded of what flaps; what must hear of an incident again still does.
         quiet = state.flapping is not None
-        quiet |= self._holds.is_looked_after(state.incident.incident_id)
-        decision = self._router.on_repeat(*known, is_looked_after=quiet)
+        quiet |= self._acknowledgement(state.incident) is not None
+        decision = on_repeat(self._router, *known, is_looked_after=quiet)
         if decision is not None:
             self._note(state, state.change, decision, batch)
 
@@ -178,7 +181,7 @@ class Dispatcher:
     def _escalate(self, state: SubjectState, now: int, batch: _Batch) -> None:
         if state.incident is None or state.change is None or state.is_over_for_now:
             return
-        if self._holds.is_looked_after(state.incident.incident_id):
+        if self._acknowledgement(state.incident) is not None:
             return
         # The time of a route begins when what it has to tell is no longer put off.
         held = {telling.told.route for telling in state.tellings if telling.is_held}
@@ -211,13 +214,20 @@ class Dispatcher:
     def _acknowledge(
         self, state: SubjectState, incident: OpenIncident, now: int, batch: _Batch
     ) -> None:
-        acknowledgement = self._holds.acknowledgement(incident.incident_id)
+        acknowledgement = self._acknowledgement(incident)
         if acknowledgement is None or state.change is None or state.is_over_for_now:
             return
         known = (state.change, incident, state.told(), state.under_way())
         decision = on_acknowledged(self._router, *known, acknowledgement, now)
         if decision is not None:
             self._note(state, state.change, decision, batch)
+
+    def _acknowledgement(self, incident: OpenIncident) -> Acknowledgement | None:
+        """Of the incident, or of the one that it goes on as."""
+        found = self._holds.acknowledgement(incident.incident_id)
+        if found is None and incident.goes_on_as is not None:
+            found = self._holds.acknowledgement(incident.goes_on_as)
+        return found
 
     async def test(self, partition: int, test: NotificationTest) -> None:
         """Tells a route's channels of an incident that there is not, if the partition is ours."""
@@ -262,13 +272,16 @@ class Dispatcher:
             delivery = telling.delivery
             if delivery is None or telling.in_flight is delivery:
                 continue
-            needless = self._why_needless(delivery)
+            needless = self._why_needless(state, delivery)
             if needless is not None:
                 ended = telling.withdraw(needless)
                 batch.records += [self._recorder.ended(one) for one in ended]
                 batch.states[state.partition, state.subject] = state
                 continue
-            hold = batch.holds(self._holds, self._clock).of(telling.subject, delivery.pending)
+            holds = batch.holds(self._holds, self._clock)
+            if holds.mutes(delivery.pending):
+                self._leave_to_another_route(state, telling, delivery, batch, holds.muted_until)
+            hold = holds.of(telling.subject, delivery.pending)
             if (hold is not None) == telling.is_held:
                 continue
             if hold is not None:
@@ -282,10 +295,33 @@ class Dispatcher:
                     state.incident = begun_anew(state.incident, {delivery.pending.route}, now)
             batch.states[state.partition, state.subject] = state
 
-    def _why_needless(self, delivery: Delivery) -> str | None:
+    def _leave_to_another_route(
+        self,
+        state: SubjectState,
+        telling: Telling,
+        delivery: Delivery,
+        batch: _Batch,
+        muted: Muted,
+    ) -> None:
+        """What a muted route has to tell is told by another one that names the channel, if that is
+        not muted, or no longer so before.
+        """
+        is_newest = state.change is not None and state.change.event == delivery.event
+        change = state.change if is_newest else read_change(delivery.event.encode())
+        if change is None:
+            return
+        route = self._router.teller(change, state.incident, delivery.pending.channel, muted)
+        if route is not None and route.name != delivery.pending.route:
+            telling.leave_to(route.name, closes=route.send_resolved)
+            batch.states[state.partition, state.subject] = state
+
+    def _why_needless(self, state: SubjectState, delivery: Delivery) -> str | None:
         """Decided before somebody said that he looks after the incident, or that he does not."""
-        pending = delivery.pending
-        is_looked_after = self._holds.is_looked_after(pending.incident_id)
+        pending, incident = delivery.pending, state.incident
+        if incident is None or incident.incident_id != pending.incident_id:
+            is_looked_after = self._holds.is_looked_after(pending.incident_id)
+        else:
+            is_looked_after = self._acknowledgement(incident) is not None
         if pending.kind == "acknowledged":
             return None if is_looked_after else NOT_LOOKED_AFTER
         reminds = pending.kind == "repeated" and pending.channel not in self._router.resends
@@ -337,12 +373,14 @@ class Dispatcher:
             metrics.NOTIFIER_EVENTS.labels("replayed").inc()
             return
         state.offset = offset
-        open_id = state.incident.incident_id if state.incident is not None else None
-        if not change.closing and open_id not in (None, change.incident_id):
-            log.warning("the end of an incident was never seen", **change.subject._asdict())
         now = self._clock.now_ms()
         if state.flaps is not None:
             self._calm(state, change.at, batch)
+        change = as_known(change, state.incident)
+        self._end_lost(state, change, offset, batch)
+        if state.incident is not None and state.is_over_for_now and not change.closing:
+            # It is bad again, which escalation counts from now on.
+            state.incident = begun_anew(state.incident, state.incident.routes, now)
         told, flaps = state.told(), state.flaps
         damped = self._damping.on_change(change, offset, state.incident, told, flaps, now)
         if damped.decisions:
@@ -351,6 +389,24 @@ class Dispatcher:
             result = "withheld"
         metrics.NOTIFIER_EVENTS.labels(result).inc()
         self._take(state, damped, batch)
+
+    def _end_lost(self, state: SubjectState, change: Change, offset: int, batch: _Batch) -> None:
+        """Ends the open incident if the change is of another one; while the group flaps, that is
+        told when other ends are.
+        """
+        incident, flaps = state.incident, state.flapping
+        if incident is None or state.change is None or change.closing:
+            return
+        if change.incident_id == incident.incident_id or (flaps and flaps.end is not None):
+            return
+        log.warning("the end of an incident was never seen", **change.subject._asdict())
+        end = lost_end(state.change, change)
+        if flaps is not None:
+            state.flaps = flaps.model_copy(update={"end": end.event, "end_offset": offset})
+            return
+        now = self._clock.now_ms()
+        decision = self._router.on_change(end, offset, incident, state.told(), now)
+        self._note(state, end, decision, batch)
 
     def _calm(self, state: SubjectState, at: int, batch: _Batch) -> None:
         """Tells what was withheld, if it has been quiet until `at`; forgets old incidents."""

@@ -19,7 +19,9 @@ class RouteProgress(BaseModel):
 
     channels: list[str] = Field(default_factory=list, description="Channels that it sent to")
     repeats: int = Field(default=0, ge=0, description="How often it was sent again")
-    repeat_at: Milliseconds | None = Field(default=None, description="When to send it again")
+    repeat_at: Milliseconds | None = Field(
+        default=None, description="When the first channel may have to be sent it again"
+    )
     bad_since: Milliseconds | None = Field(
         default=None,
         exclude_if=is_none,
@@ -39,6 +41,12 @@ class OpenIncident(BaseModel):
     incident_id: str
     event_id: str = Field(description="The newest event")
     offset: int = Field(ge=0, description="Its offset in warren.lag-status")
+    goes_on_as: str | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description="The incident that the group's events are of, when it was bad as it ceased to "
+        "flap: channels know it as the one that was told; absent: the same",
+    )
     routes: dict[str, RouteProgress] = Field(
         default_factory=dict,
         description="By route; by `<route>|<channel>` for channels that must hear of it again",
@@ -198,12 +206,17 @@ class Told(BaseModel):
         description="What the channel needs to speak of the incident again, such as the place of a "
         "thread's first message",
     )
+    heard_at: Milliseconds | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description="When it took or refused the newest delivery, from when on the time counts "
+        "until it is reminded; absent: not remembered",
+    )
     acknowledged_at: Milliseconds | None = Field(
         default=None,
         exclude_if=is_none,
         description="The acknowledgement that it was told of, by its time",
     )
-
     digest: DigestKey | None = Field(
         default=None, exclude_if=is_none, description="With whom it is told; absent: alone"
     )

@@ -18,6 +18,7 @@ from warren.words import duration, grouped, records, utc, visible
 
 from warren_notifier.channels.urgency import urgency
 from warren_notifier.channels.web_link import is_web_link
+from warren_notifier.routing import lost_end
 from warren_notifier.state.delivery import Delivery
 
 SHOWN = 10
@@ -35,6 +36,10 @@ _END = {
     "group_deleted": ("group deleted", "was deleted"),
     "group_expired": ("group expired", "has expired: it does not commit any more"),
     "group_forgotten": ("group forgotten", "was forgotten on request until it commits again"),
+    lost_end.REPLACED: (
+        "replaced by another incident",
+        "has another incident since; the end of this one was not seen",
+    ),
 }
 _KEPT = ("objectives kept again", "keeps its objectives again")
 

@@ -62,6 +62,8 @@ def _burrow(text: IncidentText, pending: PendingDelivery, extras: Mapping[str, s
 def _warren(text: IncidentText, event: str, pending: PendingDelivery) -> Fields:
     change = text.change
     cause = change.cause if change.cause is not None and change.cause.is_known else None
+    published = json.loads(event)
+    published["data"]["incident_id"] = pending.incident_id
     return {
         "kind": pending.kind,
         "status": change.status,
@@ -81,7 +83,7 @@ def _warren(text: IncidentText, event: str, pending: PendingDelivery) -> Fields:
         "channel": pending.channel,
         "repeat": pending.repeat,
         "left_out": pending.left_out,
-        "event": json.loads(event),
+        "event": published,
     }
 
 

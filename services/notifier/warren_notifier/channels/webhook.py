@@ -61,9 +61,14 @@ class WebhookChannel:
 
 
 def _event(delivery: Delivery) -> str:
-    """The event as published. Repeated, it has an id of its own: receivers drop known ones."""
-    if delivery.pending.kind != "repeated":
+    """The event as published. Repeated, it has an id of its own: receivers drop known ones. One of
+    another incident than that which goes on by it is of the one that the receiver knows.
+    """
+    event, pending = json.loads(delivery.event), delivery.pending
+    is_known = event["data"]["incident_id"] == pending.incident_id
+    if is_known and pending.kind != "repeated":
         return delivery.event
-    event = json.loads(delivery.event)
-    event["id"] = f"{event['id']}.{delivery.pending.repeat}"
+    event["data"]["incident_id"] = pending.incident_id
+    if pending.kind == "repeated":
+        event["id"] = f"{event['id']}.{pending.repeat}"
     return json.dumps(event, ensure_ascii=False, separators=(",", ":"))

@@ -96,6 +96,8 @@ class OutcomeRecorder:
                 telling.heard_of(acknowledged)
             elif step.outcome == "delivered":
                 telling.took(step.pending, now, thread, step.receipt)
+            elif failed:
+                telling.heard(now)
             _note(telling, delivery, step, uncertain)
             delivery.wait(self._clock)  # from now on, whatever becomes of the wall clock
             state.forget_done()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ from warren.contracts import (
     EVENT_TYPES,
     STATUS_CHANGED,
     GroupStatusName,
+    OpenIncident,
     StatusChange,
     StatusChangeEvent,
 )
@@ -42,6 +43,7 @@ class Change:
     subject: Subject
     status: GroupStatusName
     incident_id: str
+    """As channels know it: see `as_known`."""
     event: str
     at: int = 0
     """When it happened, Unix milliseconds."""
@@ -95,6 +97,13 @@ def read_change(value: bytes | None) -> Change | None:
         owner=next((b.owner for b in event.data.objectives or () if b.owner), ""),
         cause=event.data.cause.name if event.data.cause is not None else "",
     )
+
+
+def as_known(change: Change, incident: OpenIncident | None) -> Change:
+    """The change, of the open incident if that goes on as the one that its event names."""
+    if incident is None or change.incident_id != incident.goes_on_as:
+        return change
+    return replace(change, incident_id=incident.incident_id)
 
 
 def _topic(change: StatusChange) -> str:

@@ -21,6 +21,7 @@ from warren.contracts import (
 from warren_notifier.routing.change import Change, Severity
 from warren_notifier.routing.grouping import Grouping
 from warren_notifier.routing.routes import Route, matching
+from warren_notifier.routing.tellers import Muted, channels_told, muted_at
 
 _DELIVERIES = UUID("0d7a4b39-6f0b-4c0c-9a55-6f4e5b2f3a11")  # namespace of delivery ids
 
@@ -70,8 +71,12 @@ class Router:
         incident: OpenIncident | None,
         told: Mapping[str, Told],
         now: int,
+        *,
+        again: bool = False,
     ) -> Decision:
-        """`incident`: the open one. `told`: what channels know of it, by channel."""
+        """`incident`: the open one. `told`: what channels know of it, by channel. `again`: those
+        are told, too, who know the change's status.
+        """
         if change.closing:
             return Decision(None, tuple(self._closing(change, offset, told, now)))
         if incident is None or incident.incident_id != change.incident_id:
@@ -82,7 +87,7 @@ class Router:
         # A route that does not match any more has nothing to escalate.
         progress = {n: p.model_copy(update={"bad_since": None}) for n, p in incident.routes.items()}
         news = []
-        for route, channels in self._targets(change, incident):
+        for route, channels in self.targets(change, now, incident):
             done = incident.routes.get(route.name, RouteProgress())
             for channel in channels:
                 knows = self._knows(change, route, channel, told)
@@ -90,6 +95,8 @@ class Router:
                 if knows.status != change.status or knows.uncertain:
                     kind: DeliveryKind = "changed" if knows.opened else "opened"
                     delivery = self._delivery(change, offset, route.name, knows, kind, now)
+                elif again:
+                    delivery = self._delivery(change, offset, route.name, knows, "repeated", now)
                 news.append(News(knows, delivery))
             progress[route.name] = done.model_copy(
                 update={
@@ -135,10 +142,12 @@ class Router:
         moved = {name for name, knows in told.items() if self.channel_of(knows) is None}
         told = {name: knows for name, knows in told.items() if name not in moved}
         progress, news = dict(incident.routes), []
-        for route, channels in self._targets(change, incident):
+        targets = self.targets(change, now, incident)
+        known = sent_to(targets, incident)
+        for route, channels in targets:
             done = progress.get(route.name, RouteProgress())
             unheard = [c for c in channels if c not in told]
-            added = [c for c in unheard if c in moved or c not in done.channels]
+            added = [c for c in unheard if c in moved or c not in known]
             offset = incident.offset
             news += [self.opening(change, offset, route, channel, told, now) for channel in added]
             if added or (route.escalate_to and done.bad_since is None):
@@ -179,61 +188,27 @@ class Router:
             closed.add(channel)
             end = self._delivery(change, offset, knows.route, knows, "resolved", now)
             yield News(knows, end.model_copy(update={"incident_id": knows.incident_id}))
-        for route, channels in self._targets(change):
+        for route, channels in self.targets(change, now):
             for channel in channels:
                 if channel not in closed:
                     knows = self._knows(change, route, channel, told)
                     delivery = self._delivery(change, offset, route.name, knows, "changed", now)
                     yield News(knows, delivery)
 
-    def on_repeat(
+    def repeated(
         self,
         change: Change,
         incident: OpenIncident,
+        route: Route,
+        channel: str,
         told: Mapping[str, Told],
-        under_way: Collection[str],
+        number: int,
         now: int,
-        *,
-        is_looked_after: bool = False,
-    ) -> Decision | None:
-        """Deliveries that are due again for an incident that is still open; None when none is.
-
-        `change` is the incident's newest. `under_way`: channels with a pending delivery of it;
-        there is nothing to repeat there. `is_looked_after`: nobody need be reminded.
-        """
-        progress, news = dict(incident.routes), []
-        for route, channels in self._targets(change, incident):
-            for key, interval, some in self._repeated(route, channels):
-                if is_looked_after and key == route.name:
-                    continue
-                done = progress.get(key)
-                if not interval or done is None or done.repeat_at is None or done.repeat_at > now:
-                    continue
-                number = done.repeats + 1
-                update = {"repeats": number, "repeat_at": _next(interval, now)}
-                progress[key] = done.model_copy(update=update)
-                for channel in some:
-                    if channel in done.channels and channel not in under_way:
-                        knows = self._knows(change, route, channel, told)
-                        at = (incident.offset, route.name, knows)
-                        again = self._delivery(change, *at, "repeated", now, repeat=number)
-                        news.append(News(knows, again))
-        if progress == incident.routes and not news:
-            return None
-        return Decision(incident.model_copy(update={"routes": progress}), tuple(news))
-
-    def _repeated(
-        self, route: Route, channels: Sequence[str]
-    ) -> Iterator[tuple[str, int, list[str]]]:
-        """A route's channels by when they are told again: (key of the progress, milliseconds,
-        channels). What forgets an incident of which it hears nothing is told as often as it needs;
-        that reminds nobody, so it goes on also where nobody wants to be reminded.
-        """
-        reminded = [channel for channel in channels if channel not in self.resends]
-        yield route.name, route.repeat_interval_ms, reminded
-        for channel in channels:
-            if channel in self.resends:
-                yield _resend_key(route, channel), self.resends[channel], [channel]
+    ) -> News:
+        """A channel is to be told of an incident again, for the route's time with this `number`."""
+        knows = self._knows(change, route, channel, told)
+        at = (incident.offset, route.name, knows)
+        return News(knows, self._delivery(change, *at, "repeated", now, repeat=number))
 
     def resent(
         self, route: Route, told: Sequence[str], progress: Mapping[str, RouteProgress], now: int
@@ -242,7 +217,8 @@ class Router:
         found = {}
         for channel in told:
             if channel in self.resends:
-                key, at = _resend_key(route, channel), _next(self.resends[channel], now)
+                key = resend_key(route, channel, progress)
+                at = _next(self.resends[channel], now)
                 done = progress.get(key, RouteProgress(channels=[channel]))
                 found[key] = done.model_copy(update={"repeat_at": at})
         return found
@@ -288,19 +264,31 @@ class Router:
         wishes = [route.send_resolved for route in self.routes if route.name == told.route]
         return all(wishes)
 
-    def _targets(
-        self, change: Change, incident: OpenIncident | None = None
-    ) -> Iterator[tuple[Route, list[str]]]:
-        """Matching routes with their channels, those too that `incident` has been escalated to;
-        each channel once.
+    def teller(
+        self, change: Change, incident: OpenIncident | None, channel: str, muted: Muted
+    ) -> Route | None:
+        """The route that tells a channel of a change now; None where none does."""
+        targets = self._targets(change, incident, muted)
+        return next((route for route, channels in targets if channel in channels), None)
+
+    def targets(
+        self, change: Change, now: int, incident: OpenIncident | None = None
+    ) -> list[tuple[Route, list[str]]]:
+        """Matching routes with the channels that they tell, those too that `incident` has been
+        escalated to; each channel once.
         """
-        taken: set[str] = set()
+        return self._targets(change, incident, muted_at(now))
+
+    def _targets(
+        self, change: Change, incident: OpenIncident | None, muted: Muted
+    ) -> list[tuple[Route, list[str]]]:
+        named = []
         for route in matching(self.routes, change):
             done = incident.routes.get(route.name) if incident is not None else None
             further = route.escalate_to if done is not None and done.escalated else ()
-            channels = [c for c in (*route.channels, *further) if c not in taken]
-            taken.update(channels)
-            yield route, channels
+            named.append((route, (*route.channels, *further)))
+        told = channels_told(named, muted)
+        return [(route, channels) for (route, _), channels in zip(named, told, strict=True)]
 
     def _delivery(
         self,
@@ -343,6 +331,15 @@ def _next(interval_ms: int, now: int) -> int | None:
     return now + interval_ms if interval_ms else None
 
 
-def _resend_key(route: Route, channel: str) -> str:
-    """No route is named so: names have no `|`."""
-    return f"{route.name}|{channel}"
+def resend_key(route: Route, channel: str, progress: Mapping[str, RouteProgress]) -> str:
+    """No route is named so: names have no `|`. Once a route has told the channel, it stays that
+    one's, whichever tells it now.
+    """
+    known = (key for key in progress if key.endswith(f"|{channel}"))
+    return next(known, f"{route.name}|{channel}")
+
+
+def sent_to(targets: Sequence[tuple[Route, Sequence[str]]], incident: OpenIncident) -> set[str]:
+    """Channels that these routes have sent an incident to, each by whichever told it then."""
+    routes = [incident.routes.get(route.name, RouteProgress()) for route, _ in targets]
+    return {channel for done in routes for channel in done.channels}

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from warren.contracts import Flapping, Flaps, OpenIncident, PendingDelivery, Told
 from warren.errors import ContractViolation
 
-from warren_notifier.routing.change import Change, Severity, read_change
+from warren_notifier.routing.change import Change, Severity, as_known, read_change
 from warren_notifier.routing.decisions import Decision, News, Router
 
 
@@ -72,7 +72,7 @@ class Damping:
 
     def _counted(self, flaps: Flaps, change: Change, incident: OpenIncident | None) -> Flaps:
         """With the change, if it begins an incident; what is older than the window is forgotten."""
-        latest = _read(flaps.latest)
+        latest = _read(flaps.latest, incident)
         running = incident.incident_id if incident is not None and flaps.end is None else None
         running = latest.incident_id if latest is not None else running
         begins = not change.closing and change.incident_id != running
@@ -90,7 +90,7 @@ class Damping:
             update |= {"latest": change.event, "latest_offset": offset}
         elif told_one:
             update |= {"end": change.event, "end_offset": offset}
-        replaced = tuple(self._replaced(flaps, now))
+        replaced = tuple(self._replaced(flaps, incident, now))
         return Damped(flaps.model_copy(update=update), withheld=replaced)
 
     def _worse(
@@ -109,7 +109,7 @@ class Damping:
             ended = flaps.model_copy(update={"latest": None})
             decisions += list(self._untold(incident, told, ended, now))
             open_now, told = None, {}
-        replaced = tuple(self._replaced(flaps, now))
+        replaced = tuple(self._replaced(flaps, incident, now))
         nothing = {"end": None, "latest": None, "left_out": 0, "status": change.status}
         known = flaps.model_copy(update=nothing)
         decision = self.router.on_change(change, offset, open_now, told, now)
@@ -119,21 +119,27 @@ class Damping:
     def _untold(
         self, incident: OpenIncident | None, told: Mapping[str, Told], flaps: Flaps, now: int
     ) -> Iterator[tuple[Change, Decision]]:
-        """The end of what was told, and what has begun since."""
-        end, latest = _read(flaps.end), _read(flaps.latest)
-        if end is not None:
+        """The end of what was told; or what is so now, of the same incident: who knows of it is
+        told neither that all is well nor of another one.
+        """
+        end, latest = _read(flaps.end, incident), _read(flaps.latest, incident)
+        if latest is not None and incident is not None:
+            if latest.incident_id != incident.incident_id:
+                update = {"goes_on_as": latest.incident_id}
+                incident = incident.model_copy(update=update)
+                latest = as_known(latest, incident)
+            at = (latest, flaps.latest_offset)
+            decision = self.router.on_change(*at, incident, told, now, again=True)
+            yield latest, _with(decision, left_out=max(flaps.left_out - 1, 0))
+        elif end is not None:
             decision = self.router.on_change(end, flaps.end_offset, incident, told, now)
             yield end, _with(decision, left_out=flaps.left_out)
-            incident, told = None, {}
-        if latest is not None:
-            yield (
-                latest,
-                self.router.on_change(latest, flaps.latest_offset, incident, told, now),
-            )
 
-    def _replaced(self, flaps: Flaps, now: int) -> Iterator[tuple[Change, PendingDelivery]]:
+    def _replaced(
+        self, flaps: Flaps, incident: OpenIncident, now: int
+    ) -> Iterator[tuple[Change, PendingDelivery]]:
         """The deliveries that what was withheld would have led to."""
-        latest = _read(flaps.latest)
+        latest = _read(flaps.latest, incident)
         if latest is not None:
             decision = self.router.on_change(latest, flaps.latest_offset, None, {}, now)
             yield from ((latest, delivery) for delivery in decision.deliveries)
@@ -153,11 +159,11 @@ def _with(decision: Decision, **fields: object) -> Decision:
     return replace(decision, news=news)
 
 
-def _read(event: str | None) -> Change | None:
+def _read(event: str | None, incident: OpenIncident | None) -> Change | None:
     """Raises ContractViolation for what cannot be: it was read before it was stored."""
     if event is None:
         return None
     change = read_change(event.encode())
     if change is None:
         raise ContractViolation("a withheld event is of an unknown type")
-    return change
+    return as_known(change, incident)

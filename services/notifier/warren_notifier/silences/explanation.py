@@ -9,8 +9,9 @@ from warren.contracts import DigestKey
 
 from warren_notifier.routing.change import Change
 from warren_notifier.routing.grouping import Grouping
-from warren_notifier.routing.routes import Route
-from warren_notifier.silences.mute_windows import muted_until
+from warren_notifier.routing.mute_windows import muted_until
+from warren_notifier.routing.routes import Route, matching
+from warren_notifier.routing.tellers import channels_told, muted_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +27,15 @@ class ChannelPart:
 class RoutePart:
     """What one route does about a change. `why_not`: None where it takes it; `why`: what makes it.
 
-    `channels`: those that no route before it tells. `muted_until`: Unix milliseconds, or None.
+    `channels`: those that it tells. `elsewhere`: those that another route tells, with its name.
+    `muted_until`: Unix milliseconds, or None.
     """
 
     name: str
     why_not: str | None
     why: tuple[str, ...] = ()
     channels: tuple[ChannelPart, ...] = ()
+    elsewhere: tuple[tuple[str, str], ...] = ()
     muted_until: int | None = None
     escalate_after_ms: int = 0
     escalate_to: tuple[str, ...] = ()
@@ -42,31 +45,30 @@ def explain(
     routes: Sequence[Route], grouping: Grouping, change: Change, now: int
 ) -> list[RoutePart]:
     """Of each route, in their order, as `Router` decides."""
+    taking = matching(routes, change)
+    told = channels_told([(route, route.channels) for route in taking], muted_at(now))
+    telling = {route.name: channels for route, channels in zip(taking, told, strict=True)}
+    tellers = {channel: name for name, channels in telling.items() for channel in channels}
     parts: list[RoutePart] = []
-    taken: set[str] = set()
-    taken_by = ""
     for route in routes:
-        why_not = route.mismatch(change)
-        if why_not is None and taken_by:
-            why_not = f"{taken_by} took it, without continue_matching"
-        if why_not is not None:
+        if route not in taking:
+            why_not = route.mismatch(change)
+            why_not = why_not or f"{taking[-1].name} took it, without continue_matching"
             parts.append(RoutePart(route.name, why_not))
             continue
-        channels = [channel for channel in route.channels if channel not in taken]
-        taken.update(channels)
+        others = [channel for channel in route.channels if tellers[channel] != route.name]
         parts.append(
             RoutePart(
                 route.name,
                 None,
                 tuple(route.reasons(change)),
-                tuple(_channel(grouping, route, channel, change) for channel in channels),
+                tuple(_channel(grouping, route, one, change) for one in telling[route.name]),
+                tuple((channel, tellers[channel]) for channel in others),
                 muted_until(route.mute, now),
                 route.escalate_after_ms,
                 route.escalate_to,
             )
         )
-        if not route.continue_matching:
-            taken_by = route.name
     return parts
 
 

@@ -10,8 +10,8 @@ from warren.contracts import TEST_CLUSTER, Acknowledgement, PendingDelivery
 from warren.silences import InForce, Silences
 
 from warren_notifier.routing.change import Subject
+from warren_notifier.routing.mute_windows import muted_until
 from warren_notifier.routing.routes import Route
-from warren_notifier.silences.mute_windows import muted_until
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,15 @@ class HoldsAt:
     silences: InForce
     muted: dict[str, int | None]
     resends: frozenset[str] = frozenset()
+
+    def muted_until(self, route: Route) -> int | None:
+        """Unix milliseconds; None: the route is not muted."""
+        return self.muted.get(route.name)
+
+    def mutes(self, pending: PendingDelivery) -> bool:
+        """Whether the route is muted that has news to tell."""
+        news = pending.kind in ("opened", "changed")
+        return news and self.muted.get(pending.route) is not None
 
     def of(self, subject: Subject, pending: PendingDelivery) -> Hold | None:
         """Why a delivery is put off; None: it is not. The end of what was told never is, nor that

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from warren.contracts import Flaps, NotifierState, OpenIncident, Told
 from warren.errors import ContractViolation
 
-from warren_notifier.routing.change import Change, Subject, read_change
+from warren_notifier.routing.change import Change, Subject, as_known, read_change
 from warren_notifier.routing.decisions import Decision
 from warren_notifier.state.delivery import Delivery
 from warren_notifier.state.queued_deliveries import folded
@@ -43,9 +43,10 @@ class SubjectState:
         state.flaps = stored.flaps
         state.stored_bytes = len(stored.to_bytes())
         if stored.incident is not None:
-            state.change = read_change(stored.events[stored.incident.event_id].encode())
-            if state.change is None:
+            change = read_change(stored.events[stored.incident.event_id].encode())
+            if change is None:
                 raise ContractViolation("an incident's event is of an unknown type")
+            state.change = as_known(change, stored.incident)
         if stored.told is None:
             tellings, state.ended = folded(partition, state.subject, stored, state.change)
             for telling in tellings:
@@ -83,6 +84,8 @@ class SubjectState:
 
     def set_back(self, milliseconds: int) -> None:
         """The clock was: what is due stays as far away as it was."""
+        for telling in self._tellings.values():
+            telling.set_back(milliseconds)
         if self.incident is None:
             return
         routes = {}

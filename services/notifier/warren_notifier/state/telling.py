@@ -94,6 +94,15 @@ class Telling:
             self.durable.set()  # whoever waits looks again
             self.durable.clear()
 
+    def leave_to(self, route: str, *, closes: bool) -> None:
+        """Another route tells the delivery, whose id receivers may know; `closes`: whether it tells
+        ends.
+        """
+        if self.delivery is not None:
+            self.delivery.pending = self.delivery.pending.model_copy(update={"route": route})
+        if not self.told.opened:
+            self.told = self.told.model_copy(update={"route": route, "closes": closes})
+
     def release(self, now: int) -> None:
         """The delivery is as new: `now` is when its time begins."""
         if self.delivery is None:
@@ -116,12 +125,25 @@ class Telling:
         self, pending: PendingDelivery, now: int, thread: str | None, receipt: str | None = None
     ) -> None:
         """Notes that the channel took a delivery, and in which thread of a digest."""
-        update: dict[str, object] = {"status": pending.status, "uncertain": False}
+        update: dict[str, object] = {
+            "status": pending.status,
+            "uncertain": False,
+            "heard_at": now,
+        }
         if self.told.digest is not None:
             update |= {"told_at": now, "thread": thread}
         if receipt is not None:
             update["receipt"] = receipt
         self.told = self.told.model_copy(update=update)
+
+    def heard(self, now: int) -> None:
+        """Notes that the channel was asked in vain: it is asked again when it would be reminded."""
+        self.told = self.told.model_copy(update={"heard_at": now})
+
+    def set_back(self, milliseconds: int) -> None:
+        """The clock was: what the channel heard is as long ago as before."""
+        if self.told.heard_at is not None:
+            self.heard(max(self.told.heard_at - milliseconds, 0))
 
     def heard_of(self, acknowledgement: Acknowledged) -> None:
         """Notes that the channel was told, or does not want to be, that somebody looks after the
