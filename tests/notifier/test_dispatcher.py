@@ -214,6 +214,24 @@ def test_only_the_newest_status_is_told() -> None:
     assert sorted(log.outcomes()) == ["delivered"] * 3 + ["superseded"] * 2
 
 
+def test_an_event_that_is_published_twice_is_no_news() -> None:
+    """Not even before it was told: nothing is left out then."""
+    log, mail = Log(), Hanging()
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, [route()], {"mail": mail})
+        await harness.assign()
+        await harness.read(event("WARN", event_id="e0"), event("WARN", event_id="e0"))
+        await until(lambda: mail.sent)
+        await harness.read(event("WARN", event_id="e0"), offset=2)
+        mail.let_go.set()
+        await harness.idle()
+
+    life(scenario)
+    assert [(d.pending.event_id, d.pending.left_out) for d in mail.sent] == [("e0", 0)]
+    assert log.outcomes() == ["delivered"]
+
+
 def test_a_receiver_that_comes_back_is_told_what_is_so_and_how_much_was_left_out() -> None:
     """It refused the opening, and meanwhile the group changed 40 times; killed in between."""
     log, clock = Log(), ManualClock(OPENED_AT)

@@ -369,7 +369,8 @@ class Dispatcher:
 
     def _decide(self, partition: int, change: Change, offset: int, batch: _Batch) -> None:
         state = self._owned.state(partition, change.subject)
-        if offset <= state.offset:
+        is_again = state.change is not None and change.event_id == state.change.event_id
+        if offset <= state.offset or is_again:  # published twice, as after a kill, is no news
             metrics.NOTIFIER_EVENTS.labels("replayed").inc()
             return
         state.offset = offset
