@@ -34,7 +34,7 @@ from warren_notifier.routing.escalation import begun_anew, on_escalate
 from warren_notifier.routing.flapping import Damped, Damping
 from warren_notifier.routing.lost_end import lost_end
 from warren_notifier.routing.repeats import on_repeat
-from warren_notifier.routing.tellers import Muted
+from warren_notifier.routing.tellers import Muted, contested
 from warren_notifier.silences.holds import Holds, HoldsAt
 from warren_notifier.source.backlog import Backlog
 from warren_notifier.source.partition_start import PartitionStart
@@ -63,6 +63,7 @@ class Dispatcher:
         clock: Clock,
     ) -> None:
         self._router = router
+        self._contested = contested(router.routes)
         self._damping = Damping(router, router.flap_openings, router.flap_window_ms)
         self._owned = owned
         self._records = records
@@ -279,7 +280,7 @@ class Dispatcher:
                 batch.states[state.partition, state.subject] = state
                 continue
             holds = batch.holds(self._holds, self._clock)
-            if holds.mutes(delivery.pending):
+            if delivery.pending.channel in self._contested and holds.mutes(delivery.pending):
                 self._leave_to_another_route(state, telling, delivery, batch, holds.muted_until)
             hold = holds.of(telling.subject, delivery.pending)
             if (hold is not None) == telling.is_held:

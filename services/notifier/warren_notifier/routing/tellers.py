@@ -4,7 +4,8 @@ and none that is muted as long as another one is not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 
 from warren_notifier.routing.mute_windows import muted_until
 from warren_notifier.routing.routes import Route
@@ -23,6 +24,12 @@ def muted_at(now: int) -> Muted:
         return ends[route.name]
 
     return muted
+
+
+def contested(routes: Iterable[Route]) -> frozenset[str]:
+    """Channels that several routes name."""
+    named = Counter(one for r in routes for one in {*r.channels, *r.escalate_to})
+    return frozenset(channel for channel, routes_ in named.items() if routes_ > 1)
 
 
 def channels_told(named: Sequence[tuple[Route, Sequence[str]]], muted: Muted) -> list[list[str]]:
