@@ -16,7 +16,7 @@ from warren.clock import SystemClock
 from warren.contracts.topics import CATALOGUE
 from warren.report_files import group_anchor
 
-pytestmark = [pytest.mark.end_to_end, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.end_to_end, pytest.mark.timeout(1800)]
 
 LAG_STATUS, NOTIFICATIONS = "warren.lag-status", "warren.notifications"
 IN_TROUBLE = ("demo-slow", "demo-stopped", "demo-stalled")
@@ -195,7 +195,7 @@ def test_pages_link_reports_that_are_written_meanwhile(warren: Running) -> None:
 
 
 def _check_tables(warren: Running) -> None:
-    checked = warren.command("archive", "check", "--wait", "500", "--json")
+    checked = warren.command("archive", "check", "--wait", "700", "--json", timeout=1500)
     assert checked.returncode == 0, checked.stdout + checked.stderr
     found_all = json.loads(checked.stdout)
     topics = {found["topic"]: found for found in found_all if "topic" in found}

@@ -59,7 +59,7 @@ class Running:
         except (OSError, httpx.HTTPError, KeyError, ValueError):
             return False
 
-    def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def command(self, *arguments: str, timeout: float = 400) -> subprocess.CompletedProcess[str]:
         """`warren …` with the settings of this run."""
         environ = {n: text for n, text in os.environ.items() if not n.startswith("WARREN_")}
         return subprocess.run(
@@ -67,7 +67,7 @@ class Running:
             env=environ | {"WARREN_CONFIG": str(self.state / "warren.toml")},
             capture_output=True,
             text=True,
-            timeout=400,
+            timeout=timeout,
             check=False,
         )
 
