@@ -13,15 +13,22 @@ from dataclasses import dataclass
 
 import re2
 
-NO_EXPRESSION = "not a regular expression"
 META = "\\.+*?()[]{}|^$"
 MEMORY = 256 * 1024  # bytes: two thirds for the pattern, one for what matching it takes
 SETTINGS_MEMORY = 64 * MEMORY  # as a list of thousands of names needs
 
 
+class InvalidExpression(ValueError):
+    """A pattern is none, or too large. `problem`: what RE2 says. Operator: mend the pattern."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(f"not a regular expression: {problem}")
+        self.problem = problem
+
+
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """One of the settings. Raises ValueError that says what is wrong with it."""
+    """One of the settings. Raises InvalidExpression."""
 
     pattern: str
 
@@ -40,7 +47,7 @@ def expressions(patterns: Iterable[str]) -> tuple[Expression, ...]:
 def searcher(pattern: str, memory: int = MEMORY) -> Callable[[str], bool]:
     """Says whether the pattern matches anywhere in a text.
 
-    Raises ValueError that says what is wrong with the pattern.
+    Raises InvalidExpression.
     """
     prefix = literal_prefix(pattern)
     options = re2.Options()
@@ -51,7 +58,7 @@ def searcher(pattern: str, memory: int = MEMORY) -> Callable[[str], bool]:
     except re2.error as error:
         said = error.args[0]
         problem = said.decode(errors="replace") if isinstance(said, bytes) else said
-        raise ValueError(f"{NO_EXPRESSION}: {problem}") from None
+        raise InvalidExpression(problem) from None
     # Thousands that begin otherwise are told apart a hundred times as fast.
     return lambda text: text.startswith(prefix) and search(text) is not None
 

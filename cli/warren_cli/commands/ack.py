@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from typing import Annotated
-from urllib.parse import quote
 
 import typer
+from warren.path_segments import segment
 from warren.words import visible
 
 from warren_cli.api_client import request
@@ -30,7 +30,7 @@ def ack(
     """
     address = asked_address(config, api)
     found = find_incident(address, incident, is_open=True)
-    path = f"incidents/{quote(found['id'], safe='')}/acknowledge"
+    path = f"incidents/{segment(found['id'])}/acknowledge"
     if undo:
         request("DELETE", address, path)
     else:

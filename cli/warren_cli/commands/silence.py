@@ -6,9 +6,9 @@ import getpass
 import json
 import os
 from typing import Annotated
-from urllib.parse import quote
 
 import typer
+from warren.path_segments import segment
 from warren.words import duration
 
 from warren_cli.api_client import request
@@ -91,7 +91,7 @@ def end(
     api: ApiOption = None,
 ) -> None:
     """End a silence now: what is still bad is told."""
-    silence = request("DELETE", asked_address(config, api), f"silences/{quote(id_, safe='')}")
+    silence = request("DELETE", asked_address(config, api), f"silences/{segment(id_)}")
     if as_json:
         typer.echo(json.dumps(silence, indent=2, ensure_ascii=False))
         return

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
-from urllib.parse import quote
 
 from warren.errors import SettingsError
+from warren.path_segments import segment
 from warren.words import visible
 
 from warren_cli.api_client import ApiFoundNothing, request
@@ -87,11 +87,6 @@ def _in(resource: Resource, address: str, where: Iterable[str], name: str) -> li
     found = []
     for cluster in where if name else ():
         with suppress(ApiFoundNothing):
-            path = f"{resource.name}/{_segment(cluster)}/{_segment(name)}"
+            path = f"{resource.name}/{segment(cluster)}/{segment(name)}"
             found.append(request("GET", address, path))
     return found
-
-
-def _segment(name: str) -> str:
-    """Of a path. `.` and `..` would be taken for the way up."""
-    return quote(name, safe="") if name.strip(".") else name.replace(".", "%2E")

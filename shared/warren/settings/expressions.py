@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator
 
-from warren.patterns import NO_EXPRESSION, Expression
+from warren.patterns import Expression, InvalidExpression
 from warren.section import Pattern
 
 
@@ -14,10 +14,10 @@ def _compilable(expressions: list[str]) -> list[str]:
     for expression in expressions:
         try:
             Expression(expression)
-        except ValueError as error:
-            said = str(error).removeprefix(f"{NO_EXPRESSION}: ")
+        except InvalidExpression as error:
             raise ValueError(
-                f"{expression!r} is no regular expression: {said} (RE2, as Go and Burrow have it)"
+                f"{expression!r} is no regular expression: {error.problem} "
+                "(RE2, as Go and Burrow have it)"
             ) from None
     return expressions
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from typing import Annotated
-from urllib.parse import quote
 
 import httpx
 import structlog
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from warren.clock import Clock
 from warren.contracts import MINUTE_MS
+from warren.path_segments import segment
 from warren.settings.notifier import EmailChannelSettings
 from warren.words import LATEST_MOMENT
 
@@ -51,7 +51,7 @@ class GroupPast:
         """None where nobody can be asked or nothing is known. `until`: Unix milliseconds."""
         if not self._base or self._clock.monotonic() < self._again_at:
             return None
-        path = f"/api/v1/groups/{quote(cluster, safe='')}/{quote(group, safe='')}/history"
+        path = f"/api/v1/groups/{segment(cluster)}/{segment(group)}/history"
         try:
             async with asyncio.timeout(PATIENCE):  # httpx's is one of each read
                 return await self._asked(f"{self._base}{path}", until)
