@@ -24,6 +24,7 @@ from warren_api.push.pushes import configured
 from warren_local.ports import free_port
 
 SECRET = "let-me-in-9f3a"
+ENOUGH = 2.0  # seconds in which it is asked at least once, however busy the machine is
 OF_A_GROUP = 100  # samples in a batch: several batches a push
 # prometheus_client's bridge leaves a connection that failed to be closed by being forgotten.
 bridge = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
@@ -214,11 +215,49 @@ def test_one_that_is_away_is_counted_and_told_once(kind: str) -> None:
     with of_settings(**{kind: {setting: where}}) as one, capture_logs() as logs:
         for _ in range(3):
             with one_more(kind, "failed"):
-                assert one.push(0.2) == "failed"
+                assert one.push(ENOUGH) == "failed"
     (told,) = [line for line in logs if line["event"].startswith("a receiver")]
     assert told["log_level"] == "warning"
     assert told["address"] == where
     assert told["receiver"] == kind
+
+
+class HastyClock(SystemClock):
+    """Jumps ahead at some looks, as a machine does that had no time for this process."""
+
+    def __init__(self, *looks: int, jump: float) -> None:
+        self._looks, self._jump = set(looks), jump
+        self._look, self._ahead = 0, 0.0
+
+    def monotonic(self) -> float:
+        self._look += 1
+        self._ahead += self._jump if self._look in self._looks else 0.0
+        return super().monotonic() + self._ahead
+
+
+@bridge
+@pytest.mark.parametrize("look", [2, 3, 4])
+def test_a_busy_machine_is_not_another_trouble(look: int) -> None:
+    where = f"127.0.0.1:{free_port()}"
+    with of_settings(graphite={"address": where}) as one, capture_logs() as logs:
+        assert one.push(ENOUGH) == "failed"
+        one._clock = HastyClock(look, jump=30)
+        assert one.push(20) == "failed"
+        one._clock = SystemClock()
+        assert one.push(ENOUGH) == "failed"
+    (told,) = [line for line in logs if line["event"].startswith("a receiver")]
+    assert told["reason"].startswith("ConnectionRefusedError")
+
+
+@bridge
+def test_an_answer_is_not_hidden_by_the_end_of_the_interval() -> None:
+    """Time is over between an attempt and the next: the log says what the attempt met."""
+    where = f"127.0.0.1:{free_port()}"
+    with of_settings(graphite={"address": where}) as one, capture_logs() as logs:
+        one._clock = HastyClock(4, jump=30)  # began, first attempt, whether to wait, the next
+        assert one.push(20) == "failed"
+    (told,) = [line for line in logs if line["event"].startswith("a receiver")]
+    assert told["reason"].startswith("ConnectionRefusedError")
 
 
 def test_its_return_is_told_once() -> None:

@@ -20,7 +20,14 @@ from warren.redaction import Redaction
 from warren.settings.push import ReceiverSettings
 
 from warren_api.push.batches import Batch, measured
-from warren_api.push.receiver import BatchRefused, PushError, Receiver, Refused, Unanswered
+from warren_api.push.receiver import (
+    BatchRefused,
+    NoTimeLeft,
+    PushError,
+    Receiver,
+    Refused,
+    Unanswered,
+)
 from warren_api.push.result import Result, Tally
 
 log = structlog.get_logger(__name__)
@@ -121,13 +128,20 @@ class Pusher:
             sleep=sleep_using_event(self._stopping),
             reraise=True,
         )
-        return retrying(self._attempt, batch, at)
+        known: Unanswered | None = None
 
-    def _attempt(self, batch: list[Metric], at: int) -> int:
-        left = self._left()
-        if left <= 0:
-            raise Unanswered("no time left", "of the interval")
-        return self._receiver.send(batch, at, min(left, self._settings.timeout))
+        def attempt() -> int:
+            nonlocal known
+            left = self._left()
+            if left <= 0:
+                raise known or NoTimeLeft
+            try:
+                return self._receiver.send(batch, at, min(left, self._settings.timeout))
+            except Unanswered as error:
+                known = error
+                raise
+
+        return retrying(attempt)
 
     def _is_over(self, state: RetryCallState) -> bool:
         """No second attempt while the service ends."""
@@ -145,6 +159,8 @@ class Pusher:
 
     def _tell(self, tally: Tally) -> None:
         """Once for each change: other words for the same trouble are none."""
+        if isinstance(tally.error, NoTimeLeft) and self._told not in (None, "ok "):
+            return  # why it takes nothing is told already
         state = f"{tally.result} {tally.error.kind if tally.error else ''}"
         if state == self._told:
             return

@@ -25,6 +25,13 @@ class Unanswered(PushError):
         self.after = after
 
 
+class NoTimeLeft(Unanswered):
+    """The interval was over before it was asked: this says nothing of the receiver."""
+
+    def __init__(self) -> None:
+        super().__init__("no time left", "of the interval")
+
+
 class BatchRefused(PushError):
     """These samples are not taken; others may be."""
 
