@@ -223,11 +223,13 @@ def with_load(arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
         plain = LoadedNotifier(bootstrap, "plain", closing)
         beside = LoadedNotifier(bootstrap, "beside", closing, hanging=True)
         burst = plain.burst(arguments.events)
+        _say(f"{arguments.events} events at once took {burst:.1f} s")
         paced = max(int(arguments.events / ROUNDS / 4), 1)
         alone, with_hanging = [], []
-        for _ in range(ROUNDS):
+        for number in range(ROUNDS):
             alone.append(plain.paced(paced, arguments.rate))
             with_hanging.append(beside.paced(paced, arguments.rate))
+            _say(f"round {number + 1}: {alone[-1]}, beside one that hangs {with_hanging[-1]}")
         ratios = [after.p99 / before.p99 for before, after in zip(alone, with_hanging, strict=True)]
         ratio = statistics.median(ratios)
         return {
@@ -244,6 +246,10 @@ def with_load(arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
             "p99_ratio_median_of_rounds": round(ratio, 2),
             "peak_rss_mb": round(usage(plain.notifiers.running[0].pid).peak_rss_mb, 1),
         }, ratio <= MOST_RATIO
+
+
+def _say(progress: str) -> None:
+    print(progress, file=sys.stderr, flush=True)
 
 
 def with_incidents(arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:

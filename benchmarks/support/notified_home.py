@@ -76,9 +76,12 @@ class NotifiedHome:
     bootstrap: str
     name: str
     published: dict[str, float] = field(default_factory=dict)
+    _producer: EventProducer = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         ensure_topics(connect("home", "home", self.settings), self.settings)
+        # One for all events: to begin one takes half a second, which is not the notifier's.
+        self._producer = EventProducer("home", "home", self.settings, delivery_timeout=WITHIN)
 
     @property
     def settings(self) -> HomeSettings:
@@ -86,12 +89,11 @@ class NotifiedHome:
 
     def publish(self, events: Iterable[StatusChangeEvent]) -> None:
         """Acknowledged when this returns; while the broker is away it waits."""
-        producer = EventProducer("home", "home", self.settings, delivery_timeout=WITHIN)
         for event in events:
             key = group_key(event.data.cluster, event.data.group)
             self.published[event.id] = time.monotonic()
-            producer.send(self._topic(LAG_STATUS.name), key, event.to_bytes())
-        producer.flush()
+            self._producer.send(self._topic(LAG_STATUS.name), key, event.to_bytes())
+        self._producer.flush()
 
     def audit(self) -> list[NotificationEvent]:
         found = values(self.bootstrap, self._topic(NOTIFICATIONS.name))
