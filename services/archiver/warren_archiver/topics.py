@@ -38,6 +38,8 @@ def log_ends(admin: AdminClient, topic: str) -> Mapping[int, int]:
 
 def _list(admin: AdminClient, topic: str, spec: OffsetSpec) -> Mapping[int, int]:
     try:
+        # Besides the partitions, this brings their leaders, which list_offsets does not ask for
+        # where a new topic had none: librdkafka would keep that for 15 minutes.
         metadata = admin.list_topics(topic, timeout=TIMEOUT).topics[topic]
         if metadata.error is not None:
             raise classify(HOME, "home", metadata.error)

@@ -11,31 +11,31 @@ import asyncio
 import contextlib
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 
 import structlog
 from warren.clock import Clock
-from warren.contracts import Acknowledgement, NotificationTest, NotifierState, OpenIncident
+from warren.contracts import NotificationTest, NotifierState, OpenIncident
 from warren.errors import ContractViolation
-from warren.kafka.batched_writer import BatchedWriter, Record
+from warren.kafka.batched_writer import BatchedWriter
 from warren.metrics import notifier as metrics
 from warren.words import visible
 
 from warren_notifier.agenda import Agenda
+from warren_notifier.batch import Batch
 from warren_notifier.delivery.group_queues import GroupQueues
 from warren_notifier.delivery.outcome_recorder import OutcomeRecorder
 from warren_notifier.delivery.records import Records
 from warren_notifier.delivery.retry_plan import without_attempt
+from warren_notifier.review import Review
 from warren_notifier.routing import trial
 from warren_notifier.routing.acknowledging import on_acknowledged
-from warren_notifier.routing.change import Change, Subject, as_known, read_change
+from warren_notifier.routing.change import Change, as_known, read_change
 from warren_notifier.routing.decisions import Decision, Router
 from warren_notifier.routing.escalation import begun_anew, on_escalate
 from warren_notifier.routing.flapping import Damped, Damping
 from warren_notifier.routing.lost_end import lost_end
 from warren_notifier.routing.repeats import on_repeat
-from warren_notifier.routing.tellers import Muted, contested
-from warren_notifier.silences.holds import Holds, HoldsAt
+from warren_notifier.silences.holds import Holds
 from warren_notifier.source.backlog import Backlog
 from warren_notifier.source.partition_start import PartitionStart
 from warren_notifier.source.record import SourceRecord
@@ -43,7 +43,7 @@ from warren_notifier.state.delivery import Delivery
 from warren_notifier.state.owned_state import OwnedState
 from warren_notifier.state.set_back import SetBack
 from warren_notifier.state.subject_state import SubjectState
-from warren_notifier.state.telling import FLAPS, LOOKED_AFTER, NOT_LOOKED_AFTER, Ended, Telling
+from warren_notifier.state.telling import FLAPS, Ended, Telling
 
 log = structlog.get_logger(__name__)
 
@@ -63,14 +63,13 @@ class Dispatcher:
         clock: Clock,
     ) -> None:
         self._router = router
-        self._contested = contested(router.routes)
         self._damping = Damping(router, router.flap_openings, router.flap_window_ms)
         self._owned = owned
         self._records = records
         self._writer = writer
         self._recorder = recorder
         self._queues = queues
-        self._holds = holds
+        self._review = Review(router, recorder, holds, clock)
         self._clock = clock
         self._set_back = SetBack(clock)
         self._agenda = Agenda(owned, router, self._damping)
@@ -83,7 +82,7 @@ class Dispatcher:
         states = self._owned.assign(partition, stored, start.end, start.committed)
         if start.backlog is not None:
             self._backlogs[partition] = start.backlog
-        batch = _Batch()
+        batch = Batch()
         for state in states:
             state.rename_channels(self._router.channel_of)
             self._agenda.note(state)
@@ -91,11 +90,11 @@ class Dispatcher:
             if state.ended:
                 batch.states[partition, state.subject] = state
                 batch.records += [self._recorder.ended(one) for one in state.ended]
-            self._review(state, state.tellings, batch)
+            self._review.look(state, state.tellings, batch)
             self._tell_added(state, batch)
         await self._make_durable(batch)
 
-    def _tell_added(self, state: SubjectState, batch: _Batch) -> None:
+    def _tell_added(self, state: SubjectState, batch: Batch) -> None:
         """What is so now, where routes and channels were added meanwhile."""
         if state.incident is None or state.change is None or state.flapping is not None:
             return
@@ -120,7 +119,7 @@ class Dispatcher:
 
         Returns the positions that may now be committed, by partition.
         """
-        batch = _Batch()
+        batch = Batch()
         positions: dict[int, int] = {}
         for record in records:
             backlog = self._backlogs.get(record.partition)
@@ -148,7 +147,7 @@ class Dispatcher:
         """Sends again what is due again, and tells of groups that flapped and are quiet now."""
         now = self._clock.now_ms()
         for states in self._agenda.repeats(now):
-            batch = _Batch()
+            batch = Batch()
             for state in states:
                 if state.flaps is not None:
                     self._calm(state, now, batch)
@@ -157,13 +156,13 @@ class Dispatcher:
             await self._make_durable(batch)
             await asyncio.sleep(0)
 
-    def _repeat(self, state: SubjectState, now: int, batch: _Batch) -> None:
+    def _repeat(self, state: SubjectState, now: int, batch: Batch) -> None:
         if state.incident is None or state.change is None:
             return
         known = (state.change, state.incident, state.told(), state.under_way(), now)
         # Nobody is reminded of what flaps; what must hear of an incident again still does.
         quiet = state.flapping is not None
-        quiet |= self._acknowledgement(state.incident) is not None
+        quiet |= self._review.acknowledgement(state.incident) is not None
         decision = on_repeat(self._router, *known, is_looked_after=quiet)
         if decision is not None:
             self._note(state, state.change, decision, batch)
@@ -172,17 +171,17 @@ class Dispatcher:
         """Tells further channels of what has been bad for long, and nobody looks after."""
         now = self._clock.now_ms()
         for states in self._agenda.escalations(now):
-            batch = _Batch()
+            batch = Batch()
             for state in states:
                 self._escalate(state, now, batch)
                 self._agenda.note(state)
             await self._make_durable(batch)
             await asyncio.sleep(0)
 
-    def _escalate(self, state: SubjectState, now: int, batch: _Batch) -> None:
+    def _escalate(self, state: SubjectState, now: int, batch: Batch) -> None:
         if state.incident is None or state.change is None or state.is_over_for_now:
             return
-        if self._acknowledgement(state.incident) is not None:
+        if self._review.acknowledgement(state.incident) is not None:
             return
         # The time of a route begins when what it has to tell is no longer put off.
         held = {telling.told.route for telling in state.tellings if telling.is_held}
@@ -205,7 +204,7 @@ class Dispatcher:
     async def acknowledge(self) -> None:
         """Tells who knows acknowledgements that somebody looks after an incident."""
         for states in self._agenda.open():
-            batch, now = _Batch(), self._clock.now_ms()
+            batch, now = Batch(), self._clock.now_ms()
             for state in states:
                 if state.incident is not None:
                     self._acknowledge(state, state.incident, now, batch)
@@ -213,9 +212,9 @@ class Dispatcher:
             await asyncio.sleep(0)
 
     def _acknowledge(
-        self, state: SubjectState, incident: OpenIncident, now: int, batch: _Batch
+        self, state: SubjectState, incident: OpenIncident, now: int, batch: Batch
     ) -> None:
-        acknowledgement = self._acknowledgement(incident)
+        acknowledgement = self._review.acknowledgement(incident)
         if acknowledgement is None or state.change is None or state.is_over_for_now:
             return
         known = (state.change, incident, state.told(), state.under_way())
@@ -223,19 +222,12 @@ class Dispatcher:
         if decision is not None:
             self._note(state, state.change, decision, batch)
 
-    def _acknowledgement(self, incident: OpenIncident) -> Acknowledgement | None:
-        """Of the incident, or of the one that it goes on as."""
-        found = self._holds.acknowledgement(incident.incident_id)
-        if found is None and incident.goes_on_as is not None:
-            found = self._holds.acknowledgement(incident.goes_on_as)
-        return found
-
     async def test(self, partition: int, test: NotificationTest) -> None:
         """Tells a route's channels of an incident that there is not, if the partition is ours."""
         route = next((one for one in self._router.routes if one.name == test.route), None)
         if partition not in self._owned.partitions or route is None:
             return
-        now, batch = self._clock.now_ms(), _Batch()
+        now, batch = self._clock.now_ms(), Batch()
         change = trial.opening(test, now)
         state = self._owned.state(partition, change.subject)
         if state.incident is not None:  # of a test that is not over
@@ -247,7 +239,7 @@ class Dispatcher:
 
     async def end_tests(self) -> None:
         """Tells the end of tests whose opening has come to its end on all channels."""
-        batch, now = _Batch(), self._clock.now_ms()
+        batch, now = Batch(), self._clock.now_ms()
         for state in self._agenda.tests():
             if state.change is None or state.under_way():
                 continue
@@ -259,76 +251,13 @@ class Dispatcher:
     async def put_off(self) -> None:
         """Puts off what is silenced now, and goes on with what is no longer."""
         for states in self._agenda.pending():
-            batch = _Batch()
+            batch = Batch()
             for state in states:
-                self._review(state, state.tellings, batch)
+                self._review.look(state, state.tellings, batch)
             await self._make_durable(batch)
             await asyncio.sleep(0)
 
-    def _review(self, state: SubjectState, tellings: Collection[Telling], batch: _Batch) -> None:
-        """Holds what is silenced, lets go what is not, withdraws what nobody needs; what is being
-        sent is left alone.
-        """
-        for telling in tellings:
-            delivery = telling.delivery
-            if delivery is None or telling.in_flight is delivery:
-                continue
-            needless = self._why_needless(state, delivery)
-            if needless is not None:
-                ended = telling.withdraw(needless)
-                batch.records += [self._recorder.ended(one) for one in ended]
-                batch.states[state.partition, state.subject] = state
-                continue
-            holds = batch.holds(self._holds, self._clock)
-            if delivery.pending.channel in self._contested and holds.mutes(delivery.pending):
-                self._leave_to_another_route(state, telling, delivery, batch, holds.muted_until)
-            hold = holds.of(telling.subject, delivery.pending)
-            if (hold is not None) == telling.is_held:
-                continue
-            if hold is not None:
-                telling.hold(hold.name)
-                batch.records.append(self._recorder.put_off(delivery, hold.detail))
-            else:
-                now = self._clock.now_ms()
-                telling.release(now)
-                batch.news.append((telling, delivery))
-                if state.incident is not None and not telling.told.opened:
-                    state.incident = begun_anew(state.incident, {delivery.pending.route}, now)
-            batch.states[state.partition, state.subject] = state
-
-    def _leave_to_another_route(
-        self,
-        state: SubjectState,
-        telling: Telling,
-        delivery: Delivery,
-        batch: _Batch,
-        muted: Muted,
-    ) -> None:
-        """What a muted route has to tell is told by another one that names the channel, if that is
-        not muted, or no longer so before.
-        """
-        is_newest = state.change is not None and state.change.event == delivery.event
-        change = state.change if is_newest else read_change(delivery.event.encode())
-        if change is None:
-            return
-        route = self._router.teller(change, state.incident, delivery.pending.channel, muted)
-        if route is not None and route.name != delivery.pending.route:
-            telling.leave_to(route.name, closes=route.send_resolved)
-            batch.states[state.partition, state.subject] = state
-
-    def _why_needless(self, state: SubjectState, delivery: Delivery) -> str | None:
-        """Decided before somebody said that he looks after the incident, or that he does not."""
-        pending, incident = delivery.pending, state.incident
-        if incident is None or incident.incident_id != pending.incident_id:
-            is_looked_after = self._holds.is_looked_after(pending.incident_id)
-        else:
-            is_looked_after = self._acknowledgement(incident) is not None
-        if pending.kind == "acknowledged":
-            return None if is_looked_after else NOT_LOOKED_AFTER
-        reminds = pending.kind == "repeated" and pending.channel not in self._router.resends
-        return LOOKED_AFTER if reminds and is_looked_after else None
-
-    def _read(self, record: SourceRecord, batch: _Batch) -> Change | None:
+    def _read(self, record: SourceRecord, batch: Batch) -> Change | None:
         try:
             change = read_change(record.value)
         except ContractViolation as violation:
@@ -355,7 +284,7 @@ class Dispatcher:
         return change
 
     def _in_backlog(
-        self, backlog: Backlog, record: SourceRecord, change: Change | None, batch: _Batch
+        self, backlog: Backlog, record: SourceRecord, change: Change | None, batch: Batch
     ) -> None:
         if change is not None and backlog.covers(record.offset):
             metrics.NOTIFIER_EVENTS.labels("history").inc()
@@ -368,7 +297,7 @@ class Dispatcher:
         if change is not None and not backlog.covers(record.offset):
             self._decide(record.partition, change, record.offset, batch)
 
-    def _decide(self, partition: int, change: Change, offset: int, batch: _Batch) -> None:
+    def _decide(self, partition: int, change: Change, offset: int, batch: Batch) -> None:
         state = self._owned.state(partition, change.subject)
         is_again = state.change is not None and change.event_id == state.change.event_id
         if offset <= state.offset or is_again:  # published twice, as after a kill, is no news
@@ -392,7 +321,7 @@ class Dispatcher:
         metrics.NOTIFIER_EVENTS.labels(result).inc()
         self._take(state, damped, batch)
 
-    def _end_lost(self, state: SubjectState, change: Change, offset: int, batch: _Batch) -> None:
+    def _end_lost(self, state: SubjectState, change: Change, offset: int, batch: Batch) -> None:
         """Ends the open incident if the change is of another one; while the group flaps, that is
         told when other ends are.
         """
@@ -410,7 +339,7 @@ class Dispatcher:
         decision = self._router.on_change(end, offset, incident, state.told(), now)
         self._note(state, end, decision, batch)
 
-    def _calm(self, state: SubjectState, at: int, batch: _Batch) -> None:
+    def _calm(self, state: SubjectState, at: int, batch: Batch) -> None:
         """Tells what was withheld, if it has been quiet until `at`; forgets old incidents."""
         flaps = state.flaps
         if flaps is None or not self._damping.is_over(flaps, at):
@@ -421,7 +350,7 @@ class Dispatcher:
         now = self._clock.now_ms()
         self._take(state, self._damping.calm(state.incident, state.told(), flaps, now), batch)
 
-    def _take(self, state: SubjectState, damped: Damped, batch: _Batch) -> None:
+    def _take(self, state: SubjectState, damped: Damped, batch: Batch) -> None:
         state.flaps = damped.flaps
         batch.states[state.partition, state.subject] = state
         for change, pending in damped.withheld:
@@ -430,14 +359,14 @@ class Dispatcher:
         for change, decision in damped.decisions:
             self._note(state, change, decision, batch)
 
-    def _note(self, state: SubjectState, change: Change, decision: Decision, batch: _Batch) -> None:
+    def _note(self, state: SubjectState, change: Change, decision: Decision, batch: Batch) -> None:
         busy, ended = state.decide(change, decision)
         batch.states[state.partition, state.subject] = state
         batch.records += [self._recorder.ended(one) for one in ended]
-        self._review(state, busy, batch)
+        self._review.look(state, busy, batch)
         batch.news += [(t, t.delivery) for t in busy if t.delivery is not None]
 
-    def _foresee(self, batch: _Batch) -> None:
+    def _foresee(self, batch: Batch) -> None:
         """Which deliveries are sent as soon as they are written: what is written says so, which
         spares a record. Of the others nothing may arrive before another record says that it may.
         """
@@ -452,7 +381,7 @@ class Dispatcher:
             )
             before[channel] += 1
 
-    async def _make_durable(self, batch: _Batch) -> None:
+    async def _make_durable(self, batch: Batch) -> None:
         for state in batch.states.values():
             self._agenda.note(state)
         self._foresee(batch)
@@ -476,19 +405,3 @@ class Dispatcher:
             return
         why = "the channel is no longer configured"
         await self._recorder.record(delivery, without_attempt(delivery.pending, "given_up", why))
-
-
-@dataclass(slots=True)
-class _Batch:
-    """What some records lead to."""
-
-    records: list[Record] = field(default_factory=list)
-    news: list[tuple[Telling, Delivery]] = field(default_factory=list)
-    states: dict[tuple[int, Subject], SubjectState] = field(default_factory=dict)
-    _holds: HoldsAt | None = None
-
-    def holds(self, holds: Holds, clock: Clock) -> HoldsAt:
-        """What holds, the same for all of the batch."""
-        if self._holds is None:
-            self._holds = holds.at(clock.now_ms())
-        return self._holds

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import confluent_kafka
@@ -40,10 +40,10 @@ SENSORS = DemoTopic("demo.sensors", 1, 50, {"retention.ms": "60000", "segment.ms
 TOPICS = (ORDERS, PAYMENTS, INVOICES, CLICKS, AUDIT, SHIPMENTS, SENSORS)
 
 
-def prepare_topics(admin: AdminClient, feed: Feed) -> None:
+def prepare_topics(admin: AdminClient, feed: Feed, topics: Sequence[DemoTopic] = TOPICS) -> None:
     """Create what is missing and fill it up; raises KafkaException."""
     requests = [
-        NewTopic(topic.name, topic.partitions, config=dict(topic.config)) for topic in TOPICS
+        NewTopic(topic.name, topic.partitions, config=dict(topic.config)) for topic in topics
     ]
     for future in admin.create_topics(requests, operation_timeout=TIMEOUT).values():
         try:
@@ -58,19 +58,23 @@ def prepare_topics(admin: AdminClient, feed: Feed) -> None:
         stop=stop_after_delay(TIMEOUT),
         reraise=True,
     )
-    ends = retrying(_log_ends, admin)
-    for topic in TOPICS:
+    ends = retrying(_log_ends, admin, topics)
+    for topic in topics:
         for partition in range(topic.partitions):
             feed.send(topic.name, partition, topic.backlog - ends[topic.name, partition])
     feed.flush()
 
 
-def _log_ends(admin: AdminClient) -> dict[tuple[str, int], int]:
+def _log_ends(admin: AdminClient, topics: Sequence[DemoTopic]) -> dict[tuple[str, int], int]:
     latest = OffsetSpec.latest()  # type: ignore[no-untyped-call]  # confluent_kafka's omission
     wanted = {
         TopicPartition(topic.name, partition): latest
-        for topic in TOPICS
+        for topic in topics
         for partition in range(topic.partitions)
     }
+    for topic in topics:
+        # To look for offsets asks nobody for the leader of a partition that had none a moment ago:
+        # librdkafka keeps that for metadata.max.age.ms, which is 15 minutes.
+        admin.list_topics(topic.name, timeout=TIMEOUT)
     answers = admin.list_offsets(wanted, request_timeout=TIMEOUT)
     return {(at.topic, at.partition): answer.result().offset for at, answer in answers.items()}

@@ -43,10 +43,9 @@ class Workload:
 
     def run(self, gate: Gate | None) -> None:
         """Run until told to stop. Waits for the cluster and, before it consumes, for the gate."""
-        admin = await_connection(self._cluster, self._setting, self._connection, self._stop)
-        if admin is None:
+        self._until_stopped("topics", self._prepare)
+        if self._stop.is_set():
             return
-        self._until_stopped("topics", lambda: prepare_topics(admin, self._feed()))
         if gate is not None and not gate.wait(self._stop) and not self._stop.is_set():
             log.warning("demo starts unwatched")
         log.info("demo started", groups=len(GROUPS))
@@ -59,6 +58,11 @@ class Workload:
                 self._stop.set()  # a fault of the demo itself: end, and say it
         for part in failed:
             part.result()
+
+    def _prepare(self) -> None:
+        admin = await_connection(self._cluster, self._setting, self._connection, self._stop)
+        if admin is not None:
+            prepare_topics(admin, self._feed())
 
     def _produce(self) -> None:
         self._until_stopped("producer", lambda: produce(self._feed(), self._clock, self._stop))
