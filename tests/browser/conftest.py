@@ -6,8 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 from api.served_api import Api
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 from support.browser import FLAGS, Site, chromium
+
+# A page asks every two seconds; a busy machine takes its time to answer.
+expect.set_options(timeout=30_000)
 
 
 @pytest.fixture
