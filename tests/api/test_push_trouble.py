@@ -223,16 +223,15 @@ def test_one_that_is_away_is_counted_and_told_once(kind: str) -> None:
 
 
 class HastyClock(SystemClock):
-    """Jumps ahead at some looks, as a machine does that had no time for this process."""
+    """Jumps ahead at one look, as a machine does that had no time for this process."""
 
-    def __init__(self, *looks: int, jump: float) -> None:
-        self._looks, self._jump = set(looks), jump
-        self._look, self._ahead = 0, 0.0
+    def __init__(self, look: int, jump: float) -> None:
+        self._look, self._jump = look, jump
+        self._looks = 0
 
     def monotonic(self) -> float:
-        self._look += 1
-        self._ahead += self._jump if self._look in self._looks else 0.0
-        return super().monotonic() + self._ahead
+        self._looks += 1
+        return super().monotonic() + (self._jump if self._looks >= self._look else 0.0)
 
 
 @bridge

@@ -60,7 +60,7 @@ class Pusher:
         self._stopping = threading.Event()
         self._flush_until = float("inf")
         self._deadline = 0.0
-        self._told: str | None = None
+        self._told: tuple[Result, str] | None = None
         self._thread = threading.Thread(target=self._run, name=f"push-{name}", daemon=True)
         metrics.API_PUSH_SUCCESS.labels(name).set(clock.now_ms() / 1000)
 
@@ -159,9 +159,9 @@ class Pusher:
 
     def _tell(self, tally: Tally) -> None:
         """Once for each change: other words for the same trouble are none."""
-        if isinstance(tally.error, NoTimeLeft) and self._told not in (None, "ok "):
+        if isinstance(tally.error, NoTimeLeft) and self._told and self._told[0] != "ok":
             return  # why it takes nothing is told already
-        state = f"{tally.result} {tally.error.kind if tally.error else ''}"
+        state = tally.result, tally.error.kind if tally.error else ""
         if state == self._told:
             return
         self._told = state
