@@ -15,10 +15,26 @@ AT_ONCE = 500  # events that are published together
 
 @dataclass(frozen=True, slots=True)
 class Latencies:
-    """Seconds from an event to its request."""
+    """Seconds from an event to its request, of each request."""
 
-    p50: float
-    p99: float
+    seconds: tuple[float, ...]
+
+    @property
+    def p50(self) -> float:
+        return self._quantile(0.5)
+
+    @property
+    def p99(self) -> float:
+        return self._quantile(0.99)
+
+    def __add__(self, other: Latencies) -> Latencies:
+        return Latencies(self.seconds + other.seconds)
+
+    def __str__(self) -> str:
+        return f"p50 {1000 * self.p50:.1f} ms, p99 {1000 * self.p99:.1f} ms"
+
+    def _quantile(self, part: float) -> float:
+        return sorted(self.seconds)[int(len(self.seconds) * part)]
 
 
 class LoadedNotifier:
@@ -58,12 +74,13 @@ class LoadedNotifier:
         expected = sum(before.values()) + 3 * count
         self.notifiers.until(lambda: self._arrived() >= expected, "all has arrived")
         published = self._home.published
-        took = sorted(
-            one.at - published[StatusChangeEvent.from_bytes(one.body).id]
-            for name, hook in self._hooks.items()
-            for one in hook.requests[before[name] :]
+        return Latencies(
+            tuple(
+                one.at - published[StatusChangeEvent.from_bytes(one.body).id]
+                for name, hook in self._hooks.items()
+                for one in hook.requests[before[name] :]
+            )
         )
-        return Latencies(took[len(took) // 2], took[int(len(took) * 0.99)])
 
     def _arrived(self) -> int:
         return sum(len(hook.requests) for hook in self._hooks.values())

@@ -29,12 +29,14 @@ class Delivered:
 class Retry:
     """It did not work, but may later. `retry_after`: seconds that the receiver asks for.
 
-    `uncertain`: the receiver may have taken it all the same.
+    `uncertain`: the receiver may have taken it all the same. `hung`: it took all the time that
+    there was.
     """
 
     detail: str
     retry_after: float | None = None
     uncertain: bool = False
+    hung: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -149,7 +149,8 @@ class HttpEndpoint:
 def _failed(error: httpx.TransportError) -> Retry:
     name = type(error).__name__
     sent = not isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout))
-    return Retry(f"{name}: {error}" if str(error) else name, uncertain=sent)
+    hung = isinstance(error, httpx.TimeoutException)
+    return Retry(f"{name}: {error}" if str(error) else name, uncertain=sent, hung=hung)
 
 
 async def _beginning(response: httpx.Response, size: int) -> bytes:

@@ -14,6 +14,7 @@ from warren_notifier.channels.channel import Channel, Delivered, Result, Retry
 from warren_notifier.channels.digest import Digest, tells_many
 from warren_notifier.delivery.outcome_recorder import OutcomeRecorder
 from warren_notifier.delivery.retry_plan import RetryPlan, Step
+from warren_notifier.delivery.slots import Slots
 from warren_notifier.state.delivery import Delivery
 from warren_notifier.state.telling import Telling
 
@@ -49,6 +50,7 @@ class Attempts:
         channel: Channel,
         plan: RetryPlan,
         recorder: OutcomeRecorder,
+        slots: Slots,
         clock: Clock,
         check_lease: Callable[[], None],
     ) -> None:
@@ -57,6 +59,7 @@ class Attempts:
         self._channel = channel
         self._plan = plan
         self._recorder = recorder
+        self._slots = slots
         self._clock = clock
         self._check_lease = check_lease
 
@@ -130,6 +133,7 @@ class Attempts:
     async def _timed(self, sending: Awaitable[Result]) -> tuple[Result, int]:
         started = self._clock.monotonic()
         result = await self._judged(sending)
+        self._slots.note(result)
         seconds = self._clock.monotonic() - started
         NOTIFIER_ATTEMPT_SECONDS.labels(self._name).observe(seconds)
         return result, round(seconds * 1000)
@@ -139,7 +143,8 @@ class Attempts:
             async with asyncio.timeout(self._channel.timeout):
                 return await sending
         except TimeoutError:
-            return Retry(f"no answer within {self._channel.timeout:g} s", uncertain=True)
+            no_answer = f"no answer within {self._channel.timeout:g} s"
+            return Retry(no_answer, uncertain=True, hung=True)
         except Exception as error:  # reaches log, audit and dead letter
             # A fault of ours with one delivery must not stop all the others.
             log.exception("attempt failed unexpectedly", channel=self._name)

@@ -38,12 +38,12 @@ class ChannelQueues:
     limits: Mapping[str, RateLimit] = field(default_factory=dict)
 
     def of(self, name: str, channel: Channel) -> GroupQueues:
-        limit = self.limits.get(name)
-        slots = Slots(channel.concurrency, limit)
-        attempts = Attempts(name, channel, self.plan, self.recorder, self.clock, self.check_lease)
+        slots = Slots(channel.concurrency, self.limits.get(name))
+        attempts = Attempts(
+            name, channel, self.plan, self.recorder, slots, self.clock, self.check_lease
+        )
         digests = Digests(
             name, self.tasks, attempts, self.owned, self.grouping, slots, self.clock, self.sleep
         )
         worker = ChannelWorker(attempts, digests, self.recorder, slots, self.clock, self.sleep)
-        at_once = channel.concurrency if limit is None else 0
-        return GroupQueues(self.tasks, worker.step, self.queue_size, at_once)
+        return GroupQueues(self.tasks, worker.step, self.queue_size, slots)

@@ -10,6 +10,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection
 
+from warren_notifier.delivery.slots import Slots
 from warren_notifier.routing.change import Subject
 from warren_notifier.state.telling import Telling
 
@@ -34,8 +35,7 @@ class GroupQueue:
 class GroupQueues:
     """One queue, and one task, per group with work; groups beyond `limit` wait until one is done.
 
-    `step` takes the first telling of a queue one attempt further, `concurrency` of them at a time;
-    0 where other things than a free slot may be waited for.
+    `step` takes the first telling of a queue one attempt further, in a turn of `slots`.
     """
 
     def __init__(
@@ -43,9 +43,9 @@ class GroupQueues:
         tasks: asyncio.TaskGroup,
         step: Callable[[GroupQueue], Awaitable[None]],
         limit: int,
-        concurrency: int = 0,
+        slots: Slots,
     ) -> None:
-        self._concurrency = concurrency
+        self._slots = slots
         self._tasks = tasks
         self._step = step
         self._limit = limit
@@ -66,7 +66,7 @@ class GroupQueues:
         """Whether an attempt for a group follows when it is added after so many other groups."""
         group = subject.cluster, subject.group
         is_new = group not in self._active and group not in self._waiting
-        return is_new and len(self._active) + len(self._waiting) + before < self._concurrency
+        return is_new and len(self._active) + len(self._waiting) + before < self._slots.at_once
 
     def add(self, telling: Telling) -> None:
         """Works on a telling until it has no delivery any more; more than once does no harm."""
