@@ -22,10 +22,10 @@ from support.burrow_process import run_burrow
 from support.commit_load import CommitLoad
 from support.group_load import TOPIC_ID
 from support.measuring import kafka, usage
+from warren import garbage
 from warren.clock import SystemClock
 from warren.log import configure
 from warren.settings import ClusterSettings, CollectorSettings, LogSettings
-from warren_collector.cluster import garbage
 from warren_collector.cluster.filters import NameFilter
 from warren_collector.groups.live.groups import LiveGroups
 from warren_collector.groups.recorded.records import Findings

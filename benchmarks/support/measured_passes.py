@@ -10,9 +10,9 @@ from itertools import count
 from support.measuring import received_bytes, usage
 from warren.clock import SystemClock
 from warren.contracts import FreshnessEvent, OffsetEvent, TopicPositions
+from warren.garbage import collect_seldom
 from warren.settings import ClusterSettings, FreshnessSettings, RedisSettings
 from warren_freshness.passes.cluster_measurer import ClusterMeasurer
-from warren_freshness.passes.garbage import collect_seldom
 from warren_freshness.positions.group_positions import GroupPositions
 from warren_freshness.reading.record_reader import RecordReader
 from warren_freshness.record_times.cache import TimeCache

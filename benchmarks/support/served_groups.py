@@ -14,10 +14,10 @@ from typing import Any
 import httpx
 from warren.clock import SystemClock
 from warren.contracts import MINUTE_MS, FreshnessEvent, LagEvent, TrendEvent, group_key
+from warren.garbage import collect_seldom
 from warren.settings import Settings
 from warren_api.app import create_app
 from warren_api.context import ApiContext
-from warren_api.garbage import collect_seldom
 from warren_api.home.asking import AskedOnTopics
 from warren_api.home.forgetting import ForgetRequests
 from warren_api.http.access import Access

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 import structlog
 from warren.clock import Clock, SystemClock
 from warren.errors import SettingsError
+from warren.garbage import collect_seldom
 from warren.metrics import api as metrics
 from warren.settings import ApiSettings, Settings
 from warren.standstill_watch import StandstillWatch
 
 from warren_api.app import create_app
 from warren_api.context import ApiContext
-from warren_api.garbage import collect_seldom
 from warren_api.home.asking import AskedOnTopics
 from warren_api.home.feed import Feed
 from warren_api.home.forgetting import ForgetRequests

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from socket import gethostname
 
-from warren import log, probe
+from warren import garbage, log, probe
 from warren.clock import SystemClock
 from warren.errors import SettingsError
 from warren.installation import COLLECTOR
@@ -18,7 +18,6 @@ from warren.settings_file import load_settings
 from warren.settings_watch import SettingsWatch
 from warren.standstill_watch import StandstillWatch
 
-from warren_collector.cluster import garbage
 from warren_collector.service import Collector
 
 

@@ -10,6 +10,7 @@ import structlog
 from warren import probe
 from warren.clock import Clock, SystemClock
 from warren.errors import SettingsError
+from warren.garbage import collect_seldom
 from warren.kafka.connection import await_connection
 from warren.kafka.topics import ensure_topics
 from warren.metrics.freshness import FRESHNESS, FRESHNESS_STALLED
@@ -21,7 +22,6 @@ from warren_freshness.home.last_events import LastEvents
 from warren_freshness.home.offsets_feed import OffsetsFeed
 from warren_freshness.home.publisher import Publisher
 from warren_freshness.passes.cluster_measurer import ClusterMeasurer
-from warren_freshness.passes.garbage import collect_seldom
 from warren_freshness.passes.pass_loop import PassLoop
 from warren_freshness.positions.group_positions import GroupPositions
 from warren_freshness.reading.record_reader import RecordReader

@@ -15,6 +15,7 @@ from warren import probe
 from warren.clock import Clock, SystemClock
 from warren.contracts.topics import DEAD_LETTERS, LAG_STATUS, NOTIFICATIONS, NOTIFIER_STATE
 from warren.errors import KafkaError, TopicMisconfigured
+from warren.garbage import collect_seldom
 from warren.kafka.connection import await_connection, classify, log_retry
 from warren.kafka.group_backlog import GroupBacklog
 from warren.kafka.topics import HOME, TIMEOUT, ensure_topics
@@ -183,6 +184,7 @@ def _buckets(settings: Settings, clock: Clock) -> RedisBuckets | None:
 
 def run(settings: Settings, load: Callable[[], Settings], redaction: Redaction) -> None:
     """Runs until SIGTERM or SIGINT. Raises SettingsError. `load` reads the settings again."""
+    collect_seldom()
     asyncio.run(_run(settings, load, redaction))
 
 

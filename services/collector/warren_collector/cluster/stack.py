@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import structlog
 from confluent_kafka.admin import AdminClient
+from warren import garbage
 from warren.clock import Clock
 from warren.contracts import ClusterEvent
 from warren.errors import KafkaError, SettingsError
@@ -19,7 +20,6 @@ from warren.kafka.topics import HOME, cluster_id, ensure_topics
 from warren.settings import Settings
 from warren.standstill import Look, Turns
 
-from warren_collector.cluster import garbage
 from warren_collector.cluster.filters import ClusterFilters
 from warren_collector.cluster.membership import Membership
 from warren_collector.cluster.meters import Meters

@@ -5,7 +5,7 @@ import weakref
 from collections.abc import Iterator
 
 import pytest
-from warren_collector.cluster import garbage
+from warren import garbage
 
 
 class Node:
