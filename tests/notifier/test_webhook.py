@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 from email.utils import formatdate
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from notifier.builders import delivery, event, route
 from notifier.harness import Harness, Log, life
@@ -121,6 +123,27 @@ def test_what_was_left_out_is_counted() -> None:
         send(receiver.url)
         send(receiver.url, what=delivery(left_out=3))
     assert [request.headers.get("warren-left-out") for request in receiver.requests] == [None, "3"]
+
+
+@pytest.mark.parametrize("status", [200, 503, 400])
+def test_what_an_attempt_needed_is_freed_with_it(status: int) -> None:
+    """A thousand attempts that wait for garbage collection stop the service for a while."""
+
+    async def left(url: str) -> list[object]:
+        channel = WebhookChannel(settings(url), LOOPBACK, SystemClock())
+        try:
+            await channel.send(delivery())
+            return [one for one in gc.get_objects() if isinstance(one, httpx.Response)]
+        finally:
+            await channel.close()
+
+    with HttpReceiver(Answer(status, body=b"said")) as receiver:
+        gc.collect()
+        gc.disable()
+        try:
+            assert asyncio.run(left(receiver.url)) == []
+        finally:
+            gc.enable()
 
 
 def test_a_receiver_that_is_gone_is_not_asked_again() -> None:

@@ -112,6 +112,8 @@ class HttpEndpoint:
             return _failed(error)
         finally:
             await response.aclose()
+            # The two know each other: else all that an attempt needed waits for garbage collection.
+            response.stream = httpx.ByteStream(b"")
             self._client.cookies.clear()  # nobody's, and they would grow with each answer
 
     async def _judge(self, response: httpx.Response) -> Retry | Refused:
