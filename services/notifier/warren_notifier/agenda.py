@@ -13,7 +13,7 @@ from warren_notifier.state.owned_state import OwnedState
 from warren_notifier.state.subject_state import SubjectState
 from warren_notifier.state.timetable import Timetable
 
-AT_ONCE = 1_000  # states between two turns of everything else
+AT_ONCE = 200  # states between two turns of everything else
 
 
 class Agenda:

@@ -39,6 +39,7 @@ from warren_notifier.delivery.rate_limit import Rate, RateLimit, SharedBuckets
 from warren_notifier.delivery.records import Records
 from warren_notifier.delivery.retry_plan import RetryPlan
 from warren_notifier.dispatcher import Dispatcher
+from warren_notifier.gauges import Gauges
 from warren_notifier.lease import Lease, LeasedProducer
 from warren_notifier.routing.decisions import Router
 from warren_notifier.routing.grouping import Grouping
@@ -49,7 +50,6 @@ from warren_notifier.source.consumer import StatusConsumer
 from warren_notifier.source.positions import Positions
 from warren_notifier.state.owned_state import OwnedState
 from warren_notifier.state.state_topic import StateTopic
-from warren_notifier.state.telling import Telling
 
 log = structlog.get_logger(__name__)
 
@@ -99,6 +99,7 @@ class Session:
         routes = [Route(route) for route in settings.routes]
         digesting = {name for name, channel in channels.items() if tells_many(channel)}
         self._grouping = Grouping(routes, digesting)
+        self._gauges = Gauges(channels, self._owned, self._grouping, clock)
         self._limits = {
             name: RateLimit(
                 name,
@@ -124,7 +125,7 @@ class Session:
             self._turns.end()
             self._writer.close()
             self._thread.shutdown(wait=True)
-            self._show()
+            self._gauges.show_at_once()
 
     async def _run(self) -> None:
         async with asyncio.TaskGroup() as tasks:
@@ -224,44 +225,8 @@ class Session:
             await dispatcher.acknowledge()
             await dispatcher.end_tests()
             await dispatcher.forget_settled()
-            self._show()
+            await self._gauges.show()
             await self._sleep(TICK_SECONDS)
-
-    def _show(self) -> None:
-        """Gauges, from what is pending now."""
-        oldest: dict[str, int] = {}
-        count = dict.fromkeys(self._channels, 0)
-        silenced = dict.fromkeys(self._channels, 0)
-        for telling in (one for state in self._owned.pending() for one in state.tellings):
-            if telling.delivery is None:
-                continue
-            if telling.is_held:
-                channel = telling.told.channel
-                silenced[channel] = silenced.get(channel, 0) + 1
-                continue
-            channel, due = telling.told.channel, self._due(telling)
-            count[channel] = count.get(channel, 0) + 1
-            oldest[channel] = min(oldest.get(channel, due), due)
-        now = self._clock.now_ms()
-        for channel, number in count.items():
-            age = (now - oldest[channel]) / 1000 if channel in oldest else 0
-            metrics.NOTIFIER_PENDING.labels(channel).set(number)
-            metrics.NOTIFIER_OLDEST_PENDING.labels(channel).set(max(age, 0))
-        for channel, number in silenced.items():
-            metrics.NOTIFIER_SILENCED.labels(channel).set(number)
-        states = list(self._owned.states())
-        metrics.NOTIFIER_OPEN_INCIDENTS.set(sum(state.incident is not None for state in states))
-        metrics.NOTIFIER_STATES.set(len(states))
-        metrics.NOTIFIER_STATE_BYTES.set(sum(state.stored_bytes for state in states))
-        metrics.NOTIFIER_PARTITIONS.set(len(self._owned.partitions))
-
-    def _due(self, telling: Telling) -> int:
-        """From when on a delivery is late; one that is told with others waits for them."""
-        if telling.delivery is None:
-            return self._clock.now_ms()
-        pending, key = telling.delivery.pending, telling.told.digest
-        due = pending.accepted_at if pending.attempts else pending.next_attempt_at
-        return due if key is None else due + self._grouping.interval_ms(key)
 
     async def _in_thread(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         work = functools.partial(call, *args, **kwargs)

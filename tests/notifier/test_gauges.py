@@ -1,0 +1,81 @@
+"""Metrics of what is pending: right, and nobody waits for them."""
+
+from __future__ import annotations
+
+import asyncio
+
+from notifier.builders import event, route
+from notifier.harness import Hanging, Harness, Log, life
+from warren.clock import ManualClock
+from warren.metrics.notifier import NOTIFIER
+from warren_notifier.gauges import PART, Gauges
+from warren_notifier.routing.grouping import Grouping
+
+GROUPS = 3 * PART + 1
+
+
+def gauge(name: str, channel: str | None = None) -> float | None:
+    labels = {"channel": channel} if channel is not None else {}
+    return NOTIFIER.get_sample_value(f"warren_notifier_{name}", labels)
+
+
+class Ticking(ManualClock):
+    """Each look takes a while."""
+
+    def monotonic(self) -> float:
+        self.advance(0.1)
+        return super().monotonic()
+
+
+def test_they_are_of_all_states_and_others_get_their_turns() -> None:
+    log, hook, other = Log(), Hanging(), Hanging()
+    other.let_go.set()
+    turns = 0
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        async def count_turns() -> None:
+            nonlocal turns
+            while True:
+                turns += 1
+                await asyncio.sleep(0)
+
+        names = {"gauged": hook, "taking": other}
+        harness = Harness(log, tasks, [route(channels=tuple(names))], names)
+        await harness.assign()
+        events = [
+            event(group=f"g{n}", event_id=f"e{n}", incident_id=f"i{n}") for n in range(GROUPS)
+        ]
+        await harness.read(*events)
+        while any(one.pending.channel == "taking" for one in harness.pending()):
+            await asyncio.sleep(0)
+        harness.clock.advance(90)
+        gauges = Gauges([*names, "idle"], harness.owned, Grouping([], set()), harness.clock)
+        other_work = tasks.create_task(count_turns())
+        await gauges.show()
+        other_work.cancel()
+
+    life(scenario)
+    assert turns >= GROUPS // PART
+    assert [gauge("pending", n) for n in ("gauged", "taking", "idle")] == [GROUPS, 0, 0]
+    assert gauge("oldest_pending_seconds", "gauged") == 90
+    assert gauge("oldest_pending_seconds", "idle") == 0
+    assert (gauge("open_incidents"), gauge("states"), gauge("partitions")) == (GROUPS, GROUPS, 1)
+
+
+def test_a_look_that_takes_long_is_not_made_again_at_once() -> None:
+    log, hook, clock = Log(), Hanging(), Ticking(0)
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, [route(channels=("slow",))], {"slow": hook})
+        await harness.assign()
+        gauges = Gauges(["slow"], harness.owned, Grouping([], set()), clock)
+        await gauges.show()
+        assert gauge("states") == 0
+        await harness.read(event())
+        await gauges.show()
+        assert gauge("states") == 0
+        clock.advance(60)
+        await gauges.show()
+        assert gauge("states") == 1
+
+    life(scenario)
