@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import gc
 
-THRESHOLDS = (50_000, 10, 200)
-"""Of the three generations. The first two are looked through in some 10 and 50 ms at most; the
+THRESHOLDS = (50_000, 2, 1_000)
+"""Of the three generations. The first two are looked through in some 10 and 40 ms at most; the
 third, which takes seconds, once a hundred million objects more were made than freed.
 """
 

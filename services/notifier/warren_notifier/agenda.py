@@ -51,7 +51,7 @@ class Agenda:
 
     def pending(self) -> Iterator[list[SubjectState]]:
         """Likewise, with deliveries."""
-        return self._parts(self._owned.pending())
+        return self._owned.pending(AT_ONCE)
 
     def open(self) -> Iterator[list[SubjectState]]:
         """Likewise, whose incident may be acknowledged, where anybody is told of that."""

@@ -140,6 +140,8 @@ class Dispatcher:
 
     async def forget_settled(self) -> None:
         """Forgets what was kept only to recognise replays that cannot come any more."""
+        for _ in self._agenda.pending():
+            await asyncio.sleep(0)
         settled = [one for one in self._owned.settling() if self._owned.forget_settled(one)]
         await self._writer.write([self._records.state(state, settled=True) for state in settled])
 

@@ -95,17 +95,21 @@ class OwnedState:
         """A decision has changed it: it may be among the pending or settling ones now."""
         (self._pending if state.deliveries else self._settling)[state] = None
 
-    def pending(self) -> list[SubjectState]:
-        """States with deliveries."""
-        done = [state for state in self._pending if not (state.deliveries and self.has(state))]
-        for state in done:
-            del self._pending[state]
-            self._settling[state] = None
-        return list(self._pending)
+    def pending(self, at_once: int) -> Iterator[list[SubjectState]]:
+        """States with deliveries, so many at a time; what has none any more is settling from then
+        on.
+        """
+        noted = list(self._pending)
+        for at in range(0, len(noted), at_once):
+            part = noted[at : at + at_once]
+            pending = [state for state in part if state.deliveries and self.has(state)]
+            for state in set(part).difference(pending):
+                self._pending.pop(state, None)
+                self._settling[state] = None
+            yield pending
 
     def settling(self) -> list[SubjectState]:
         """States without anything to remember, which are forgotten as soon as that may be."""
-        self.pending()
         over = [state for state in self._settling if not (state.empty and self.has(state))]
         for state in over:
             del self._settling[state]
