@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import gc
 
-THRESHOLDS = (50_000, 2, 1_000)
-"""Of the three generations. The first two are looked through in some 10 and 40 ms at most; the
-third, which takes seconds, once a hundred million objects more were made than freed.
-"""
+OBJECTS = 50_000
+"""That are made and not freed until the youngest are looked through, in some 10 ms."""
+PASSES = 2  # and then those that outlived so many looks, in some 40 ms
+ALL = 100_000_000
+"""Until all are looked through, which takes seconds."""
 
 
-def collect_seldom() -> None:
-    """For the whole process, from now on."""
-    gc.set_threshold(*THRESHOLDS)
+def collect_seldom(objects: int = OBJECTS) -> None:
+    """For the whole process, from now on. `objects`: fewer where much garbage is in cycles."""
+    gc.set_threshold(objects, PASSES, ALL // (objects * PASSES))
 
 
 def settle() -> None:

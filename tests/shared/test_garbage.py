@@ -38,4 +38,6 @@ def test_what_lives_is_not_looked_at_again_and_what_does_not_is_freed() -> None:
 
 def test_collections_are_seldom() -> None:
     garbage.collect_seldom()
-    assert gc.get_threshold() == garbage.THRESHOLDS
+    assert gc.get_threshold() == (50_000, 2, 1_000)
+    garbage.collect_seldom(5_000)
+    assert gc.get_threshold() == (5_000, 2, 10_000)

@@ -38,6 +38,7 @@ TOPICS = (LAG_STATUS, NOTIFICATIONS, NOTIFIER_STATE, DEAD_LETTERS)
 CONNECT_SECONDS = 3.0
 RETRY_SECONDS = 2.0
 SECRETS_SECONDS = 5.0  # between two looks at the secrets
+CYCLES = 5_000  # objects; asyncio's connections free themselves only by garbage collection
 LOOK_UP_THREADS = 64  # name look-ups; a hanging name server must not delay other channels
 
 
@@ -184,7 +185,7 @@ def _buckets(settings: Settings, clock: Clock) -> RedisBuckets | None:
 
 def run(settings: Settings, load: Callable[[], Settings], redaction: Redaction) -> None:
     """Runs until SIGTERM or SIGINT. Raises SettingsError. `load` reads the settings again."""
-    collect_seldom()
+    collect_seldom(CYCLES)
     asyncio.run(_run(settings, load, redaction))
 
 
