@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import confluent_kafka
-from confluent_kafka import KafkaException, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient, NewTopic
 from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
+from warren.kafka.log_offsets import log_ends
 
 from warren_local.demo.feed import Feed
 
@@ -58,23 +59,8 @@ def prepare_topics(admin: AdminClient, feed: Feed, topics: Sequence[DemoTopic] =
         stop=stop_after_delay(TIMEOUT),
         reraise=True,
     )
-    ends = retrying(_log_ends, admin, topics)
+    ends = {topic.name: retrying(log_ends, admin, topic.name) for topic in topics}
     for topic in topics:
         for partition in range(topic.partitions):
-            feed.send(topic.name, partition, topic.backlog - ends[topic.name, partition])
+            feed.send(topic.name, partition, topic.backlog - ends[topic.name][partition])
     feed.flush()
-
-
-def _log_ends(admin: AdminClient, topics: Sequence[DemoTopic]) -> dict[tuple[str, int], int]:
-    latest = OffsetSpec.latest()  # type: ignore[no-untyped-call]  # confluent_kafka's omission
-    wanted = {
-        TopicPartition(topic.name, partition): latest
-        for topic in topics
-        for partition in range(topic.partitions)
-    }
-    for topic in topics:
-        # To look for offsets asks nobody for the leader of a partition that had none a moment ago:
-        # librdkafka keeps that for metadata.max.age.ms, which is 15 minutes.
-        admin.list_topics(topic.name, timeout=TIMEOUT)
-    answers = admin.list_offsets(wanted, request_timeout=TIMEOUT)
-    return {(at.topic, at.partition): answer.result().offset for at, answer in answers.items()}
