@@ -20,6 +20,7 @@ import pytest
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Producer, TopicPartition
 from pyspark.sql import SparkSession
 from support.archive_events import NOW, key, lag_event, offset_event
+from support.processes import still_running
 from support.waiting import eventually
 from warren.clock import SystemClock
 from warren.contracts.topics import CATALOGUE, LAG, OFFSETS
@@ -129,7 +130,7 @@ def test_kill_9_in_the_middle_of_batches_loses_and_repeats_nothing(
         process.kill()  # Python alone
         process.wait()
         eventually(
-            lambda: not any(jvm.is_running() for jvm in jvms),
+            lambda: not still_running(jvms),
             timeout=PATIENCE,
             message="the JVM ends with its Python",
         )

@@ -16,6 +16,7 @@ import pytest
 from support.group_lives import interleaved, lives
 from support.lake_files import write_table
 from support.offset_events import NOW
+from support.processes import still_running
 from support.report_lake import moment
 from support.servers import spark_jars_directory
 from support.waiting import eventually
@@ -86,7 +87,7 @@ def test_it_ends_at_once_in_one_line_and_can_be_begun_again(
     assert process.returncode == 130, said
     assert said.splitlines()[-1].startswith("warren: interrupted")
     assert "Traceback" not in said
-    assert not [child for child in children if child.is_running()]
+    assert not still_running(children)
     again = [*command, "--to", str(NOW + len(events) * EVERY_MS)]
     done = subprocess.run(again, capture_output=True, text=True, env=environ, check=True)
     # Up to a minute after the period an event may be about something in it.

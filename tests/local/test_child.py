@@ -7,18 +7,12 @@ import sys
 from pathlib import Path
 
 import psutil
+from support.processes import still_running
 from support.waiting import eventually
 from warren_local.child import Child
 
 # Starts a process, says its id, and ignores SIGTERM.
 STUBBORN = "trap '' TERM; sleep 600 & echo $!; while :; do sleep 1; done"
-
-
-def _gone(pid: int) -> bool:
-    try:
-        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True
 
 
 def test_it_runs_in_a_session_of_its_own_and_writes_to_its_log(tmp_path: Path) -> None:
@@ -41,7 +35,7 @@ def test_who_does_not_stop_in_time_is_killed_with_all_that_it_started(tmp_path: 
     grandchild = int(eventually(lambda: child.log.read_text(), message="it is up"))
     assert child.stop(grace=0.1) is False
     assert child.exit_code() == -signal.SIGKILL
-    eventually(lambda: _gone(grandchild), message="the grandchild is gone")
+    eventually(lambda: not still_running([grandchild]), message="the grandchild is gone")
 
 
 def test_a_child_dies_with_its_parent_even_when_that_one_is_killed(tmp_path: Path) -> None:
@@ -56,7 +50,7 @@ def test_a_child_dies_with_its_parent_even_when_that_one_is_killed(tmp_path: Pat
         child = int(process.stdout.readline())
         eventually(lambda: psutil.Process(child).name() == "sleep", message="the child runs")
         process.kill()
-    eventually(lambda: _gone(child), message="the child is gone as well")
+    eventually(lambda: not still_running([child]), message="the child is gone as well")
 
 
 def test_a_leash_whose_parent_is_gone_already_does_not_start_the_command(tmp_path: Path) -> None:

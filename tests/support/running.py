@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import psutil
+from support.processes import still_running
 from support.servers import jars_directory, spark_jars_directory
 from warren_local.ports import free_port
 
@@ -115,5 +115,5 @@ def stop(running: Running) -> int:
     pids = [pid for group in running.run["pids"].values() for pid in group]
     running.process.send_signal(signal.SIGTERM)
     code = running.process.wait(60)
-    assert not [pid for pid in pids if psutil.pid_exists(pid)], "orphans"
+    assert not still_running(pids), "orphans"
     return code
