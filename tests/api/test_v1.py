@@ -150,6 +150,11 @@ def test_refusals_are_problems(api: Api, method: str, path: str, status: int) ->
     assert body["title"] == HTTPStatus(status).phrase
 
 
+def test_a_method_that_there_is_not_is_told_all_that_there_are(api: Api) -> None:
+    for path, methods in (("groups", "GET, HEAD"), ("silences", "GET, HEAD, POST")):
+        assert api.request("PATCH", f"/api/v1/{path}").headers["allow"] == methods
+
+
 @pytest.mark.parametrize("path", ["silences", "incidents/billing-1/acknowledge"])
 def test_a_body_that_cannot_be_read_is_an_invalid_request(api: Api, path: str) -> None:
     headers = {"Content-Type": "application/json"}

@@ -84,6 +84,15 @@ def test_a_cluster_that_there_is_not(address: str) -> None:
         run("get", "groups", "--cluster", "demoo", "--api", address)
 
 
+def test_a_topic_that_nobody_reads(address: str) -> None:
+    said = run("get", "groups", "--topic", "ordres", "--api", address).stderr
+    assert "No group reads the topic ordres. Did you mean orders?" in said
+    said = run("get", "groups", "--topic", "x", "--cluster", "eu", "--api", address).stderr
+    assert said.splitlines()[1] == "warren: No group reads the topic x."
+    said = run("get", "groups", "--topic", "orders", "--status", "stop", "--api", address).stderr
+    assert "reads" not in said
+
+
 def test_incidents_open_or_all(api: Api, address: str) -> None:
     now = SystemClock().now_ms()
     api.change("mailer", "ERR", now - 90_000)

@@ -22,6 +22,7 @@ def test_nothing_is_pushed_by_default() -> None:
         {"otlp": {"endpoint": "collector:4318"}},
         {"otlp": {"endpoint": "http://c", "headers": {"a b": "x"}}},
         {"otlp": {"endpoint": "http://c", "headers": {"A": "x\r\nB: y"}}},
+        {"otlp": {"endpoint": "http://c", "headers": {"Content-Length": "0"}}},
         {"otlp": {"endpoint": "http://c", "interval": 3600}},
         {"influxdb": {"url": "http://i", "token": "x\ny"}},
         {"influxdb": {"url": "http://i", "token": "x", "username": "u"}},

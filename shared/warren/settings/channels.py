@@ -12,6 +12,7 @@ import httpx
 from pydantic import AfterValidator, Field, SecretStr, StringConstraints, field_validator
 
 from warren.section import Seconds, Section
+from warren.settings.http_headers import HttpHeaders, plain_headers
 
 Address = Annotated[str, StringConstraints(pattern=r"^[^\s@]+@[^\s@]+$")]
 
@@ -57,30 +58,13 @@ class ChannelSettings(Section):
         return value
 
 
-FRAMING = frozenset(("content-length", "transfer-encoding", "connection", "expect", "upgrade"))
-"""Headers that no setting may have another mind of."""
-
-
 class HttpChannelSettings(ChannelSettings):
     """What all channels have that are a URL."""
 
     url: SecretStr = Field(description="http:// or https:// URL")
-    headers: dict[str, SecretStr] = Field(
+    headers: HttpHeaders = Field(
         default_factory=dict, description="Headers to add, for example Authorization"
     )
-
-    @field_validator("headers")
-    @classmethod
-    def _headers(cls, value: dict[str, SecretStr]) -> dict[str, SecretStr]:
-        for name, text in value.items():
-            plain = text.get_secret_value()
-            if not re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", name):  # RFC 9110, 5.6.2
-                raise ValueError(f"{name!r} is no header name")
-            if name.lower() in FRAMING:
-                raise ValueError(f"{name} is Warren's own: it says where a message ends")
-            if not (plain.isascii() and plain.isprintable()):
-                raise ValueError(f"the value of {name} is not printable ASCII")
-        return value
 
     @field_validator("url")
     @classmethod
@@ -90,7 +74,7 @@ class HttpChannelSettings(ChannelSettings):
 
     def plain_headers(self) -> dict[str, str]:
         """`headers` as they are sent."""
-        return {name: value.get_secret_value() for name, value in self.headers.items()}
+        return plain_headers(self.headers)
 
 
 class WebhookChannelSettings(HttpChannelSettings):

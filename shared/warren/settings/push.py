@@ -10,9 +10,9 @@ from pydantic import AfterValidator, Field, SecretStr, StringConstraints, model_
 
 from warren.section import Section
 from warren.settings.channels import WebAddressOrNone
+from warren.settings.http_headers import HttpHeaders, plain_headers
 
 GRAPHITE_PORT = 2003
-_HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")  # RFC 9110, 5.6.2
 
 
 def _without_user(value: str) -> str:
@@ -42,15 +42,8 @@ def _printable(value: SecretStr) -> SecretStr:
     return value
 
 
-def _header_name(name: str) -> str:
-    if not _HEADER.fullmatch(name):
-        raise ValueError(f"{name!r} is no header name")
-    return name
-
-
 Url = Annotated[WebAddressOrNone, AfterValidator(_without_user)]
 Secret = Annotated[SecretStr, AfterValidator(_printable)]
-HeaderName = Annotated[str, AfterValidator(_header_name)]
 LabelName = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*$")]
 LabelValue = Annotated[str, StringConstraints(min_length=1, max_length=250)]
 
@@ -83,7 +76,7 @@ class ReceiverSettings(Section):
 class HttpReceiverSettings(ReceiverSettings):
     """What receivers have that are asked over HTTP."""
 
-    headers: dict[HeaderName, Secret] = Field(
+    headers: HttpHeaders = Field(
         default_factory=dict, description="Headers to add; `Authorization_file` reads one's value"
     )
     ca: str = Field(
@@ -92,7 +85,7 @@ class HttpReceiverSettings(ReceiverSettings):
 
     def plain_headers(self) -> dict[str, str]:
         """`headers` as they are sent."""
-        return {name: value.get_secret_value() for name, value in self.headers.items()}
+        return plain_headers(self.headers)
 
 
 class OtlpSettings(HttpReceiverSettings):

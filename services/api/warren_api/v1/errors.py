@@ -29,12 +29,16 @@ def refusal(
 
 
 def unanswered(
-    request: Request, status_code: int, headers: Mapping[str, str] | None, _: Sequence[str]
+    request: Request, status_code: int, headers: Mapping[str, str] | None, methods: Sequence[str]
 ) -> Response:
+    """What answers GET answers HEAD."""
     if status_code == HTTPStatus.BAD_REQUEST:  # FastAPI's, of a body that is none
         return problem(
             ProblemKind.INVALID_REQUEST, "The body is no JSON that can be read.", headers
         )
+    if status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        heads = ("HEAD",) if "GET" in methods else ()
+        headers = {"Allow": ", ".join(sorted({*methods, *heads}))}
     detail = f"{request.method} {decoded_path(request.scope)} is nothing that Warren does."
     return plain_problem(status_code, detail, headers)
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from difflib import get_close_matches
 from typing import Literal
+
+from warren.words import visible
 
 from warren_api.context import Verdicts
 from warren_api.http.patterns import matcher
@@ -44,6 +47,17 @@ def wanted(
         and (topic is None or topic in _topics(row))
         and (finds is None or finds(row))
     ]
+
+
+def unread(rows: Iterable[GroupRow], topic: str, cluster: str | None) -> list[str]:
+    """What to say of a topic that none of the groups reads, with names that may have been meant."""
+    here = (row for row in rows if cluster is None or row.cluster == cluster)
+    read = {each for row in here for each in _topics(row)}
+    if topic in read:
+        return []
+    near = get_close_matches(topic, read)
+    meant = f" Did you mean {' or '.join(map(visible, near))}?" if near else ""
+    return [f"No group reads the topic {visible(topic)}.{meant}"]
 
 
 def entries(rows: Iterable[GroupRow], sort: GroupSort, verdicts: Verdicts) -> list[Entry[GroupRow]]:

@@ -189,8 +189,9 @@ class Groups(BaseModel):
     total: int = Field(description="Groups that matched when the first page was asked for")
     doubts: list[str] = Field(description="Why this may not be how things are; empty when it is")
     hints: list[str] = Field(
-        description="Words of `q` that may have been meant otherwise: no group has them, and they "
-        "begin as a key would that there is not; empty when there are none"
+        description="What may have been meant otherwise: words of `q` that no group has and that "
+        "begin as a key would that there is not, and a `topic` that no group reads; empty when "
+        "there is nothing"
     )
 
 

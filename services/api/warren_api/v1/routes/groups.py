@@ -16,7 +16,7 @@ from warren_api.model.group import GroupView
 from warren_api.model.membership import Membership
 from warren_api.model.shown_status import ShownStatusName
 from warren_api.search import Search
-from warren_api.v1.group_listing import GroupRow, GroupSort, entries, wanted
+from warren_api.v1.group_listing import GroupRow, GroupSort, entries, unread, wanted
 from warren_api.v1.models import (
     GroupDetail,
     Groups,
@@ -129,6 +129,8 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
         # As Groups has it, put together from what is rendered already.
         doubts = context.doubts().of(query.cluster)
         hints = search.hints(lambda: map(asked.any_row, known))
+        if query.topic is not None and not rows:
+            hints += unread(known, query.topic, query.cluster)
         rest = {"next": page.next, "total": page.total, "doubts": doubts, "hints": hints}
         listed = ",".join(summary_json(row, verdicts, notes) for row in page.rows)
         text = f'{{"groups":[{listed}],{json.dumps(rest, ensure_ascii=False)[1:]}'
