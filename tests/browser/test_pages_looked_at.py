@@ -25,6 +25,13 @@ LOOKS: tuple[tuple[str, int, Scheme], ...] = (
     ("phone", 390, "light"),
     ("dark", 1400, "dark"),
 )
+OVERLAPPING = """
+    [...document.querySelectorAll("thead th")].filter((head) => {
+      const words = document.createRange();
+      words.selectNodeContents(head);
+      return words.getBoundingClientRect().right > head.getBoundingClientRect().right + 1;
+    }).map((head) => head.textContent)
+"""
 SCENES = {"": everything, "starting": starting, "thousand": thousand, "wide": wide}
 PAGES = {
     "overview": "/",
@@ -76,3 +83,13 @@ def test_a_page_is_fit_to_be_seen(page: Page, sites: dict[str, str], name: str) 
         assert page.evaluate("document.documentElement.scrollWidth") <= width, look
         found = Axe().run(page)
         assert found.violations_count == 0, f"{look}: {found.generate_report()}"
+
+
+@pytest.mark.parametrize("width", [780, 1000, 1100])
+def test_heads_keep_to_their_columns_in_a_narrow_window(
+    page: Page, sites: dict[str, str], width: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(sites[""])
+    assert page.evaluate("document.querySelectorAll('thead th').length") == 8
+    assert page.evaluate(OVERLAPPING) == []
