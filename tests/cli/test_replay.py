@@ -23,6 +23,7 @@ from warren_cli.main import app
         (["--to", "tomorrow"], "--to"),
         (["--from", "2026-11-22", "--to", "2026-11-21"], "--from"),
         (["--group", "("], "--group"),
+        (["--groups", "("], "--group"),
         (["--group", "(?=x)"], "--group"),
         (["--labels", "/none.toml"], "--labels"),
     ],

@@ -34,7 +34,10 @@ def replay(
         typer.Option(help="Its end: ISO 8601 or Unix ms; default: 5 s before what is archived"),
     ] = None,
     group: Annotated[
-        str, typer.Option(metavar="RE", help="Only groups that match (RE2, anywhere)")
+        str,
+        typer.Option(
+            "--group", "--groups", metavar="RE", help="Only groups that match (RE2, anywhere)"
+        ),
     ] = "",
     policy: Annotated[
         str | None, typer.Option(help="Judge by this one: burrow, wiki or progress")
