@@ -169,14 +169,69 @@ class TestRoutesThatWereAdded:
         assert told["hook"].identity == there
         assert moved.on_start(change("ERR"), incident, told, NOW + MINUTE) is None
 
-    def test_say_nothing_where_nothing_was_added_or_an_opening_has_failed_for_good(self) -> None:
-        incident, _ = after(decided(router(), change("ERR")))
-        assert router().on_start(change("ERR"), incident, {}, NOW) is None
+    def test_say_nothing_where_nothing_was_added(self) -> None:
+        incident, told = after(decided(router(), change("ERR")), "mail")
+        assert router().on_start(change("ERR"), incident, told, NOW) is None
+        assert router().on_start(change("ERR"), incident, {}, NOW) is None  # of an earlier version
 
     def test_only_when_they_match(self) -> None:
         incident, told = after(decided(router(), change("WARN")), "mail")
         strict = router(route(minimum_severity="ERR", channels=("hook",)))
         assert strict.on_start(change("WARN"), incident, told, NOW) is None
+
+
+class TestWhatHasFailed:
+    def test_is_told_at_the_next_start(self) -> None:
+        incident, told = after(decided(router(), change("ERR")))
+        decision = router().on_start(change("ERR"), incident, told, NOW + MINUTE)
+        assert decision is not None
+        assert kinds(decision.deliveries) == [("mail", "opened")]
+        assert decision.incident == incident
+
+    def test_is_not_while_it_is_under_way(self) -> None:
+        incident, told = after(decided(router(), change("ERR")))
+        assert router().on_start(change("ERR"), incident, told, NOW, {"mail"}) is None
+
+    def test_may_be_that_it_got_worse(self) -> None:
+        incident, told = after(decided(router(), change("WARN")), "mail")
+        worse = change("ERR", previous="WARN", event_id="event-2")
+        incident, told = after(decided(router(), worse, incident, told), before=told)
+        decision = router().on_start(worse, incident, told, NOW + MINUTE)
+        assert decision is not None
+        assert kinds(decision.deliveries) == [("mail", "changed")]
+
+
+class TestRemindersAfterAStart:
+    """Of an incident that `mail` was told of by the route `all`, ten minutes before."""
+
+    LATER = NOW + 10 * MINUTE
+
+    def reminded_after(self, minutes: int, *routes: Route, before: Route | None = None) -> bool:
+        incident, told = after(decided(router(before or route()), change("ERR")), "mail")
+        told["mail"] = told["mail"].model_copy(update={"heard_at": NOW})
+        started = router(*routes).on_start(change("ERR"), incident, told, self.LATER)
+        assert started is None or not started.news
+        known = incident if started is None else started.incident
+        now = self.LATER + minutes * MINUTE
+        due = on_repeat(router(*routes), change("ERR"), known, told, (), now)
+        return due is not None and kinds(due.deliveries) == [("mail", "repeated")]
+
+    def test_go_on_under_the_new_name_of_their_route(self) -> None:
+        old = route(repeat_interval=1200)
+        assert self.reminded_after(20, route("other", repeat_interval=1200), before=old)
+
+    def test_go_on_by_a_route_that_takes_the_channel_over(self) -> None:
+        old, first = route(repeat_interval=1200), route("first", repeat_interval=1200)
+        assert self.reminded_after(20, first, old, before=old)
+
+    def test_begin_where_the_interval_is_new(self) -> None:
+        assert not self.reminded_after(19, route(repeat_interval=1200))
+        assert self.reminded_after(20, route(repeat_interval=1200))
+
+    def test_come_sooner_where_it_is_shorter(self) -> None:
+        assert self.reminded_after(
+            20, route(repeat_interval=1200), before=route(repeat_interval=86_400)
+        )
 
 
 def test_a_channel_of_two_routes_gets_a_change_once() -> None:

@@ -16,6 +16,7 @@ from warren.clock import ManualClock
 from warren.contracts import StatusChangeEvent
 from warren.settings.notifier import NotifierSettings
 from warren.silences import Silences
+from warren_notifier.channels.channel import Refused
 from warren_notifier.routing.routes import Route
 
 HOOK = {"type": "webhook", "url": "https://a.example", "secret": "whsec_" + "a" * 32}
@@ -261,3 +262,19 @@ def test_a_group_that_flaps_and_is_well_is_not_escalated() -> None:
 
     life(scenario)
     assert kinds(boss) == ["opened"], "it has been bad for 15 minutes"
+
+
+def test_who_refused_what_another_route_told_is_not_taken_for_one_who_knows() -> None:
+    log, mail, boss = Log(), Scripted(), Scripted(Refused("HTTP 404"))
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        routes = [escalating(continue_matching=True), route("own", ("boss",))]
+        harness = Harness(log, tasks, routes, {"mail": mail, "boss": boss})
+        await harness.assign()
+        await harness.read(event("WARN"))
+        await harness.idle()
+        await at(harness, 900)
+
+    life(scenario)
+    assert kinds(boss) == ["opened", "opened"]
+    assert len(boss.taken) == 1

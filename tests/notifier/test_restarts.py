@@ -414,3 +414,48 @@ def test_what_waited_behind_others_never_arrived_so_nobody_awaits_its_end() -> N
     assert [(d.subject.group, d.pending.kind) for d in mail.sent] == [("one", "opened")] * 2
     assert log.outcomes()[-1] == "delivered"
     assert "suppressed" in log.outcomes()
+
+
+@pytest.mark.parametrize("result", [Refused("HTTP 401"), Retry("HTTP 503")])
+def test_what_was_refused_or_given_up_is_told_by_a_notifier_that_is_started_anew(
+    result: Result,
+) -> None:
+    """Its address or token may be right now; the end then follows."""
+    log, clock = Log(), ManualClock(1000)
+    mail = Scripted(*[result] * 100)
+
+    async def first(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, [route()], {"mail": mail}, clock=clock, deadline_ms=60_000)
+        await harness.assign()
+        await harness.read(ERR)
+        await harness.idle()
+
+    async def second(tasks: asyncio.TaskGroup) -> None:
+        repaired = Scripted()
+        repaired.identity = mail.identity
+        harness = Harness(log, tasks, [route()], {"mail": repaired}, clock=clock)
+        await harness.assign(committed=1)
+        await harness.idle()
+        await harness.read(OK, offset=1)
+        await harness.idle()
+        assert [d.pending.kind for d in repaired.sent] == ["opened", "resolved"]
+
+    life(first)
+    life(second)
+    assert log.outcomes()[-2:] == ["delivered", "delivered"]
+
+
+def test_what_was_refused_is_told_when_the_channel_is_mended() -> None:
+    log, mail = Log(), Scripted(Refused("HTTP 401"))
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, [route()], {"mail": mail})
+        await harness.assign()
+        await harness.read(ERR)
+        await harness.idle()
+        for _ in range(2):
+            await harness.dispatcher.tell_again()
+            await harness.idle()
+
+    life(scenario)
+    assert log.outcomes() == ["refused", "delivered"]

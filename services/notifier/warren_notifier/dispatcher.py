@@ -95,13 +95,22 @@ class Dispatcher:
         await self._make_durable(batch)
 
     def _tell_added(self, state: SubjectState, batch: Batch) -> None:
-        """What is so now, where routes and channels were added meanwhile."""
+        """What is so now, where routes and channels were added meanwhile or others have failed."""
         if state.incident is None or state.change is None or state.flapping is not None:
             return
-        now, told = self._clock.now_ms(), state.told()
-        decision = self._router.on_start(state.change, state.incident, told, now)
+        known = (state.told(), self._clock.now_ms(), state.under_way())
+        decision = self._router.on_start(state.change, state.incident, *known)
         if decision is not None:
             self._note(state, state.change, decision, batch)
+
+    async def tell_again(self) -> None:
+        """Tells what is so now where it was refused before: what was wrong has been mended."""
+        for states in self._agenda.all():
+            batch = Batch()
+            for state in states:
+                self._tell_added(state, batch)
+            await self._make_durable(batch)
+            await asyncio.sleep(0)
 
     async def revoke(self, partitions: Collection[int], grace: float) -> None:
         """Serves some partitions no longer; attempts under way have `grace` seconds to finish."""
@@ -187,7 +196,8 @@ class Dispatcher:
             return
         # The time of a route begins when what it has to tell is no longer put off.
         held = {telling.told.route for telling in state.tellings if telling.is_held}
-        decision = on_escalate(self._router, state.change, state.incident, state.told(), now, held)
+        known = (state.change, state.incident, state.told(), now, held, state.under_way())
+        decision = on_escalate(self._router, *known)
         if decision is not None:
             self._note(state, state.change, decision, batch)
 

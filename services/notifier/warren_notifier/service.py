@@ -71,6 +71,7 @@ class Service:
         )
         self._stop = asyncio.Event()
         self._stop_threads = threading.Event()
+        self._running: Session | None = None
 
     @property
     def ready(self) -> bool:
@@ -122,6 +123,8 @@ class Service:
             found = await asyncio.to_thread(self._secrets.look)
             if found is not None:
                 await self._secrets.take_up(found)
+                if self._running is not None:
+                    self._running.tell_again()
 
     async def _session(self) -> None:
         home, settings = self._settings.home, self._settings.notifier
@@ -133,7 +136,7 @@ class Service:
         if home.create_topics:
             await asyncio.to_thread(ensure_topics, admin, home)
         await asyncio.to_thread(_require_equal_partitions, admin, home)
-        await Session(
+        self._running = Session(
             home,
             settings,
             self._channels,
@@ -143,7 +146,11 @@ class Service:
             self._redaction,
             turns=self._turns,
             buckets=self._buckets,
-        ).run()
+        )
+        try:
+            await self._running.run()
+        finally:
+            self._running = None
 
     def _note_ready(self) -> None:
         if not self._ready:

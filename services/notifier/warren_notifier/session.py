@@ -113,9 +113,14 @@ class Session:
             if channel.rate
         }
         self._queues: dict[str, GroupQueues] = {}
+        self._mended = False
         for channel in channels:  # from 0 on: no increase is seen of a series that begins at 1
             for outcome in get_args(DeliveryOutcome):
                 metrics.NOTIFIER_DELIVERIES.labels(channel, outcome)
+
+    def tell_again(self) -> None:
+        """Something about channels is other than it was: what they refused is told again."""
+        self._mended = True
 
     async def run(self) -> None:
         try:
@@ -219,6 +224,9 @@ class Session:
         while True:
             self._lease.check()
             await dispatcher.follow_clock()
+            if self._mended:
+                self._mended = False
+                await dispatcher.tell_again()
             await dispatcher.put_off()
             await dispatcher.repeat()
             await dispatcher.escalate()

@@ -134,31 +134,38 @@ class Router:
             yield News(knows, delivery)
 
     def on_start(
-        self, change: Change, incident: OpenIncident, told: Mapping[str, Told], now: int
+        self,
+        change: Change,
+        incident: OpenIncident,
+        told: Mapping[str, Told],
+        now: int,
+        under_way: Collection[str] = (),
     ) -> Decision | None:
-        """Openings for routes and channels that were added while the incident is open, and for
-        channels that lead to another place than the one that was told.
+        """What is so now, for routes and channels that were added while the incident is open, for
+        channels that lead to another place than the one that was told, and for those that refused
+        what they were told, or did not answer in time: what was wrong may be mended.
         """
         moved = {name for name, knows in told.items() if self.channel_of(knows) is None}
         told = {name: knows for name, knows in told.items() if name not in moved}
-        progress, news = dict(incident.routes), []
+        progress, news = dict(incident.routes), list[News]()
         targets = self.targets(change, now, incident)
         known = sent_to(targets, incident)
         for route, channels in targets:
-            done = progress.get(route.name, RouteProgress())
-            unheard = [c for c in channels if c not in told]
-            added = [c for c in unheard if c in moved or c not in known]
-            offset = incident.offset
-            news += [self.opening(change, offset, route, channel, told, now) for channel in added]
-            if added or (route.escalate_to and done.bad_since is None):
-                progress[route.name] = done.model_copy(
-                    update={
-                        "channels": list(dict.fromkeys([*done.channels, *added])),
-                        "repeat_at": done.repeat_at or _next(route.repeat_interval_ms, now),
-                        "bad_since": now if done.bad_since is None else done.bad_since,
-                    }
-                )
-                progress |= self.resent(route, added, progress, now)
+            unheard = [c for c in channels if c not in told and (c in moved or c not in known)]
+            failed = [
+                c
+                for c in channels
+                if c in told and told[c].status != change.status and c not in under_way
+            ]
+            ours = [*unheard, *(c for c in channels if c in told)]
+            news += [
+                self.opening(change, incident.offset, route, channel, told, now)
+                for channel in (*unheard, *failed)
+            ]
+            if ours or route.name in progress:
+                done = progress.get(route.name, RouteProgress())
+                progress[route.name] = _as_set_now(route, done, ours, now)
+            progress |= self.resent(route, unheard, progress, now)
         if progress == incident.routes and not news:
             return None
         return Decision(incident.model_copy(update={"routes": progress}), tuple(news))
@@ -172,9 +179,10 @@ class Router:
         told: Mapping[str, Told],
         now: int,
     ) -> News:
-        """A channel is to know of an incident that it was not told of."""
+        """A channel is to know of an incident that it was not told of, or not as it is now."""
         knows = self._knows(change, route, channel, told)
-        return News(knows, self._delivery(change, offset, route.name, knows, "opened", now))
+        kind: DeliveryKind = "changed" if knows.opened else "opened"
+        return News(knows, self._delivery(change, offset, route.name, knows, kind, now))
 
     def _closing(
         self, change: Change, offset: int, told: Mapping[str, Told], now: int
@@ -325,6 +333,23 @@ def acknowledgement_id(incident_id: str, route: str, channel: str, at: int) -> s
 def delivery_id(event_id: str, route: str, channel: str, repeat: int = 0) -> str:
     """Deterministic. Route and channel names have no `|`, so different inputs never meet."""
     return str(uuid5(_DELIVERIES, f"{route}|{channel}|{repeat}|{event_id}"))
+
+
+def _as_set_now(
+    route: Route, done: RouteProgress, channels: Sequence[str], now: int
+) -> RouteProgress:
+    """The progress of a route whose name, interval or channels may be others than they were."""
+    repeat_at, bad_since = _next(route.repeat_interval_ms, now), done.bad_since
+    if repeat_at is not None and done.repeat_at is not None:
+        repeat_at = min(repeat_at, done.repeat_at)
+    if bad_since is None and (route.escalate_to or not done.channels):
+        bad_since = now
+    update = {
+        "channels": list(dict.fromkeys([*done.channels, *channels])),
+        "repeat_at": repeat_at,
+        "bad_since": bad_since,
+    }
+    return done.model_copy(update=update)
 
 
 def _next(interval_ms: int, now: int) -> int | None:

@@ -18,11 +18,12 @@ def on_escalate(
     told: Mapping[str, Told],
     now: int,
     held: Collection[str] = (),
+    under_way: Collection[str] = (),
 ) -> Decision | None:
     """Openings on the further channels of routes whose time has come; None where none has.
 
-    `change` is the incident's newest; routes that are `held` wait. From then on these channels are
-    told as the route's own.
+    `change` is the incident's newest; routes that are `held` wait. `under_way`: channels with a
+    pending delivery of it. From then on these channels are told as the route's own.
     """
     progress, news = dict(incident.routes), list[News]()
     for route in matching(router.routes, change):
@@ -31,8 +32,9 @@ def on_escalate(
             continue
         reached = {one.told.channel for one in news}
         for channel in route.escalate_to:
-            if channel in told or channel in reached:  # by another route
-                continue
+            knows = told.get(channel)
+            if channel in reached or channel in under_way or (knows is not None and knows.opened):
+                continue  # by another route
             news.append(router.opening(change, incident.offset, route, channel, told, now))
         telling = [one.told.channel for one in news if one.told.route == route.name]
         progress |= router.resent(route, telling, progress, now)
