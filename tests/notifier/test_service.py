@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from confluent_kafka import Producer
 from notifier.builders import event
-from notifier.http_receiver import Answer, Hang, HttpReceiver, Script
-from notifier.process import SECRET, Home, config, email, notifier, stop, webhook
+from notifier.http_receiver import Answer, Hang, HttpReceiver, Request, Script
+from notifier.process import PARTITIONS, SECRET, Home, config, email, notifier, stop, webhook
 from notifier.smtp_receiver import SmtpReceiver, serving
 from standardwebhooks import Webhook
 from support.waiting import eventually
-from warren.contracts import StatusChangeEvent
+from warren.contracts import StatusChangeEvent, group_key
 from warren_local.ports import free_port
 from warren_notifier.routing.decisions import delivery_id
 
@@ -226,6 +227,78 @@ def test_before_the_first_start_only_what_lasts_is_told(home: Home, tmp_path: Pa
     assert hooks.ids() == [
         delivery_id(f"lasting-{what}", "all", "hook") for what in ("open", "close")
     ]
+
+
+def test_a_past_that_ends_in_transactions_is_told_as_well(home: Home, tmp_path: Path) -> None:
+    """As a mirror with exactly-once leaves it: behind the last record is what is none."""
+    groups = {f"g{number}" for number in range(3 * PARTITIONS)}
+    writer = Producer(
+        {
+            "bootstrap.servers": home.settings.bootstrap,
+            "partitioner": "murmur2_random",
+            "transactional.id": home.settings.topic_prefix,
+        }
+    )
+    writer.init_transactions()
+    for keep in (True, False):
+        writer.begin_transaction()
+        for group in groups:
+            told = opening(group if keep else f"{group}-aborted")
+            key = group_key(told.data.cluster, told.data.group)
+            writer.produce(f"{home.settings.topic_prefix}lag-status", told.to_bytes(), key)
+        writer.flush()
+        writer.commit_transaction() if keep else writer.abort_transaction()
+    with HttpReceiver() as hooks:
+        file = config(tmp_path, home, webhook("hook", hooks.port))
+        with notifier(file) as running:
+            eventually(lambda: len(hooks.requests) == len(groups), message="all that last")
+            assert stop(running) == 0
+        with notifier(file) as running:
+            home.publish(closing("g0"))
+            eventually(lambda: len(hooks.requests) > len(groups), message="an end")
+            assert stop(running) == 0
+    assert set(hooks.ids()) == {
+        *(delivery_id(f"{group}-open", "all", "hook") for group in groups),
+        delivery_id("g0-close", "all", "hook"),
+    }
+
+
+def test_a_token_that_is_corrected_tells_what_was_refused(home: Home, tmp_path: Path) -> None:
+    (token := tmp_path / "token").write_text("Bearer wrong")
+
+    def decide(request: Request) -> Script:
+        return Answer(200 if request.headers["authorization"] == "Bearer right" else 401)
+
+    with HttpReceiver(decide=decide) as hooks:
+        channel = webhook("hook", hooks.port) + f'headers = {{ Authorization_file = "{token}" }}\n'
+        with notifier(config(tmp_path, home, channel)) as running:
+            home.publish(opening("g"))
+            refused = 'warren_notifier_deliveries_total{channel="hook",outcome="refused"}'
+            eventually(lambda: running.metric(refused) == 1, message="it is refused")
+            token.write_text("Bearer right")
+            eventually(lambda: len(hooks.requests) == 2, message="it is told after all")
+            home.publish(closing("g"))
+            eventually(lambda: len(hooks.requests) == 3, message="its end")
+            assert stop(running) == 0
+    assert hooks.ids()[1:] == [
+        delivery_id(f"g-{what}", "all", "hook") for what in ("open", "close")
+    ]
+
+
+def test_an_event_that_is_too_large_stops_nobody(home: Home, tmp_path: Path) -> None:
+    """What is remembered of it would be larger still."""
+    odd = opening("odd")
+    said = odd.data.model_copy(update={"explanation": '"' * 2_200_000})
+    with (
+        HttpReceiver() as hooks,
+        notifier(config(tmp_path, home, webhook("hook", hooks.port))) as running,
+    ):
+        home.publish(odd.model_copy(update={"data": said}), opening("g"), opening("h"))
+        eventually(lambda: len(hooks.requests) == 2, message="the others are told")
+        eventually(lambda: len(home.dead_letters()) == 1, message="it is put aside")
+        assert stop(running) == 0
+    (letter,) = home.dead_letters()
+    assert "larger than" in letter.reason
 
 
 def test_open_incidents_are_sent_again(home: Home, tmp_path: Path) -> None:

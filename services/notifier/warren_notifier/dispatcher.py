@@ -142,6 +142,19 @@ class Dispatcher:
         await self._make_durable(batch)
         return positions
 
+    async def pass_over(self, read_to: Mapping[int, int]) -> dict[int, int]:
+        """Below these offsets, by partition, there is no record any more: a past that ends in
+        something else has been read as well. Returns as `accept` does.
+        """
+        batch, positions = Batch(), dict[int, int]()
+        for partition, offset in read_to.items():
+            backlog = self._backlogs.get(partition)
+            if backlog is not None and backlog.is_read_to(offset):
+                self._end_backlog(partition, backlog, batch)
+                positions[partition] = offset
+        await self._make_durable(batch)
+        return positions
+
     def committed(self, positions: Mapping[int, int]) -> None:
         """Notes what is committed: events below these positions will not be read again."""
         for partition, position in positions.items():
@@ -303,11 +316,14 @@ class Dispatcher:
             backlog.fold(change, record.offset)
         if not backlog.ends_with(record.offset):
             return
-        del self._backlogs[record.partition]
-        for lasting, offset in backlog.lasting():
-            self._decide(record.partition, lasting, offset, batch)
+        self._end_backlog(record.partition, backlog, batch)
         if change is not None and not backlog.covers(record.offset):
             self._decide(record.partition, change, record.offset, batch)
+
+    def _end_backlog(self, partition: int, backlog: Backlog, batch: Batch) -> None:
+        del self._backlogs[partition]
+        for lasting, offset in backlog.lasting():
+            self._decide(partition, lasting, offset, batch)
 
     def _decide(self, partition: int, change: Change, offset: int, batch: Batch) -> None:
         state = self._owned.state(partition, change.subject)

@@ -215,6 +215,7 @@ class Session:
             if consumer.has_assignment:
                 self._on_ready()
             self._positions.take(await dispatcher.accept(poll.records))
+            self._positions.take(await dispatcher.pass_over(poll.read_to))
             positions = self._positions.due
             if await self._in_thread(consumer.commit, positions):
                 self._positions.committed(positions)

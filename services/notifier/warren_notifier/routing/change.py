@@ -18,6 +18,11 @@ from warren.contracts import (
 from warren.errors import ContractViolation
 from warren.words import LATEST_MOMENT
 
+LARGEST = 512 * 1024
+"""Bytes of an event, far more than Warren's own have. What is remembered of several, each up to
+twice as large where it is text in text, must fit into one record.
+"""
+
 
 class Severity(IntEnum):
     """How bad a change is."""
@@ -75,6 +80,8 @@ def read_change(value: bytes | None) -> Change | None:
 
     Raises ContractViolation for anything that is no event.
     """
+    if value is not None and len(value) > LARGEST:
+        raise ContractViolation(f"larger than {LARGEST} bytes")
     try:
         event_type = _Envelope.model_validate_json(value or b"").type
     except ValidationError:

@@ -27,7 +27,11 @@ class Backlog:
 
     def ends_with(self, offset: int) -> bool:
         """Whether a record at `offset` is the last one, or beyond."""
-        return offset + 1 >= self._until
+        return self.is_read_to(offset + 1)
+
+    def is_read_to(self, offset: int) -> bool:
+        """Whether all is known when there is no record below `offset` any more."""
+        return offset >= self._until
 
     def lasting(self) -> list[tuple[Change, int]]:
         """Newest changes, with their offsets, of groups that are not OK."""

@@ -31,10 +31,13 @@ OnRevoke = Callable[[Collection[int]], None]
 
 @dataclass(frozen=True, slots=True)
 class Poll:
-    """`assigned`: partitions that are ours from now on, before `records`."""
+    """`assigned`: partitions that are ours from now on, before `records`. `read_to`: offsets below
+    which a partition has no record any more, behind those of `records`.
+    """
 
     assigned: Mapping[int, PartitionStart]
     records: list[SourceRecord]
+    read_to: Mapping[int, int]
 
 
 class StatusConsumer:
@@ -54,6 +57,7 @@ class StatusConsumer:
         self._topic = topic
         self._on_revoke = on_revoke
         self._owned: set[int] = set()
+        self._read_to: dict[int, int] = {}
         self._assigned: set[int] = set()
         self._has_assignment = False
         self._lost = False
@@ -68,6 +72,8 @@ class StatusConsumer:
                 auto_offset_reset="earliest",
                 partition_assignment_strategy="cooperative-sticky",
                 isolation_level="read_committed",
+                # What a transaction leaves at the end of a log is no record: see `_note_end`.
+                enable_partition_eof=True,
                 session_timeout_ms=round(session_timeout * 1000),
                 heartbeat_interval_ms=round(session_timeout * 1000 / 4),
             )
@@ -95,11 +101,16 @@ class StatusConsumer:
             raise ClusterUnreachable(HOME, "home.bootstrap", "partitions lost, session timed out")
         self._assigned.clear()
         self._owned |= starts.keys()
-        return Poll(starts, [record for m in more for record in self._records(m)])
+        records = [record for m in more for record in self._records(m)]
+        read_to, self._read_to = self._read_to, {}
+        return Poll(starts, records, read_to)
 
     def _records(self, message: confluent_kafka.Message) -> list[SourceRecord]:
         error = message.error()
         if error is not None:
+            if error.code() == confluent_kafka.KafkaError._PARTITION_EOF:
+                self._note_end(message)
+                return []
             if error.retriable() or error.code() == confluent_kafka.KafkaError._MAX_POLL_EXCEEDED:
                 return []
             raise classify(HOME, HOME, error)
@@ -107,6 +118,12 @@ class StatusConsumer:
         if partition not in self._owned:  # revoked while the batch was put together
             return []
         return [SourceRecord(partition, offset, message.key(), message.value())]
+
+    def _note_end(self, message: confluent_kafka.Message) -> None:
+        """Aborted records and transaction markers are passed over without a word."""
+        partition, offset = message.partition() or 0, message.offset() or 0
+        if partition in self._owned:
+            self._read_to[partition] = offset
 
     def _start(self, partition: int) -> PartitionStart:
         at = TopicPartition(self._topic, partition)
