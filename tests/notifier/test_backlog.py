@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from notifier.builders import change
+from notifier.builders import MINUTE, OPENED_AT, change
 from warren_notifier.source.backlog import Backlog
 
 
@@ -13,6 +13,17 @@ def test_only_what_lasts_is_told() -> None:
     backlog.fold(change("ERR", group="a", event_id="a2"), 2)
     backlog.fold(change("OK", group="b", event_id="b2"), 3)
     assert [(c.event_id, offset) for c, offset in backlog.lasting()] == [("a2", 2)]
+
+
+def test_a_late_end_is_of_the_incident_before() -> None:
+    backlog = Backlog(until=5)
+    later = OPENED_AT + MINUTE
+    backlog.fold(change("ERR", event_id="first"), 0)
+    backlog.fold(change("ERR", event_id="next", incident_id="i-2", opened_at=later), 1)
+    backlog.fold(change("OK", event_id="late"), 2)
+    assert [c.event_id for c, _ in backlog.lasting()] == ["next"]
+    backlog.fold(change("OK", event_id="end", incident_id="i-2", opened_at=later), 3)
+    assert backlog.lasting() == []
 
 
 def test_where_it_ends() -> None:

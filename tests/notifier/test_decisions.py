@@ -12,6 +12,7 @@ from warren_notifier.routing.change import Change
 from warren_notifier.routing.decisions import Decision, Router, delivery_id
 from warren_notifier.routing.repeats import on_repeat
 from warren_notifier.routing.routes import Route
+from warren_notifier.routing.start import on_start
 
 HOUR = 60 * MINUTE
 NOW = OPENED_AT
@@ -143,16 +144,16 @@ class TestRoutesThatWereAdded:
     def test_open_what_is_open(self) -> None:
         incident, told = after(decided(router(), change("ERR")), "mail")
         more = router(route(continue_matching=True), route("new", ("mail", "hook")))
-        added = more.on_start(change("ERR"), incident, told, NOW + MINUTE)
+        added = on_start(more, change("ERR"), incident, told, NOW + MINUTE)
         assert added is not None
         assert kinds(added.deliveries) == [("hook", "opened")]
         incident, told = after(added, "hook", before=told)
-        assert more.on_start(change("ERR"), incident, told, NOW + MINUTE) is None
+        assert on_start(more, change("ERR"), incident, told, NOW + MINUTE) is None
 
     def test_so_do_channels_of_a_route(self) -> None:
         incident, told = after(decided(router(), change("ERR")), "mail")
-        added = router(route(channels=("mail", "hook"))).on_start(
-            change("ERR"), incident, told, NOW
+        added = on_start(
+            router(route(channels=("mail", "hook"))), change("ERR"), incident, told, NOW
         )
         assert added is not None
         assert kinds(added.deliveries) == [("hook", "opened")]
@@ -162,41 +163,41 @@ class TestRoutesThatWereAdded:
         before = Router((route(channels=("hook",)),), HOUR, {"hook": HOOK})
         incident, told = after(decided(before, change("ERR")), "hook")
         moved = Router((route(channels=("hook",)),), HOUR, {"hook": there})
-        added = moved.on_start(change("ERR"), incident, told, NOW + MINUTE)
+        added = on_start(moved, change("ERR"), incident, told, NOW + MINUTE)
         assert added is not None
         assert kinds(added.deliveries) == [("hook", "opened")]
         incident, told = after(added, "hook", before=told)
         assert told["hook"].identity == there
-        assert moved.on_start(change("ERR"), incident, told, NOW + MINUTE) is None
+        assert on_start(moved, change("ERR"), incident, told, NOW + MINUTE) is None
 
     def test_say_nothing_where_nothing_was_added(self) -> None:
         incident, told = after(decided(router(), change("ERR")), "mail")
-        assert router().on_start(change("ERR"), incident, told, NOW) is None
-        assert router().on_start(change("ERR"), incident, {}, NOW) is None  # of an earlier version
+        assert on_start(router(), change("ERR"), incident, told, NOW) is None
+        assert on_start(router(), change("ERR"), incident, {}, NOW) is None  # of an earlier version
 
     def test_only_when_they_match(self) -> None:
         incident, told = after(decided(router(), change("WARN")), "mail")
         strict = router(route(minimum_severity="ERR", channels=("hook",)))
-        assert strict.on_start(change("WARN"), incident, told, NOW) is None
+        assert on_start(strict, change("WARN"), incident, told, NOW) is None
 
 
 class TestWhatHasFailed:
     def test_is_told_at_the_next_start(self) -> None:
         incident, told = after(decided(router(), change("ERR")))
-        decision = router().on_start(change("ERR"), incident, told, NOW + MINUTE)
+        decision = on_start(router(), change("ERR"), incident, told, NOW + MINUTE)
         assert decision is not None
         assert kinds(decision.deliveries) == [("mail", "opened")]
         assert decision.incident == incident
 
     def test_is_not_while_it_is_under_way(self) -> None:
         incident, told = after(decided(router(), change("ERR")))
-        assert router().on_start(change("ERR"), incident, told, NOW, {"mail"}) is None
+        assert on_start(router(), change("ERR"), incident, told, NOW, {"mail"}) is None
 
     def test_may_be_that_it_got_worse(self) -> None:
         incident, told = after(decided(router(), change("WARN")), "mail")
         worse = change("ERR", previous="WARN", event_id="event-2")
         incident, told = after(decided(router(), worse, incident, told), before=told)
-        decision = router().on_start(worse, incident, told, NOW + MINUTE)
+        decision = on_start(router(), worse, incident, told, NOW + MINUTE)
         assert decision is not None
         assert kinds(decision.deliveries) == [("mail", "changed")]
 
@@ -209,7 +210,7 @@ class TestRemindersAfterAStart:
     def reminded_after(self, minutes: int, *routes: Route, before: Route | None = None) -> bool:
         incident, told = after(decided(router(before or route()), change("ERR")), "mail")
         told["mail"] = told["mail"].model_copy(update={"heard_at": NOW})
-        started = router(*routes).on_start(change("ERR"), incident, told, self.LATER)
+        started = on_start(router(*routes), change("ERR"), incident, told, self.LATER)
         assert started is None or not started.news
         known = incident if started is None else started.incident
         now = self.LATER + minutes * MINUTE
@@ -418,7 +419,7 @@ class TestResends:
     def test_a_channel_that_was_added_is_told_again_too(self) -> None:
         before = decided(Router([route(channels=("mail",))], HOUR), change()).incident
         assert before is not None
-        started = self.ROUTER.on_start(change(), before, {}, NOW)
+        started = on_start(self.ROUTER, change(), before, {}, NOW)
         assert started is not None
         assert started.incident is not None
         decision = self.told(started.incident, NOW + 120_000)

@@ -16,6 +16,7 @@ from warren_notifier.channels.channel import Retry
 from warren_notifier.routing.decisions import Decision, Router
 from warren_notifier.routing.repeats import on_repeat
 from warren_notifier.routing.routes import Route
+from warren_notifier.routing.start import on_start
 
 HOUR = 60 * MINUTE
 
@@ -175,7 +176,7 @@ def test_reminders_are_those_of_the_route_that_is_not_muted() -> None:
 def test_a_start_opens_nothing_again_in_another_ones_window() -> None:
     router = Router([muted("mm1", "mx", begin="07:30"), route("mm2", ("mx",))], HOUR)
     incident, told = opened(router, OPENED_AT)
-    decision = router.on_start(change(), incident, told, OPENED_AT + 40 * MINUTE)
+    decision = on_start(router, change(), incident, told, OPENED_AT + 40 * MINUTE)
     assert decision is None or not decision.news
 
 

@@ -35,10 +35,12 @@ from warren_notifier.routing.escalation import begun_anew, on_escalate
 from warren_notifier.routing.flapping import Damped, Damping
 from warren_notifier.routing.lost_end import lost_end
 from warren_notifier.routing.repeats import on_repeat
+from warren_notifier.routing.start import on_start
 from warren_notifier.silences.holds import Holds
 from warren_notifier.source.backlog import Backlog
 from warren_notifier.source.partition_start import PartitionStart
 from warren_notifier.source.record import SourceRecord
+from warren_notifier.source.seen_events import SeenEvents
 from warren_notifier.state.delivery import Delivery
 from warren_notifier.state.owned_state import OwnedState
 from warren_notifier.state.set_back import SetBack
@@ -74,6 +76,7 @@ class Dispatcher:
         self._set_back = SetBack(clock)
         self._agenda = Agenda(owned, router, self._damping)
         self._backlogs: dict[int, Backlog] = {}
+        self._seen = SeenEvents()
 
     async def assign(
         self, partition: int, stored: Sequence[NotifierState], start: PartitionStart
@@ -99,7 +102,7 @@ class Dispatcher:
         if state.incident is None or state.change is None or state.flapping is not None:
             return
         known = (state.told(), self._clock.now_ms(), state.under_way())
-        decision = self._router.on_start(state.change, state.incident, *known)
+        decision = on_start(self._router, state.change, state.incident, *known)
         if decision is not None:
             self._note(state, state.change, decision, batch)
 
@@ -118,6 +121,7 @@ class Dispatcher:
             await queues.revoke(partitions, grace)
         for partition in partitions:
             self._owned.revoke(partition)
+            self._seen.forget(partition)
             self._backlogs.pop(partition, None)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(grace):
@@ -328,9 +332,13 @@ class Dispatcher:
     def _decide(self, partition: int, change: Change, offset: int, batch: Batch) -> None:
         state = self._owned.state(partition, change.subject)
         is_again = state.change is not None and change.event_id == state.change.event_id
-        if offset <= state.offset or is_again:  # published twice, as after a kill, is no news
+        is_again |= self._seen.has(partition, change.event_id)
+        known = as_known(change, state.incident)
+        # Published twice, as after a kill, is no news.
+        if offset <= state.offset or is_again or state.is_past(known):
             metrics.NOTIFIER_EVENTS.labels("replayed").inc()
             return
+        self._seen.add(partition, change.event_id)
         state.offset = offset
         now = self._clock.now_ms()
         if state.flaps is not None:

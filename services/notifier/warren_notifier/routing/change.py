@@ -52,6 +52,8 @@ class Change:
     event: str
     at: int = 0
     """When it happened, Unix milliseconds."""
+    opened_at: int = 0
+    """When its incident began, likewise."""
     topic: str = ""
     """Of the worst partition."""
     owner: str = ""
@@ -100,6 +102,7 @@ def read_change(value: bytes | None) -> Change | None:
         incident_id=event.data.incident_id,
         event=value.decode(),
         at=round(event.time.timestamp() * 1000),
+        opened_at=event.data.opened_at,
         topic=_topic(event.data),
         owner=next((b.owner for b in event.data.objectives or () if b.owner), ""),
         cause=event.data.cause.name if event.data.cause is not None else "",

@@ -101,7 +101,7 @@ class Router:
             progress[route.name] = done.model_copy(
                 update={
                     "channels": list(dict.fromkeys([*done.channels, *channels])),
-                    "repeat_at": _next(route.repeat_interval_ms, now),
+                    "repeat_at": next_at(route.repeat_interval_ms, now),
                     "bad_since": now if done.bad_since is None else done.bad_since,
                 }
             )
@@ -132,43 +132,6 @@ class Router:
             if knows.opened:
                 delivery = self._delivery(change, offset, knows.route, knows, "changed", now)
             yield News(knows, delivery)
-
-    def on_start(
-        self,
-        change: Change,
-        incident: OpenIncident,
-        told: Mapping[str, Told],
-        now: int,
-        under_way: Collection[str] = (),
-    ) -> Decision | None:
-        """What is so now, for routes and channels that were added while the incident is open, for
-        channels that lead to another place than the one that was told, and for those that refused
-        what they were told, or did not answer in time: what was wrong may be mended.
-        """
-        moved = {name for name, knows in told.items() if self.channel_of(knows) is None}
-        told = {name: knows for name, knows in told.items() if name not in moved}
-        progress, news = dict(incident.routes), list[News]()
-        targets = self.targets(change, now, incident)
-        known = sent_to(targets, incident)
-        for route, channels in targets:
-            unheard = [c for c in channels if c not in told and (c in moved or c not in known)]
-            failed = [
-                c
-                for c in channels
-                if c in told and told[c].status != change.status and c not in under_way
-            ]
-            ours = [*unheard, *(c for c in channels if c in told)]
-            news += [
-                self.opening(change, incident.offset, route, channel, told, now)
-                for channel in (*unheard, *failed)
-            ]
-            if ours or route.name in progress:
-                done = progress.get(route.name, RouteProgress())
-                progress[route.name] = _as_set_now(route, done, ours, now)
-            progress |= self.resent(route, unheard, progress, now)
-        if progress == incident.routes and not news:
-            return None
-        return Decision(incident.model_copy(update={"routes": progress}), tuple(news))
 
     def opening(
         self,
@@ -226,7 +189,7 @@ class Router:
         for channel in told:
             if channel in self.resends:
                 key = resend_key(route, channel, progress)
-                at = _next(self.resends[channel], now)
+                at = next_at(self.resends[channel], now)
                 done = progress.get(key, RouteProgress(channels=[channel]))
                 found[key] = done.model_copy(update={"repeat_at": at})
         return found
@@ -335,24 +298,7 @@ def delivery_id(event_id: str, route: str, channel: str, repeat: int = 0) -> str
     return str(uuid5(_DELIVERIES, f"{route}|{channel}|{repeat}|{event_id}"))
 
 
-def _as_set_now(
-    route: Route, done: RouteProgress, channels: Sequence[str], now: int
-) -> RouteProgress:
-    """The progress of a route whose name, interval or channels may be others than they were."""
-    repeat_at, bad_since = _next(route.repeat_interval_ms, now), done.bad_since
-    if repeat_at is not None and done.repeat_at is not None:
-        repeat_at = min(repeat_at, done.repeat_at)
-    if bad_since is None and (route.escalate_to or not done.channels):
-        bad_since = now
-    update = {
-        "channels": list(dict.fromkeys([*done.channels, *channels])),
-        "repeat_at": repeat_at,
-        "bad_since": bad_since,
-    }
-    return done.model_copy(update=update)
-
-
-def _next(interval_ms: int, now: int) -> int | None:
+def next_at(interval_ms: int, now: int) -> int | None:
     return now + interval_ms if interval_ms else None
 
 

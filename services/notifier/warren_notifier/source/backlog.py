@@ -20,6 +20,9 @@ class Backlog:
         return offset < self._until
 
     def fold(self, change: Change, offset: int) -> None:
+        known = self._open.get(change.subject)
+        if known is not None and change.opened_at < known[0].opened_at:
+            return  # of an incident before, late or again
         if change.closing:
             self._open.pop(change.subject, None)
         else:

@@ -101,6 +101,13 @@ class SubjectState:
         flaps = self.flapping
         return flaps is not None and flaps.end is not None and flaps.latest is None
 
+    def is_past(self, change: Change) -> bool:
+        """Whether it is of an incident that was over before the open one began: late, or again."""
+        if self.incident is None or self.change is None:
+            return False
+        is_other = change.incident_id != self.incident.incident_id
+        return is_other and change.opened_at < self.change.opened_at
+
     @property
     def flapping(self) -> Flaps | None:
         """What has happened since it was told as flapping; None when it is not."""
