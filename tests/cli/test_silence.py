@@ -25,6 +25,7 @@ def api() -> Api:
 def test_add_list_and_end(api: Api, address: str) -> None:
     asked = ("--group", "^billing", "--for", "1h30m", "--why", "moving", "--by", "ada")
     added = run("silence", "add", *asked, "--api", address)
+    assert "it is about none of the groups that there are now" in added.stderr
     (silence,) = api.model.silences.all()
     assert added.stdout == f"silence {silence.id} for 1 h 30 m\n"
     assert (silence.cluster, silence.group, silence.by, silence.why) == (

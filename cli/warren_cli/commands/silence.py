@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 from warren.path_segments import segment
-from warren.words import duration
+from warren.words import duration, grouped
 
 from warren_cli.api_client import request
 from warren_cli.commands.options import ApiOption, ConfigOption, asked_address
@@ -66,6 +66,13 @@ def add(
         typer.echo(json.dumps(silence, indent=2, ensure_ascii=False))
         return
     typer.echo(f"silence {silence['id']} for {duration(silence['ends_at'] - silence['begins_at'])}")
+    typer.echo(f"it is about {_groups(silence['groups'])} now", err=True)
+
+
+def _groups(count: int) -> str:
+    if count == 0:
+        return "none of the groups that there are"
+    return f"{grouped(count)} group{'' if count == 1 else 's'}"
 
 
 @app.command("list")

@@ -419,6 +419,7 @@ BY_MODEL: dict[str, Body] = {
     "RouteTest": {"id": "7d3e5f60a1b2", "route": "pager", "incident_id": "test-7d3e5f60a1b2"},
     "Silences": {"silences": [_SILENCE]},
     "SilenceView": _SILENCE,
+    "BegunSilence": _SILENCE | {"groups": 3},
     "ProblemTypes": {"problems": [PROBLEM_TYPE]},
     "ProblemType": PROBLEM_TYPE,
 }

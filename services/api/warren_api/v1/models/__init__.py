@@ -20,6 +20,7 @@ from warren_api.v1.models.notifications import (
 from warren_api.v1.models.partitions import PartitionDetail, WindowCommit, WorstPartition
 from warren_api.v1.models.silences import (
     AcknowledgementNote,
+    BegunSilence,
     SilenceNote,
     Silences,
     SilenceView,
@@ -34,6 +35,7 @@ from warren_api.v1.models.topics import (
 
 __all__ = [
     "AcknowledgementNote",
+    "BegunSilence",
     "ClusterHistory",
     "ClusterSummary",
     "Clusters",

@@ -30,6 +30,12 @@ class SilenceView(BaseModel):
         return cls(**fields, in_force=silence.holds_at(now))
 
 
+class BegunSilence(SilenceView):
+    """A silence that has just been asked for."""
+
+    groups: int = Field(description="How many groups it is about, of those that there are now")
+
+
 class Silences(BaseModel):
     """Silences, the newest first."""
 

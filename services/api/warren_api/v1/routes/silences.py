@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
+from warren.contracts import Silence
 from warren.errors import KafkaError
+from warren.silences import group_matcher
 
 from warren_api.asked import NewSilence, begin_silence, end_silence
 from warren_api.context import ApiContext
 from warren_api.http.callers import asker
 from warren_api.http.problem import ProblemKind, documented, problem
 from warren_api.http.raw_path import Segment
-from warren_api.v1.models import Silences, SilenceView
+from warren_api.v1.models import BegunSilence, Silences, SilenceView
 from warren_api.v1.routes.answers import not_written, starting
 
 CHANGES = (ProblemKind.ADMIN_NEEDED, ProblemKind.NOT_WRITTEN, ProblemKind.STARTING)
@@ -30,6 +33,14 @@ class SilenceQuery(BaseModel):
 def router(context: ApiContext) -> APIRouter:
     routes = APIRouter(tags=["silences"])
 
+    def matched(silence: Silence) -> int:
+        matches = group_matcher(silence.cluster, silence.group)
+        model = context.model
+        return sum(
+            sum(matches(one.cluster, one.group) for one in known)
+            for known in (model.groups(), model.not_judged())
+        )
+
     @routes.get(
         "/silences",
         response_model=Silences,
@@ -45,10 +56,10 @@ def router(context: ApiContext) -> APIRouter:
 
     @routes.post(
         "/silences",
-        response_model=SilenceView,
+        response_model=BegunSilence,
         responses=documented(ProblemKind.INVALID_REQUEST, *CHANGES),
     )
-    async def begin(request: Request, wanted: NewSilence) -> SilenceView | Response:
+    async def begin(request: Request, wanted: NewSilence) -> BegunSilence | Response:
         """Silence groups: they are judged and shown, but nobody is told of what begins. What is
         still so when the silence ends is told then; the end of what was told before is told at
         once.
@@ -59,7 +70,8 @@ def router(context: ApiContext) -> APIRouter:
             silence = await begin_silence(context, wanted, asker(request))
         except KafkaError as error:
             return not_written(error)
-        return SilenceView.of(silence, context.clock.now_ms())
+        view = SilenceView.of(silence, context.clock.now_ms())
+        return BegunSilence(**dict(view), groups=await asyncio.to_thread(matched, silence))
 
     @routes.delete(
         "/silences/{id}",
