@@ -365,7 +365,11 @@ class TestRepeats:
         easing = change("WARN", previous="ERR", event_id="e2")
         eased = decided(strict, easing, *opened)
         assert eased.incident is not None
-        assert on_repeat(strict, easing, eased.incident, {}, (), NOW + HOUR) is None
+        due = on_repeat(strict, easing, eased.incident, {}, (), NOW + HOUR)
+        assert due is not None
+        assert not due.news
+        assert due.incident is not None
+        assert on_repeat(strict, easing, due.incident, {}, (), NOW + HOUR) is None
 
     def test_never_by_default(self) -> None:
         opened = decided(router(), change()).incident

@@ -29,8 +29,10 @@ def on_repeat(
     progress, news = dict(incident.routes), []
     targets = router.targets(change, now, incident)
     known = sent_to(targets, incident)
+    passed = {key for key, done in progress.items() if (done.repeat_at or now) < now}
     for route, channels in targets:
         for key, interval, some in _by_clock(router, route, channels, progress):
+            passed.discard(key)
             if is_looked_after and key == route.name:
                 continue
             done = progress.get(key)
@@ -51,6 +53,8 @@ def on_repeat(
             update = {"repeats": number, "repeat_at": min(later, default=now + interval)}
             progress[key] = done.model_copy(update=update)
             news += again
+    # Of routes that are gone, or do not match any more: nobody need look again.
+    progress |= {key: progress[key].model_copy(update={"repeat_at": None}) for key in passed}
     if progress == incident.routes and not news:
         return None
     return Decision(incident.model_copy(update={"routes": progress}), tuple(news))
