@@ -8,10 +8,11 @@ import pytest
 from notifier.builders import event, route
 from notifier.harness import Harness, Log, Scripted, life, until
 from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
-from warren_notifier.delivery.slots import Slots
+from warren_notifier.delivery.slots import HUNG_ROUNDS, Slots
 from warren_notifier.state.delivery import Delivery
 
 HUNG = Retry("no answer within 10 s", uncertain=True, hung=True)
+TAKEN = Delivered("taken")
 
 
 class Away(Scripted):
@@ -64,7 +65,7 @@ def at_once(*results: Result, concurrency: int = 2) -> int:
 
     async def attempts() -> None:
         for result in results:
-            async with slots.turn(lambda: True):
+            async with slots.turn(lambda: True, tried=False):
                 slots.note(result)
 
     asyncio.run(attempts())
@@ -73,12 +74,131 @@ def at_once(*results: Result, concurrency: int = 2) -> int:
 
 @pytest.mark.parametrize("answered", [Delivered(""), Refused("HTTP 400"), Retry("HTTP 503")])
 def test_whatever_is_answered_ends_it(answered: Result) -> None:
-    assert at_once(HUNG) == 2
-    assert at_once(HUNG, HUNG) == 1
-    assert at_once(HUNG, answered, HUNG) == 2
-    assert at_once(HUNG, HUNG, HUNG, answered) == 2
+    away = [HUNG] * 2 * HUNG_ROUNDS
+    assert at_once(*away[1:]) == 2
+    assert at_once(*away) == 1
+    assert at_once(*away[1:], answered, HUNG) == 2
+    assert at_once(*away, HUNG, answered) == 2
 
 
 def test_one_is_always_made() -> None:
     assert at_once(*[HUNG] * 20, concurrency=4) == 1
     assert at_once(*[HUNG] * 20, concurrency=1) == 1
+
+
+class Turns:
+    """Attempts that wait for one of a channel's slots, by name."""
+
+    def __init__(self, concurrency: int) -> None:
+        self.slots = Slots(concurrency)
+        self.begun: list[str] = []
+        self.tasks: dict[str, asyncio.Task[None]] = {}
+        self._results: dict[str, asyncio.Future[Result]] = {}
+
+    async def ask(self, *names: str, tried: bool = False) -> None:
+        for name in names:
+            self._results[name] = asyncio.get_running_loop().create_future()
+            self.tasks[name] = asyncio.create_task(self._attempt(name, tried))
+        await settled()
+
+    async def end(self, name: str, result: Result = TAKEN) -> None:
+        self._results[name].set_result(result)
+        await self.tasks[name]
+        await settled()
+
+    async def cancel(self, *names: str) -> None:
+        for name in names:
+            self.tasks[name].cancel()
+        await asyncio.gather(*(self.tasks[name] for name in names), return_exceptions=True)
+        await settled()
+
+    async def _attempt(self, name: str, tried: bool) -> None:
+        async with self.slots.turn(lambda: True, tried=tried):
+            self.begun.append(name)
+            self.slots.note(await self._results[name])
+
+
+async def settled() -> None:
+    """All that can go on has done so."""
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+def test_whoever_comes_first_is_first_whether_tried_before_or_not() -> None:
+    async def scenario() -> None:
+        turns = Turns(1)
+        await turns.ask("a")
+        await turns.ask("again", tried=True)
+        await turns.ask("new")
+        await turns.ask("again too", tried=True)
+        for name in ("a", "again", "new", "again too"):
+            await turns.end(name)
+        assert turns.begun == ["a", "again", "new", "again too"]
+
+    asyncio.run(scenario())
+
+
+def test_what_was_never_attempted_goes_first_while_the_receiver_is_away() -> None:
+    async def scenario() -> None:
+        turns = Turns(2)
+        hanging = [f"h{number}" for number in range(2 * HUNG_ROUNDS + 1)]
+        await turns.ask(*hanging)
+        await turns.ask("again", "again too", "again later", tried=True)
+        await turns.ask("new", "new too")
+        for name in hanging:
+            await turns.end(name, HUNG)
+        assert turns.begun[len(hanging) :] == ["new"]
+        await turns.end("new", HUNG)
+        assert turns.begun[-1] == "new too"
+        await turns.end("new too", Retry("HTTP 503"))  # it is back
+        assert turns.begun[-2:] == ["again", "again too"]
+
+    asyncio.run(scenario())
+
+
+def test_groups_that_hang_are_not_the_receiver() -> None:
+    """Twelve requests hang: twenty others wait for three rounds, not for twelve."""
+
+    async def scenario() -> None:
+        turns = Turns(4)
+        hanging = [f"h{number}" for number in range(12)]
+        await turns.ask(*hanging, *(f"n{number}" for number in range(20)))
+        for ended, name in enumerate(hanging):
+            assert len(turns.begun) == ended + 4
+            await turns.end(name, HUNG)
+        assert turns.begun[12:] == ["n0", "n1", "n2", "n3"]
+
+    asyncio.run(scenario())
+
+
+def test_whoever_goes_while_waiting_takes_no_slot_along() -> None:
+    async def scenario() -> None:
+        turns = Turns(1)
+        await turns.ask("a", "gone", "b")
+        await turns.cancel("gone")
+        await turns.end("a")
+        assert turns.begun == ["a", "b"]
+
+    asyncio.run(scenario())
+
+
+def test_nor_whoever_goes_when_it_is_theirs_already() -> None:
+    async def scenario() -> None:
+        turns = Turns(1)
+        async with turns.slots.turn(lambda: True, tried=False):
+            await turns.ask("gone", "gone too", "b")
+        await turns.cancel("gone", "gone too")  # the first has not gone on yet
+        assert turns.begun == ["b"]
+
+    asyncio.run(scenario())
+
+
+def test_nor_whoever_goes_amid_an_attempt() -> None:
+    async def scenario() -> None:
+        turns = Turns(2)
+        await turns.ask("a", "b", "c", "d")
+        await turns.cancel("a", "b")
+        assert turns.begun == ["a", "b", "c", "d"]
+        assert turns.slots.at_once == 2
+
+    asyncio.run(scenario())

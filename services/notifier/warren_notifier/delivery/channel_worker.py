@@ -58,7 +58,8 @@ class ChannelWorker:
         if wait > 0:
             await self._sleep(wait)
             return  # the clock decides again
-        async with self._slots.turn(lambda: _can_be_told(telling)) as wanted:
+        tried = delivery.pending.attempts > 0
+        async with self._slots.turn(lambda: _can_be_told(telling), tried=tried) as wanted:
             if not wanted:
                 return  # what it is to know has changed while it waited
             queue.busy = True

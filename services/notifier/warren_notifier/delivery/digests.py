@@ -70,6 +70,12 @@ class _Waiting:
         """Whether there is anything left to tell."""
         return any(member.can_be_told for member in self.members)
 
+    @property
+    def was_tried(self) -> bool:
+        """Whether nobody waits for a first attempt."""
+        waiting = (member.queue.head.delivery for member in self.members)
+        return all(delivery is None or delivery.pending.attempts > 0 for delivery in waiting)
+
 
 class Digests:
     """Of one channel; `slots` are its attempts at the same time."""
@@ -137,7 +143,8 @@ class Digests:
             if wait > 0:
                 await self._sleep(min(wait, LOOK_SECONDS))
                 continue
-            async with self._slots.turn(lambda: waiting.can_be_told) as wanted:
+            tried = waiting.was_tried
+            async with self._slots.turn(lambda: waiting.can_be_told, tried=tried) as wanted:
                 if wanted:
                     await self._send(waiting)
         waiting.task = None
