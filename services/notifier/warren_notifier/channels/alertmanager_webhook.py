@@ -15,7 +15,8 @@ from warren.settings.channels import AlertmanagerWebhookChannelSettings
 from warren_notifier.channels.alert import Labels, alert, fingerprint, firing
 from warren_notifier.channels.channel import Delivered, Result
 from warren_notifier.channels.egress import EgressGuard
-from warren_notifier.channels.http_channel import HttpChannel, endpoint
+from warren_notifier.channels.http_channel import JSON, HttpChannel, endpoint
+from warren_notifier.channels.http_endpoint import Answered
 from warren_notifier.channels.incident_text import IncidentText
 from warren_notifier.state.delivery import Delivery
 
@@ -49,10 +50,12 @@ class AlertmanagerWebhookChannel(HttpChannel):
             "receiver": delivery.pending.channel,
             "externalURL": self._link_base,
         }
-        result = await self._post(json.dumps(body).encode())
-        if isinstance(result, Delivered) and fires is not None:
-            return Delivered(result.detail, json.dumps(fires))
-        return result
+        # Whatever the receiver is: what its answers say beside their codes is its own.
+        answer = await self._endpoint.request(json.dumps(body).encode(), JSON)
+        if not isinstance(answer, Answered):
+            return answer
+        receipt = json.dumps(fires) if fires is not None else None
+        return Delivered(f"HTTP {answer.code}", receipt)
 
 
 def _alert(text: IncidentText, of: Labels, *, firing: bool) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from warren.clock import Clock
 from warren.settings.channels import ChannelSettings, HttpChannelSettings
 
-from warren_notifier.channels.channel import Delivered, Result
+from warren_notifier.channels.channel import Delivered, Result, Retry
 from warren_notifier.channels.digest import Digest
 from warren_notifier.channels.egress import EgressGuard
 from warren_notifier.channels.email_digest import DigestText, besides, digest_text
@@ -54,8 +54,14 @@ class HttpChannel:
         method: str = "POST",
     ) -> Result:
         """One request; a good answer is all that there is to know."""
-        answer = await self._endpoint.request(body, headers, path=path, method=method)
-        return Delivered(f"HTTP {answer.code}") if isinstance(answer, Answered) else answer
+        answer = await self._endpoint.request(body, headers, path=path, method=method, said=True)
+        return self._judged(answer) if isinstance(answer, Answered) else answer
+
+    def _judged(self, answer: Answered) -> Result:
+        """What a good answer comes to; subclasses know what their services say with it."""
+        if answer.is_page:
+            return Retry(f"HTTP {answer.code}, but a page: {answer.text}", uncertain=True)
+        return Delivered(f"HTTP {answer.code}")
 
     async def close(self) -> None:
         await self._endpoint.close()

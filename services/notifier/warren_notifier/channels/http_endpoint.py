@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
+from typing import Any
 
 import httpx
 from warren.clock import Clock
@@ -31,6 +33,29 @@ class Answered:
 
     code: int
     body: bytes = b""
+    content_type: str = ""
+
+    @property
+    def text(self) -> str:
+        return _text(self.body)
+
+    @property
+    def json(self) -> Any:
+        """None where the body is none."""
+        try:
+            return json.loads(self.body)
+        except (ValueError, RecursionError):
+            return None
+
+    @property
+    def is_page(self) -> bool:
+        """Whether it is one for people, of a proxy or a login, and no service's own answer. Some
+        services send these as HTML too.
+        """
+        if self.text.startswith("<"):
+            return True
+        is_own = self.text.lower() in ("", "ok") or self.json is not None
+        return "html" in self.content_type.lower() and not is_own
 
 
 class HttpEndpoint:
@@ -85,8 +110,11 @@ class HttpEndpoint:
         method: str = "POST",
         path: str = "",
         read: int = 0,
+        said: bool = False,
     ) -> Answered | Retry | Refused:
-        """`path` is added to the URL. `read`: bytes of a good answer's body that are wanted."""
+        """`path` is added to the URL. `read`: bytes of a good answer's body that must come. `said`:
+        its beginning is wanted, if it comes soon.
+        """
         if self._gone:
             return Refused(
                 "HTTP 410 before: not asked again until its secret changes, or a restart"
@@ -106,7 +134,9 @@ class HttpEndpoint:
         try:
             if response.is_success:
                 body = await _beginning(response, read) if read else b""
-                return Answered(response.status_code, body)
+                body = await _soon(response) if said else body
+                kind = response.headers.get("content-type", "")
+                return Answered(response.status_code, body, kind)
             return await self._judge(response)
         except httpx.TransportError as error:  # the body did not come: the receiver has taken it
             return _failed(error)
@@ -121,11 +151,9 @@ class HttpEndpoint:
         if response.is_redirect:
             return Refused(f"HTTP {code}: redirects are not followed")
         self._gone = self._gone or code == httpx.codes.GONE  # others may be under way
-        detail = f"HTTP {code}{await _said(response)}"
-        if code in RETRIED or response.is_server_error:
-            asked = self._retry_after(response.headers.get("retry-after"))
-            return Retry(detail, asked, uncertain=code in GATEWAYS)
-        return Refused(detail)
+        text = _text(await _soon(response))
+        detail = f"HTTP {code}: {text}" if text else f"HTTP {code}"
+        return judged(code, detail, self._retry_after(response.headers.get("retry-after")))
 
     def _retry_after(self, header: str | None) -> float | None:
         """Seconds to wait: the header has seconds or a date (RFC 9110, 10.2.3).
@@ -148,6 +176,13 @@ class HttpEndpoint:
         await self._client.aclose()
 
 
+def judged(code: int, detail: str, retry_after: float | None = None) -> Retry | Refused:
+    """What a status means that does not say yes."""
+    if code in RETRIED or code >= 500:
+        return Retry(detail, retry_after, uncertain=code in GATEWAYS)
+    return Refused(detail)
+
+
 def _failed(error: httpx.TransportError) -> Retry:
     name = type(error).__name__
     sent = not isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout))
@@ -164,8 +199,8 @@ async def _beginning(response: httpx.Response, size: int) -> bytes:
     return body[:size]
 
 
-async def _said(response: httpx.Response) -> str:
-    """The beginning of the answer's body; empty when it does not come."""
+async def _soon(response: httpx.Response) -> bytes:
+    """The beginning of the answer's body, as far as it comes."""
     body = b""
     with suppress(httpx.HTTPError, TimeoutError):
         async with asyncio.timeout(SAID_SECONDS):
@@ -173,5 +208,8 @@ async def _said(response: httpx.Response) -> str:
                 body += chunk
                 if len(body) >= SAID_BYTES:
                     break
-    text = " ".join(body[:SAID_BYTES].decode("utf-8", "replace").split())
-    return f": {text}" if text else ""
+    return body[:SAID_BYTES]
+
+
+def _text(body: bytes) -> str:
+    return " ".join(body.decode("utf-8-sig", "replace").split())

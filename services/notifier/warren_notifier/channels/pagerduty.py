@@ -1,7 +1,8 @@
 """PagerDuty, Events API v2: one alert per incident, triggered, acknowledged and resolved.
 
-https://developer.pagerduty.com/docs/events-api-v2/overview/: 202 when taken, 400 when the event is
-wrong, 429 and 5xx to be tried again, 429 after a few minutes; a request has 512 KB at most.
+https://developer.pagerduty.com/docs/events-api-v2/overview/: 202 and `status: success` when taken,
+400 when the event is wrong, 429 and 5xx to be tried again, 429 after a few minutes; a request has
+512 KB at most.
 https://developer.pagerduty.com/docs/events-api-v2/trigger-events/: `summary` has 1,024 characters
 at most, `dedup_key` 255; events with the key of an open alert belong to it, and its resolution
 after it is resolved is dropped, so that deliveries that come twice do no harm.
@@ -20,10 +21,10 @@ from warren.contracts import DeliveryKind
 from warren.settings.channels import PagerDutyChannelSettings
 from warren.words import shortened, visible
 
-from warren_notifier.channels.channel import Result, Retry
+from warren_notifier.channels.channel import Refused, Result, Retry
 from warren_notifier.channels.egress import EgressGuard
 from warren_notifier.channels.http_channel import HttpChannel
-from warren_notifier.channels.http_endpoint import HttpEndpoint
+from warren_notifier.channels.http_endpoint import Answered, HttpEndpoint
 from warren_notifier.channels.incident_text import IncidentText, fitting
 from warren_notifier.state.delivery import Delivery
 
@@ -74,6 +75,13 @@ class PagerDutyChannel(HttpChannel):
         if isinstance(result, Retry) and result.detail.startswith("HTTP 429"):
             return replace(result, retry_after=result.retry_after or FEW_MINUTES)
         return result
+
+    def _judged(self, answer: Answered) -> Result:
+        status = answer.json.get("status") if isinstance(answer.json, dict) else None
+        if not isinstance(status, str) or status == "success":
+            return super()._judged(answer)
+        detail = f"HTTP {answer.code}: {answer.text}"
+        return Refused(detail) if status.startswith("invalid") else Retry(detail)
 
 
 def dedup_key(incident_id: str) -> str:

@@ -22,20 +22,11 @@ from warren_notifier.channels.digest import Digest
 from warren_notifier.channels.egress import EgressGuard
 from warren_notifier.channels.http_channel import JSON, HttpChannel, endpoint
 from warren_notifier.channels.http_endpoint import Answered, HttpEndpoint
+from warren_notifier.channels.slack_answers import PASSING, not_taken
 from warren_notifier.channels.slack_message import JsonObject, slack_digest, slack_message
 from warren_notifier.state.delivery import Delivery
 
 ANSWER_BYTES = 1 << 20  # an answer has the whole message in it
-# https://docs.slack.dev/reference/methods/chat.postMessage: what may go better later.
-PASSING = {
-    "fatal_error",
-    "internal_error",
-    "rate_limited",
-    "ratelimited",
-    "request_timeout",
-    "service_unavailable",
-    "team_added_to_org",
-}
 # The first message cannot be updated any more; the thread goes on without.
 UNCHANGEABLE = {"cant_update_message", "edit_window_closed", "message_not_found"}
 UPDATES = 10_000  # of messages that are remembered at most; one that is forgotten is made again
@@ -67,6 +58,9 @@ class SlackChannel(_SlackHttpChannel):
 
     async def send_many(self, digest: Digest) -> Result:
         return await self._post(json.dumps(await self._news(digest)).encode())
+
+    def _judged(self, answer: Answered) -> Result:
+        return not_taken(answer) or super()._judged(answer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,10 +178,7 @@ class SlackBotChannel(_SlackHttpChannel):
         answer = await self._endpoint.request(body, JSON, path=f"/{method}", read=ANSWER_BYTES)
         if not isinstance(answer, Answered):
             return answer
-        try:
-            said = json.loads(answer.body)
-        except ValueError:
-            said = None
+        said = answer.json
         if not isinstance(said, dict):
             return Retry(f"HTTP {answer.code}, but no JSON object", uncertain=True)
         if said.get("ok") is True:

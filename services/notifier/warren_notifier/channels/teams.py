@@ -3,7 +3,8 @@
 https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using:
 the workflow "when a Teams webhook request is received" takes a message whose attachment is the
 card; a message has 28 KB at most, counted as UTF-16 where the request does not say UTF-8. What is
-known as incoming webhook of an Office 365 connector is retired.
+known as incoming webhook of an Office 365 connector is retired; of its limits it told in the text
+of an answer of 200, "Microsoft Teams endpoint returned HTTP error 429".
 
 https://learn.microsoft.com/adaptive-cards/schema-explorer/text-run: Markdown is not supported in a
 text run (it is in text blocks and facts), so all that has names in it are text runs.
@@ -12,6 +13,7 @@ text run (it is in text blocks and facts), so all that has names in it are text 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,15 +22,18 @@ from warren.clock import Clock
 from warren.settings.channels import TeamsChannelSettings
 from warren.words import shortened
 
-from warren_notifier.channels.channel import Result
+from warren_notifier.channels.channel import Result, Retry
 from warren_notifier.channels.digest import Digest
 from warren_notifier.channels.egress import EgressGuard
 from warren_notifier.channels.email_digest import DigestText
 from warren_notifier.channels.http_channel import HttpChannel, endpoint
+from warren_notifier.channels.http_endpoint import Answered, judged
 from warren_notifier.channels.incident_text import IncidentText, fitting
 from warren_notifier.state.delivery import Delivery
 
 BYTES = 28_000
+FAILED = "message delivery failed"
+FAILED_CODE = re.compile(r"HTTP error ([45][0-9]{2})\b")
 VERSION = "1.4"  # of adaptive cards, which all of Teams' clients show
 STYLES = {"ERR": "attention", "WARN": "warning", "OK": "good"}
 
@@ -59,6 +64,16 @@ class TeamsChannel(HttpChannel):
             return json.dumps(_message(_card(shown, longest)), ensure_ascii=False).encode()
 
         return await self._post(fitting(body, BYTES))
+
+    def _judged(self, answer: Answered) -> Result:
+        """The connector of before, and what is made like it, answers 200 also when Teams has not
+        taken the message.
+        """
+        if FAILED not in answer.text:
+            return super()._judged(answer)
+        detail = f"HTTP {answer.code}: {answer.text}"
+        code = FAILED_CODE.search(answer.text)
+        return judged(int(code[1]), detail) if code else Retry(detail)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,64 @@
+"""What Slack's answers say, of its Web API and of incoming webhooks.
+
+https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks: 200 and `ok`, and a word
+where something is wrong, which older webhooks say with 200 as well. Mattermost and Rocket.Chat,
+which take the same messages, answer `ok` or a JSON object.
+"""
+
+from __future__ import annotations
+
+import re
+
+from warren_notifier.channels.channel import Refused, Retry
+from warren_notifier.channels.http_endpoint import Answered
+
+# https://docs.slack.dev/reference/methods/chat.postMessage: what may go better later.
+PASSING = {
+    "fatal_error",
+    "internal_error",
+    "rate_limited",
+    "ratelimited",
+    "request_timeout",
+    "service_unavailable",
+    "team_added_to_org",
+}
+# Of incoming webhooks: what does not become right by being sent again.
+PERMANENT = {
+    "action_prohibited",
+    "channel_is_archived",
+    "channel_not_found",
+    "invalid_attachments",
+    "invalid_blocks",
+    "invalid_blocks_format",
+    "invalid_payload",
+    "invalid_token",
+    "missing_text_or_fallback_or_attachments",
+    "msg_blocks_too_long",
+    "msg_too_long",
+    "no_active_hooks",
+    "no_service",
+    "no_service_id",
+    "no_team",
+    "no_text",
+    "posting_to_general_channel_denied",
+    "team_disabled",
+    "team_not_found",
+    "too_many_attachments",
+    "user_not_found",
+}
+_WORD = re.compile(r"[a-z]+(_[a-z]+)+")
+
+
+def not_taken(answer: Answered) -> Retry | Refused | None:
+    """What an incoming webhook says with a good answer; None where that is no error."""
+    said = answer.json
+    if isinstance(said, dict):
+        if said.get("ok") is not False and said.get("success") is not False:
+            return None
+        error = str(said.get("error", ""))
+    else:
+        error = answer.text.split(" ")[0].rstrip(":")
+        if error not in PASSING and _WORD.fullmatch(error) is None:
+            return None
+    detail = f"HTTP {answer.code}: {answer.text}"
+    return Refused(detail) if error in PERMANENT else Retry(detail)
