@@ -117,6 +117,16 @@ def test_whoever_has_a_mail_does_not_get_it_again_with_the_others(then: str, out
     assert receiver.recipients == [["a@example.org"], *second]
 
 
+@pytest.mark.parametrize("kind", ["opened", "repeated"])
+@pytest.mark.parametrize("name", ["i", "i ", "ü", "\r\n", "😀"])
+def test_any_incident_id_fits_into_a_mail(name: str, kind: str) -> None:
+    foreign = event(incident_id=name * 50_000)
+    with serving(SmtpReceiver(), port=free_port()) as receiver:
+        assert send(receiver, delivery(foreign, kind=kind)) == Delivered("OK")
+    (mail,) = receiver.mails
+    assert len(mail.as_bytes()) < 20_000
+
+
 def test_nobody_listens() -> None:
     result = asyncio.run(channel(free_port()).send(delivery()))
     assert isinstance(result, Retry)

@@ -17,6 +17,7 @@ SETTINGS = EmailChannelSettings(
     type="email", host="mx", sender="warren@example.org", to=["oncall@example.org"]
 )
 NOW = OPENED_AT + 12 * MINUTE
+LINK = "https://warren.example.org"
 
 
 def mail(published: StatusChangeEvent | None = None, link: str = "", **fields: Any) -> EmailMessage:
@@ -194,6 +195,19 @@ def test_an_incidents_mails_are_one_thread() -> None:
         assert follower["References"] == follower["In-Reply-To"] == root
     assert mail()["Message-ID"] == root
     assert mail(channel="other")["Message-ID"] != root
+
+
+def test_so_are_those_of_an_incident_with_an_endless_id() -> None:
+    foreign = event(incident_id="i\r\n" * 30_000)
+    opening, later = mail(foreign, LINK), mail(foreign, LINK, kind="repeated")
+    assert later["References"] == later["In-Reply-To"] == opening["Message-ID"]
+    assert len(opening["Message-ID"]) < 100
+    assert mail(foreign, LINK, channel="other")["Message-ID"] != opening["Message-ID"]
+    assert mail(event(incident_id="i\r\n" * 30_001))["Message-ID"] != opening["Message-ID"]
+    for said in (text(opening), html(opening)):
+        assert "incident i␍␊i" in said
+        assert "/incidents/" not in said
+        assert len(said) < 5_000
 
 
 def test_only_the_worst_partitions_are_listed() -> None:

@@ -249,3 +249,10 @@ def test_a_notifier_that_starts_anew_finds_the_thread() -> None:
     assert [reply["text"][:5] for reply in replies] == ["[ERR]", "[OK] "]
     assert api.messages[first]["text"].startswith("[OK] ")
     assert log.states() == []
+
+
+def test_an_endless_id_of_an_incident_is_cut() -> None:
+    message = posted(delivery(event(incident_id="i\r\n" * 30_000)))
+    (origin,) = message["blocks"][-1]["elements"]
+    assert len(origin["text"]) < 200
+    assert "i␍␊i" in origin["text"]

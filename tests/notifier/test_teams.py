@@ -147,3 +147,9 @@ def test_a_runbook_that_is_no_link_is_text(runbook: str) -> None:
 def test_answers(answer: Answer, expected: Result) -> None:
     with HttpReceiver(answer) as receiver:
         assert send(channel(receiver.url), delivery()) == [expected]
+
+
+def test_an_endless_id_of_an_incident_is_cut() -> None:
+    origin = shown(posted(delivery(event(incident_id="i\r\n" * 30_000)))).splitlines()[-1]
+    assert len(origin) < 200
+    assert "i␍␊i" in origin

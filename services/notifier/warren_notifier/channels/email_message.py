@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,11 +17,12 @@ from warren.settings.notifier import EmailChannelSettings
 
 from warren_notifier.channels.digest import Digest
 from warren_notifier.channels.email_digest import besides, digest_text
-from warren_notifier.channels.email_text import email_text
+from warren_notifier.channels.email_text import email_text, shown_id
 from warren_notifier.channels.plot import Plot
 from warren_notifier.state.delivery import Delivery
 
 PLOT = "last-hour@warren"  # what the picture is called within its mail
+TOKEN = 255  # characters
 COLOURS = {"ERR": "#b42318", "WARN": "#9a6700", "OK": "#1a7f37", "NOTFOUND": "#57606a"}
 # Every mail server can carry it, whatever is in a group's name. A line may have 998 characters (RFC
 # 5322, 2.1.1); at the usual 78 a long subject would begin on its second line, with a blank.
@@ -57,6 +59,7 @@ def message(
     values = {
         "text": text,
         "delivery": pending,
+        "incident": shown_id(pending.incident_id),
         "colour": COLOURS[text.status],
         "plot": plot,
         "plot_id": PLOT,
@@ -138,5 +141,7 @@ def _subject(text: str) -> str:
 
 
 def _token(text: str) -> str:
-    """What may stand on the left side of a Message-ID."""
+    """What may stand on the left side of a Message-ID; of what is too long for a line a digest."""
+    if len(text) > TOKEN:
+        return hashlib.sha256(text.encode()).hexdigest()
     return re.sub(r"[^A-Za-z0-9._-]", "_", text)

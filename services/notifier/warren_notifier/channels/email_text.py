@@ -14,14 +14,15 @@ from warren.contracts import (
     StatusChangeEvent,
 )
 from warren.path_segments import segment
-from warren.words import duration, grouped, records, utc, visible
+from warren.words import duration, grouped, records, shortened, utc, visible
 
 from warren_notifier.channels.urgency import urgency
-from warren_notifier.channels.web_link import is_web_link
+from warren_notifier.channels.web_link import LONGEST_LINK, is_web_link
 from warren_notifier.routing import lost_end
 from warren_notifier.state.delivery import Delivery
 
 SHOWN = 10
+LONGEST_ID = 100  # characters; acknowledgements take no longer ones
 MEANING = {
     "STOP": "has stopped committing: the consumer is down or hangs",
     "STALL": "commits, but always the same offset: it does not get past a record",
@@ -222,5 +223,11 @@ def _figure(value: int | None) -> str:
 
 
 def page_link(base: str, *path: str) -> str:
-    """A page of Warren's; empty without a base."""
-    return "/".join([base.rstrip("/"), *map(segment, path)]) if base else ""
+    """A page of Warren's; empty without a base, and where it would be too long to lead there."""
+    link = "/".join([base.rstrip("/"), *map(segment, path)]) if base else ""
+    return link if len(link) <= LONGEST_LINK else ""
+
+
+def shown_id(incident_id: str) -> str:
+    """As people are told it: whole wherever it can be acknowledged."""
+    return visible(shortened(incident_id, LONGEST_ID))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from warren.contracts import StatusChange, StatusChangeEvent
+from warren.contracts import PendingDelivery, StatusChange, StatusChangeEvent
 
-from warren_notifier.channels.email_text import email_text
+from warren_notifier.channels.email_text import email_text, shown_id
 from warren_notifier.channels.urgency import lateness_ms, time_to_loss_ms
-from warren_notifier.channels.web_link import LONGEST_LINK, is_web_link
+from warren_notifier.channels.web_link import is_web_link
 from warren_notifier.state.delivery import Delivery
 
 
@@ -59,8 +59,14 @@ def incident_text(delivery: Delivery, link_base: str, now: int, besides: str = "
         time_to_loss_ms=time_to_loss_ms(change),
         owner=next((breach.owner for breach in breaches if breach.owner), ""),
         runbook=next((breach.runbook for breach in breaches if breach.runbook), ""),
-        link=mail.link if len(mail.link) <= LONGEST_LINK else "",
+        link=mail.link,
     )
+
+
+def origin(pending: PendingDelivery) -> str:
+    """Where a message comes from, for who looks for that."""
+    incident = shown_id(pending.incident_id)
+    return f"Warren. Route {pending.route}, channel {pending.channel}, {incident}"
 
 
 def fitting(build: Callable[[int], bytes], limit: int, longest: int = 2_000) -> bytes:

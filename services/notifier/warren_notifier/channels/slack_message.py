@@ -21,7 +21,7 @@ from warren.words import shortened
 
 from warren_notifier.channels.digest import Digest
 from warren_notifier.channels.email_digest import WORST, DigestText
-from warren_notifier.channels.incident_text import IncidentText, fitting
+from warren_notifier.channels.incident_text import IncidentText, fitting, origin
 
 HEADER = 150  # characters
 TEXT = 1_000  # characters; Slack takes 40,000, a telephone shows a line or two
@@ -33,20 +33,19 @@ JsonObject = dict[str, Any]
 
 def slack_message(text: IncidentText, pending: PendingDelivery) -> JsonObject:
     """`text` and `blocks` of a message about one incident."""
-    origin = f"Warren. Route {pending.route}, channel {pending.channel}, {pending.incident_id}"
 
     def build(longest: int) -> bytes:
-        return _message(text.title, list(_incident(text, longest)), origin)
+        return _message(text.title, list(_incident(text, longest)), origin(pending))
 
     return _fitting(build)
 
 
 def slack_digest(text: DigestText, digest: Digest) -> JsonObject:
     """Likewise about many."""
-    origin = f"Warren. Route {digest.key.route}, message {digest.digest_id}"
+    sender = f"Warren. Route {digest.key.route}, message {digest.digest_id}"
 
     def build(longest: int) -> bytes:
-        return _message(text.subject, list(_many(text, longest)), origin)
+        return _message(text.subject, list(_many(text, longest)), sender)
 
     return _fitting(build)
 
@@ -90,7 +89,7 @@ def _facts(facts: list[tuple[str, str]], longest: int) -> Iterator[JsonObject]:
         yield from (_plain(f"{name}: ", bold=True), _plain(shortened(value, longest) + "\n"))
 
 
-def _message(title: str, lines: list[JsonObject], origin: str) -> bytes:
+def _message(title: str, lines: list[JsonObject], sender: str) -> bytes:
     message = {
         "text": escaped(shortened(title, TEXT)),
         "mrkdwn": False,
@@ -99,7 +98,7 @@ def _message(title: str, lines: list[JsonObject], origin: str) -> bytes:
         "blocks": [
             {"type": "header", "text": _text_object(title, HEADER)},
             {"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": lines}]},
-            {"type": "context", "elements": [_text_object(origin, TEXT)]},
+            {"type": "context", "elements": [_text_object(sender, TEXT)]},
         ],
     }
     return json.dumps(message).encode()

@@ -28,7 +28,7 @@ from warren_notifier.channels.egress import EgressGuard
 from warren_notifier.channels.email_digest import DigestText
 from warren_notifier.channels.http_channel import HttpChannel, endpoint
 from warren_notifier.channels.http_endpoint import Answered, judged
-from warren_notifier.channels.incident_text import IncidentText, fitting
+from warren_notifier.channels.incident_text import IncidentText, fitting, origin
 from warren_notifier.state.delivery import Delivery
 
 BYTES = 28_000
@@ -90,7 +90,6 @@ class _Shown:
 
 
 def _incident(text: IncidentText, delivery: Delivery) -> _Shown:
-    pending = delivery.pending
     return _Shown(
         status=text.change.status,
         title=text.title,
@@ -98,7 +97,7 @@ def _incident(text: IncidentText, delivery: Delivery) -> _Shown:
         facts=text.facts,
         lists=[],
         links=[("Look at it in Warren", text.link), ("Runbook", text.runbook_link)],
-        origin=f"Warren. Route {pending.route}, channel {pending.channel}, {pending.incident_id}",
+        origin=origin(delivery.pending),
     )
 
 
