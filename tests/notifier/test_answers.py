@@ -10,6 +10,7 @@ from notifier import test_alertmanager, test_opsgenie, test_pagerduty, test_slac
 from notifier.builders import delivery
 from notifier.http_receiver import Answer, HttpReceiver
 from notifier.raw_receiver import RawReceiver
+from notifier.slack_receiver import SlackApi
 from notifier.test_slack import send
 from notifier.test_template_webhook import channel as template
 from notifier.test_webhook import LOOPBACK, settings
@@ -139,3 +140,33 @@ def test_pagerduty_says_success_or_has_not_taken_it(
     assert result_of(SERVICES["pagerduty"], Answer(200, body=said.encode())) == expected(
         f"HTTP 200: {said}"
     )
+
+
+@pytest.mark.parametrize(
+    ("answer", "of_message"),
+    [
+        (Answer(400, body=b"invalid_blocks"), True),
+        (Answer(413), True),
+        (Answer(403, body=b"action_prohibited"), False),
+        (Answer(404, body=b"no_service"), False),
+    ],
+)
+def test_whether_the_message_is_at_fault(answer: Answer, of_message: bool) -> None:
+    for make in SERVICES.values():
+        result = result_of(make, answer)
+        assert isinstance(result, Refused)
+        assert result.of_message == of_message
+
+
+@pytest.mark.parametrize(
+    ("said", "of_message"),
+    [("invalid_blocks", True), ("msg_too_long", True), ("no_service", False)],
+)
+def test_whether_it_is_in_slacks_words(said: str, of_message: bool) -> None:
+    api = SlackApi()
+    api.refusals = [said]
+    with api.receiver() as receiver:
+        (by_api,) = send(test_slack.bot(receiver.url), delivery())
+    for result in (by_api, result_of(SERVICES["slack"], Answer(200, body=said.encode()))):
+        assert isinstance(result, Refused)
+        assert result.of_message == of_message

@@ -262,6 +262,51 @@ def test_a_refusal_is_dead_lettered_for_each() -> None:
     assert log.states() == []
 
 
+class Squeamish(Together):
+    """Takes no message that has news of one of these groups in it; of no group at all if `all`."""
+
+    def __init__(self, clock: ManualClock, *bad: str, everything: bool = False) -> None:
+        super().__init__(clock)
+        self._bad = set(bad)
+        self._everything = everything
+
+    async def send_many(self, digest: Digest) -> Result:
+        if self._everything or any(one.subject.group in self._bad for one in digest.news):
+            self.digests.append(digest)
+            return Refused("HTTP 400: invalid_blocks", of_message=True)
+        return await super().send_many(digest)
+
+
+@pytest.mark.parametrize("bad", [["g0"], ["g17"], ["g32"], ["g3", "g30"], ["g8", "g9", "g10"]])
+def test_who_makes_a_message_unfit_is_refused_alone(bad: list[str]) -> None:
+    log, clock = Log(), ManualClock(0)
+    mail = Squeamish(clock, *bad)
+    lives(log, clock, mail, [news(f"g{number}") for number in range(33)])
+    refused = [one.group for one in log.audit() if one.outcome == "refused"]
+    assert sorted(refused) == sorted(bad)
+    assert log.outcomes().count("delivered") == 33 - len(bad)
+    assert len(log.dead_letters()) == len(bad)
+    assert len(mail.digests) <= 1 + 2 * 6 * len(bad)
+    assert "in two parts" in log.audit()[0].detail
+
+
+def test_it_hears_of_the_ends_in_one_message_again() -> None:
+    log, clock = Log(), ManualClock(0)
+    mail = Squeamish(clock, "g1")
+    groups = [f"g{number}" for number in range(9)]
+    lives(log, clock, mail, [news(g) for g in groups], [news(g, "OK") for g in groups])
+    assert len(mail.digests[-1].news) == 8
+    assert log.states() == []
+
+
+def test_a_receiver_that_takes_no_message_at_all_is_not_asked_about_each() -> None:
+    log, clock = Log(), ManualClock(0)
+    mail = Squeamish(clock, everything=True)
+    lives(log, clock, mail, [news(f"g{number}") for number in range(300)])
+    assert log.outcomes().count("refused") == len(log.dead_letters()) == 300
+    assert len(mail.digests) < 40
+
+
 def test_a_partition_that_goes_takes_those_who_wait_with_it() -> None:
     log, clock = Log(), ManualClock(0)
     mail = Together(clock)

@@ -6,7 +6,7 @@ recorded (`warren_notifier.delivery.outcome_recorder`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from warren.contracts import ChannelIdentity
@@ -41,9 +41,10 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """It will never work."""
+    """It will never work. `of_message`: as this message; another one may be taken."""
 
     detail: str
+    of_message: bool = field(default=False, compare=False)
 
 
 Result = Delivered | Retry | Refused

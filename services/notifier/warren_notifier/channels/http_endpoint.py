@@ -21,6 +21,7 @@ from warren_notifier.channels.channel import Refused, Retry
 from warren_notifier.channels.egress import EgressGuard, EgressRefused, GuardedTransport
 
 RETRIED = {408, 425, 429}  # and all 5xx
+OF_MESSAGE = {400, 413}  # it is wrong, or too large
 GATEWAYS = {502, 504}  # what stands behind the one that answers may have taken it
 SAID_BYTES = 8_192  # of the answer's body: a whole URL that is sent back is recognised
 SAID_SECONDS = 1.0
@@ -180,7 +181,7 @@ def judged(code: int, detail: str, retry_after: float | None = None) -> Retry | 
     """What a status means that does not say yes."""
     if code in RETRIED or code >= 500:
         return Retry(detail, retry_after, uncertain=code in GATEWAYS)
-    return Refused(detail)
+    return Refused(detail, of_message=code in OF_MESSAGE)
 
 
 def _failed(error: httpx.TransportError) -> Retry:

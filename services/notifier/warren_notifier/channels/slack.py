@@ -22,7 +22,7 @@ from warren_notifier.channels.digest import Digest
 from warren_notifier.channels.egress import EgressGuard
 from warren_notifier.channels.http_channel import JSON, HttpChannel, endpoint
 from warren_notifier.channels.http_endpoint import Answered, HttpEndpoint
-from warren_notifier.channels.slack_answers import PASSING, not_taken
+from warren_notifier.channels.slack_answers import OF_MESSAGE, PASSING, not_taken
 from warren_notifier.channels.slack_message import JsonObject, slack_digest, slack_message
 from warren_notifier.state.delivery import Delivery
 
@@ -184,7 +184,9 @@ class SlackBotChannel(_SlackHttpChannel):
         if said.get("ok") is True:
             return said
         error = str(said.get("error", "no reason given"))
-        return Retry(error) if error in PASSING else Refused(error)
+        if error in PASSING:
+            return Retry(error)
+        return Refused(error, of_message=error in OF_MESSAGE)
 
 
 def _newest(receipts: Iterable[str | None]) -> _First | None:

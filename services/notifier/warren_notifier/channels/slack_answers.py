@@ -46,6 +46,17 @@ PERMANENT = {
     "too_many_attachments",
     "user_not_found",
 }
+# Likewise, and of the Web API: what another message may not be.
+OF_MESSAGE = {
+    "invalid_attachments",
+    "invalid_blocks",
+    "invalid_blocks_format",
+    "invalid_payload",
+    "msg_blocks_too_long",
+    "msg_too_long",
+    "no_text",
+    "too_many_attachments",
+}
 _WORD = re.compile(r"[a-z]+(_[a-z]+)+")
 
 
@@ -61,4 +72,5 @@ def not_taken(answer: Answered) -> Retry | Refused | None:
         if error not in PASSING and _WORD.fullmatch(error) is None:
             return None
     detail = f"HTTP {answer.code}: {answer.text}"
-    return Refused(detail) if error in PERMANENT else Retry(detail)
+    of_message = error in OF_MESSAGE
+    return Refused(detail, of_message=of_message) if error in PERMANENT else Retry(detail)

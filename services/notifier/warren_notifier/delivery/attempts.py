@@ -10,7 +10,7 @@ import structlog
 from warren.clock import Clock
 from warren.metrics.notifier import NOTIFIER_ATTEMPT_SECONDS
 
-from warren_notifier.channels.channel import Channel, Delivered, Result, Retry
+from warren_notifier.channels.channel import Channel, Delivered, Refused, Result, Retry
 from warren_notifier.channels.digest import Digest, tells_many
 from warren_notifier.delivery.outcome_recorder import OutcomeRecorder
 from warren_notifier.delivery.retry_plan import RetryPlan, Step
@@ -19,6 +19,8 @@ from warren_notifier.state.delivery import Delivery
 from warren_notifier.state.telling import Telling
 
 log = structlog.get_logger(__name__)
+
+UNFIT_IN_A_ROW = 16  # of 32,000 news in halves one is alone by then: more, and it is the receiver
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,8 @@ class Attempts:
         self._slots = slots
         self._clock = clock
         self._check_lease = check_lease
+        self._unfit = 0
+        """Messages that were refused as such, without one between them that was taken."""
 
     async def prepare(self, telling: Telling) -> Prepared | None:
         """What the channel is to know now; None when that has just changed.
@@ -99,14 +103,20 @@ class Attempts:
 
     async def together(self, digest: Digest, news: list[Prepared]) -> list[Attempted]:
         """All news in one message: what it led to is the same for each, but for the receipt:
-        of a message about several, those that have one keep theirs.
+        of a message about several, those that have one keep theirs. One that is refused as such is
+        told in halves: what makes it unfit is refused alone in the end.
         """
         if not tells_many(self._channel):
             raise TypeError(f"channel {self._name} cannot tell many")
         self._check_lease()
         result, milliseconds = await self._timed(self._channel.send_many(digest))
-        now = self._clock.now_ms()
         backoff = self._plan.backoff(1 + max(one.delivery.pending.attempts for one in news))
+        if self._may_take_parts(result) and len(news) > 1:
+            result = Retry(f"{result.detail}; told in two parts")
+            backoff = self._plan.backoff(1)
+            for one in news:
+                one.delivery.at_most = len(news) // 2
+        now = self._clock.now_ms()
         message = None if digest.alone is not None else digest.digest_id
         return [
             Attempted(
@@ -119,6 +129,10 @@ class Attempts:
             )
             for one in news
         ]
+
+    def _may_take_parts(self, result: Result) -> bool:
+        is_unfit = isinstance(result, Refused) and result.of_message
+        return is_unfit and self._unfit <= UNFIT_IN_A_ROW
 
     async def record(self, attempted: Attempted) -> None:
         await self._recorder.record(
@@ -134,6 +148,10 @@ class Attempts:
         started = self._clock.monotonic()
         result = await self._judged(sending)
         self._slots.note(result)
+        if isinstance(result, Delivered):
+            self._unfit = 0
+        elif isinstance(result, Refused) and result.of_message:
+            self._unfit += 1
         seconds = self._clock.monotonic() - started
         NOTIFIER_ATTEMPT_SECONDS.labels(self._name).observe(seconds)
         return result, round(seconds * 1000)

@@ -8,6 +8,7 @@ follows from what is stored with each telling, so that a kill neither hurries no
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from uuid import UUID, uuid5
@@ -178,12 +179,7 @@ class Digests:
 
     async def _send(self, waiting: _Waiting) -> None:
         """One message about all who wait, but for those that are put off for longer."""
-        within = self._grouping.wait_ms("", waiting.key, "changed") / 1000
-        taking = {
-            member: tellings
-            for member in waiting.members
-            if (tellings := member.tellings(waiting.key, within, self._clock))
-        }
+        taking = self._taking(waiting)
         for member in taking:
             member.queue.busy = True
         tellings = [telling for found in taking.values() for telling in found]
@@ -199,6 +195,21 @@ class Digests:
         for member, found in taking.items():
             made = [by_delivery[id(ready[t].delivery)] for t in found if t in ready]
             self._release(waiting, member, made)
+
+    def _taking(self, waiting: _Waiting) -> dict[_Member, list[Telling]]:
+        """As many as the receiver may take in one message."""
+        within = self._grouping.wait_ms("", waiting.key, "changed") / 1000
+        taking: dict[_Member, list[Telling]] = {}
+        count, most = 0, sys.maxsize
+        for member in waiting.members:
+            for telling in member.tellings(waiting.key, within, self._clock):
+                at_most = telling.delivery.at_most if telling.delivery is not None else None
+                most = min(most, at_most or most)
+                if count >= most:
+                    return taking
+                taking.setdefault(member, []).append(telling)
+                count += 1
+        return taking
 
     def _digest(self, waiting: _Waiting, news: list[Prepared]) -> Digest:
         has_news = {id(one.delivery) for one in news}

@@ -21,6 +21,8 @@ class Delivery:
     """The event's text, as published."""
     receipt: str | None = None
     """What the channel said when it took an earlier delivery of the incident."""
+    at_most: int | None = None
+    """So many news in the message that tells it, for it was in one that was refused; None: any."""
     _due: tuple[int, float] | None = field(default=None, repr=False)
     """When the next attempt is due: by the wall clock, and by the monotonic one."""
 
