@@ -61,7 +61,9 @@ def test_of_anything_else_the_code_counts(make: Make) -> None:
 
 @pytest.mark.parametrize("make", SERVICES.values(), ids=SERVICES)
 @pytest.mark.parametrize("headers", [{}, HTML], ids=["", "html"])
-@pytest.mark.parametrize("body", [b"", b"ok", b"OK\n", b'{"success":true}', b"1", b"{}"])
+@pytest.mark.parametrize(
+    "body", [b"", b"ok", b"OK\n", b'{"success":true}', b'{"status":"ok"}', b"1", b"{}"]
+)
 def test_whatever_says_yes_is_delivered(make: Make, headers: dict[str, str], body: bytes) -> None:
     assert isinstance(result_of(make, Answer(200, headers, body)), Delivered)
 

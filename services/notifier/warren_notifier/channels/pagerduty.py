@@ -33,6 +33,7 @@ DEDUP_KEY = 255  # characters
 BYTES = 512_000
 FEW_MINUTES = 120.0  # seconds
 PARTITIONS = 10
+TAKEN = {"success", "ok", "accepted"}  # PagerDuty's word, and those of what is made like it
 SEVERITIES = {"WARN": "warning", "ERR": "critical"}
 # PagerDuty's word for a kind of delivery, as long as the incident is open.
 ACTIONS: dict[DeliveryKind, str] = {
@@ -78,7 +79,7 @@ class PagerDutyChannel(HttpChannel):
 
     def _judged(self, answer: Answered) -> Result:
         status = answer.json.get("status") if isinstance(answer.json, dict) else None
-        if not isinstance(status, str) or status == "success":
+        if not isinstance(status, str) or status in TAKEN:
             return super()._judged(answer)
         detail = f"HTTP {answer.code}: {answer.text}"
         return Refused(detail) if status.startswith("invalid") else Retry(detail)
