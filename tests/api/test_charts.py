@@ -6,7 +6,15 @@ import pytest
 from api.read_pages import page, text
 from api.served_api import NOW, Api, topic
 from warren.contracts import MINUTE_MS
-from warren_api.pages.charts import Line, chart, count_of, rates, status_strip, worst_statuses
+from warren_api.pages.charts import (
+    Line,
+    StatusTimes,
+    chart,
+    count_of,
+    mean_count_of,
+    rates,
+    status_strip,
+)
 from warren_api.pages.drawn import Drawn
 from warren_api.pages.span import shown
 from warren_api.pages.trends import Trends
@@ -30,6 +38,11 @@ def test_a_line_has_a_gap_where_nothing_is_known() -> None:
     assert "<title>Lag: lag 10 at the end, between 0 and 10</title>" in drawn
 
 
+def test_no_step_is_so_long_that_it_hides_a_peak() -> None:
+    drawn = chart("Lag", [Line("lag", "lag", [7, 900, 9], [5, 0, 9])], count_of)
+    assert "<title>Lag: lag 9 at the end, between 0 and 900</title>" in drawn
+
+
 def test_nothing_in_a_chart_acts() -> None:
     drawn = chart("<b>", [Line('"&', "lag", [1.0])], count_of, at=["</svg><script>"])
     assert "<b>" not in drawn
@@ -37,12 +50,32 @@ def test_nothing_in_a_chart_acts() -> None:
 
 
 def test_a_strip_says_in_words_what_it_shows() -> None:
-    assert worst_statuses([1, 0, 5, None], [0, 0, 5, None], [1, 0, 0, None]) == [
-        *["err", "", "warn", ""]
-    ]
-    strip = status_strip("Status", ["ok", "ok", "ok", "err", ""])
-    assert "<title>Status: ERR 25 %, OK 75 % of the time</title>" in strip
+    times = StatusTimes([1, 0, 5, None], [0, 0, 5, None], [1, 0, 0, None], [9])
+    assert times.worst == ["err", "", "warn", ""]
+    times = StatusTimes([60, 60, 45, 0, None], [0] * 5, [0, 0, 15, 60, None], [60] * 4 + [0])
+    strip = status_strip("Status", times)
+    assert "<title>Status: ERR 31 %, OK 69 % of the time</title>" in strip
     assert strip.count("<rect") == 2
+
+
+def test_shares_are_of_the_time_and_not_of_steps() -> None:
+    """However long the steps are: a second of each quarter of an hour is no hour."""
+    quarter = 15 * MINUTE_MS
+    bad = StatusTimes([quarter - 1000] * 4, [0] * 4, [1000] * 4, [quarter] * 4)
+    assert bad.worst == ["err"] * 4
+    assert bad.words == "ERR under 1 %, OK 99 % of the time"
+
+
+def test_how_much_is_known_is_said_where_it_is_not_all() -> None:
+    known = StatusTimes([0, 0], [0, 0], [None, MINUTE_MS], [59 * MINUTE_MS, MINUTE_MS])
+    assert known.words == "ERR 100 % of the 1 m that are known"
+    assert StatusTimes([None], [None], [None], [1]).words == "status unknown"
+
+
+def test_a_mean_of_few_is_no_whole_number() -> None:
+    assert [mean_count_of(each) for each in (0, 0.4, 1, 9.96, 1234.5)] == [
+        *["0", "0.4", "1", "10", "1,234"]
+    ]
 
 
 def test_rates_are_of_the_time_that_somebody_looked() -> None:

@@ -81,7 +81,7 @@ def test_its_past(api: Api) -> None:
     soup = page(api, "/clusters/demo")
     titles = [text(title) for title in soup.select("svg.chart > title")]
     assert titles[0] == (
-        "Groups that are not OK, last hour: ERR 1 at the end, between 0 and 1; "
+        "Groups that are not OK, on average, last hour: ERR 1 at the end, between 0 and 1; "
         "WARN 1 at the end, between 1 and 1"
     )
     assert titles[1].startswith("Late, last hour: the latest group 1 s at the end")

@@ -18,14 +18,25 @@ WIDTH, HEIGHT = 600, 150
 TOP, BOTTOM = 8, 130  # of the plot
 STRIP_HEIGHT = 6
 _STATUSES = ("err", "warn", "ok")  # the worst first
+ALL = 0.98  # of a time; whole seconds are kept of each minute
 
 
 class Line(NamedTuple):
-    """A column of figures, as it is called, and the class of its colour."""
+    """A column of figures, as it is called, and the class of its colour. `ends`: where the figures
+    are the largest of each step, what it was at the step's end.
+    """
 
     label: str
     colour: str
     values: Sequence[Value]
+    ends: Sequence[Value] | None = None
+
+    def summary(self, said: Said) -> str:
+        known, ends = _known(self.values), _known(self.ends or self.values)
+        if not known or not ends:
+            return "unknown"
+        least, most = min(*ends, *known), max(*ends, *known)
+        return f"{said(ends[-1])} at the end, between {said(least)} and {said(most)}"
 
 
 class Mark(NamedTuple):
@@ -42,6 +53,38 @@ class Shade(NamedTuple):
     end: float
     colour: str
     label: str
+
+
+class StatusTimes(NamedTuple):
+    """For how long each step had each status, and how much of it has passed; milliseconds."""
+
+    ok: Sequence[Value]
+    warn: Sequence[Value]
+    err: Sequence[Value]
+    passed: Sequence[int]
+
+    @property
+    def worst(self) -> list[str]:
+        """Of each step the worst that it had; empty where nobody knows."""
+        return [
+            next((name for name, ms in zip(_STATUSES, (e, w, o), strict=True) if ms), "")
+            for o, w, e in zip(self.ok, self.warn, self.err, strict=True)
+        ]
+
+    @property
+    def words(self) -> str:
+        """Shares of the time that is known, and how much that is where it is not all."""
+        spent = {
+            name: sum(ms or 0 for ms in column)
+            for name, column in zip(_STATUSES, (self.err, self.warn, self.ok), strict=True)
+        }
+        known, passed = sum(spent.values()), sum(self.passed)
+        if not known:
+            return "status unknown"
+        told = ", ".join(f"{n.upper()} {_share(ms / known)}" for n, ms in spent.items() if ms)
+        if known >= ALL * passed:
+            return f"{told} of the time"
+        return f"{told} of the {duration_of(known)} that are known"
 
 
 def chart(
@@ -63,37 +106,29 @@ def chart(
         *(part for line in lines for part in _paths(line, most or 1)),
         *_hovers(lines, said, at),
     ]
-    words = "; ".join(f"{line.label} {_summary(line.values, said)}" for line in lines)
+    words = "; ".join(f"{line.label} {line.summary(said)}" for line in lines)
     drawn = _svg(f"{name}: {words}", "chart", HEIGHT, inside)
     # Beside the drawing: in it, letters would be as wide as the drawing is stretched.
     scale = Markup('<span class="scale" aria-hidden="true">{}</span>').format(said(most))
     return Markup('<div class="plot">{}{}</div>').format(scale, drawn)
 
 
-def sparkline(name: str, values: Sequence[Value], strip: Sequence[str], least: float = 0) -> Markup:
+def sparkline(name: str, values: Sequence[Value], times: StatusTimes, least: float = 0) -> Markup:
     """How late over the statuses beneath it, in the colour of the last one. The scale goes to
     `least` or more, so that nobody takes noise for trouble.
     """
-    height = 40
+    height, strip = 40, times.worst
     line = Line(name, next((status for status in reversed(strip) if status), ""), values)
     most = max(_most([line]), least)
     inside = [*_paths(line, most or 1, bottom=30), *_strip(strip, height - STRIP_HEIGHT)]
-    words = f"{name} {_summary(values, duration_of)}; {_of_statuses(strip)}"
+    words = f"{name} {line.summary(duration_of)}; {times.words}"
     return _svg(words, "spark", height, inside)
 
 
-def status_strip(name: str, strip: Sequence[str]) -> Markup:
-    """Statuses side by side: `ok`, `warn`, `err`, empty where nobody knows."""
-    inside = list(_strip(strip, 0, 14))
-    return _svg(f"{name}: {_of_statuses(strip)}", "strip", 14, inside)
-
-
-def worst_statuses(ok: Sequence[Value], warn: Sequence[Value], err: Sequence[Value]) -> list[str]:
-    """Of each step the worst that it had, from how long it had each."""
-    return [
-        next((name for name, ms in zip(_STATUSES, (e, w, o), strict=True) if ms), "")
-        for o, w, e in zip(ok, warn, err, strict=True)
-    ]
+def status_strip(name: str, times: StatusTimes) -> Markup:
+    """The worst statuses side by side."""
+    inside = list(_strip(times.worst, 0, 14))
+    return _svg(f"{name}: {times.words}", "strip", 14, inside)
 
 
 def rates(counts: Sequence[Value], known_ms: Sequence[Value]) -> list[Value]:
@@ -188,19 +223,18 @@ def _hovers(lines: Sequence[Line], said: Said, at: Sequence[str]) -> Iterator[Ma
             ).format(number * width, width, BOTTOM, moment, escape(", ".join(told)))
 
 
-def _summary(values: Sequence[Value], said: Said) -> str:
-    known = [value for value in values if value is not None]
-    if not known:
-        return "unknown"
-    return f"{said(known[-1])} at the end, between {said(min(known))} and {said(max(known))}"
+def _known(values: Sequence[Value]) -> list[float]:
+    return [value for value in values if value is not None]
 
 
-def _of_statuses(strip: Sequence[str]) -> str:
-    known = [name for name in strip if name]
-    if not known:
-        return "status unknown"
-    told = [f"{name.upper()} {100 * known.count(name) / len(known):.0f} %" for name in _STATUSES]
-    return ", ".join(part for part in told if not part.endswith(" 0 %")) + " of the time"
+def _share(of: float) -> str:
+    """Never 0 % or 100 % of what is not."""
+    percent = min(max(round(100 * of), 1), 99) if 0 < of < 1 else round(100 * of)
+    return f"under {percent} %" if 100 * of < 0.5 else f"{percent} %"
+
+
+def mean_count_of(value: float) -> str:
+    return f"{value:.1f}" if 0 < value < 10 and round(value, 1) % 1 else count_of(value)
 
 
 def count_of(value: float) -> str:

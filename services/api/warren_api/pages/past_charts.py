@@ -20,14 +20,15 @@ from warren_api.pages.charts import (
     Mark,
     Said,
     Shade,
+    StatusTimes,
     Value,
     chart,
     count_of,
     duration_of,
+    mean_count_of,
     rate_of,
     rates,
     status_strip,
-    worst_statuses,
 )
 from warren_api.pages.long_past import Known
 from warren_api.pages.span import Link, Shown
@@ -124,7 +125,8 @@ class GroupTrends(Charted):
 
     @cached_property
     def lag(self) -> Markup:
-        return self._chart("Lag", [Line("lag", "lag", self._columns["lag"])], count_of)
+        line = Line("lag", "lag", self._columns["lag_max"], self._columns["lag"])
+        return self._chart("Lag", [line], count_of)
 
     @cached_property
     def moved(self) -> Markup:
@@ -134,11 +136,12 @@ class GroupTrends(Charted):
 
     @cached_property
     def strip(self) -> Markup:
-        return status_strip(self._named("Status"), statuses(self._columns))
+        times = status_times(self._columns, self._passed_ms)
+        return status_strip(self._named("Status"), times)
 
     @cached_property
     def day_strip(self) -> Markup:
-        return status_strip("Status, last 24 hours", statuses(self._day))
+        return status_strip("Status, last 24 hours", status_times(self._day, [DAY_MS]))
 
     def _chart(self, name: str, lines: Sequence[Line], said: Said, least: float = 0) -> Markup:
         return chart(self._named(name), lines, said, self._marks, self._at, least, self._shades)
@@ -187,10 +190,10 @@ class ClusterTrends(Charted):
 
     @cached_property
     def bad(self) -> Markup:
-        """As many groups as were ERR or WARN all the time."""
+        """How many were ERR or WARN, on average over a step."""
         lines = [Line(name.upper(), name, self._groups(name)) for name in ("err", "warn")]
-        name = self._named("Groups that are not OK")
-        return chart(name, lines, count_of, at=self._at, least=1)
+        name = self._named("Groups that are not OK, on average")
+        return chart(name, lines, mean_count_of, at=self._at, least=1)
 
     @cached_property
     def lateness(self) -> Markup:
@@ -207,9 +210,9 @@ class ClusterTrends(Charted):
         return [None if ms is None else ms / passed for ms, passed in spent]
 
 
-def statuses(columns: Columns) -> list[str]:
-    """Of each step the worst."""
-    return worst_statuses(columns["ok_ms"], columns["warn_ms"], columns["err_ms"])
+def status_times(columns: Columns, passed_ms: Sequence[int]) -> StatusTimes:
+    """`passed_ms`: of each step, or of all together."""
+    return StatusTimes(columns["ok_ms"], columns["warn_ms"], columns["err_ms"], passed_ms)
 
 
 def _known_ms(columns: Columns) -> list[Value]:

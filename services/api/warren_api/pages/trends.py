@@ -18,7 +18,7 @@ from warren_api.model.topics import TopicIndex
 from warren_api.pages.charts import sparkline
 from warren_api.pages.drawn import Drawn
 from warren_api.pages.long_past import LongPast
-from warren_api.pages.past_charts import ClusterTrends, GroupTrends, TopicTrends, statuses
+from warren_api.pages.past_charts import ClusterTrends, GroupTrends, TopicTrends, status_times
 from warren_api.pages.span import Shown
 
 
@@ -83,7 +83,8 @@ def _spark(past: Past, cluster: str, group: str, now: int) -> Markup:
     hour = past.group(cluster, group, end - HOUR_MS, end, MINUTE_MS)
     if all(lag is None for lag in hour["lag"]):
         return Markup("")
-    return sparkline("Late, last hour:", hour["late_ms"], statuses(hour), MINUTE_MS)
+    times = status_times(hour, [HOUR_MS])
+    return sparkline("Late, last hour:", hour["late_ms"], times, MINUTE_MS)
 
 
 def rates_of(topics: TopicIndex, view: GroupView) -> tuple[float, float] | None:
