@@ -71,6 +71,21 @@ def test_half_sent_requests_stop_nobody(start: Start) -> None:
     assert len(written) < 20_000, "who is slow cannot fill the log"
 
 
+def test_who_takes_no_answer_gives_way(start: Start) -> None:
+    """Each asks for far more than any buffer holds, and reads nothing."""
+    service = start(NOBODY, WARREN_API__CONNECTIONS="20")
+    assert service.get("/burrow/admin").text == "GOOD"
+    asked = b"GET /static/warren.css HTTP/1.1\r\nHost: localhost\r\n\r\n" * 4000
+    with ExitStack() as closing:
+        for _ in range(30):
+            greedy = closing.enter_context(connect(service))
+            greedy.setblocking(False)
+            with suppress(BlockingIOError, ConnectionResetError):
+                greedy.send(asked)
+        for _ in range(30):
+            assert service.get("/burrow/admin").text == "GOOD"
+
+
 def test_who_comes_while_the_loop_is_busy_is_let_wait_and_not_sent_away(start: Start) -> None:
     """Whoever the system has no room for comes again a second later at the earliest."""
     service = start(NOBODY)

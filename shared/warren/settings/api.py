@@ -78,7 +78,8 @@ class ApiSettings(Section):
         default=1000,
         ge=10,
         description="Open connections of clients; one more and the one that has waited longest "
-        "for its request gives way. Never more than there are file descriptors for",
+        "for its request, or takes no answer, gives way. Never more than there are file "
+        "descriptors for",
     )
     trusted_hosts: list[str] = Field(
         default_factory=list,

@@ -2,7 +2,8 @@
 
 uvicorn waits for ever for a request that is never sent to its end, and the process runs out of file
 descriptors. Here each step has its time, and when there are too many connections the one that has
-waited longest for its request gives way, so that whoever sends one whole is answered.
+waited longest for its request gives way, or the one whose client takes no answer, so that whoever
+sends one whole and takes what it gets is answered.
 """
 
 from __future__ import annotations
@@ -57,15 +58,19 @@ class Connections:
         self._clock = clock
         self._open: set[Connection] = set()
         self._waiting: dict[Connection, None] = {}  # for a request to be whole; oldest first
+        self._stuck: dict[Connection, None] = {}  # the client does not take an answer; likewise
         self._closed: Counter[str] = Counter()
         self._told_at = -TELL_EVERY
 
     def opened(self, connection: Connection) -> None:
-        """Makes room for it: what waits longest for its request gives way, else the new one."""
+        """Makes room for it: what waits longest for its request gives way, else the client that has
+        longest not taken its answer, else the new one.
+        """
+        others = next(iter(self._waiting), None) or next(iter(self._stuck), None)
         self._open.add(connection)
         self._waiting[connection] = None
         if len(self._open) > self._most:
-            next(iter(self._waiting)).give_up("crowded_out")
+            (others or connection).give_up("crowded_out")
         metrics.API_CONNECTIONS.set(len(self._open))
 
     def waits(self, connection: Connection, *, is_waiting: bool) -> None:
@@ -74,8 +79,15 @@ class Connections:
         elif connection in self._open and connection not in self._waiting:
             self._waiting[connection] = None
 
+    def takes(self, connection: Connection, *, is_taking: bool) -> None:
+        if is_taking:
+            self._stuck.pop(connection, None)
+        elif connection in self._open:
+            self._stuck[connection] = None
+
     def gone(self, connection: Connection) -> None:
         self._open.discard(connection)
+        self._stuck.pop(connection, None)
         self._waiting.pop(connection, None)
         metrics.API_CONNECTIONS.set(len(self._open))
 
@@ -150,10 +162,12 @@ class Connection(H11Protocol):
 
     def pause_writing(self) -> None:
         super().pause_writing()
+        self._connections.takes(self, is_taking=False)
         if self._taking is None:
             self._taking = self.loop.call_later(WRITE_SECONDS, self.give_up, "slow_reader")
 
     def resume_writing(self) -> None:
+        self._connections.takes(self, is_taking=True)
         if self._taking is not None:
             self._taking.cancel()
             self._taking = None
