@@ -38,7 +38,7 @@ def test_how_late_and_what_is_lost_is_on_both_pages(measured: Api) -> None:
         for row in soup.select(".partitions tbody tr")
     }
     assert by_partition == {
-        "orders / 0": ("42 s", "9 h"),
+        "orders / 0": ("42 s", "8 h 59 m"),
         "orders / 1": ("1 h", "lost 1,204"),
         "orders / 2": ("0 s", NONE),
     }
@@ -48,15 +48,16 @@ def test_how_late_and_what_is_lost_is_on_both_pages(measured: Api) -> None:
     ("partition", "shown", "red"),
     [
         (CAUGHT_UP, NONE, False),
-        (late(HOUR, time_to_loss_ms=HOUR), "1 h", False),
-        (late(9, time_to_loss_ms=HOUR - 1), "59 m 59 s", False),  # it keeps up
-        (late(HOUR, time_to_loss_ms=HOUR - 1), "59 m 59 s 07:59 UTC", True),
+        (late(HOUR, time_to_loss_ms=HOUR), "59 m 57 s", False),
+        (late(9, time_to_loss_ms=HOUR - 1), "59 m 56 s", False),  # it keeps up
+        (late(HOUR, time_to_loss_ms=HOUR - 1), "59 m 56 s 07:59 UTC", True),
         (late(9, lost_records=3), "lost 3", True),
     ],
 )
 def test_what_is_in_danger_is_red_and_nothing_else(
     filled: Api, partition: dict[str, object], shown: str, red: bool
 ) -> None:
+    """It was measured three seconds ago."""
     filled.measure("billing", CAUGHT_UP, CAUGHT_UP, partition)
     (cell,) = row_of(filled, "billing").select('[data-label="Until loss"]')
     assert (text(cell), "loss" in cell["class"]) == (shown, red)
@@ -69,6 +70,20 @@ def test_what_is_in_danger_is_red_and_nothing_else(
     ]
     (cell,) = detail[0].select('[data-label="Until loss"]')
     assert (text(cell), "loss" in cell["class"]) == (shown.removesuffix(" 07:59 UTC"), red)
+
+
+def test_the_time_until_loss_runs_down(filled: Api) -> None:
+    filled.measure("billing", CAUGHT_UP, late(HOUR, time_to_loss_ms=90_000))
+    shown = []
+    for _ in range(3):
+        filled.clock.advance(40)
+        fact_, row = page(filled, "/groups/demo/billing"), row_of(filled, "billing")
+        shown.append((text(fact(fact_, "Until loss")), cells(row)["Until loss"]))
+    assert shown == [
+        ("Until loss 47 s old 07:01 UTC", "47 s old"),
+        ("Until loss 7 s old 07:01 UTC", "7 s old"),
+        ("Until loss any moment old 07:01 UTC", "any moment old"),
+    ]
 
 
 def test_groups_that_lose_data_and_those_that_will_are_counted_apart(measured: Api) -> None:

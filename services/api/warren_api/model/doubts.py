@@ -11,6 +11,9 @@ from warren_api.model.cluster import TROUBLE, UNKNOWN, ClusterView
 from warren_api.model.feed_state import FeedState
 from warren_api.model.group import GroupView
 
+CLOCKS_APART_MS = 10_000
+"""No clocks that somebody sets differ by so much."""
+
 
 class Doubts(NamedTuple):
     """Sentences for people; empty when there is no doubt. `general` ones are about everything,
@@ -78,6 +81,11 @@ def group_doubts(
     age = now - event.evaluated_at
     if age > stale_after:
         sentences.append(f"It was judged {duration(age)} ago.")
+    if -age > CLOCKS_APART_MS:
+        sentences.append(
+            f"It was judged by a clock that is {duration(-age)} ahead of this one, so that nobody "
+            "can say how long ago: set the clocks of the evaluator and the API."
+        )
     if event.complete < 1:
         share = int(event.complete * 100)
         sentences.append(
