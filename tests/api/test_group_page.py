@@ -145,7 +145,7 @@ def test_a_page_says_whether_to_believe_it(explained: Api) -> None:
     explained.clock.advance(300)
     assert "No. It was judged 5 m 3 s ago." in said("demo/fine")
     explained.put("ahead", evaluated_at=explained.clock.now_ms() + 3_600_000)
-    assert "No. It was judged by a clock that is 1 h ahead" in said("demo/ahead")
+    assert "With care. It was judged by a clock that is 1 h ahead" in said("demo/ahead")
 
 
 def test_what_holds_up_who_reads_committed_records(filled: Api) -> None:

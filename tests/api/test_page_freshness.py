@@ -72,6 +72,16 @@ def test_what_is_in_danger_is_red_and_nothing_else(
     assert (text(cell), "loss" in cell["class"]) == (shown.removesuffix(" 07:59 UTC"), red)
 
 
+def test_what_was_consumed_when_it_was_measured_is_not_said_of_now(filled: Api) -> None:
+    filled.put("billing", total_lag=80)
+    filled.measure("billing", CAUGHT_UP)
+    told = text(fact(page(filled, "/groups/demo/billing"), "Late"))
+    assert told == "Late 0 s nothing was left to consume 3 s ago"
+    filled.put("billing", total_lag=0)
+    told = text(fact(page(filled, "/groups/demo/billing"), "Late"))
+    assert told == "Late 0 s nothing left to consume"
+
+
 def test_the_time_until_loss_runs_down(filled: Api) -> None:
     filled.measure("billing", CAUGHT_UP, late(HOUR, time_to_loss_ms=90_000))
     shown = []
