@@ -17,7 +17,7 @@ from warren.evaluation.track import (
     Sighting,
     span_ms,
 )
-from warren.evaluation.usual import SLOWER, explained_lag, lag_span_ms, late_ms, longest_wait
+from warren.evaluation.usual import SLOWER, explained_lag, lag_span_ms, late_ms, longest_habit_ms
 from warren.evaluation.waits import ACCIDENT
 from warren.evaluation.windows import UNKNOWN, Bools, Int64
 
@@ -129,7 +129,7 @@ def _tell(
     it is read.
     """
     was = marks[Mark.GROWING]
-    limit = np.maximum(LATE_MS, LATE_TIMES * longest_wait(marks))
+    limit = np.maximum(LATE_MS, LATE_TIMES * longest_habit_ms(marks, figures))
     late = late_ms(marks, figures, lag, sighting.at)
     far = behind & (lag > marks[Mark.PEAK] / 2)
     is_late = far & np.where(was == LATE, late > limit / 2, stays & (late > limit))

@@ -12,12 +12,13 @@ import numpy as np
 
 from warren.contracts.reason import ReasonName
 from warren.contracts.status import Status
+from warren.evaluation.clockwork import began_by_clock, clock_ms
 from warren.evaluation.evidence import Evidence
 from warren.evaluation.onset import Began, Onset, onset_of
 from warren.evaluation.pace import log_at_rest, produced_per_s
 from warren.evaluation.policies import Statuses
 from warren.evaluation.replay import tracked
-from warren.evaluation.track import CATCHING_UP, LATE, Figure, Mark, Track
+from warren.evaluation.track import ASSUMED, CATCHING_UP, LATE, Figure, Mark, Track
 from warren.evaluation.usual import LEAST_WAIT_MS, late_ms, remaining_ms
 from warren.evaluation.windows import UNKNOWN, Bools, Column, Int64, Windows
 from warren.settings import PolicyName
@@ -211,7 +212,8 @@ def _learnt(part: _Part, i: int, track: Track) -> Explanation:
         usual = figures[Figure.COMMIT_PAUSE]
         if usual > part.silence(i):  # a commit came late, and of the same offset
             return Explanation("no_commit", _stands(part, i, waited, behind))
-        told = _usual_pause(usual, max(marks[Mark.PAUSE], marks[Mark.GOES]))
+        told = _usual_pause(usual, max(_seen(marks[Mark.PAUSE]), _seen(marks[Mark.GOES])))
+        told = _by_clock(track, i) or told
         if marks[Mark.GONE_SINCE] >= 0 and marks[Mark.THERE_SINCE] >= 0:
             told += f", no members for {duration(now - marks[Mark.GONE_SINCE])}"
         if marks[Mark.REBALANCED] > 0:
@@ -245,6 +247,20 @@ def _usual_pause(mean: float, longest: int) -> str:
     if longest > max(2 * mean, LEAST_WAIT_MS):
         return f"usually pauses up to {duration(longest)}"
     return "usual pause not known yet" if mean < 0 else f"usual pause {duration(mean)}"
+
+
+def _seen(pause: int) -> int:
+    """Milliseconds; what was only assumed is no pause that anybody has seen."""
+    return 0 if pause & ASSUMED else pause
+
+
+def _by_clock(track: Track, i: int) -> str:
+    """Empty where none was due that is like clockwork."""
+    marks, figures = track.marks[:, i : i + 1], track.figures[:, i : i + 1]
+    if not began_by_clock(marks, figures)[0]:
+        return ""
+    length, apart = float(clock_ms(figures)[0]), float(marks[Mark.ODD_APART, 0])
+    return f"usually pauses up to {duration(length)} every {duration(apart)}"
 
 
 def _late(track: Track, i: int, lag: int, now: int) -> float:

@@ -20,9 +20,9 @@ Floats: TypeAlias = NDArray[np.float64]
 Figures: TypeAlias = NDArray[np.float32]
 
 # What was kept before there were LEVEL_AT and ODD_AT, before there was REST_AT, before members were
-# looked at, and before the log end's own time was kept.
+# looked at, and before the log end's own time was kept; figures before the rates, and CLOCKWORK.
 _EARLIER_MARKS = (19, 21, 24, 30)
-_EARLIER_FIGURES = (4, 6)
+_EARLIER_FIGURES = (4, 6, 8)
 # After so many waits it is known how long one may be, and so many are averaged.
 ENOUGH_WAITS = 8
 # A wait that was no trouble is remembered for so many of its own length.
@@ -32,6 +32,8 @@ LATE = 2
 CATCHING_UP = 3  # far behind, after a wait that was too long
 RECOVERING = -1  # no longer far, but not level yet
 LONGEST_MS = 30 * 86_400_000
+# Pauses that were seen are even numbers of ms; this is added to one that was only assumed.
+ASSUMED = 1
 
 
 class Mark(IntEnum):
@@ -44,7 +46,7 @@ class Mark(IntEnum):
     COMMIT_SEEN_AT = 4  # newest observation with a commit, whatever its offset
     REPEATS = 5  # commits since the offset advanced
     WAITING_SINCE = 6  # there is something to read, and the offset has not advanced
-    PAUSE = 7  # longest other wait of late, ms; see GOES
+    PAUSE = 7  # longest other wait of late, ms, odd where ASSUMED; see GOES
     ODD_PAUSE = 8  # longest one of late that was too long, ms
     WAITS = 9  # how many waits were seen, at most ENOUGH_WAITS
     BEHIND_SINCE = 10  # an advance leaves more lag than is usual
@@ -57,7 +59,7 @@ class Mark(IntEnum):
     PEAK = 17  # most lag that an advance has left since then
     GROWING = 18  # 1 once the lag was found growing, until it shrinks; else LATE and others above
     LEVEL_AT = 19  # newest observation with no more lag than is explained
-    ODD_AT = 20  # when that odd pause ended
+    ODD_AT = 20  # when that odd pause, or the last one of a clockwork, ended
     REST = 21  # last long wait, ms, if it had worked for no longer than a run before; else 0
     REST_AT = 22  # when the last long wait ended; first observation until then
     RHYTHM = 23  # how many long waits RHYTHM_MEAN is of, at most ENOUGH_WAITS
@@ -65,7 +67,7 @@ class Mark(IntEnum):
     THERE_SINCE = 25  # the group has had members, but for short absences
     GONE_SINCE = 26  # it has none
     ABSENT = 27  # for so long it had none during this wait, and has some again, ms
-    GOES = 28  # longest wait of late during which the group had no members for a while, ms
+    GOES = 28  # longest wait of late during which the group had no members for a while; as PAUSE
     LEFT = 29  # most that an advance has left of late: so long it takes to be written, ms
     LOG_END_AT = 30  # observation that LOG_END is of
     KNOWN_SINCE = 31  # first observation
@@ -83,6 +85,7 @@ class Figure(IntEnum):
     RHYTHM_SPREAD = 5  # by how much they differ from it, ms
     USUALLY_PRODUCED = 6  # records per second over half an hour
     CONSUMED = 7  # records per second
+    CLOCKWORK = 8  # longest pause of late that comes each ODD_APART, ms; negative: without members
 
 
 FRESH = np.full(len(Mark), UNKNOWN, np.int64)
@@ -149,6 +152,8 @@ class Track:
             marks[Mark.LOG_END_AT] = marks[Mark.SEEN_AT]
             rate = figures[[Figure.PRODUCED]]
             figures = np.concatenate([figures, rate, np.full_like(rate, UNKNOWN)])
+        if len(figures) == _EARLIER_FIGURES[2]:
+            figures = np.concatenate([figures, np.full_like(figures[:1], UNKNOWN)])
         known = len(marks) == len(Mark) and len(figures) == len(Figure)
         return cls(marks, figures) if known else None
 

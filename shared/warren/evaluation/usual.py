@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from warren.evaluation.clockwork import clock_ms, excused_ms, has_clock
 from warren.evaluation.presence import LOOK_MS, THERE_MS, was_absent
 from warren.evaluation.track import ENOUGH_WAITS, LONGEST_MS, Figure, Figures, Floats, Mark, span_ms
 from warren.evaluation.windows import Bools, Int64
@@ -47,6 +48,14 @@ def caught_up_lag(marks: Int64, allowed_lag: int | Int64) -> Int64:
 
 def patience_ms(marks: Int64, figures: Figures) -> Int64:
     """[partition] how long the offset may stand still while there is something to read."""
+    patience = patience_at_any_time_ms(marks, figures)
+    if has_clock(figures).any():
+        patience = np.maximum(patience, excused_ms(marks, figures, _has_gone(marks)))
+    return patience
+
+
+def patience_at_any_time_ms(marks: Int64, figures: Figures) -> Int64:
+    """[partition] whatever the clock says."""
     unknown = (ENOUGH_WAITS - marks[Mark.WAITS]) / ENOUGH_WAITS
     least = np.maximum(LEAST_WAIT_MS, UNLEARNT_WAIT_MS * unknown).astype(np.int64)
     unseen = marks[Mark.WAITS] == 0
@@ -62,7 +71,7 @@ def patience_ms(marks: Int64, figures: Figures) -> Int64:
     pause, goes = marks[[Mark.PAUSE, Mark.GOES]]
     if goes.any():
         # Who waits long without members need not with them, but may have gone since one looked.
-        pause = np.where(was_absent(marks), longest_wait(marks), pause)
+        pause = np.where(was_absent(marks), np.maximum(pause, goes), pause)
         least = np.maximum(least, np.where(goes > LEAST_WAIT_MS, LEAST_WAIT_MS + LOOK_MS, 0))
     usual = pause + np.minimum(pause // 2, LONG_MS // 2) + np.minimum(pause // 2, SHORT_MS)
     usual += np.maximum(pause - LONG_MS, 0) // 3
@@ -94,18 +103,30 @@ def _is_new(marks: Int64) -> Bools:
 
 
 def longest_wait(marks: Int64) -> Int64:
-    """[partition] of late, with members or without."""
+    """[partition] of late, with members or without, at any time."""
     longest: Int64 = np.maximum(marks[Mark.PAUSE], marks[Mark.GOES])
     return longest
 
 
+def longest_habit_ms(marks: Int64, figures: Figures) -> Int64:
+    """[partition] the longest wait of late, those that come like clockwork among them."""
+    longest: Int64 = np.maximum(longest_wait(marks), clock_ms(figures))
+    return longest
+
+
+def _has_gone(marks: Int64) -> Bools:
+    """[partition] nobody is there who was there for long."""
+    gone, there = marks[[Mark.GONE_SINCE, Mark.THERE_SINCE]]
+    has_gone: Bools = (gone >= 0) & (there >= 0) & (gone - there >= THERE_MS)
+    return has_gone
+
+
 def _until_gone_ms(marks: Int64) -> Int64:
     """[partition] how long it may stand still where nobody is there who was there for long."""
-    gone, there = marks[[Mark.GONE_SINCE, Mark.THERE_SINCE]]
-    has_gone = (gone >= 0) & (there >= 0) & (gone - there >= THERE_MS)
+    gone = marks[Mark.GONE_SINCE]
     before = np.where(marks[Mark.WAITING_SINCE] >= 0, span_ms(gone, marks[Mark.WAITING_SINCE]), 0)
     until: Int64 = np.where(
-        has_gone, before + LEAST_WAIT_MS + marks[Mark.GOES] * 3 // 2, LONGEST_MS
+        _has_gone(marks), before + LEAST_WAIT_MS + marks[Mark.GOES] * 3 // 2, LONGEST_MS
     )
     return until
 

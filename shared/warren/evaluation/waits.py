@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from warren.evaluation.clockwork import has_clock, is_due, keep_clock, stop_clock
 from warren.evaluation.presence import REBALANCE_MS, end_absence, rebalanced_ms, was_absent
 from warren.evaluation.track import (
+    ASSUMED,
     ENOUGH_WAITS,
     MEMORY,
     Figure,
@@ -20,6 +22,7 @@ from warren.evaluation.usual import (
     RUN_SHARE,
     caught_up_lag,
     longest_wait,
+    patience_at_any_time_ms,
     patience_ms,
 )
 from warren.evaluation.windows import UNKNOWN, Bools, Column, Int64, Windows
@@ -28,11 +31,9 @@ from warren.evaluation.windows import UNKNOWN, Bools, Column, Int64, Windows
 ACCIDENT = 2
 # and one that need not have been much more slowly: it comes again, hours later maybe.
 PAUSE_ACCIDENT = 40
-# One that is longer is no habit unless it comes at regular times: three, the times between which
-# differ by no more than so much.
+# One that is longer is no habit: if it comes at regular times, three of them, it is a clockwork.
 CRASH_MS = 5 * 60_000
 LONGEST_PAUSE_MS = 30 * 60_000
-REGULAR_APART = 0.15
 # What a rebalance may take is learnt from the first one, and that the next may take this long.
 REBALANCE_LEARNT_MS = 150_000
 FIRST_WAIT = 1
@@ -50,7 +51,7 @@ def expect(track: Track, windows: Windows) -> None:
     apart = np.where(windows.occupied[:, :-1], np.diff(times, axis=1), 0)
     longest = np.minimum(apart.max(axis=1, initial=0), LONGEST_EXPECTED_MS)
     unseen = (track.marks[Mark.WAITS] == 0) & (track.marks[Mark.PAUSE] == 0)
-    track.marks[Mark.PAUSE] = np.where(unseen, longest, track.marks[Mark.PAUSE])
+    track.marks[Mark.PAUSE] = np.where(unseen, longest & ~ASSUMED, track.marks[Mark.PAUSE])
 
 
 def learn_wait(
@@ -70,7 +71,7 @@ def learn_wait(
     wait = np.where(since >= 0, span_ms(sighting.at, since), elapsed)
     ended = advanced & sure
     too_long = wait > patience_ms(marks, figures)
-    learnt = _remember_pause(marks, wait, ended, too_long, sighting.at)
+    learnt = _remember_pause(marks, figures, wait, ended, sighting.at)
     end_absence(marks, sighting.at, advanced)
     _learn_rest(marks, wait, ended, sighting.at)
     _learn_rhythm(marks, figures, wait, ended & learnt)
@@ -102,19 +103,23 @@ def _held_ms(marks: Int64, sighting: Sighting, stands: Bools, elapsed: Int64) ->
 
 
 def _remember_pause(
-    marks: Int64, wait: Int64, ended: Bools, too_long: Bools, now: int | Int64
+    marks: Int64, figures: Figures, wait: Int64, ended: Bools, now: int | Int64
 ) -> Bools:
     """One that was too long may be an accident. A second one shows a habit: soon after, or hours
     later where no crash would have been found meanwhile. What a rebalance may take is one at once.
-    [partition] whether it was learnt.
+    What is longer than a crash may be is one only when it is due. [partition] whether it was learnt
+    as what may come at any time.
     """
+    too_long = wait > patience_at_any_time_ms(marks, figures)
     odd = marks[Mark.ODD_PAUSE]
     slower = np.where(odd <= LONGEST_PAUSE_MS, PAUSE_ACCIDENT, ACCIDENT)
     apart, apart_before = span_ms(now, marks[Mark.ODD_AT]), marks[Mark.ODD_APART]
     before = np.maximum(odd - apart // slower, 0)
-    regular = np.abs(apart - apart_before) <= REGULAR_APART * apart_before
-    habit = (before >= wait // 3) & ((wait <= CRASH_MS) | regular) | (wait <= REBALANCE_MS)
-    learnt = np.where(too_long, np.where(habit, np.maximum(wait, REBALANCE_LEARNT_MS), 0), wait)
+    follows = before >= wait // 3
+    habit = follows & (wait <= CRASH_MS) | (wait <= REBALANCE_MS)
+    seen = wait & ~ASSUMED
+    assumed = np.where(wait < REBALANCE_LEARNT_MS, REBALANCE_LEARNT_MS + ASSUMED, seen)
+    learnt = np.where(too_long, np.where(habit, assumed, 0), seen)
     absent = was_absent(marks)
     # From here on it is known what was only expected: nobody has seen so long a pause.
     if (first := ended & (marks[Mark.WAITS] == FIRST_WAIT)).any():
@@ -123,7 +128,15 @@ def _remember_pause(
     _remember(marks, Mark.PAUSE, wait, learnt, ended & ~absent)
     if absent.any() or marks[Mark.GOES].any():
         _remember(marks, Mark.GOES, wait, learnt, ended & absent)
-    noted = ended & too_long & (wait >= before)
+    crashed = ended & too_long & (wait > CRASH_MS)
+    noted = ended & too_long & (wait >= before) | crashed & (wait >= before // 2)
+    if crashed.any() or has_clock(figures).any():
+        stop_clock(marks, figures, ended, now)
+        clock = has_clock(figures)
+        due = crashed & is_due(marks, figures, now) & (clock | follows)
+        keep_clock(marks, figures, wait, due, now)
+        # An accident amid them does not disturb the clock.
+        noted &= ~clock & ~due
     marks[Mark.ODD_PAUSE] = np.where(noted, wait, odd)
     marks[Mark.ODD_APART] = np.where(noted & (odd > 0), apart, apart_before)
     marks[Mark.ODD_AT] = np.where(noted, now, marks[Mark.ODD_AT])
@@ -132,7 +145,7 @@ def _remember_pause(
 
 
 def _remember(marks: Int64, mark: Mark, wait: Int64, learnt: Int64, ended: Bools) -> None:
-    faded = np.maximum(marks[mark] - wait // MEMORY, 0)
+    faded = np.maximum(marks[mark] - (wait // MEMORY & ~ASSUMED), 0)
     marks[mark] = np.where(ended, np.maximum(faded, learnt), marks[mark])
 
 

@@ -3,7 +3,7 @@
 Layout, little-endian: version, kind, then what `_GROUP` or `_GONE` names, the partitions as JSON,
 the columns. A column of windows is stored as the newest value (64 bits) and the distances of the
 others from it, in 32 bits when they all fit. About 300 bytes a partition with ten intervals. Where
-policy `progress` judges, its track follows, 296 bytes a partition: how many marks and figures there
+policy `progress` judges, its track follows, 300 bytes a partition: how many marks and figures there
 are (`Track.kept` says which it can read), then those, figures in single precision. Then, when the
 log ends were seen: one time where it is the same for all partitions. At the end the offset of the
 last event in `warren.offsets`, when the last incidents opened, while some partition is not OK, when

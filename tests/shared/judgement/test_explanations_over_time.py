@@ -156,6 +156,30 @@ def test_progress_names_what_it_has_learnt() -> None:
     assert "no commit for 9 m 2 s, usually pauses up to 1 m 54 s; " in said[-1]
 
 
+def test_a_pause_that_was_only_assumed_is_not_told_as_seen() -> None:
+    """One of a minute: the next may take two and a half, for that is what a rebalance may take."""
+    ats = []
+    for i in range(1200):
+        last = i if i < 600 or 630 <= i < 1000 else 599 if i < 630 else 999
+        ats.append(At(last * 10, NOW + last * STEP, log_end=i * 10, commits=int(last == i)))
+    said = [text for status, text, _ in explained(ats, "progress") if status == "STOP"]
+    assert said
+    assert "usual pause 2 s; " in said[-1]
+    assert not [text for text in said if "pauses up to" in text]
+
+
+def test_a_pause_that_was_due_is_told_with_its_times() -> None:
+    """Six minutes of twenty, thrice, and then one that does not end."""
+    every, pause, cycles = 1_200_000 // STEP, 360_000 // STEP, 3
+    ats, last = [], 0
+    for i in range(cycles * every + 1_440_000 // STEP):
+        if i % every < every - pause and i < (cycles + 1) * every:
+            last = i
+        ats.append(At(last * 10, NOW + last * STEP, log_end=i * 10, commits=int(last == i)))
+    said = [text for status, text, _ in explained(ats, "progress") if status == "STOP"]
+    assert ", usually pauses up to 6 m every 20 m; " in said[-1]
+
+
 def test_progress_says_of_a_replay_when_it_is_caught_up() -> None:
     ats = [At(i * 10, NOW + i * STEP, log_end=i * 10) for i in range(100)]
     for i in range(100, 160):

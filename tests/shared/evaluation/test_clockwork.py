@@ -1,0 +1,133 @@
+"""Long pauses that come like clockwork, and crashes that come at any time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.followed_partition import ALL, FOUND, START, Followed
+from warren.evaluation import Sighting, Track, see
+from warren.evaluation.clockwork import clock_ms
+from warren.evaluation.presence import Presence
+from warren.evaluation.progress import judge
+from warren.evaluation.usual import longest_wait
+
+SECOND, HOUR = 1000, 3600
+LOOK = 20  # seconds
+
+
+def paused(partition: Followed, minutes: float, *, every: float) -> bool:
+    """Whether a pause was told that ends a cycle of `every` minutes."""
+    partition.healthy(every - minutes)
+    began = len(partition.seen)
+    partition.silent_for(minutes)
+    told = "STOP" in partition.seen[began:]
+    partition.tick(read=ALL)
+    return told
+
+
+def clockwork(presence: Presence = Presence.UNKNOWN) -> Followed:
+    """Ten minutes every forty: known."""
+    partition = Followed()
+    partition.presence = presence
+    partition.healthy(10)
+    told = [paused(partition, 10, every=40) for _ in range(5)]
+    assert told == [True, True, True, False, False]
+    return partition
+
+
+def test_crashes_at_random_times_are_told() -> None:
+    """Of 20 min, half an hour to five hours apart: by chance some are as regular as a clock."""
+    partitions, steps = 24, 60 * HOUR // LOOK
+    dead = np.zeros((steps, partitions), np.bool_)
+    crashes: list[tuple[int, int, int]] = []
+    for p in range(partitions):
+        rng = np.random.default_rng(p)
+        at = HOUR // LOOK
+        while at + 1200 // LOOK < steps:
+            crashes.append((p, at, at + 1200 // LOOK))
+            dead[at : crashes[-1][2], p] = True
+            at = crashes[-1][2] + int(rng.uniform(0.5, 5) * HOUR / LOOK)
+    bad = _follow(dead)
+    told = [bool(bad[begin : end + 1, p].any()) for p, begin, end in crashes]
+    assert len(told) > 350
+    assert sum(told) / len(told) > 0.9
+    assert not bad[: HOUR // LOOK].any()
+
+
+def _follow(dead: np.ndarray) -> np.ndarray:
+    """[look, partition] whether it is not OK: ten records a second, all of them read."""
+    steps, partitions = dead.shape
+    track, rows, bad = Track.empty(partitions), np.arange(partitions), np.zeros_like(dead)
+    committed, committed_at = np.full(partitions, 1_000_000), np.full(partitions, START)
+    for step in range(steps):
+        now, log_end = START + step * LOOK * SECOND, np.full(partitions, 1_000_000 + 200 * step)
+        committed = np.where(dead[step], committed, log_end)
+        committed_at = np.where(dead[step], committed_at, now)
+        see(track, rows, Sighting(now, committed, committed_at, 1 - dead[step], log_end))
+        bad[step] = judge(track, now, 0) > 1
+    return bad
+
+
+def test_a_crash_between_two_pauses_is_told_and_does_not_set_the_clock() -> None:
+    partition = clockwork()
+    partition.healthy(8)
+    assert partition.silent(8) == FOUND
+    partition.silent_for(7)
+    partition.tick(read=ALL)
+    partition.healthy(14)
+    assert partition.silent(10) is None  # it is due
+    partition.tick(read=ALL)
+    assert not paused(partition, 10, every=40)
+
+
+def test_a_pause_that_was_due_and_does_not_end_is_told() -> None:
+    partition = clockwork().healthy(30)
+    found = partition.silent(60)
+    assert found is not None
+    assert 10 * 60 < found <= 10 * 60 * 4 / 3 + 90
+
+
+def test_a_pause_that_was_left_out_is_forgiven_and_two_are_not() -> None:
+    partition = clockwork().healthy(40)
+    assert paused(partition, 10, every=40)
+    assert not paused(partition, 10, every=40)
+    partition.healthy(100)
+    assert not clock_ms(partition.track.figures).any()
+    assert [paused(partition, 10, every=40) for _ in range(4)] == [True, True, True, False]
+
+
+@pytest.mark.parametrize("off", [2, -2])
+def test_pauses_need_not_be_quite_regular(off: int) -> None:
+    """Now early and now late by two minutes of forty."""
+    partition = clockwork()
+    assert not any(paused(partition, 10, every=40 + off * (-1) ** i) for i in range(6))
+
+
+def test_what_comes_by_the_clock_is_no_pause_that_may_come_at_any_time() -> None:
+    partition = clockwork()
+    assert int(clock_ms(partition.track.figures)[0]) == pytest.approx(10 * 60_000, abs=5_000)
+    assert int(longest_wait(partition.track.marks)[0]) <= 10_000
+
+
+def test_a_clock_of_members_that_are_there_excuses_nobody_who_has_gone() -> None:
+    partition = clockwork(Presence.THERE).healthy(30)
+    partition.presence = Presence.NOBODY
+    assert partition.silent(20) == FOUND
+
+
+def test_a_clock_of_members_that_go_excuses_nobody_who_hangs() -> None:
+    partition = Followed()
+    partition.presence = Presence.THERE
+    partition.healthy(10)
+    told = []
+    for _ in range(5):
+        partition.healthy(30)
+        began = len(partition.seen)
+        partition.presence = Presence.NOBODY
+        partition.silent_for(10)
+        told.append("STOP" in partition.seen[began:])
+        partition.presence = Presence.THERE
+        partition.tick(read=ALL)
+    assert told == [True, True, True, False, False]
+    partition.healthy(30)
+    assert partition.silent(20) == pytest.approx(105, abs=5)  # it may have gone since
