@@ -210,6 +210,8 @@ def _learnt(part: _Part, i: int, track: Track) -> Explanation:
     waited = max(now - marks[Mark.WAITING_SINCE], 0)
     if status is Status.STOP:
         usual = figures[Figure.COMMIT_PAUSE]
+        if marks[Mark.REWOUND_AT] > marks[Mark.ADVANCED_AT]:
+            return Explanation("no_commit", _reset(marks, now, waited, behind))
         if usual > part.silence(i):  # a commit came late, and of the same offset
             return Explanation("no_commit", _stands(part, i, waited, behind))
         told = _usual_pause(usual, max(_seen(marks[Mark.PAUSE]), _seen(marks[Mark.GOES])))
@@ -247,6 +249,12 @@ def _usual_pause(mean: float, longest: int) -> str:
     if longest > max(2 * mean, LEAST_WAIT_MS):
         return f"usually pauses up to {duration(longest)}"
     return "usual pause not known yet" if mean < 0 else f"usual pause {duration(mean)}"
+
+
+def _reset(marks: list[int], now: int, waited: float, behind: str) -> str:
+    ago = now - marks[Mark.REWOUND_AT]
+    back = _went_back(marks[Mark.REWOUND_FROM], ago, marks[Mark.COMMITTED], behind)
+    return f"nothing read for {duration(waited)}; {back}"
 
 
 def _seen(pause: int) -> int:

@@ -18,6 +18,7 @@ RESTS = 3
 RATE_MS = 120_000  # of the average of the produce rate
 USUAL_RATE_MS = 30 * 60_000  # of what it usually is
 READ_MS = 60_000
+AGAIN_MS = 30_000
 
 
 def see(track: Track, rows: Int64, sighting: Sighting, blind_ms: int = BLIND_MS) -> None:
@@ -98,8 +99,10 @@ def _learn_rewind(marks: Int64, committed: Int64, now: int | Int64, known: Bools
         return
     began = back & (marks[Mark.REWOUND_FROM] < 0)
     marks[Mark.REWOUND_FROM] = np.where(began, before, marks[Mark.REWOUND_FROM])
-    # Who goes back again amid a replay begins anew.
-    marks[Mark.REWOUND_AT] = np.where(back, now, marks[Mark.REWOUND_AT])
+    # Who goes back again amid a replay begins anew, and is known to read on: told at once.
+    again = ~began & (span_ms(now, marks[Mark.ADVANCED_AT]) < AGAIN_MS)
+    at = np.where(again, marks[Mark.ADVANCED_AT] - 1, now)
+    marks[Mark.REWOUND_AT] = np.where(back, at, marks[Mark.REWOUND_AT])
     there = committed >= marks[Mark.REWOUND_FROM]
     marks[Mark.REWOUND_FROM] = np.where(there, UNKNOWN, marks[Mark.REWOUND_FROM])
     marks[Mark.REWOUND_AT] = np.where(there, UNKNOWN, marks[Mark.REWOUND_AT])

@@ -33,7 +33,7 @@ def judge(track: Track, now_ms: int | Int64, allowed_lag: int | Int64) -> NDArra
     patience = patience_ms(track.marks, track.figures)
     too_long = waited_ms(track, now_ms) > patience
     rewound = _rewound(track, now_ms, patience, allowed_lag)
-    replays = ~too_long & is_replaying(track, now_ms)
+    replays = is_replaying(track, now_ms)
     return np.select(
         [
             _nothing_to_read(track, allowed_lag),
@@ -80,7 +80,7 @@ def _rewound(track: Track, now_ms: int | Int64, patience: Int64, allowed_lag: in
 
 
 def is_replaying(track: Track, now_ms: int | Int64) -> Bools:
-    """[partition] it went back, was told of, and reads what it has read before."""
+    """[partition] it went back, was told of, and has read on from there."""
     marks = track.marks
     at = marks[Mark.REWOUND_AT]
     replays: Bools = (at >= 0) & (marks[Mark.ADVANCED_AT] > at) & (now_ms - at >= TOLD_MS)

@@ -77,7 +77,9 @@ def learn_wait(
     _learn_rhythm(marks, figures, wait, ended & learnt)
     marks[Mark.WAITS] = np.minimum(marks[Mark.WAITS] + ended, ENOUGH_WAITS)
     waiting = lag > caught_up_lag(marks, sighting.allowed_lag)
-    moved = advanced | (sighting.committed < marks[Mark.COMMITTED])
+    # A step back does not excuse who was found standing still: nobody has read on.
+    back = sighting.committed < marks[Mark.COMMITTED]
+    moved = advanced | back & ~(too_long & (since >= 0))
     stands = (since >= 0) & ~moved
     excused = rebalanced_ms(marks, sighting, stands, elapsed)
     excused = np.maximum(excused, _held_ms(marks, sighting, stands, elapsed))

@@ -193,14 +193,46 @@ def test_who_goes_back_again_amid_a_replay_is_told_again() -> None:
         assert partition.seen[-1] == "WARN"
 
 
-def test_who_stands_still_amid_a_replay_is_not_replaying() -> None:
+@pytest.mark.parametrize(("read", "status"), [(None, "STOP"), (0, "STALL")])
+def test_who_stands_still_amid_a_replay_is_not_replaying(read: int | None, status: str) -> None:
+    """It dies, or comes to a record that it cannot read: that is the trouble now, for hours."""
     partition = Followed().healthy(10)
     partition.committed -= 5000
     for _ in range(20):
         partition.tick(50, read=60)
     assert partition.seen[-1] == "WARN"
+    began = len(partition.seen)
+    for _ in range(720):
+        partition.tick(50, read=read)
+    assert partition.seen[-1] == status
+    assert set(partition.seen[began:]) == {"WARN", status}
+
+
+def test_a_reset_does_not_end_the_stop_of_who_is_away() -> None:
+    """Stopped, reset, and started a minute later."""
+    partition = Followed().healthy(30)
     partition.silent_for(2)
-    assert partition.seen[-1] == "REWIND"
+    assert partition.seen[-1] == "STOP"
+    partition.committed -= 9000
+    began = len(partition.seen)
+    partition.tick(50, read=0)
+    partition.silent_for(1)
+    for _ in range(40):
+        partition.tick(50, read=150)
+    told = partition.seen[began:]
+    assert list(dict.fromkeys(told)) == ["STOP", "REWIND", "WARN"]
+
+
+def test_a_second_reset_amid_a_replay_leaves_no_gap() -> None:
+    partition = Followed().healthy(30)
+    partition.committed -= 9000
+    for _ in range(20):
+        partition.tick(50, read=60)
+    assert partition.seen[-1] == "WARN"
+    partition.committed -= 1000
+    assert partition.tick(50, read=0) == "REWIND"
+    told = [partition.tick(50, read=60) for _ in range(20)]
+    assert list(dict.fromkeys(told)) == ["REWIND", "WARN"]
 
 
 def test_a_small_step_back_has_time_to_be_made_good() -> None:

@@ -180,6 +180,18 @@ def test_a_pause_that_was_due_is_told_with_its_times() -> None:
     assert ", usually pauses up to 6 m every 20 m; " in said[-1]
 
 
+def test_a_reset_of_who_is_away_is_told_with_how_long_nothing_was_read() -> None:
+    ats = [At(i * 10, NOW + i * STEP, log_end=i * 10) for i in range(100)]
+    ats += [At(990, NOW + 99 * STEP, log_end=i * 10, commits=0) for i in range(100, 160)]
+    ats += [At(90, NOW + 160 * STEP, log_end=1600)]
+    status, text, _ = explained(ats, "progress")[-1]
+    assert status == "STOP"
+    assert text.startswith(
+        "nothing read for 2 m; committed offset went back from 990 0 s ago and is at "
+        "90; 1,510 records behind"
+    )
+
+
 def test_progress_says_of_a_replay_when_it_is_caught_up() -> None:
     ats = [At(i * 10, NOW + i * STEP, log_end=i * 10) for i in range(100)]
     for i in range(100, 160):
