@@ -48,10 +48,14 @@ def caught_up_lag(marks: Int64, allowed_lag: int | Int64) -> Int64:
 
 def patience_ms(marks: Int64, figures: Figures) -> Int64:
     """[partition] how long the offset may stand still while there is something to read."""
-    patience = patience_at_any_time_ms(marks, figures)
-    if has_clock(figures).any():
-        patience = np.maximum(patience, excused_ms(marks, figures, _has_gone(marks)))
-    return patience
+    return or_by_clock_ms(marks, figures, patience_at_any_time_ms(marks, figures))
+
+
+def or_by_clock_ms(marks: Int64, figures: Figures, at_any_time: Int64) -> Int64:
+    """[partition] the patience, since what is due may take longer."""
+    if not has_clock(figures).any():
+        return at_any_time
+    return np.maximum(at_any_time, excused_ms(marks, figures, _has_gone(marks)))
 
 
 def patience_at_any_time_ms(marks: Int64, figures: Figures) -> Int64:

@@ -22,8 +22,8 @@ from warren.evaluation.usual import (
     RUN_SHARE,
     caught_up_lag,
     longest_wait,
+    or_by_clock_ms,
     patience_at_any_time_ms,
-    patience_ms,
 )
 from warren.evaluation.windows import UNKNOWN, Bools, Column, Int64, Windows
 
@@ -70,8 +70,9 @@ def learn_wait(
     # What came and was read between two observations took that long at most.
     wait = np.where(since >= 0, span_ms(sighting.at, since), elapsed)
     ended = advanced & sure
-    too_long = wait > patience_ms(marks, figures)
-    learnt = _remember_pause(marks, figures, wait, ended, sighting.at)
+    at_any_time = patience_at_any_time_ms(marks, figures)
+    too_long = wait > or_by_clock_ms(marks, figures, at_any_time)
+    learnt = _remember_pause(marks, figures, wait, ended, wait > at_any_time, sighting.at)
     end_absence(marks, sighting.at, advanced)
     _learn_rest(marks, wait, ended, sighting.at)
     _learn_rhythm(marks, figures, wait, ended & learnt)
@@ -105,14 +106,18 @@ def _held_ms(marks: Int64, sighting: Sighting, stands: Bools, elapsed: Int64) ->
 
 
 def _remember_pause(
-    marks: Int64, figures: Figures, wait: Int64, ended: Bools, now: int | Int64
+    marks: Int64,
+    figures: Figures,
+    wait: Int64,
+    ended: Bools,
+    too_long: Bools,
+    now: int | Int64,
 ) -> Bools:
     """One that was too long may be an accident. A second one shows a habit: soon after, or hours
     later where no crash would have been found meanwhile. What a rebalance may take is one at once.
     What is longer than a crash may be is one only when it is due. [partition] whether it was learnt
     as what may come at any time.
     """
-    too_long = wait > patience_at_any_time_ms(marks, figures)
     odd = marks[Mark.ODD_PAUSE]
     slower = np.where(odd <= LONGEST_PAUSE_MS, PAUSE_ACCIDENT, ACCIDENT)
     apart, apart_before = span_ms(now, marks[Mark.ODD_AT]), marks[Mark.ODD_APART]
