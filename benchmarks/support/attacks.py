@@ -50,6 +50,27 @@ def _half_requests(api: ServedApi, seconds: float) -> Outcomes:
     return outcomes
 
 
+def _untaken_answers(api: ServedApi, seconds: float) -> Outcomes:
+    """1,200 connections with eight requests each for a page, of which they take nothing."""
+    url, outcomes = urlsplit(api.url), Outcomes()
+    deadline = time.monotonic() + seconds
+    with ExitStack() as closing:
+        greedy: list[socket.socket] = []
+        for _ in range(1_200):
+            connection = socket.socket()
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2_048)
+            greedy.append(closing.enter_context(connection))
+            connection.settimeout(30)
+            with suppress(OSError):
+                connection.connect((url.hostname, url.port))
+                connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n" * 8)
+        while time.monotonic() < deadline:
+            time.sleep(1)
+        for connection in greedy:
+            outcomes[_state(connection)] += 1
+    return outcomes
+
+
 def _state(connection: socket.socket) -> str:
     connection.setblocking(False)
     try:
@@ -169,6 +190,7 @@ def _answer(connection: socket.socket) -> str:
 ATTACKS: dict[str, Attack] = {
     "nobody": _nobody,
     "half requests": _half_requests,
+    "untaken answers": _untaken_answers,
     "expressions": _asking(COSTLY, 20),
     "searches": _asking(SEARCHES, 20),
     "groups": _asking(f"/groups/{CLUSTER}/service-00000", 20),
