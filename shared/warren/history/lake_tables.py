@@ -88,12 +88,10 @@ class LakeTables:
         Raises LakeUnreadable.
         """
         delta = self._open(table)
-        listed = sorted(days) if days is not None else None
-        quoted = ", ".join(f"'{day}'" for day in listed or ())
-        chosen = None if listed is None else f"date IN ({quoted})"
+        chosen = None if days is None else _of_days(days)
         try:
             files = []
-            if delta is not None and listed != []:
+            if delta is not None and chosen != "":
                 files = delta.file_uris(file_pruning_predicate=chosen)
             wanted = ", ".join(f'"{column}"' for column in columns)
             if not files or delta is None:
@@ -165,6 +163,18 @@ def moment(milliseconds: int) -> str:
     """Unix milliseconds as a literal of SQL."""
     at = datetime.fromtimestamp(milliseconds / 1000, UTC)
     return f"TIMESTAMP '{at:%Y-%m-%d %H:%M:%S.%f}'"
+
+
+def _of_days(days: Collection[date]) -> str:
+    """A condition; "" for none. Days that follow each other are one part of it, as a stack of
+    delta-rs's grows with the parts: a century of days has ended the process."""
+    runs: list[tuple[date, date]] = []
+    for day in sorted(days):
+        if runs and (day - runs[-1][1]).days <= 1:
+            runs[-1] = (runs[-1][0], day)
+        else:
+            runs.append((day, day))
+    return " OR ".join(f"(date >= '{first}' AND date <= '{last}')" for first, last in runs)
 
 
 def _in_a_line(problem: Exception) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -127,6 +128,21 @@ def test_a_condition_narrows_a_view(
         for days in ([day], None):
             tables.view("minutes", "silver/group_minutes", days, {"lag": "BIGINT"}, where)
             assert tables.rows("FROM minutes") == [{"lag": 1_119}]
+
+
+@pytest.mark.parametrize("by_url", [False, True])
+def test_a_view_of_a_century_and_of_days_apart(
+    lake: Path, by_url: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a process of its own, delta-rs ended without a word at some 25,000 days."""
+    with LakeTables(str(lake)) as tables:
+        monkeypatch.setattr(tables, "_is_url", by_url)
+        before, after = sorted(tables.days("silver/group_minutes"))
+        century = [after - timedelta(days=number) for number in range(36_500)]
+        apart = [before - timedelta(days=2), after, after + timedelta(days=2)]
+        for days, rows in ((century, 240), (apart, 120), ([before], 120), ([], 0)):
+            tables.view("minutes", "silver/group_minutes", days, _WHO)
+            assert tables.rows("SELECT count(*) AS n FROM minutes") == [{"n": rows}]
 
 
 def test_days_are_told_the_newest_first(lake: Path) -> None:
