@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from confluent_kafka import TopicPartition
 from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from support.archive_events import NOW, lag_event
 from support.archive_lab import Archive, events_between
 from support.other_readers import assert_others_find_the_same
@@ -14,7 +16,8 @@ from warren.kafka.topics import HOME
 from warren.metrics.archiver import ARCHIVER
 from warren_archiver.errors import ArchiveFailed
 from warren_archiver.lake.checkpoint import Checkpoint
-from warren_archiver.streaming import gap_recorder
+from warren_archiver.lake.events import events
+from warren_archiver.streaming import event_query, gap_recorder
 from warren_archiver.streaming.gap_recorder import GapRecorder
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(900)]
@@ -152,6 +155,63 @@ def test_a_topic_made_anew_is_told_once_though_the_archiver_was_killed(
     lab.once()
     assert lab.gaps() == [(0, 5, None, "topic_made_anew"), (1, 0, None, "topic_made_anew")]
     assert lab.check().equal
+
+
+def test_what_a_failed_batch_had_planned_is_told_when_its_topic_is_made_anew(
+    lab: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab.send(events_between(0, 5))
+    lab.once()
+    _fail_to_write(lab, events_between(5, 9), monkeypatch)
+    lab.make_anew()
+    lab.send(events_between(9, 12))
+    lab.once()
+    assert lab.gaps() == [(0, 5, None, "topic_made_anew"), (1, 0, None, "topic_made_anew")]
+    found = lab.check()
+    assert (found.archived, found.equal) == (3, True)
+
+
+def test_what_is_in_the_table_is_no_gap_though_the_archiver_was_killed_before_it_noted_that(
+    lab: Archive,
+) -> None:
+    lab.send(events_between(0, 5))
+    lab.once()
+    lab.send(events_between(5, 9))
+    lab.once()
+    lab.forget_last_batch()
+    lab.make_anew()
+    lab.send(events_between(9, 12))
+    lab.once()
+    assert lab.gaps() == [(0, 9, None, "topic_made_anew"), (1, 0, None, "topic_made_anew")]
+    assert len(lab.rows()) == 12
+
+
+def test_a_topic_that_is_made_anew_again_before_a_batch_had_it_is_told(
+    lab: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab.send(events_between(0, 5))
+    lab.once()
+    for _ in range(2):
+        lab.make_anew()
+        _fail_to_write(lab, events_between(5, 9), monkeypatch)
+    lab.make_anew()
+    lab.once()
+    made_anew = [(0, 0), (0, 0), (0, 5), (1, 0), (1, 0), (1, 0)]
+    assert lab.gaps() == [(*place, None, "topic_made_anew") for place in made_anew]
+
+
+def _fail_to_write(lab: Archive, values: list[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A batch of these is planned, and ends as where the disk is full."""
+
+    def unwritable(*args: object) -> DataFrame:
+        key = F.raise_error(F.lit("no room")).cast("binary")
+        return events(*args).withColumn("key", key)  # type: ignore[arg-type]
+
+    lab.send(list(values))
+    with monkeypatch.context() as full:
+        full.setattr(event_query, "events", unwritable)
+        with pytest.raises(ArchiveFailed, match="writing rows"):
+            lab.once()
 
 
 def _lose(lab: Archive) -> None:

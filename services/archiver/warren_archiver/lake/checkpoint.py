@@ -1,15 +1,13 @@
-"""What Spark remembers of the query: the offsets at which its batches end, by topic.
-
-Through Hadoop's file systems, as the checkpoint may be anywhere.
-"""
+"""What Spark remembers of the query: the offsets at which its batches end, by topic."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Collection
-from typing import Any
 
 from pyspark.sql import SparkSession
+
+from warren_archiver.lake.small_files import SmallFiles
 
 Ends = dict[str, dict[int, int]]
 """Exclusive, by topic and partition."""
@@ -19,17 +17,27 @@ class Checkpoint:
     """Of a query that does not run now; what is done can be asked for while it runs."""
 
     def __init__(self, spark: SparkSession, path: str) -> None:
-        assert spark.sparkContext._jvm is not None  # a session is there
-        self._jvm: Any = spark.sparkContext._jvm
-        self._configuration = spark.sparkContext._jsc.hadoopConfiguration()
+        self._spark = spark
         self._path = path
-        root = self._jvm.org.apache.hadoop.fs.Path(path)
-        self._files = root.getFileSystem(self._configuration)
+        self._files = SmallFiles(spark, path)
 
     def ends(self) -> Ends:
-        """Of the batch that was begun last."""
+        """Of the batch that was begun last, whether or not it has written anything."""
         newest = self._newest()
         return {} if newest < 0 else ends_of(self._read(newest)[-1])
+
+    def written(self, table: str) -> Ends | None:
+        """Of the last batch that is in the Delta table as well; None when none is."""
+        newest = max(self._newest("commits"), self._newest_in(table))
+        return None if newest < 0 else ends_of(self._read(newest)[-1])
+
+    def beginnings(self) -> Ends:
+        """Where the first batch of all begins: the logs did when it was planned. Empty where
+        Spark has not noted it."""
+        path = f"{self._path}/sources/0/0"
+        if not self._files.exists(path):
+            return {}
+        return ends_of(self._files.read(path).splitlines()[-1])  # a version is before it
 
     def taken_in(self) -> int | None:
         """Of a query that reads a Delta table: its last version that was taken in as a whole; None
@@ -74,7 +82,7 @@ class Checkpoint:
         """
         newest = self._newest()
         if newest < 0:
-            self._files.delete(self._hadoop_path("sources"), True)  # where the first batch begins
+            self._files.delete(f"{self._path}/sources")  # where the first batch begins
             return
         *head, source = self._read(newest)
         ends = {topic: ends for topic, ends in json.loads(source).items() if topic not in topics}
@@ -83,33 +91,26 @@ class Checkpoint:
     def _newest(self, of: str = "offsets") -> int:
         return max(self._numbers(of), default=-1)
 
+    def _newest_in(self, table: str) -> int:
+        """Number of the last batch that the Delta table has, by Delta's own note; -1 for none."""
+        if not self._files.exists(metadata := f"{self._path}/metadata"):
+            return -1
+        query = json.loads(self._files.read(metadata))["id"]
+        assert self._spark._jvm is not None  # a session is there
+        log = self._spark._jvm.org.apache.spark.sql.delta.DeltaLog
+        snapshot = log.forTableWithSnapshot(self._spark._jsparkSession, table)._2()
+        noted = snapshot.transactions().get(query)
+        return int(noted.get()) if noted.isDefined() else -1
+
     def _numbers(self, of: str) -> list[int]:
         """Of batches, in order."""
-        directory = self._hadoop_path(of)
-        if not self._files.exists(directory):
-            return []
-        names = [status.getPath().getName() for status in self._files.listStatus(directory)]
-        return sorted(int(name) for name in names if name.isdigit())
+        return self._files.numbers(f"{self._path}/{of}")
 
     def _read(self, batch: int) -> list[str]:
-        stream = self._files.open(self._hadoop_path(f"offsets/{batch}"))
-        try:
-            return bytes(stream.readAllBytes()).decode().splitlines()
-        finally:
-            stream.close()
+        return self._files.read(f"{self._path}/offsets/{batch}").splitlines()
 
     def _replace(self, batch: int, text: str) -> None:
-        """At once or not at all, as Spark itself writes there."""
-        spark = self._jvm.org.apache.spark.sql.execution.streaming
-        manager = spark.CheckpointFileManager.create(
-            self._hadoop_path("offsets"), self._configuration
-        )
-        stream = manager.createAtomic(self._hadoop_path(f"offsets/{batch}"), True)
-        stream.write(text.encode())
-        stream.close()
-
-    def _hadoop_path(self, name: str) -> Any:
-        return self._jvm.org.apache.hadoop.fs.Path(f"{self._path}/{name}")
+        self._files.replace(f"{self._path}/offsets/{batch}", text)
 
 
 def ends_of(source: str) -> Ends:

@@ -42,6 +42,7 @@ log = structlog.get_logger(__name__)
 FIRST_PAUSE = 5.0  # seconds before a failed query is started again; doubled each time
 LONGEST_PAUSE = 60.0
 ANSWER_SECONDS = 5.0
+ONE_BATCH = "1 day"  # between batches: the first is at once
 
 
 class EventQuery:
@@ -63,7 +64,7 @@ class EventQuery:
         self._admin = admin
         self._topics = {topic.full_name(settings.home.topic_prefix): topic for topic in topics}
         self._gaps = GapRecorder(spark, lake, admin, self._topics, clock)
-        self._known = KnownTopics(spark, lake, self._topics, clock)
+        self._known = KnownTopics(spark, lake, admin, self._topics, clock)
         self._ids: Mapping[str, str] = {}
         self._query: StreamingQuery | None = None
         self._restarts = Restarts(clock, "archiving", first=FIRST_PAUSE, longest=LONGEST_PAUSE)
@@ -71,6 +72,8 @@ class EventQuery:
         """Time of the newest progress that was looked at."""
         self._look_at = 0.0
         self._begun = False
+        self._catching_up = False
+        """Whether this query is to do no more than the batch that was begun before."""
         self._looked: Look | None = None
 
     @property
@@ -98,9 +101,14 @@ class EventQuery:
         return look
 
     def start(self, *, once: bool) -> None:
-        """Starts the query; `once` ends it at what is the topics' end now. Raises KafkaError."""
+        """Starts the query; `once` ends it at what is the topics' end now. Raises KafkaError.
+
+        A batch that was begun and is not done comes first: with `availableNow` Spark refuses one
+        that lacks a topic or partition of now.
+        """
+        checkpoint = Checkpoint(self._spark, self._lake.checkpoint)
         if not self._begun:
-            begun_ms = Checkpoint(self._spark, self._lake.checkpoint).begun_ms()
+            begun_ms = checkpoint.begun_ms()
             ARCHIVER_CAUGHT_UP.set((begun_ms or self._clock.now_ms()) / 1000)
         self._begun, self._restarts.once = True, once
         self._restarts.due_in(0)
@@ -118,7 +126,10 @@ class EventQuery:
             .queryName("archive")
             .option("checkpointLocation", self._lake.checkpoint)
         )
-        if once:
+        self._catching_up = once and checkpoint.begun()
+        if self._catching_up:
+            writer = writer.trigger(processingTime=ONE_BATCH)
+        elif once:
             writer = writer.trigger(availableNow=True)
         else:
             interval = f"{round(archiver.interval * 1000)} milliseconds"
@@ -171,6 +182,10 @@ class EventQuery:
             if problem is not None or not self._restarts.once:
                 cause = spark_cause(problem) if problem else "the query ended without a reason"
                 raise ArchiveFailed(cause)
+        elif self._catching_up:
+            if not (self.busy or Checkpoint(self._spark, self._lake.checkpoint).begun()):
+                self.stop()
+                self.start(once=True)
         elif not self._restarts.once and self._clock.monotonic() >= self._look_at:
             self._look_at = self._clock.monotonic() + self._settings.archiver.interval
             if topic_ids(self._admin, self._topics) != self._ids:

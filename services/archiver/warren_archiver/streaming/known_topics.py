@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 
 import structlog
+from confluent_kafka.admin import AdminClient
 from delta.tables import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
@@ -14,8 +15,10 @@ from warren.contracts.topics import Topic
 
 from warren_archiver.lake.checkpoint import Checkpoint
 from warren_archiver.lake.events import events
+from warren_archiver.lake.gaps import Place
 from warren_archiver.lake.lake import TOPIC_IDS_SCHEMA, Lake
 from warren_archiver.streaming.gap_recorder import GapRecorder
+from warren_archiver.topics import log_starts
 
 log = structlog.get_logger(__name__)
 
@@ -24,10 +27,16 @@ class KnownTopics:
     """The ids of topics when they were last archived, beside the events."""
 
     def __init__(
-        self, spark: SparkSession, lake: Lake, topics: Mapping[str, Topic], clock: Clock
+        self,
+        spark: SparkSession,
+        lake: Lake,
+        admin: AdminClient,
+        topics: Mapping[str, Topic],
+        clock: Clock,
     ) -> None:
         self._spark = spark
         self._lake = lake
+        self._admin = admin
         self._topics = topics
         self._clock = clock
 
@@ -35,17 +44,13 @@ class KnownTopics:
         """Before the query starts. Topics that were made anew will be read from their beginnings.
 
         `ids` of the topics now, `raw`: their records. Killed in between, it is done again.
+        Raises KafkaError.
         """
         before = self._read()
         anew = {name: before[name] for name, now in ids.items() if before.get(name, now) != now}
         if anew:
             checkpoint = Checkpoint(self._spark, self._lake.checkpoint)
-            ends = {
-                (topic, partition): end
-                for topic, ends in checkpoint.ends().items()
-                for partition, end in ends.items()
-                if topic in anew
-            }
+            ends = self._archived(checkpoint, anew)
             self._disown(anew, raw)
             recorder.made_anew(ends, anew)
             checkpoint.forget(anew)
@@ -56,6 +61,20 @@ class KnownTopics:
                     archived_before=sum(end for (topic, _), end in ends.items() if topic == name),
                 )
         self._write({name: now for name, now in ids.items() if before.get(name) != now})
+
+    def _archived(self, checkpoint: Checkpoint, topics: Collection[str]) -> dict[Place, int]:
+        """Where what is archived of them ends, exclusive. A batch that was planned may not be in
+        the table: nothing of it is archived then."""
+        planned, written = checkpoint.ends(), checkpoint.written(self._lake.events)
+        found: dict[Place, int] = {}
+        for topic in topics:
+            if topic in planned:
+                before = (checkpoint.beginnings() if written is None else written).get(topic, {})
+                places = {partition: before.get(partition, 0) for partition in planned[topic]}
+            else:  # made anew before a batch had it: nobody knows how many partitions it had
+                places = dict.fromkeys(log_starts(self._admin, topic), 0)
+            found |= {(topic, partition): end for partition, end in places.items()}
+        return found
 
     def _disown(self, ids: Mapping[str, str], raw: DataFrame) -> None:
         """Removes rows of the topic that is there now which were written under the id of the one

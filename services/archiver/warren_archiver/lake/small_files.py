@@ -1,0 +1,52 @@
+"""Small texts beside the tables, through Hadoop's file systems: the lake may be anywhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+
+class SmallFiles:
+    """By their whole paths."""
+
+    def __init__(self, spark: SparkSession, root: str) -> None:
+        assert spark.sparkContext._jvm is not None  # a session is there
+        self._jvm: Any = spark.sparkContext._jvm
+        self._configuration = spark.sparkContext._jsc.hadoopConfiguration()
+        self._files = self._hadoop_path(root).getFileSystem(self._configuration)
+
+    def exists(self, path: str) -> bool:
+        return bool(self._files.exists(self._hadoop_path(path)))
+
+    def numbers(self, directory: str) -> list[int]:
+        """Names of its files that are numbers, in order."""
+        if not self.exists(directory):
+            return []
+        listed = self._files.listStatus(self._hadoop_path(directory))
+        names = [status.getPath().getName() for status in listed]
+        return sorted(int(name) for name in names if name.isdigit())
+
+    def read(self, path: str) -> str:
+        stream = self._files.open(self._hadoop_path(path))
+        try:
+            return bytes(stream.readAllBytes()).decode()
+        finally:
+            stream.close()
+
+    def replace(self, path: str, text: str) -> None:
+        """At once or not at all, as Spark itself writes its checkpoints."""
+        spark = self._jvm.org.apache.spark.sql.execution.streaming
+        file = self._hadoop_path(path)
+        manager = spark.CheckpointFileManager.create(file.getParent(), self._configuration)
+        manager.mkdirs(file.getParent())
+        stream = manager.createAtomic(file, True)
+        stream.write(text.encode())
+        stream.close()
+
+    def delete(self, path: str) -> None:
+        """A file, or a directory with all that is in it."""
+        self._files.delete(self._hadoop_path(path), True)
+
+    def _hadoop_path(self, path: str) -> Any:
+        return self._jvm.org.apache.hadoop.fs.Path(path)
