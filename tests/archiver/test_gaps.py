@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warren_archiver.lake.gaps import Cause, Gap, Run, gaps
+from warren_archiver.lake.gaps import Cause, Gap, Run, between, gaps
 
 BEGAN = 100.0
 PLACE = ("warren.lag", 3)
@@ -41,3 +41,7 @@ def test_the_cause_is_told_by_where_the_log_begins() -> None:
     gap = Gap(PLACE, 4, 5, before_archive=False)
     assert [gap.cause(start) for start in (5, 6)] == [Cause.COMPACTION, Cause.RETENTION]
     assert Gap(PLACE, 4, 5, before_archive=True).cause(6) is Cause.BEFORE_ARCHIVE
+
+
+def test_what_a_partition_went_on_missing_is_a_gap_as_far_as_the_batch_went() -> None:
+    assert between({PLACE: 10, ("warren.lag", 4): 7}, {PLACE: 8}) == [Gap(PLACE, 8, 9, False)]

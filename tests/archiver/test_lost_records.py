@@ -200,6 +200,61 @@ def test_a_topic_that_is_made_anew_again_before_a_batch_had_it_is_told(
     assert lab.gaps() == [(*place, None, "topic_made_anew") for place in made_anew]
 
 
+@pytest.mark.parametrize("gone", [3, 5])
+def test_what_retention_took_after_the_first_batch_of_all_had_failed_is_told(
+    lab: Archive, monkeypatch: pytest.MonkeyPatch, gone: int
+) -> None:
+    """Some of what was planned, or all; it was there when the archive began."""
+    lost = _lost()
+    _fail_to_write(lab, events_between(0, 5), monkeypatch)
+    _delete_below(lab, gone)
+    for _ in range(2):
+        lab.once()
+        assert lab.gaps() == [(0, 0, gone - 1, "retention")]
+    assert lab.values() == events_between(gone, 5)
+    assert _lost() - lost == gone
+
+
+def test_what_retention_took_at_the_end_of_a_quiet_partition_is_told_at_once(lab: Archive) -> None:
+    lost = _lost()
+    lab.send(events_between(0, 5))
+    lab.once()
+    lab.send(events_between(5, 10))
+    _delete_below(lab, 10)
+    for _ in range(2):
+        lab.once()
+        assert lab.gaps() == [(0, 5, 9, "retention")]
+    lab.send(events_between(10, 12))
+    lab.once()
+    assert lab.gaps() == [(0, 5, 9, "retention")]
+    assert _lost() - lost == 5
+
+
+@pytest.mark.parametrize("made_anew", [False, True])
+def test_what_is_missing_at_the_end_of_a_partition_is_remembered_over_restarts(
+    lab: Archive, monkeypatch: pytest.MonkeyPatch, *, made_anew: bool
+) -> None:
+    """As compaction leaves it: Kafka does not say that the log begins after it."""
+    lab.send(events_between(0, 5))
+    lab.once()
+    lab.send(events_between(5, 10))
+    _delete_below(lab, 10)
+    with monkeypatch.context() as unmoved:
+        unmoved.setattr(gap_recorder, "log_starts", lambda *_: {0: 0, 1: 0})
+        lab.once()
+        for number in range(4):
+            lab.send(events_between(number, number + 1), partition=1)
+            lab.once()
+    assert lab.gaps() == []
+    if made_anew:
+        lab.make_anew()
+    lab.send(events_between(10, 12))
+    told = [(0, 5, None, "topic_made_anew"), (1, 4, None, "topic_made_anew")]
+    for _ in range(2):
+        lab.once()
+        assert lab.gaps() == (told if made_anew else [(0, 5, 9, "retention")])
+
+
 def _fail_to_write(lab: Archive, values: list[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
     """A batch of these is planned, and ends as where the disk is full."""
 
@@ -217,7 +272,11 @@ def _fail_to_write(lab: Archive, values: list[bytes], monkeypatch: pytest.Monkey
 def _lose(lab: Archive) -> None:
     """Offsets 5 to 9, before they are archived."""
     lab.send(events_between(5, 20))
-    for deleted in lab.admin.delete_records([TopicPartition(lab.name, 0, 10)]).values():
+    _delete_below(lab, 10)
+
+
+def _delete_below(lab: Archive, offset: int) -> None:
+    for deleted in lab.admin.delete_records([TopicPartition(lab.name, 0, offset)]).values():
         deleted.result()
 
 

@@ -77,6 +77,11 @@ class Gap(NamedTuple):
         return Cause.RETENTION if self.last < log_start else Cause.COMPACTION
 
 
+def between(ends: Mapping[Place, int], open_since: Mapping[Place, int]) -> list[Gap]:
+    """What partitions went on missing, as gaps."""
+    return [Gap(place, at, ends[place] - 1, False) for place, at in open_since.items()]
+
+
 def runs(events: DataFrame) -> list[Run]:
     """Of rows of the table. In a run of consecutive offsets the difference between an offset and
     its rank stays the same.

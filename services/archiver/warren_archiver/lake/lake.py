@@ -70,6 +70,11 @@ class Lake:
     def checkpoint(self) -> str:
         return f"{self.root}/checkpoints/events"
 
+    @property
+    def open_gaps(self) -> str:
+        """A file."""
+        return f"{self.root}/checkpoints/open_gaps/places.json"
+
     def silver(self, name: str) -> str:
         return f"{self.root}/silver/{name}"
 

@@ -14,10 +14,12 @@ from warren.clock import Clock
 from warren.contracts.topics import Topic
 from warren.metrics.archiver import ARCHIVER_LOST
 
-from warren_archiver.lake.gaps import GAPS_SCHEMA, Cause, Gap, Place, gaps, runs
+from warren_archiver.lake.checkpoint import Checkpoint
+from warren_archiver.lake.gaps import GAPS_SCHEMA, Cause, Gap, Place, between, gaps, runs
 from warren_archiver.lake.lake import Lake
 from warren_archiver.lake.offset_filter import within
 from warren_archiver.lake.offset_ranges import OffsetRanges
+from warren_archiver.lake.open_gaps import OpenGaps
 from warren_archiver.streaming.progress import Progress
 from warren_archiver.topics import log_starts
 
@@ -42,21 +44,14 @@ class GapRecorder:
         self._clock = clock
         for topic in topics.values():  # from 0 on: alerts see the first record that is lost
             ARCHIVER_LOST.labels(topic.name)
-        self._open: dict[Place, int] = {}
-        """Partitions that went on missing at the last batch's end, and since which offset."""
+        self._open = OpenGaps(spark, lake.open_gaps)
 
     def look(self, progress: Progress, ids: Mapping[str, str]) -> None:
         """After the batch is in the table. `ids`: its topics'. Raises KafkaError."""
-        starts: dict[Place, int] = {}
-        if progress.starts is not None:
-            # A partition that is new is archived from its beginning.
-            starts = dict.fromkeys(progress.ends, 0) | {**progress.starts} | self._open
-            offsets = sum(end - starts[place] for place, end in progress.ends.items())
-            if offsets == sum(progress.rows.values()):
-                return
-        found, still_open = self._gaps(starts, progress.ends, ids)
-        self._record(found, ids)
-        self._open = still_open
+        starts = self._starts(progress.starts, progress.ends)
+        offsets = sum(end - starts.get(place, end) for place, end in progress.ends.items())
+        if progress.starts is None or offsets != sum(progress.rows.values()):
+            self._look(starts, progress.ends, ids)
 
     def look_again(
         self, starts: Mapping[Place, int] | None, ends: Mapping[Place, int], ids: Mapping[str, str]
@@ -66,11 +61,61 @@ class GapRecorder:
 
         Raises KafkaError.
         """
-        known: dict[Place, int] = {}
-        if starts is not None:
+        self._look(self._starts(starts, ends), ends, ids)
+
+    def made_anew(self, ends: Mapping[Place, int], ids: Mapping[str, str]) -> None:
+        """What followed `ends` in topics that were deleted is gone, and what was missing at their
+        ends; `ids`: those that they had. Done again, it writes nothing."""
+        open_since = self._open.read()
+        found = (Cause.TOPIC_MADE_ANEW.value, self._now())
+        told = {
+            (row["topic"], row["partition"])
+            for row in self._rows(ids).where(F.col("cause") == found[0]).collect()
+        }
+        rows = [
+            (place[0], ids[place[0]], place[1], min(end, open_since.get(place, end)), None, *found)
+            for place, end in ends.items()
+            if place not in told
+        ]
+        if rows:
+            self._write(rows)
+        self._open.keep({place: at for place, at in open_since.items() if place[0] not in ids})
+
+    def _starts(
+        self, starts: Mapping[Place, int] | None, ends: Mapping[Place, int]
+    ) -> dict[Place, int]:
+        """Of batches, and what went on missing before them. A partition that is new is archived
+        from its beginning; of the first batch of all, from where Spark found that."""
+        if starts is None:
+            known = {place: at for place, at in self._beginnings().items() if place in ends}
+        else:
             known = dict.fromkeys(ends, 0) | dict(starts)
-            known |= {place: min(known.get(place, at), at) for place, at in self._open.items()}
-        found, still_open = self._gaps(known, ends, ids)
+        return known | {
+            place: min(known.get(place, at), at) for place, at in self._open.read().items()
+        }
+
+    def _beginnings(self) -> dict[Place, int]:
+        beginnings = Checkpoint(self._spark, self._lake.checkpoint).beginnings()
+        return {
+            (topic, partition): at
+            for topic, of_topic in beginnings.items()
+            for partition, at in of_topic.items()
+        }
+
+    def _look(
+        self, starts: Mapping[Place, int], ends: Mapping[Place, int], ids: Mapping[str, str]
+    ) -> None:
+        """Records what is not recorded yet. What is missing at the end of a partition waits for
+        the next record, which tells how old it is, unless retention took it."""
+        found, open_since = self._gaps(starts, ends, ids)
+        topics = {place[0] for place in (*open_since, *(gap.place for gap in found))}
+        logs = {
+            (topic, partition): at
+            for topic in topics
+            for partition, at in log_starts(self._admin, topic).items()
+        }
+        gone = {place: at for place, at in open_since.items() if logs.get(place, 0) >= ends[place]}
+        found += between(ends, gone)
         recorded = self._recorded({gap.place[0]: ids[gap.place[0]] for gap in found})
         left = [
             gap._replace(first=first, last=end - 1)
@@ -80,26 +125,8 @@ class GapRecorder:
                 - recorded.get(gap.place, OffsetRanges())
             ).ranges
         ]
-        self._record(left, ids)
-        self._open = still_open
-
-    def made_anew(self, ends: Mapping[Place, int], ids: Mapping[str, str]) -> None:
-        """What followed `ends` in topics that were deleted is gone; `ids`: those that they had.
-        Done again, it writes nothing."""
-        self._open = {place: at for place, at in self._open.items() if place[0] not in ids}
-        found_at = self._now()
-        cause = Cause.TOPIC_MADE_ANEW.value
-        told = {
-            (row["topic"], row["partition"])
-            for row in self._rows(ids).where(F.col("cause") == cause).collect()
-        }
-        rows = [
-            (topic, ids[topic], partition, end, None, cause, found_at)
-            for (topic, partition), end in ends.items()
-            if (topic, partition) not in told
-        ]
-        if rows:
-            self._write(rows)
+        self._record(left, logs, ids)
+        self._open.keep({place: at for place, at in open_since.items() if place not in gone})
 
     def _gaps(
         self, starts: Mapping[Place, int], ends: Mapping[Place, int], ids: Mapping[str, str]
@@ -122,12 +149,22 @@ class GapRecorder:
         pairs = [F.struct(F.lit(name), F.lit(id_)) for name, id_ in ids.items()]
         return table.where(F.struct("topic", "topic_id").isin(pairs))
 
-    def _record(self, found: Sequence[Gap], ids: Mapping[str, str]) -> None:
+    def _record(
+        self, found: Sequence[Gap], logs: Mapping[Place, int], ids: Mapping[str, str]
+    ) -> None:
+        """`logs`: where they begin now."""
         if not found:
             return
-        names = {gap.place[0] for gap in found}
-        begins = {name: log_starts(self._admin, name) for name in names}
-        causes = [gap.cause(begins[gap.place[0]].get(gap.place[1], 0)) for gap in found]
+        # Of what retention took the archive knows that it was there when it began.
+        beginnings = self._beginnings() if any(gap.before_archive for gap in found) else {}
+        found = [
+            gap._replace(before_archive=False)
+            if beginnings.get(gap.place, gap.last + 1) <= gap.first
+            and gap.last < logs.get(gap.place, 0)
+            else gap
+            for gap in found
+        ]
+        causes = [gap.cause(logs.get(gap.place, 0)) for gap in found]
         found_at = self._now()
         self._write(
             [
