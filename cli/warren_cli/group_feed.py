@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import ssl
 import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import httpx
+
+from warren_cli.sent_token import sent_token
 
 INTERVAL = 1.0  # seconds between two requests
 TIMEOUT = 5.0
@@ -22,8 +23,11 @@ class Groups(NamedTuple):
 
 
 def http_client(timeout: float) -> httpx.Client:
-    """One that sends $WARREN_TOKEN and trusts what the system trusts, or $SSL_CERT_FILE."""
-    token = os.environ.get("WARREN_TOKEN")
+    """One that sends $WARREN_TOKEN and trusts what the system trusts, or $SSL_CERT_FILE.
+
+    Raises SettingsError for a token that cannot be sent.
+    """
+    token = sent_token()
     return httpx.Client(
         headers={"Authorization": f"Bearer {token}"} if token else {},
         timeout=timeout,
@@ -60,6 +64,7 @@ class GroupFeed:
         self._on_answer = on_answer
         self._on_silence = on_silence
         self._interval = interval
+        self._client = http_client(TIMEOUT)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="group-feed", daemon=True)
         self._thread.start()
@@ -70,7 +75,7 @@ class GroupFeed:
         self._thread.join()
 
     def _run(self) -> None:
-        with http_client(TIMEOUT) as client:
+        with self._client as client:
             while not self._stop.is_set():
                 answer = fetch(client, self._url)
                 if answer is None:

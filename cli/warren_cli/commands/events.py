@@ -122,7 +122,7 @@ def _stream(
     ):
         if source.response.is_client_error:
             source.response.read()
-            raise ApiUnavailable(f"{address}: {visible(source.response.text)}")
+            raise ApiUnavailable(f"{without_login(address)}: {visible(source.response.text)}")
         if source.response.is_server_error:
             source.response.read()
             raise ApiRefused(_detail(source.response))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import getpass
 import json
-import os
 from typing import Annotated
 
 import typer
@@ -16,6 +15,7 @@ from warren_cli.commands.options import ApiOption, ConfigOption, asked_address
 from warren_cli.resources import catalogue
 from warren_cli.resources.listing import fetch
 from warren_cli.resources.output import Form, write_list
+from warren_cli.sent_token import sent_token
 from warren_cli.terminal.time_span import seconds
 
 app = typer.Typer(
@@ -31,7 +31,7 @@ ByOption = Annotated[
 
 def whoever(by: str | None) -> str:
     """Empty where the token says it."""
-    return by or ("" if os.environ.get("WARREN_TOKEN") else getpass.getuser())
+    return by or ("" if sent_token() else getpass.getuser())
 
 
 @app.command()

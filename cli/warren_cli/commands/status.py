@@ -122,7 +122,7 @@ def ask(address: str, wanted: Wanted) -> Groups:
         if response.status_code in REFUSED_FILTER:
             raise SettingsError("--group", visible(str(body["detail"])))
         if response.status_code != httpx.codes.OK:
-            raise ApiUnavailable(f"{address}: {visible(str(body['detail']))}")
+            raise ApiUnavailable(f"{without_login(address)}: {visible(str(body['detail']))}")
         return body
 
     try:

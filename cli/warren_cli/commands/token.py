@@ -12,6 +12,8 @@ from warren.settings import ApiToken
 from warren.settings.api import Role
 from warren_api.http.tokens import SHORTEST, hash_of, new_token
 
+from warren_cli.sent_token import unsendable
+
 
 def token(
     name: Annotated[str, typer.Option(help="Whose it is; appears in the API's log")],
@@ -39,8 +41,10 @@ def token(
 
 
 def _given() -> str:
-    secret = sys.stdin.readline().rstrip("\r\n")
-    if len(secret) < SHORTEST or not secret.isascii():
+    secret = sys.stdin.readline().strip()  # as it is sent
+    if problem := unsendable(secret):
+        raise SettingsError("--stdin", problem)
+    if len(secret) < SHORTEST:
         raise SettingsError(
             "--stdin", f"a token has at least {SHORTEST} ASCII characters, random ones"
         )

@@ -18,6 +18,7 @@ from warren_local.up import run
 
 from warren_cli.commands.options import ConfigOption
 from warren_cli.display.screens import LastingConsole, PlainScreen, TableScreen
+from warren_cli.sent_token import sent_token
 from warren_cli.terminal.foreground import own_foreground
 from warren_cli.terminal.signals import stop_on_signals
 
@@ -85,6 +86,7 @@ def up(
     console = LastingConsole()
     table = console.is_terminal and not plain
     try:
+        sent_token()  # one that cannot be sent is refused before anything starts
         ports = DemoPorts(probe=free_port(), mailbox=free_port(), webhooks=free_port())
         settings = load_settings(config)
         plan = make_plan(settings, options, demo_ports=ports)
