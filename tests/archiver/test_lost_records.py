@@ -19,6 +19,7 @@ from warren_archiver.lake.checkpoint import Checkpoint
 from warren_archiver.lake.events import events
 from warren_archiver.streaming import event_query, gap_recorder
 from warren_archiver.streaming.gap_recorder import GapRecorder
+from warren_archiver.topics import topic_ids
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(900)]
 
@@ -253,6 +254,46 @@ def test_what_is_missing_at_the_end_of_a_partition_is_remembered_over_restarts(
     for _ in range(2):
         lab.once()
         assert lab.gaps() == (told if made_anew else [(0, 5, 9, "retention")])
+
+
+def test_what_was_missing_at_the_end_of_a_topic_made_anew_is_told_though_nobody_had_looked(
+    lab: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab.send(events_between(0, 5))
+    lab.once()
+    lab.send(events_between(5, 10))
+    _delete_below(lab, 10)
+    with monkeypatch.context() as killed:
+        killed.setattr(GapRecorder, "look", lambda *_: None)
+        lab.once()
+    lab.make_anew()
+    for _ in range(2):
+        lab.once()
+        assert lab.gaps() == [(0, 5, None, "topic_made_anew"), (1, 0, None, "topic_made_anew")]
+
+
+def test_what_was_written_under_the_id_of_before_and_is_gone_before_it_is_written_again_is_told(
+    lab: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A topic that is made anew again and again: the second one's rows are taken from the first,
+    and cannot be read again."""
+    lab.send(events_between(0, 5))
+    lab.once()
+    ids = topic_ids(lab.admin, [lab.name])
+    lab.make_anew()
+    lab.send(events_between(100, 108))
+    with monkeypatch.context() as unnoticed:
+        unnoticed.setattr(event_query, "topic_ids", lambda *_: ids)
+        lab.once()
+    assert len(lab.rows()) == 8
+    _fail_to_write(lab, events_between(108, 109), monkeypatch)
+    assert lab.values() == events_between(0, 5)
+    lab.make_anew()
+    lab.send(events_between(200, 203))
+    lab.once()
+    made_anew = [(0, 0), (0, 5), (1, 0), (1, 0)]
+    assert lab.gaps() == [(*place, None, "topic_made_anew") for place in made_anew]
+    assert len(lab.rows()) == 8
 
 
 def _fail_to_write(lab: Archive, values: list[bytes], monkeypatch: pytest.MonkeyPatch) -> None:

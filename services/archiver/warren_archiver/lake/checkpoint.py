@@ -7,6 +7,7 @@ from collections.abc import Collection
 
 from pyspark.sql import SparkSession
 
+from warren_archiver.lake.gaps import Place
 from warren_archiver.lake.small_files import SmallFiles
 
 Ends = dict[str, dict[int, int]]
@@ -118,4 +119,12 @@ def ends_of(source: str) -> Ends:
     return {
         topic: {int(partition): end for partition, end in ends.items()}
         for topic, ends in json.loads(source).items()
+    }
+
+
+def places_of(ends: Ends) -> dict[Place, int]:
+    return {
+        (topic, partition): end
+        for topic, of_topic in ends.items()
+        for partition, end in of_topic.items()
     }

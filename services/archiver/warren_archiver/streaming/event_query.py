@@ -27,7 +27,7 @@ from warren.settings import Settings
 from warren.standstill import Look
 
 from warren_archiver.errors import ArchiveFailed, spark_cause
-from warren_archiver.lake.checkpoint import Checkpoint, Ends
+from warren_archiver.lake.checkpoint import Checkpoint, Ends, places_of
 from warren_archiver.lake.events import events
 from warren_archiver.lake.gaps import Place
 from warren_archiver.lake.lake import Lake
@@ -164,12 +164,7 @@ class EventQuery:
 
     def _places(self, ends: Ends) -> dict[Place, int]:
         """Of the query's topics."""
-        return {
-            (topic, partition): end
-            for topic, of_topic in ends.items()
-            if topic in self._topics
-            for partition, end in of_topic.items()
-        }
+        return {place: end for place, end in places_of(ends).items() if place[0] in self._topics}
 
     def _follow(self) -> None:
         """Raises ArchiveFailed when the query has ended, and not because it was done."""

@@ -14,7 +14,7 @@ from warren.clock import Clock
 from warren.contracts.topics import Topic
 from warren.metrics.archiver import ARCHIVER_LOST
 
-from warren_archiver.lake.checkpoint import Checkpoint
+from warren_archiver.lake.checkpoint import Checkpoint, places_of
 from warren_archiver.lake.gaps import GAPS_SCHEMA, Cause, Gap, Place, between, gaps, runs
 from warren_archiver.lake.lake import Lake
 from warren_archiver.lake.offset_filter import within
@@ -63,9 +63,17 @@ class GapRecorder:
         """
         self._look(self._starts(starts, ends), ends, ids)
 
-    def made_anew(self, ends: Mapping[Place, int], ids: Mapping[str, str]) -> None:
+    def made_anew(
+        self,
+        starts: Mapping[Place, int] | None,
+        ends: Mapping[Place, int],
+        ids: Mapping[str, str],
+    ) -> None:
         """What followed `ends` in topics that were deleted is gone, and what was missing at their
-        ends; `ids`: those that they had. Done again, it writes nothing."""
+        ends; `ids`: those that they had. Done again, it writes nothing. `starts`: of batches at
+        which nobody may have looked, None for those of all records.
+        """
+        self._look(self._starts(starts, ends), ends, ids, deleted=True)
         open_since = self._open.read()
         found = (Cause.TOPIC_MADE_ANEW.value, self._now())
         told = {
@@ -95,23 +103,27 @@ class GapRecorder:
         }
 
     def _beginnings(self) -> dict[Place, int]:
-        beginnings = Checkpoint(self._spark, self._lake.checkpoint).beginnings()
-        return {
-            (topic, partition): at
-            for topic, of_topic in beginnings.items()
-            for partition, at in of_topic.items()
-        }
+        return places_of(Checkpoint(self._spark, self._lake.checkpoint).beginnings())
 
     def _look(
-        self, starts: Mapping[Place, int], ends: Mapping[Place, int], ids: Mapping[str, str]
+        self,
+        starts: Mapping[Place, int],
+        ends: Mapping[Place, int],
+        ids: Mapping[str, str],
+        *,
+        deleted: bool = False,
     ) -> None:
         """Records what is not recorded yet. What is missing at the end of a partition waits for
-        the next record, which tells how old it is, unless retention took it."""
+        the next record, which tells how old it is, unless retention took it. Of topics that are
+        `deleted` nobody knows where their logs began.
+        """
         found, open_since = self._gaps(starts, ends, ids)
+        before = self._open.read()
+        self._open.keep({**open_since, **before})  # Kafka may not answer, or know the topic
         topics = {place[0] for place in (*open_since, *(gap.place for gap in found))}
         logs = {
             (topic, partition): at
-            for topic in topics
+            for topic in (() if deleted else topics)
             for partition, at in log_starts(self._admin, topic).items()
         }
         gone = {place: at for place, at in open_since.items() if logs.get(place, 0) >= ends[place]}
@@ -126,7 +138,9 @@ class GapRecorder:
             ).ranges
         ]
         self._record(left, logs, ids)
-        self._open.keep({place: at for place, at in open_since.items() if place not in gone})
+        others = {place: at for place, at in before.items() if place not in ends}
+        still = {place: at for place, at in open_since.items() if place not in gone}
+        self._open.keep(others | still)
 
     def _gaps(
         self, starts: Mapping[Place, int], ends: Mapping[Place, int], ids: Mapping[str, str]

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from warren.clock import Clock
 from warren.contracts.topics import Topic
 
-from warren_archiver.lake.checkpoint import Checkpoint
+from warren_archiver.lake.checkpoint import Checkpoint, places_of
 from warren_archiver.lake.events import events
 from warren_archiver.lake.gaps import Place
 from warren_archiver.lake.lake import TOPIC_IDS_SCHEMA, Lake
@@ -52,7 +52,9 @@ class KnownTopics:
             checkpoint = Checkpoint(self._spark, self._lake.checkpoint)
             ends = self._archived(checkpoint, anew)
             self._disown(anew, raw)
-            recorder.made_anew(ends, anew)
+            lately = checkpoint.lately()
+            starts = {} if lately is None else lately[0]
+            recorder.made_anew(None if starts is None else places_of(starts), ends, anew)
             checkpoint.forget(anew)
             for name in anew:
                 log.warning(
@@ -66,15 +68,14 @@ class KnownTopics:
         """Where what is archived of them ends, exclusive. A batch that was planned may not be in
         the table: nothing of it is archived then."""
         planned, written = checkpoint.ends(), checkpoint.written(self._lake.events)
-        found: dict[Place, int] = {}
+        found = {}
         for topic in topics:
             if topic in planned:
                 before = (checkpoint.beginnings() if written is None else written).get(topic, {})
-                places = {partition: before.get(partition, 0) for partition in planned[topic]}
+                found[topic] = {partition: before.get(partition, 0) for partition in planned[topic]}
             else:  # made anew before a batch had it: nobody knows how many partitions it had
-                places = dict.fromkeys(log_starts(self._admin, topic), 0)
-            found |= {(topic, partition): end for partition, end in places.items()}
-        return found
+                found[topic] = dict.fromkeys(log_starts(self._admin, topic), 0)
+        return places_of(found)
 
     def _disown(self, ids: Mapping[str, str], raw: DataFrame) -> None:
         """Removes rows of the topic that is there now which were written under the id of the one
