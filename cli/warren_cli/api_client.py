@@ -45,6 +45,13 @@ def without_login(address: str) -> str:
     return f"{scheme}{separator}{host.rpartition('@')[2]}{slash}{path}"
 
 
+def not_warrens(address: str) -> ApiUnavailable:
+    """Something answers there as no API of Warren's does."""
+    return ApiUnavailable(
+        f"what answers at {without_login(address)} is not Warren's API (see --api)"
+    )
+
+
 def request(
     method: str,
     address: str,
@@ -62,6 +69,8 @@ def request(
         with http_client(TIMEOUT) as client:
             response = client.request(method, url, json=body, params=parameters)
         answer = response.json()
+        if not isinstance(answer, dict):
+            raise TypeError("no object")
         detail = "" if response.is_success else visible(str(answer["detail"]))
     except httpx.InvalidURL as error:
         raise SettingsError("--api", str(error)) from None
@@ -73,7 +82,7 @@ def request(
     except UnicodeEncodeError:  # a ValueError too: what was typed, not what answers
         raise
     except (ValueError, KeyError, TypeError):
-        raise ApiUnavailable(f"what answers at {shown} is not Warren's API (see --api)") from None
+        raise not_warrens(address) from None
     if response.status_code in _REFUSED:
         raise SettingsError(path.partition("/")[0], detail)
     if response.status_code in _FORBIDDEN:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ssl
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import httpx
@@ -36,17 +36,35 @@ def http_client(timeout: float) -> httpx.Client:
     )
 
 
-def all_pages(ask: Callable[[dict[str, str]], Any]) -> Groups:
-    """The whole list; `ask` gives the body of one page for the parameters of its query.
+Ask = Callable[[dict[str, str]], Any]
+"""Gives the body of one page for the parameters of its query."""
 
-    Raises what `ask` raises, and KeyError or TypeError when a body is no list of groups.
+
+def pages(ask: Ask) -> Iterator[Any]:
+    """The bodies of a list's pages.
+
+    Raises what `ask` raises, and ValueError for a list that goes round in a circle.
     """
     body = ask({})
-    groups, doubts = list(body["groups"]), body["doubts"]
+    yield body
+    seen = set()
     while cursor := body.get("next"):
+        if cursor in seen:
+            raise ValueError("a cursor that was given before")
+        seen.add(cursor)
         body = ask({"cursor": cursor})
-        groups += body["groups"]
-    return Groups(groups, doubts)
+        yield body
+
+
+def all_pages(ask: Ask) -> Groups:
+    """The whole list. Raises as `pages` does, and KeyError or TypeError when a body is no list of
+    groups.
+    """
+    first, *rest = pages(ask)
+    groups = [group for body in (first, *rest) for group in body["groups"]]
+    for group in groups:
+        group["cluster"], group["group"], group["status"]  # what every group has
+    return Groups(groups, first["doubts"])
 
 
 class GroupFeed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib.metadata import version
 from typing import Annotated
@@ -48,6 +49,10 @@ def main() -> None:
         sys.exit(2)
     except WarrenError as error:
         print(f"warren: {error}", file=sys.stderr)
+        sys.exit(1)
+    except OSError as error:  # the disk that it writes to is full, for example
+        print(f"warren: {error.strerror or error}", file=sys.stderr)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left goes nowhere
         sys.exit(1)
     except typer.Abort:
         sys.exit(130)

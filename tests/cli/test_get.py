@@ -179,7 +179,9 @@ def test_describe_whatever_it_is_called(api: Api, address: str, name: str) -> No
 
 
 def test_describe_nothing(address: str) -> None:
-    for name in ("", "eu/", "/", "gone/mailer"):
+    with pytest.raises(SettingsError, match="is empty: name one, as `warren get groups` lists"):
+        run("describe", "group", "", "--api", address)
+    for name in ("eu/", "/", "gone/mailer"):
         with pytest.raises(SettingsError, match="no group"):
             run("describe", "group", name, "--api", address)
     with pytest.raises(SettingsError, match="no cluster gone; there are: demo, eu"):

@@ -20,6 +20,7 @@ import typer
 from support.waiting import eventually
 from typer.testing import CliRunner, Result
 from warren.errors import SettingsError
+from warren_cli import main
 from warren_cli.api_client import request
 from warren_cli.commands.status import ApiUnavailable, status
 
@@ -61,6 +62,7 @@ class ServedGroups(ThreadingHTTPServer):
         self.pages: dict[str, object] = {}  # by query; `body` where none is named
         self.code = 200
         self.asked = 0
+        self.everywhere: bytes | None = None
 
     @property
     def url(self) -> str:
@@ -74,7 +76,9 @@ class _Answer(BaseHTTPRequestHandler):
         self.server.asked += 1
         path, _, query = self.path.partition("?")
         code, body = self.server.code, self.server.pages.get(query, self.server.body)
-        if path == "/api/v1/clusters":
+        if self.server.everywhere is not None:
+            body = self.server.everywhere
+        elif path == "/api/v1/clusters":
             body = {"clusters": [{"cluster": "demo"}, {"cluster": "eu"}]}
         elif isinstance(body, dict) and "groups" in body and query not in self.server.pages:
             code, body = _filtered(body, parse_qs(query))
@@ -239,6 +243,30 @@ def test_something_else_answers(served: ServedGroups, body: object) -> None:
     result = run(served)
     assert isinstance(result.exception, ApiUnavailable)
     assert "is not Warren's API" in str(result.exception)
+
+
+@pytest.mark.parametrize("body", ['{"groups": [{"x": 1}], "doubts": []}', '{"groups": 1}', "null"])
+@pytest.mark.parametrize("command", ["status", "get groups", "describe group x"])
+def test_something_else_answers_in_json(served: ServedGroups, body: str, command: str) -> None:
+    served.body = served.everywhere = body.encode()
+    result = CliRunner().invoke(main.app, [*command.split(), "--api", served.url])
+    assert isinstance(result.exception, ApiUnavailable)
+    assert "is not Warren's API" in str(result.exception)
+
+
+@pytest.mark.parametrize("command", ["status", "get groups"])
+def test_a_list_without_an_end_is_left(served: ServedGroups, command: str) -> None:
+    served.body = json.dumps({"groups": GROUPS, "doubts": [], "next": "again"}).encode()
+    result = CliRunner().invoke(main.app, [*command.split(), "--api", served.url])
+    assert isinstance(result.exception, ApiUnavailable)
+    assert served.asked == 2
+
+
+def test_a_full_disk_is_told_in_a_line(served: ServedGroups) -> None:
+    command = [sys.executable, "-m", "warren_cli.main", "get", "groups", "--api", served.url]
+    with Path("/dev/full").open("wb") as full:
+        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (1, "warren: No space left on device\n")
 
 
 def test_nobody_answers() -> None:

@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 from warren.errors import SettingsError
 from warren.words import visible
 
-from warren_cli.api_client import Parameters, request
+from warren_cli.api_client import Parameters, not_warrens, request
+from warren_cli.group_feed import pages
+from warren_cli.resources.catalogue import CLUSTERS
 from warren_cli.resources.close_names import did_you_mean
 from warren_cli.resources.resource import Resource, Row
 
@@ -34,11 +36,22 @@ def fetch(
     given = {name: value for name, value in filters.items() if value}
     paged = {} if resource.name in _WITHOUT_PAGES else {"limit": str(min(PAGE, limit or PAGE))}
     parameters: Parameters = given | paged
-    body = first = request("GET", address, resource.name, parameters=parameters)
-    rows: list[Row] = list(body[resource.name])
-    while (cursor := body.get("next")) and (limit is None or len(rows) < limit):
-        body = request("GET", address, resource.name, parameters={**parameters, "cursor": cursor})
-        rows += body[resource.name]
+
+    def ask(page: dict[str, str]) -> Any:
+        return request("GET", address, resource.name, parameters={**parameters, **page})
+
+    first: dict[str, Any] = {}
+    rows: list[Row] = []
+    try:
+        for body in pages(ask):
+            first = first or body
+            rows += body[resource.name]
+            if limit is not None and len(rows) >= limit:
+                break
+        for row in rows:
+            resource.identity(row)
+    except (KeyError, TypeError, ValueError):
+        raise not_warrens(address) from None
     if not rows and (cluster := filters.get("cluster")):
         require_cluster(address, cluster)
     rows = rows[:limit]
@@ -48,7 +61,7 @@ def fetch(
 
 def clusters(address: str) -> list[str]:
     """Names of those that the API knows."""
-    return [one["cluster"] for one in request("GET", address, "clusters")["clusters"]]
+    return [row["cluster"] for row in fetch(CLUSTERS, address, {}).rows]
 
 
 def require_cluster(address: str, name: str) -> None:

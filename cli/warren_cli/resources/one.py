@@ -61,6 +61,9 @@ def _named(
     """By CLUSTER/NAME, as it is listed, else by its name: those of groups may hold slashes, and one
     that is called like another's CLUSTER/NAME is not to stand before it.
     """
+    if not name:
+        hint = f"name one, as `warren get {resource.name}` lists them"
+        raise SettingsError("NAME", f"is empty: {hint}")
     if cluster is None:
         known = clusters(address)
         first, _, rest = name.partition("/")
