@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+from io import StringIO
 
 import pytest
 import yaml
 from api.served_api import Api, late
 from cli.asked_api import run
+from rich.console import Console
 from warren.clock import SystemClock
 from warren.errors import SettingsError
+from warren_cli.resources import output
 
 HOUR = 3_600_000
 
@@ -69,6 +72,23 @@ def test_wide_cuts_nothing(api: Api, address: str) -> None:
     name = "g" * 400
     api.put(name, evaluated_at=SystemClock().now_ms())
     assert name in run("get", "groups", "^ggg", "-o", "wide", "--api", address).stdout
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+def test_names_and_statuses_are_the_last_that_go(
+    api: Api, address: str, monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    api.put("g" * 400, evaluated_at=SystemClock().now_ms(), total_lag=2**62)
+    shown = StringIO()
+    console = Console(file=shown, width=width, force_terminal=True, no_color=True)
+    monkeypatch.setattr(output, "output_console", lambda: console)
+    run("get", "groups", "--sort", "name", "--api", address)
+    titles, *rows = (re.sub(r"\x1b\[[0-9;]*m", "", line) for line in shown.getvalue().splitlines())
+    assert titles.split()[:3] == ["cluster", "group", "status"]
+    assert max(map(len, rows)) <= width
+    assert [row.split()[2] for row in rows] == ["ERR", "OK", "OK", "OK", "OK", "OK"]
+    assert "…" in rows[1]
+    assert rows[0].split()[:2] == ["demo", "billing"]
 
 
 @pytest.mark.parametrize("form", ["json", "yaml"])

@@ -28,8 +28,8 @@ _SAID = {"silence": "silenced", "acknowledgement": "acked"}
 _URGENT = "bold red"
 _STALE = "yellow"
 _NONE = "-"
-_GAP = 2  # columns of the terminal between two of the table
-_LEGIBLE = 20  # columns of the terminal that a shortened cell needs to make sense
+GAP = 2  # columns of the terminal between two of the table
+LEGIBLE = 20  # columns of the terminal that a shortened cell needs to make sense
 _HOUR_MS = 3_600_000
 
 
@@ -41,22 +41,24 @@ class _Column(NamedTuple):
 
 
 class StatusTable:
-    """Takes the width it is given: only names are shortened, columns are left out whole."""
+    """Takes the width it is given: only names are shortened, columns are left out whole; group and
+    status stay.
+    """
 
     def __init__(self, groups: Sequence[Group], now_ms: int) -> None:
         several = len({group["cluster"] for group in groups}) > 1
         self._columns = [
             _Column("group", lambda group, _: _name(group, several)),
             _Column("status", lambda group, _: _status(group)),
-            _Column("since", lambda group, now: Text(since(group, now)), dispensable=1),
-            _Column("lag", lambda group, _: _lag(group), "right"),
-            _Column("late", lambda group, _: late(group), "right"),
-            _Column("until loss", lambda group, _: until_loss(group), "right"),
-            _Column("worst partition", lambda group, _: _worst(group), dispensable=2),
-            _Column("incident", lambda group, now: Text(incident(group, now)), dispensable=3),
+            _Column("since", lambda group, now: Text(since(group, now)), dispensable=4),
+            _Column("lag", lambda group, _: _lag(group), "right", dispensable=3),
+            _Column("late", lambda group, _: late(group), "right", dispensable=2),
+            _Column("until loss", lambda group, _: until_loss(group), "right", dispensable=1),
+            _Column("worst partition", lambda group, _: _worst(group), dispensable=5),
+            _Column("incident", lambda group, now: Text(incident(group, now)), dispensable=6),
         ]
         if any(why(group) for group in groups):
-            self._columns.append(_Column("why", lambda group, _: _why(group), dispensable=4))
+            self._columns.append(_Column("why", lambda group, _: _why(group), dispensable=7))
         self._cells = [[column.cell(group, now_ms) for group in groups] for column in self._columns]
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
@@ -64,7 +66,7 @@ class StatusTable:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         shown = self._that_fit(options.max_width)
-        table = Table(box=None, pad_edge=False, padding=(0, _GAP // 2), header_style="bold")
+        table = Table(box=None, pad_edge=False, padding=(0, GAP // 2), header_style="bold")
         for column, cells in shown:
             # Rich takes away from columns that may wrap first; Shortened never does wrap.
             fixed = not any(isinstance(cell, Shortened) for cell in cells)
@@ -76,7 +78,7 @@ class StatusTable:
     def _that_fit(self, width: int) -> list[tuple[_Column, list[Cell]]]:
         shown = list(zip(self._columns, self._cells, strict=True))
         for _ in range(max(column.dispensable for column in self._columns)):
-            needed = sum(_needed(column.title, cells) + _GAP for column, cells in shown) - _GAP
+            needed = sum(least_width(column.title, cells) + GAP for column, cells in shown) - GAP
             if needed <= width:
                 break
             shown.remove(max(shown, key=lambda entry: entry[0].dispensable))
@@ -88,9 +90,10 @@ def status_table(groups: Sequence[Group], now_ms: int | None = None) -> StatusTa
     return StatusTable(groups, SystemClock().now_ms() if now_ms is None else now_ms)
 
 
-def _needed(title: str, cells: Sequence[Cell]) -> int:
+def least_width(title: str, cells: Sequence[Cell]) -> int:
+    """Of a column, so that names in it make sense and all else is whole."""
     legible = (
-        min(cell.cell_len, _LEGIBLE) if isinstance(cell, Shortened) else cell.cell_len
+        min(cell.cell_len, LEGIBLE) if isinstance(cell, Shortened) else cell.cell_len
         for cell in cells
     )
     return max(len(title), *legible) if cells else len(title)
@@ -98,7 +101,7 @@ def _needed(title: str, cells: Sequence[Cell]) -> int:
 
 def _name(group: Group, with_cluster: bool) -> Shortened:
     name = f"{group['cluster']}/{group['group']}" if with_cluster else group["group"]
-    return Shortened(visible(name), keep=_LEGIBLE // 2)
+    return Shortened(visible(name), keep=LEGIBLE // 2)
 
 
 def _status(group: Group) -> Text:

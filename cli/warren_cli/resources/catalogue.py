@@ -59,9 +59,9 @@ def _last_cause(row: Row, _: int) -> str:
 GROUPS = Resource(
     "groups",
     (
-        Column("cluster", lambda row, _: row["cluster"]),
-        Column("group", lambda row, _: row["group"]),
-        Column("status", lambda row, _: row["status"] or _NONE),
+        Column("cluster", lambda row, _: row["cluster"], name=True),
+        Column("group", lambda row, _: row["group"], name=True),
+        Column("status", lambda row, _: row["status"] or _NONE, kept=True),
         Column("since", since),
         Column("lag", lambda row, _: count(row["total_lag"]), right=True),
         Column("late", lambda row, _: late(row).plain, right=True),
@@ -79,8 +79,8 @@ GROUPS = Resource(
 TOPICS = Resource(
     "topics",
     (
-        Column("cluster", lambda row, _: row["cluster"]),
-        Column("topic", lambda row, _: row["topic"]),
+        Column("cluster", lambda row, _: row["cluster"], name=True),
+        Column("topic", lambda row, _: row["topic"], name=True),
         Column("partitions", lambda row, _: count(row["partition_count"]), right=True),
         Column("groups", lambda row, _: count(row["group_count"]), right=True),
         Column("produced", lambda row, _: rate(row["produce_rate"]), right=True),
@@ -93,8 +93,8 @@ TOPICS = Resource(
 CLUSTERS = Resource(
     "clusters",
     (
-        Column("cluster", lambda row, _: row["cluster"]),
-        Column("state", lambda row, _: row["state"]),
+        Column("cluster", lambda row, _: row["cluster"], name=True),
+        Column("state", lambda row, _: row["state"], kept=True),
         Column("since", lambda row, now: ago(row["state_since"], now)),
         Column("groups", lambda row, _: counts(row["status_counts"])),
         Column("losing data", lambda row, _: count(row["losing"]), right=True),
@@ -111,10 +111,10 @@ CLUSTERS = Resource(
 INCIDENTS = Resource(
     "incidents",
     (
-        Column("incident", lambda row, _: row["id"]),
-        Column("cluster", lambda row, _: row["cluster"]),
-        Column("group", lambda row, _: row["group"]),
-        Column("worst", lambda row, _: row["worst"]),
+        Column("incident", lambda row, _: row["id"], kept=True),
+        Column("cluster", lambda row, _: row["cluster"], name=True),
+        Column("group", lambda row, _: row["group"], name=True),
+        Column("worst", lambda row, _: row["worst"], kept=True),
         Column("began", lambda row, now: f"{ago(row['opened_at'], now)} ago"),
         Column("lasted", _incident_lasted),
         Column("open", lambda row, _: "yes" if row["open"] else "no"),
@@ -129,9 +129,9 @@ INCIDENTS = Resource(
 SILENCES = Resource(
     "silences",
     (
-        Column("silence", lambda row, _: row["id"]),
-        Column("cluster", lambda row, _: row["cluster"] or "all"),
-        Column("group", lambda row, _: row["group"] or "all"),
+        Column("silence", lambda row, _: row["id"], kept=True),
+        Column("cluster", lambda row, _: row["cluster"] or "all", name=True),
+        Column("group", lambda row, _: row["group"] or "all", name=True),
         Column("ends", _ends),
         Column("by", lambda row, _: row["by"]),
         Column("why", lambda row, _: row["why"]),

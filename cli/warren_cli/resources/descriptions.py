@@ -158,7 +158,7 @@ def _facts(facts: Facts) -> Table:
 def _section(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[RenderableType]:
     if rows:
         yield Text()
-        yield table(titles, rows, wraps=titles[-1])
+        yield table(titles, rows, wraps=titles[-1:])
 
 
 def _at(ms: int) -> str:

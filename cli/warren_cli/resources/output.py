@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Literal
 
@@ -14,8 +14,10 @@ from rich.text import Text
 from warren.clock import SystemClock
 from warren.words import visible
 
+from warren_cli.display.shortened import Shortened
+from warren_cli.display.status_table import GAP, LEGIBLE, least_width
 from warren_cli.resources.listing import Listing
-from warren_cli.resources.resource import Resource, Row
+from warren_cli.resources.resource import Column, Resource, Row
 from warren_cli.terminal.output_console import output_console
 
 _ENDLESS = 100_000  # columns
@@ -51,9 +53,11 @@ def write_list(resource: Resource, listing: Listing, form: Form) -> None:
         return
     console = output_console()
     if listing.rows:
-        made = _table(resource, listing.rows, wide=form is Form.WIDE)
         # Nothing is cut where somebody asks for all, or a program reads.
-        if form is Form.WIDE or not console.is_terminal:
+        is_whole = form is Form.WIDE or not console.is_terminal
+        width = None if is_whole else console.width
+        made = _table(resource, listing.rows, width, wide=form is Form.WIDE)
+        if is_whole:
             console.width = console.measure(
                 made, options=console.options.update(width=_ENDLESS)
             ).maximum
@@ -77,23 +81,54 @@ def write_document(body: Any, form: Whole) -> None:
 
 def table(
     titles: Sequence[str],
-    rows: Sequence[Sequence[str]],
+    rows: Sequence[Sequence[str | Shortened]],
     right: Sequence[str] = (),
-    wraps: str | None = None,
+    wraps: Collection[str] = (),
 ) -> Table:
-    """Names of clusters made visible, statuses coloured. `wraps`: the column that may."""
+    """Names of clusters made visible, statuses coloured. `wraps`: columns that may give way."""
     made = Table(box=None, pad_edge=False, header_style="bold")
     for title in titles:
         side: Literal["left", "right"] = "right" if title in right else "left"
-        made.add_column(title, justify=side, no_wrap=title != wraps)
+        made.add_column(title, justify=side, no_wrap=title not in wraps)
     for row in rows:
-        made.add_row(*(Text(visible(cell), style=_STYLES.get(cell, "")) for cell in row))
+        made.add_row(*(_shown(cell) for cell in row))
     return made
 
 
-def _table(resource: Resource, rows: Sequence[Row], *, wide: bool) -> Table:
+def _shown(cell: str | Shortened) -> Text | Shortened:
+    return Text(visible(cell), style=_STYLES.get(cell, "")) if isinstance(cell, str) else cell
+
+
+def _table(resource: Resource, rows: Sequence[Row], width: int | None, *, wide: bool) -> Table:
+    """`width`: columns of the terminal; None for as many as it takes."""
     now = SystemClock().now_ms()
-    shown = [column for column in resource.columns if wide or not column.wide]
-    cells = [[column.cell(row, now) for column in shown] for row in rows]
+    columns = {
+        column: [_cell(column, row, now, width) for row in rows]
+        for column in resource.columns
+        if wide or not column.wide
+    }
+    shown = list(columns) if width is None else that_fit(columns, width)
+    titles = [column.title for column in shown]
     right = [column.title for column in shown if column.right]
-    return table([column.title for column in shown], cells, right)
+    cut = [column.title for column in shown if column.name and width is not None]
+    return table(titles, list(zip(*(columns[one] for one in shown), strict=True)), right, cut)
+
+
+def _cell(column: Column, row: Row, now: int, width: int | None) -> str | Shortened:
+    text = column.cell(row, now)
+    is_cut = column.name and width is not None
+    return Shortened(visible(text), keep=LEGIBLE // 2) if is_cut else text
+
+
+def that_fit(columns: Mapping[Column, Sequence[str | Shortened]], width: int) -> list[Column]:
+    """Without as many of the last ones as it takes; names and what is kept stay."""
+    shown = list(columns)
+    for column in reversed(list(columns)):
+        least = (
+            least_width(one.title, [_shown(cell) for cell in columns[one]]) + GAP for one in shown
+        )
+        if sum(least) - GAP <= width:
+            break
+        if not (column.name or column.kept):
+            shown.remove(column)
+    return shown
