@@ -89,7 +89,11 @@ class Shown(NamedTuple):
 
 
 def shown(now: int, span: str = "1h", start: int | None = None, end: int | None = None) -> Shown:
-    """What is asked for, in whole steps; a part of which only the end is said is an hour."""
+    """What is asked for, in whole steps; a part of which only the end is said is an hour, one whose
+    end is before its beginning is what is between the two.
+    """
+    if start is not None and end is not None:
+        start, end = sorted((start, end))
     newest = now - now % 60_000
     if start is None and end is None:
         length = _SPANS[span or "1h"][0]
