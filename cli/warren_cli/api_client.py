@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import httpx
@@ -45,11 +46,16 @@ def without_login(address: str) -> str:
     return f"{scheme}{separator}{host.rpartition('@')[2]}{slash}{path}"
 
 
-def not_warrens(address: str) -> ApiUnavailable:
-    """Something answers there as no API of Warren's does."""
-    return ApiUnavailable(
-        f"what answers at {without_login(address)} is not Warren's API (see --api)"
-    )
+@contextmanager
+def understood(address: str) -> Iterator[None]:
+    """Raises ApiUnavailable where what is read in it is no answer of an API of Warren's."""
+    try:
+        yield
+    except UnicodeEncodeError:  # a ValueError too: what was typed, not what answers
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError):
+        shown = without_login(address)
+        raise ApiUnavailable(f"what answers at {shown} is not Warren's API (see --api)") from None
 
 
 def request(
@@ -66,12 +72,12 @@ def request(
     """
     url, shown = f"{address.rstrip('/')}/api/v1/{path}", without_login(address)
     try:
-        with http_client(TIMEOUT) as client:
+        with understood(address), http_client(TIMEOUT) as client:
             response = client.request(method, url, json=body, params=parameters)
-        answer = response.json()
-        if not isinstance(answer, dict):
-            raise TypeError("no object")
-        detail = "" if response.is_success else visible(str(answer["detail"]))
+            answer = response.json()
+            if not isinstance(answer, dict):
+                raise TypeError("no object")
+            detail = "" if response.is_success else visible(str(answer["detail"]))
     except httpx.InvalidURL as error:
         raise SettingsError("--api", str(error)) from None
     except httpx.UnsupportedProtocol:
@@ -79,10 +85,6 @@ def request(
     except httpx.HTTPError as error:
         problem = str(error) or type(error).__name__
         raise ApiUnavailable(f"no answer from {shown}: {problem} (see --api)") from None
-    except UnicodeEncodeError:  # a ValueError too: what was typed, not what answers
-        raise
-    except (ValueError, KeyError, TypeError):
-        raise not_warrens(address) from None
     if response.status_code in _REFUSED:
         raise SettingsError(path.partition("/")[0], detail)
     if response.status_code in _FORBIDDEN:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from importlib.metadata import version
 from typing import Annotated
@@ -12,6 +11,7 @@ from warren.errors import SettingsError, WarrenError
 from warren.words import visible
 
 from warren_cli.lazy_commands import LazyCommands
+from warren_cli.terminal.output_console import discard_output
 
 app = typer.Typer(
     name="warren",
@@ -52,7 +52,7 @@ def main() -> None:
         sys.exit(1)
     except OSError as error:  # the disk that it writes to is full, for example
         print(f"warren: {error.strerror or error}", file=sys.stderr)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left goes nowhere
+        discard_output()
         sys.exit(1)
     except typer.Abort:
         sys.exit(130)

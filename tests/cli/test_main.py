@@ -8,6 +8,7 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
+import pytest
 import warren_cli.commands
 from typer.testing import CliRunner
 from warren_cli.lazy_commands import LazyCommands
@@ -41,8 +42,9 @@ def test_an_unknown_command_is_refused() -> None:
     assert CliRunner().invoke(app, ["stauts"]).exit_code == 2
 
 
-def test_bytes_that_are_no_text_are_refused() -> None:
-    command = [sys.executable, "-m", "warren_cli.main", "silence", "end", b"\xff", "--api"]
+@pytest.mark.parametrize("words", [("silence", "end"), ("get", "groups"), ("status", "--cluster")])
+def test_bytes_that_are_no_text_are_refused(words: tuple[str, str]) -> None:
+    command = [sys.executable, "-m", "warren_cli.main", *words, b"\xff", "--api"]
     ended = subprocess.run(
         [*command, "http://127.0.0.1:1"], capture_output=True, text=True, check=False
     )

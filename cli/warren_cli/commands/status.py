@@ -16,7 +16,7 @@ from rich.text import Text
 from warren.errors import SettingsError
 from warren.words import visible
 
-from warren_cli.api_client import ApiUnavailable, without_login
+from warren_cli.api_client import ApiUnavailable, understood, without_login
 from warren_cli.commands.options import ApiOption, ConfigOption, asked_address
 from warren_cli.display.status_table import status_table
 from warren_cli.group_feed import Groups, all_pages, http_client
@@ -126,7 +126,7 @@ def ask(address: str, wanted: Wanted) -> Groups:
         return body
 
     try:
-        with http_client(TIMEOUT) as client:
+        with understood(address), http_client(TIMEOUT) as client:
             found = all_pages(lambda page: get("groups", wanted.parameters() | page))
             if not found.groups and wanted.cluster is not None:
                 known = [one["cluster"] for one in get("clusters", {})["clusters"]]
@@ -140,9 +140,6 @@ def ask(address: str, wanted: Wanted) -> Groups:
         problem = str(error) or type(error).__name__
         shown = without_login(address)
         raise ApiUnavailable(f"no answer from {shown}: {problem} (see --api)") from None
-    except (ValueError, KeyError, TypeError, AttributeError):
-        shown = without_login(address)
-        raise ApiUnavailable(f"what answers at {shown} is not Warren's API (see --api)") from None
 
 
 def _check_cluster(name: str, known: Sequence[str]) -> None:

@@ -18,18 +18,16 @@ from warren.clock import SystemClock
 from warren.contracts import LOSS_UNKNOWN
 from warren.words import duration, grouped, visible
 
+from warren_cli.display.fitting import GAP, LEGIBLE, Cell, least_width, that_fit
 from warren_cli.display.shortened import Shortened
 
 Group = Mapping[str, Any]
-Cell = Text | Shortened
 
 _STYLES = {"OK": "green", "WARN": "yellow", "ERR": "bold red", "NOTFOUND": "dim", "UNKNOWN": "dim"}
 _SAID = {"silence": "silenced", "acknowledgement": "acked"}
 _URGENT = "bold red"
 _STALE = "yellow"
 _NONE = "-"
-GAP = 2  # columns of the terminal between two of the table
-LEGIBLE = 20  # columns of the terminal that a shortened cell needs to make sense
 _HOUR_MS = 3_600_000
 
 
@@ -76,27 +74,15 @@ class StatusTable:
         yield table
 
     def _that_fit(self, width: int) -> list[tuple[_Column, list[Cell]]]:
-        shown = list(zip(self._columns, self._cells, strict=True))
-        for _ in range(max(column.dispensable for column in self._columns)):
-            needed = sum(least_width(column.title, cells) + GAP for column, cells in shown) - GAP
-            if needed <= width:
-                break
-            shown.remove(max(shown, key=lambda entry: entry[0].dispensable))
-        return shown
+        columns = list(zip(self._columns, self._cells, strict=True))
+        widths = [least_width(column.title, cells) for column, cells in columns]
+        fitting = that_fit(widths, [column.dispensable for column in self._columns], width)
+        return [columns[n] for n in fitting]
 
 
 def status_table(groups: Sequence[Group], now_ms: int | None = None) -> StatusTable:
     """One row per group; `now_ms` (Unix milliseconds, default now) dates the durations."""
     return StatusTable(groups, SystemClock().now_ms() if now_ms is None else now_ms)
-
-
-def least_width(title: str, cells: Sequence[Cell]) -> int:
-    """Of a column, so that names in it make sense and all else is whole."""
-    legible = (
-        min(cell.cell_len, LEGIBLE) if isinstance(cell, Shortened) else cell.cell_len
-        for cell in cells
-    )
-    return max(len(title), *legible) if cells else len(title)
 
 
 def _name(group: Group, with_cluster: bool) -> Shortened:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import BinaryIO
+
+from warren_cli.terminal.output_console import discard_output
 
 
 class BadInput(Exception):
@@ -31,5 +32,4 @@ def print_lines(lines: Iterable[str]) -> None:
             print(line)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Python must not complain when it closes stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard_output()

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from warren.errors import SettingsError
 from warren.words import visible
 
-from warren_cli.api_client import Parameters, not_warrens, request
+from warren_cli.api_client import Parameters, request, understood
 from warren_cli.group_feed import pages
 from warren_cli.resources.catalogue import CLUSTERS
 from warren_cli.resources.close_names import did_you_mean
@@ -42,7 +42,7 @@ def fetch(
 
     first: dict[str, Any] = {}
     rows: list[Row] = []
-    try:
+    with understood(address):
         for body in pages(ask):
             first = first or body
             rows += body[resource.name]
@@ -50,8 +50,6 @@ def fetch(
                 break
         for row in rows:
             resource.identity(row)
-    except (KeyError, TypeError, ValueError):
-        raise not_warrens(address) from None
     if not rows and (cluster := filters.get("cluster")):
         require_cluster(address, cluster)
     rows = rows[:limit]

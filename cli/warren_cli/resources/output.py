@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from enum import StrEnum
 from typing import Any, Literal
 
@@ -14,8 +14,8 @@ from rich.text import Text
 from warren.clock import SystemClock
 from warren.words import visible
 
+from warren_cli.display.fitting import LEGIBLE, Cell, least_width, that_fit
 from warren_cli.display.shortened import Shortened
-from warren_cli.display.status_table import GAP, LEGIBLE, least_width
 from warren_cli.resources.listing import Listing
 from warren_cli.resources.resource import Column, Resource, Row
 from warren_cli.terminal.output_console import output_console
@@ -95,40 +95,30 @@ def table(
     return made
 
 
-def _shown(cell: str | Shortened) -> Text | Shortened:
+def _shown(cell: str | Shortened) -> Cell:
     return Text(visible(cell), style=_STYLES.get(cell, "")) if isinstance(cell, str) else cell
 
 
 def _table(resource: Resource, rows: Sequence[Row], width: int | None, *, wide: bool) -> Table:
     """`width`: columns of the terminal; None for as many as it takes."""
     now = SystemClock().now_ms()
-    columns = {
-        column: [_cell(column, row, now, width) for row in rows]
-        for column in resource.columns
-        if wide or not column.wide
-    }
-    shown = list(columns) if width is None else that_fit(columns, width)
-    titles = [column.title for column in shown]
-    right = [column.title for column in shown if column.right]
-    cut = [column.title for column in shown if column.name and width is not None]
-    return table(titles, list(zip(*(columns[one] for one in shown), strict=True)), right, cut)
+    columns = [column for column in resource.columns if wide or not column.wide]
+    cells = [[_cell(column, row, now, width) for row in rows] for column in columns]
+    if width is not None:
+        widths = [
+            least_width(column.title, [_shown(cell) for cell in own])
+            for column, own in zip(columns, cells, strict=True)
+        ]
+        # The last goes first.
+        dispensable = [0 if c.name or c.kept else n for n, c in enumerate(columns, 1)]
+        fitting = that_fit(widths, dispensable, width)
+        columns, cells = [columns[n] for n in fitting], [cells[n] for n in fitting]
+    right = [column.title for column in columns if column.right]
+    cut = [column.title for column in columns if column.name and width is not None]
+    return table([column.title for column in columns], list(zip(*cells, strict=True)), right, cut)
 
 
 def _cell(column: Column, row: Row, now: int, width: int | None) -> str | Shortened:
     text = column.cell(row, now)
     is_cut = column.name and width is not None
     return Shortened(visible(text), keep=LEGIBLE // 2) if is_cut else text
-
-
-def that_fit(columns: Mapping[Column, Sequence[str | Shortened]], width: int) -> list[Column]:
-    """Without as many of the last ones as it takes; names and what is kept stay."""
-    shown = list(columns)
-    for column in reversed(list(columns)):
-        least = (
-            least_width(one.title, [_shown(cell) for cell in columns[one]]) + GAP for one in shown
-        )
-        if sum(least) - GAP <= width:
-            break
-        if not (column.name or column.kept):
-            shown.remove(column)
-    return shown

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import os
+import sys
 
 from rich.console import Console
 
 _UNLIMITED = 1000  # columns; no name is longer than a few hundred characters
+
+
+def discard_output() -> None:
+    """What is left of it goes nowhere: Python must not complain when it closes stdout."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def output_console() -> Console:
