@@ -16,6 +16,8 @@ from support.served_groups import CLUSTER, ServedApi
 
 COSTLY = "/api/v1/groups?regex=(.{1,60}){16}x"
 SEARCHES = "/fragments/groups?q=" + "+".join(f"-word{n}" for n in range(30))
+WHOLE = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+HALF = WHOLE.removesuffix(b"\r\n") + b"X-Slow: "
 EVENTS = b"GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n"
 DAY_MS = 86_400_000
 YEARS = f"/history?to={1_500 * DAY_MS}&from=0&step={DAY_MS}"
@@ -30,45 +32,32 @@ def _nobody(_: ServedApi, seconds: float) -> Outcomes:
     return Counter()
 
 
-def _half_requests(api: ServedApi, seconds: float) -> Outcomes:
-    """2,000 connections that send a byte now and then."""
-    url, outcomes = urlsplit(api.url), Outcomes()
-    deadline = time.monotonic() + seconds
-    with ExitStack() as closing:
-        slow: list[socket.socket] = []
-        for _ in range(2_000):
-            connection = socket.create_connection((url.hostname, url.port), 30)
-            slow.append(closing.enter_context(connection))
-            connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
-        while time.monotonic() < deadline:
-            time.sleep(1)
-            for connection in slow:
-                with suppress(OSError):
-                    connection.sendall(b"x")
-        for connection in slow:
-            outcomes[_state(connection)] += 1
-    return outcomes
+def _holding(count: int, sent: bytes, dripped: bytes = b"") -> Attack:
+    """So many connections, on each this is sent, and then that each second; nothing is read."""
 
-
-def _untaken_answers(api: ServedApi, seconds: float) -> Outcomes:
-    """1,200 connections with eight requests each for a page, of which they take nothing."""
-    url, outcomes = urlsplit(api.url), Outcomes()
-    deadline = time.monotonic() + seconds
-    with ExitStack() as closing:
-        greedy: list[socket.socket] = []
-        for _ in range(1_200):
-            connection = socket.socket()
-            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2_048)
-            greedy.append(closing.enter_context(connection))
-            connection.settimeout(30)
-            with suppress(OSError):
+    def attack(api: ServedApi, seconds: float) -> Outcomes:
+        url, outcomes = urlsplit(api.url), Outcomes()
+        deadline = time.monotonic() + seconds
+        with ExitStack() as closing:
+            held: list[socket.socket] = []
+            for _ in range(count):
+                connection = closing.enter_context(socket.socket())
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2_048)
+                connection.settimeout(30)
+                held.append(connection)
                 connection.connect((url.hostname, url.port))
-                connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n" * 8)
-        while time.monotonic() < deadline:
-            time.sleep(1)
-        for connection in greedy:
-            outcomes[_state(connection)] += 1
-    return outcomes
+                with suppress(OSError):
+                    connection.sendall(sent)
+            while time.monotonic() < deadline:
+                time.sleep(1)
+                for connection in held if dripped else ():
+                    with suppress(OSError):
+                        connection.sendall(dripped)
+            for connection in held:
+                outcomes[_state(connection)] += 1
+        return outcomes
+
+    return attack
 
 
 def _state(connection: socket.socket) -> str:
@@ -189,8 +178,8 @@ def _answer(connection: socket.socket) -> str:
 
 ATTACKS: dict[str, Attack] = {
     "nobody": _nobody,
-    "half requests": _half_requests,
-    "untaken answers": _untaken_answers,
+    "half requests": _holding(2_000, HALF, b"x"),
+    "untaken answers": _holding(1_200, WHOLE * 8),
     "expressions": _asking(COSTLY, 20),
     "searches": _asking(SEARCHES, 20),
     "groups": _asking(f"/groups/{CLUSTER}/service-00000", 20),

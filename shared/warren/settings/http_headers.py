@@ -20,7 +20,7 @@ def _can_be_sent(headers: dict[str, SecretStr]) -> dict[str, SecretStr]:
             raise ValueError(f"{name!r} is no header name")
         if name.lower() in FRAMING:
             raise ValueError(f"{name} is Warren's own: it says where a message ends")
-        if not (plain.isascii() and (plain.isprintable() or not plain)):
+        if not (plain.isascii() and plain.isprintable()):
             raise ValueError(f"the value of {name} is not printable ASCII")
     return headers
 

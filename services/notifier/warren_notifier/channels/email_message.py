@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from warren.settings.notifier import EmailChannelSettings
 from warren_notifier.channels.digest import Digest
 from warren_notifier.channels.email_digest import besides, digest_text
 from warren_notifier.channels.email_text import email_text, shown_id
+from warren_notifier.channels.incident_key import incident_key
 from warren_notifier.channels.plot import Plot
 from warren_notifier.state.delivery import Delivery
 
@@ -142,6 +142,4 @@ def _subject(text: str) -> str:
 
 def _token(text: str) -> str:
     """What may stand on the left side of a Message-ID; of what is too long for a line a digest."""
-    if len(text) > TOKEN:
-        return hashlib.sha256(text.encode()).hexdigest()
-    return re.sub(r"[^A-Za-z0-9._-]", "_", text)
+    return re.sub(r"[^A-Za-z0-9._-]", "_", incident_key(text, TOKEN))

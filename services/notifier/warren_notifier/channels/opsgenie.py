@@ -13,7 +13,6 @@ https://developer.atlassian.com/cloud/jira/service-desk-ops/rest/v1/api-group-in
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from typing import Any
@@ -28,6 +27,7 @@ from warren_notifier.channels.channel import Delivered, Refused, Result
 from warren_notifier.channels.egress import EgressGuard
 from warren_notifier.channels.http_channel import HttpChannel
 from warren_notifier.channels.http_endpoint import HttpEndpoint
+from warren_notifier.channels.incident_key import incident_key
 from warren_notifier.channels.incident_text import IncidentText
 from warren_notifier.state.delivery import Delivery
 
@@ -56,7 +56,7 @@ class OpsgenieChannel(HttpChannel):
 
     async def send(self, delivery: Delivery) -> Result:
         text, pending = self._text(delivery), delivery.pending
-        alias = _alias(pending.incident_id)
+        alias = incident_key(pending.incident_id, ALIAS)
         if not text.is_open:
             return await self._about("close", alias, text.headline)
         if pending.acknowledged is not None:
@@ -115,10 +115,3 @@ def _team(team: str) -> dict[str, str]:
 
 def _json(body: dict[str, Any]) -> bytes:
     return json.dumps(body).encode()
-
-
-def _alias(incident_id: str) -> str:
-    """The incident's id, or where that is too long a digest of it."""
-    if len(incident_id) <= ALIAS:
-        return incident_id
-    return hashlib.sha256(incident_id.encode()).hexdigest()

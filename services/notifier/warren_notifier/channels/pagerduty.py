@@ -10,7 +10,6 @@ after it is resolved is dropped, so that deliveries that come twice do no harm.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -25,6 +24,7 @@ from warren_notifier.channels.channel import Refused, Result, Retry
 from warren_notifier.channels.egress import EgressGuard
 from warren_notifier.channels.http_channel import HttpChannel
 from warren_notifier.channels.http_endpoint import Answered, HttpEndpoint
+from warren_notifier.channels.incident_key import incident_key
 from warren_notifier.channels.incident_text import IncidentText, fitting
 from warren_notifier.state.delivery import Delivery
 
@@ -64,7 +64,7 @@ class PagerDutyChannel(HttpChannel):
         event: dict[str, Any] = {
             "routing_key": self._routing_key,
             "event_action": action,
-            "dedup_key": dedup_key(delivery.pending.incident_id),
+            "dedup_key": incident_key(delivery.pending.incident_id, DEDUP_KEY),
         }
         severity = self._severities.get(text.change.status, "critical")
 
@@ -78,18 +78,12 @@ class PagerDutyChannel(HttpChannel):
         return result
 
     def _judged(self, answer: Answered) -> Result:
-        status = answer.json.get("status") if isinstance(answer.json, dict) else None
+        said = answer.json
+        status = said.get("status") if isinstance(said, dict) else None
         if not isinstance(status, str) or status in TAKEN:
             return super()._judged(answer)
         detail = f"HTTP {answer.code}: {answer.text}"
         return Refused(detail) if status.startswith("invalid") else Retry(detail)
-
-
-def dedup_key(incident_id: str) -> str:
-    """The incident's id, or where that is too long a digest of it."""
-    if len(incident_id) <= DEDUP_KEY:
-        return incident_id
-    return hashlib.sha256(incident_id.encode()).hexdigest()
 
 
 def _alert(text: IncidentText, severity: str, longest: int) -> dict[str, Any]:
