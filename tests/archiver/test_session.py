@@ -48,6 +48,21 @@ def test_a_running_session_has_them(spark: SparkSession) -> None:
     assert spark.sparkContext.master == "local[2]"
 
 
+def test_rows_that_take_little_room_in_a_file_are_not_held_in_memory_as_a_whole(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """3 MB as stored, 200 MB and more as rows: several tables of these were more than the heap."""
+    alike = spark.range(2_000_000).select("id", F.lit("group-1" * 8).alias("name"))
+    alike.write.parquet(str(tmp_path / "alike"))
+    stored = sum(file.stat().st_size for file in (tmp_path / "alike").glob("*.parquet"))
+    assert 2**20 < stored < 10 * 2**20
+    alike = spark.read.parquet(str(tmp_path / "alike"))
+    joined = spark.range(5).join(alike, "id", "left")
+    assert "BroadcastHashJoin" not in joined._jdf.queryExecution().toString()
+    few = spark.range(5).join(alike.limit(100), "id", "left")
+    assert "BroadcastHashJoin" in few._jdf.queryExecution().toString()
+
+
 def test_columns_do_not_look_up_where_they_were_made(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
