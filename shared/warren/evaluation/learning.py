@@ -19,6 +19,7 @@ RATE_MS = 120_000  # of the average of the produce rate
 USUAL_RATE_MS = 30 * 60_000  # of what it usually is
 READ_MS = 60_000
 AGAIN_MS = 30_000
+REST_MS = 60 * 60_000  # of a wait that nobody saw begin, since the last commit
 
 
 def see(track: Track, rows: Int64, sighting: Sighting, blind_ms: int = BLIND_MS) -> None:
@@ -62,7 +63,8 @@ def _learn(marks: Int64, figures: Figures, sighting: Sighting, blind_ms: int) ->
     learn_backlog(marks, figures, sighting, lag, elapsed, advanced & sure, lost, stood_still)
     marks[Mark.SEEN_AT] = now
     marks[Mark.ADVANCED_AT] = np.where(advanced | lost, now, marks[Mark.ADVANCED_AT])
-    marks[Mark.REST_AT] = np.where(lost, now, marks[Mark.REST_AT])
+    rest_at = np.clip(sighting.committed_at, now - REST_MS, now)
+    marks[Mark.REST_AT] = np.where(lost, rest_at, marks[Mark.REST_AT])
     marks[Mark.COMMITTED] = committed
     marks[Mark.LOG_END] = log_end
 

@@ -61,7 +61,7 @@ class Mark(IntEnum):
     LEVEL_AT = 19  # newest observation with no more lag than is explained
     ODD_AT = 20  # when that odd pause, or the last one of a clockwork, ended
     REST = 21  # last long wait, ms, if it had worked for no longer than a run before; else 0
-    REST_AT = 22  # when the last long wait ended; first observation until then
+    REST_AT = 22  # when the last long wait ended; of the first the last commit, an hour ago at most
     RHYTHM = 23  # how many long waits RHYTHM_MEAN is of, at most ENOUGH_WAITS
     REBALANCED = 24  # so much of this wait a rebalance took, ms
     THERE_SINCE = 25  # the group has had members, but for short absences

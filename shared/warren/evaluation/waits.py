@@ -138,7 +138,7 @@ def _remember_pause(
     crashed = ended & too_long & (wait > CRASH_MS)
     noted = ended & too_long & (wait >= before) | crashed & (wait >= before // 2)
     if crashed.any() or has_clock(figures).any():
-        stop_clock(marks, figures, ended, now)
+        stop_clock(marks, figures, ended, wait, now)
         clock = has_clock(figures)
         due = crashed & is_due(marks, figures, now) & (clock | follows)
         keep_clock(marks, figures, wait, due, now)
@@ -157,11 +157,16 @@ def _remember(marks: Int64, mark: Mark, wait: Int64, learnt: Int64, ended: Bools
 
 
 def _learn_rest(marks: Int64, wait: Int64, ended: Bools, now: int | Int64) -> None:
-    """Whether it works in runs: little of the time since the long wait before."""
+    """Whether it works in runs: little of the time since the long wait before. Of the first one
+    there was some before it was seen.
+    """
     long = ended & (wait >= LONG_WAIT_MS)
     if not long.any():
         return
-    run = span_ms(now, marks[Mark.REST_AT]) - wait
+    rest_at, known_since = marks[[Mark.REST_AT, Mark.KNOWN_SINCE]]
+    unseen = (rest_at < known_since) & (marks[Mark.WAITING_SINCE] == known_since)
+    wait = wait + np.where(unseen, known_since - rest_at, 0)
+    run = span_ms(now, rest_at) - wait
     marks[Mark.REST] = np.where(long, np.where(run < wait // RUN_SHARE, wait, 0), marks[Mark.REST])
     marks[Mark.REST_AT] = np.where(long, now, marks[Mark.REST_AT])
 

@@ -117,6 +117,20 @@ def test_a_batch_is_known_after_one_run(minutes: int, alarms: int) -> None:
     assert runs == [True] * alarms + [False] * (8 - alarms)
 
 
+def test_of_a_rest_that_nobody_saw_begin_counts_what_was_since_the_last_commit() -> None:
+    """It is met eight minutes before the next run of an hourly batch, which begins by committing
+    what it had committed.
+    """
+    partition = Followed()
+    partition.committed_at -= 50 * 60_000
+    partition.silent_for(8)
+    partition.tick(50, read=0)
+    for _ in range(12):
+        partition.tick(50, read=3000)
+    partition.tick(50, read=ALL)
+    assert partition.silent(58) is None
+
+
 def test_who_had_not_read_all_before_it_fell_silent_again_is_no_batch() -> None:
     partition = Followed()
     assert partition.silent(20) == 910
