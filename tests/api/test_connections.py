@@ -12,7 +12,7 @@ import httpx
 import pytest
 from api.api_process import NOBODY, Service, Start
 from support.waiting import eventually
-from warren_api.http.connections import AT_ONCE, BODY_SECONDS, HEAD_SECONDS
+from warren_api.http.connections import AT_ONCE, BODY_SECONDS, HEAD_SECONDS, WRITE_SECONDS
 
 HALF = b"GET /burrow/admin HTTP/1.1\r\nHost: localhost\r\nX-Slow: "
 MANY = 2000
@@ -82,6 +82,15 @@ def test_who_takes_no_answer_gives_way(start: Start) -> None:
             greedy.setblocking(False)
             with suppress(BlockingIOError, ConnectionResetError):
                 greedy.send(asked)
+
+        def is_answered() -> bool:
+            """Not while each of the greedy ones is still being answered, as far as it takes it."""
+            with suppress(httpx.TransportError):
+                return service.get("/burrow/admin").text == "GOOD"
+            return False
+
+        sooner = WRITE_SECONDS - 5  # than each would be closed anyway
+        eventually(is_answered, timeout=sooner, message="one of the greedy ones gives way")
         for _ in range(30):
             assert service.get("/burrow/admin").text == "GOOD"
 
