@@ -59,13 +59,26 @@ def test_executors_of_a_cluster_archive_as_well(
             name = OFFSETS.full_name(settings.home.topic_prefix)
             producer.produce(name, offset_event("g", number).to_bytes(), key(f"g{number % 7}"))
         assert producer.flush(30) == 0
-        command = [sys.executable, "-m", "warren_archiver", "--config", str(config), "--once"]
-        environ = {n: text for n, text in os.environ.items() if not n.startswith("WARREN_")}
-        done = subprocess.run(
-            command, env=environ, capture_output=True, text=True, timeout=500, check=False
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        assert list((tmp_path / "work").glob("app-*/*/stdout")), "no executor has worked"
+        _run(config, "--once")
+        archiving = _tasks(tmp_path / "work")
+        assert archiving, "no executor has worked"
+        _run(config, "upkeep")
+    assert 0 < _tasks(tmp_path / "work") - archiving < 5_000, "it has three tables of a few files"
     (found,) = check(spark, settings, topics=[OFFSETS], wait=0)
     assert found.equal, found.differences
     assert found.archived == 100
+
+
+def _run(config: Path, *arguments: str) -> None:
+    command = [sys.executable, "-m", "warren_archiver", "--config", str(config), *arguments]
+    environ = {n: text for n, text in os.environ.items() if not n.startswith("WARREN_")}
+    done = subprocess.run(
+        command, env=environ, capture_output=True, text=True, timeout=280, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def _tasks(work: Path) -> int:
+    """How many the executors of all jobs have begun."""
+    logs = work.glob("app-*/*/stderr")
+    return sum(log.read_text().count("Executor: Running task") for log in logs)

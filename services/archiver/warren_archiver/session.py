@@ -57,6 +57,8 @@ _STREAMING = {
     # What is joined is held in memory as a whole if it is no larger than this: rows that are alike
     # take 30 times as much there as they do in files and caches. By default, 10 MB.
     "spark.sql.autoBroadcastJoinThreshold": "1m",
+    # Tasks that look for files of a table that nobody needs: by default 10,000 of a few ms each.
+    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "100",
     # Whole collections give memory back; by default there is one in half an hour.
     "spark.cleaner.periodicGC.interval": "10min",
 }
@@ -67,8 +69,8 @@ _QUIET = {
     # The default of 100 compiled plans is less than what all topics' batches need.
     "spark.sql.codegen.cache.maxEntries": "1000",
 }
-# Where there is one machine alone: defaults are for clusters, 200, 50 and 10,000 tasks for a
-# handful of rows.
+# Where there is one machine alone: these are for clusters, 200, 50 and 100 tasks for a handful of
+# rows.
 _SMALL = {
     "spark.sql.shuffle.partitions": "2",
     "spark.databricks.delta.snapshotPartitions": "2",
