@@ -217,7 +217,8 @@ def _learnt(part: _Part, i: int, track: Track) -> Explanation:
         told = _usual_pause(usual, max(_seen(marks[Mark.PAUSE]), _seen(marks[Mark.GOES])))
         told = _by_clock(track, i) or told
         if marks[Mark.GONE_SINCE] >= 0 and marks[Mark.THERE_SINCE] >= 0:
-            told += f", no members for {duration(now - marks[Mark.GONE_SINCE])}"
+            gone = now - marks[Mark.GONE_SINCE]
+            told += f", no members for {duration(gone)}" if gone > 0 else ", no members any more"
         if marks[Mark.REBALANCED] > 0:
             told += f", rebalanced for {duration(marks[Mark.REBALANCED])} of it"
         return Explanation("no_commit", _no_commit(part.silence(i), told, behind))
