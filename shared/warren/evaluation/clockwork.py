@@ -20,7 +20,8 @@ SHORTER = 8
 OFF = 2
 # Who waits with members where it usually has none may have gone since one looked.
 LOOKED_MS = LOOK_MS + 40_000
-# One may be left out: the next is told, and sets the clock. After two left out it is forgotten.
+# One may be left out, as amid trouble: the next is told, and sets the clock. After two left out it
+# is forgotten.
 MOST_TURNS = 2
 
 
@@ -83,22 +84,12 @@ def _length_with_room(figures: Figures) -> Int64:
     return length + length // 3 + ROOM_MS
 
 
-def stop_clock(marks: Int64, figures: Figures, ended: Bools, wait: Int64, now: int | Int64) -> None:
-    """Where the pauses that were due did not come. Those that trouble hid may have come: a wait
-    that was not due, and is longer than they are, sets the clock to the last turn amid it.
-    """
-    since, at, apart = marks[[Mark.WAITING_SINCE, Mark.ODD_AT, Mark.ODD_APART]]
-    length = clock_ms(figures)
-    hid = ended & (wait > _length_with_room(figures)) & ~is_due(marks, figures, now)
-    hid &= has_clock(figures)
-    turns = np.where(hid, span_ms(now + length, at) // np.maximum(apart, 1), 0)
-    # Of that turn, what was before the wait began was seen.
-    hid &= at + turns * apart + REGULAR_APART * apart >= now - wait
-    kept = span_ms(now - wait, at) <= (MOST_TURNS + REGULAR_APART) * apart
-    at = marks[Mark.ODD_AT] = np.where(hid & kept, at + turns * apart, at)
-    worked_until = np.where((since >= 0) & ~ended, since, now)
-    over = span_ms(worked_until, at) > (MOST_TURNS + REGULAR_APART) * apart
-    figures[Figure.CLOCKWORK] = np.where(over, UNKNOWN, figures[Figure.CLOCKWORK])
+def stop_clock(marks: Int64, figures: Figures, advanced: Bools, now: int | Int64) -> None:
+    """Where the pauses that were due did not come. One that takes too long counts until it ends."""
+    last = (MOST_TURNS + REGULAR_APART) * marks[Mark.ODD_APART]
+    over = span_ms(now, marks[Mark.ODD_AT]) > last
+    stopped = over & (advanced | ~began_by_clock(marks, figures))
+    figures[Figure.CLOCKWORK] = np.where(stopped, UNKNOWN, figures[Figure.CLOCKWORK])
 
 
 def keep_clock(marks: Int64, figures: Figures, wait: Int64, came: Bools, now: int | Int64) -> None:

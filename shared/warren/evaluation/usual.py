@@ -144,6 +144,7 @@ def _rests_again(marks: Int64, figures: Figures) -> Bools:
     read_all = marks[Mark.LEVEL_AT] >= marks[Mark.ADVANCED_AT]
     unknown = (marks[Mark.RHYTHM] == 0) | (figures[Figure.RHYTHM_MEAN] < rest / RUN_SHARE)
     rests: Bools = (run < rest // RUN_SHARE) & read_all & unknown
+    rests &= marks[Mark.REPEATS] < REPEATED
     return rests
 
 

@@ -18,6 +18,7 @@ from warren.evaluation.track import (
     span_ms,
 )
 from warren.evaluation.usual import (
+    BATCH_MS,
     LEAST_WAIT_MS,
     RUN_SHARE,
     caught_up_lag,
@@ -40,6 +41,9 @@ FIRST_WAIT = 1
 TRANSACTION_MS = 15 * 60_000  # Kafka's own transaction.max.timeout.ms
 LONGEST_EXPECTED_MS = 6 * 3_600_000
 LONG_WAIT_MS = 60_000  # as of who works in runs
+MET_WAITING_MS = 30_000  # since it was first seen, or it had read all
+READS_ON = 9  # so many times the time in which who has read all reads on is taken off its rest
+SHORT_REST_MS = BATCH_MS * 3 // 4  # but for what any batch may rest
 SHORT_WAIT_MS = 15_000  # of these any number may come one after the other
 
 
@@ -74,7 +78,7 @@ def learn_wait(
     too_long = wait > or_by_clock_ms(marks, figures, at_any_time)
     learnt = _remember_pause(marks, figures, wait, ended, wait > at_any_time, sighting.at)
     end_absence(marks, sighting.at, advanced)
-    _learn_rest(marks, wait, ended, sighting.at)
+    _learn_rest(marks, wait, elapsed, advanced, sure, sighting.at)
     _learn_rhythm(marks, figures, wait, ended & learnt)
     marks[Mark.WAITS] = np.minimum(marks[Mark.WAITS] + ended, ENOUGH_WAITS)
     waiting = lag > caught_up_lag(marks, sighting.allowed_lag)
@@ -138,7 +142,7 @@ def _remember_pause(
     crashed = ended & too_long & (wait > CRASH_MS)
     noted = ended & too_long & (wait >= before) | crashed & (wait >= before // 2)
     if crashed.any() or has_clock(figures).any():
-        stop_clock(marks, figures, ended, wait, now)
+        stop_clock(marks, figures, ended, now)
         clock = has_clock(figures)
         due = crashed & is_due(marks, figures, now) & (clock | follows)
         keep_clock(marks, figures, wait, due, now)
@@ -156,19 +160,39 @@ def _remember(marks: Int64, mark: Mark, wait: Int64, learnt: Int64, ended: Bools
     marks[mark] = np.where(ended, np.maximum(faded, learnt), marks[mark])
 
 
-def _learn_rest(marks: Int64, wait: Int64, ended: Bools, now: int | Int64) -> None:
-    """Whether it works in runs: little of the time since the long wait before. Of the first one
-    there was some before it was seen.
+def _learn_rest(
+    marks: Int64, wait: Int64, elapsed: Int64, advanced: Bools, sure: Bools, now: int | Int64
+) -> None:
+    """Whether it works in runs: little of the time since the long wait before. Who reads on once it
+    has read all does not.
     """
-    long = ended & (wait >= LONG_WAIT_MS)
+    rest = marks[Mark.REST]
+    if rest.any():
+        reads_on = advanced & (marks[Mark.LEVEL_AT] == marks[Mark.SEEN_AT])
+        shorter = np.maximum(rest - READS_ON * elapsed, np.minimum(rest, SHORT_REST_MS))
+        rest = marks[Mark.REST] = np.where(reads_on, shorter, rest)
+    wait, rest_at = _since_last_commit(marks, wait)
+    long = advanced & sure & (wait >= LONG_WAIT_MS)
     if not long.any():
         return
-    rest_at, known_since = marks[[Mark.REST_AT, Mark.KNOWN_SINCE]]
-    unseen = (rest_at < known_since) & (marks[Mark.WAITING_SINCE] == known_since)
-    wait = wait + np.where(unseen, known_since - rest_at, 0)
     run = span_ms(now, rest_at) - wait
-    marks[Mark.REST] = np.where(long, np.where(run < wait // RUN_SHARE, wait, 0), marks[Mark.REST])
+    marks[Mark.REST] = np.where(long, np.where(run < wait // RUN_SHARE, wait, 0), rest)
     marks[Mark.REST_AT] = np.where(long, now, marks[Mark.REST_AT])
+
+
+def _since_last_commit(marks: Int64, wait: Int64) -> tuple[Int64, Int64]:
+    """[partition] the wait and REST_AT. One that was met waiting has done so since its last commit;
+    of another nothing is known of before.
+    """
+    rest_at, known_since = marks[[Mark.REST_AT, Mark.KNOWN_SINCE]]
+    unseen = rest_at < known_since
+    if not unseen.any():
+        return wait, rest_at
+    met_after = marks[Mark.WAITING_SINCE] - marks[Mark.REBALANCED] - known_since
+    met = unseen & (marks[Mark.WAITS] == 0) & (marks[Mark.WAITING_SINCE] >= 0)
+    met &= met_after <= MET_WAITING_MS
+    wait = wait + np.where(met, marks[Mark.WAITING_SINCE] - rest_at, 0)
+    return wait, np.where(unseen & ~met, known_since, rest_at)
 
 
 def _learn_rhythm(marks: Int64, figures: Figures, wait: Int64, learnt: Bools) -> None:

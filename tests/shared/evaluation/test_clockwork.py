@@ -96,26 +96,6 @@ def test_a_pause_that_was_left_out_is_forgiven_and_two_are_not() -> None:
     assert [paused(partition, 10, every=40) for _ in range(4)] == [True, True, True, False]
 
 
-def test_a_pause_that_trouble_may_have_hidden_was_not_left_out() -> None:
-    partition = clockwork().healthy(15)
-    assert partition.silent(50) == FOUND
-    partition.silent_for(49)
-    partition.tick(read=ALL)
-    partition.healthy(5)
-    assert partition.silent(10) is None
-    partition.tick(read=ALL)
-    assert not paused(partition, 10, every=40)
-
-
-def test_a_crash_hides_no_pause_that_was_left_out_before() -> None:
-    """Nor is the next one due, so that the clock is forgotten when it would have been."""
-    partition = clockwork().healthy(47)
-    assert partition.silent(15) == FOUND
-    partition.silent_for(14)
-    partition.healthy(30)
-    assert not clock_ms(partition.track.figures).any()
-
-
 @pytest.mark.parametrize("off", [2, -2])
 def test_pauses_need_not_be_quite_regular(off: int) -> None:
     """Now early and now late by two minutes of forty."""

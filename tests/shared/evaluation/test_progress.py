@@ -117,18 +117,37 @@ def test_a_batch_is_known_after_one_run(minutes: int, alarms: int) -> None:
     assert runs == [True] * alarms + [False] * (8 - alarms)
 
 
-def test_of_a_rest_that_nobody_saw_begin_counts_what_was_since_the_last_commit() -> None:
-    """It is met eight minutes before the next run of an hourly batch, which begins by committing
-    what it had committed.
+@pytest.mark.parametrize("met", [8, 5 / 6])
+def test_of_a_rest_that_nobody_saw_begin_counts_what_was_since_the_last_commit(met: float) -> None:
+    """So many minutes before the next run of an hourly batch, which begins by committing what it
+    had committed.
     """
     partition = Followed()
     partition.committed_at -= 50 * 60_000
-    partition.silent_for(8)
+    partition.observe(0, log_end=UNKNOWN)
+    partition.silent_for(met)
     partition.tick(50, read=0)
     for _ in range(12):
         partition.tick(50, read=3000)
     partition.tick(50, read=ALL)
-    assert partition.silent(58) is None
+    assert partition.silent(50 + met) is None
+
+
+def test_who_was_dead_when_it_was_met_reads_on_and_dies_again_is_no_batch() -> None:
+    partition = Followed()
+    partition.committed_at -= 59 * 60_000
+    partition.silent_for(3)
+    assert partition.healthy(5).silent(60) == pytest.approx(305, abs=5)
+
+
+def test_who_commits_one_offset_again_does_not_rest() -> None:
+    """It was met dead, read all within two minutes, and came to a record that it cannot read."""
+    partition = Followed()
+    partition.committed_at -= 59 * 60_000
+    partition.silent_for(3)
+    partition.healthy(2)
+    stalls = [partition.tick(50, read=0) == "STALL" for _ in range(80)]
+    assert any(stalls)
 
 
 def test_who_had_not_read_all_before_it_fell_silent_again_is_no_batch() -> None:
