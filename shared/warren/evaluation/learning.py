@@ -63,8 +63,9 @@ def _learn(marks: Int64, figures: Figures, sighting: Sighting, blind_ms: int) ->
     learn_backlog(marks, figures, sighting, lag, elapsed, advanced & sure, lost, stood_still)
     marks[Mark.SEEN_AT] = now
     marks[Mark.ADVANCED_AT] = np.where(advanced | lost, now, marks[Mark.ADVANCED_AT])
-    rest_at = np.clip(sighting.committed_at, now - REST_MS, now)
-    marks[Mark.REST_AT] = np.where(lost, rest_at, marks[Mark.REST_AT])
+    if lost.any():
+        rest_at = np.clip(sighting.committed_at, now - REST_MS, now)
+        marks[Mark.REST_AT] = np.where(lost, rest_at, marks[Mark.REST_AT])
     marks[Mark.COMMITTED] = committed
     marks[Mark.LOG_END] = log_end
 

@@ -171,10 +171,11 @@ def _learn_rest(
         reads_on = advanced & (marks[Mark.LEVEL_AT] == marks[Mark.SEEN_AT])
         shorter = np.maximum(rest - READS_ON * elapsed, np.minimum(rest, SHORT_REST_MS))
         rest = marks[Mark.REST] = np.where(reads_on, shorter, rest)
-    wait, rest_at = _since_last_commit(marks, wait)
-    long = advanced & sure & (wait >= LONG_WAIT_MS)
-    if not long.any():
+    ended = advanced & sure
+    if not (ended & ((wait >= LONG_WAIT_MS) | (marks[Mark.WAITS] == 0))).any():  # as mostly
         return
+    wait, rest_at = _since_last_commit(marks, wait)
+    long = ended & (wait >= LONG_WAIT_MS)
     run = span_ms(now, rest_at) - wait
     marks[Mark.REST] = np.where(long, np.where(run < wait // RUN_SHARE, wait, 0), rest)
     marks[Mark.REST_AT] = np.where(long, now, marks[Mark.REST_AT])
@@ -186,8 +187,6 @@ def _since_last_commit(marks: Int64, wait: Int64) -> tuple[Int64, Int64]:
     """
     rest_at, known_since = marks[[Mark.REST_AT, Mark.KNOWN_SINCE]]
     unseen = rest_at < known_since
-    if not unseen.any():
-        return wait, rest_at
     met_after = marks[Mark.WAITING_SINCE] - marks[Mark.REBALANCED] - known_since
     met = unseen & (marks[Mark.WAITS] == 0) & (marks[Mark.WAITING_SINCE] >= 0)
     met &= met_after <= MET_WAITING_MS
