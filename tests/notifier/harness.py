@@ -238,7 +238,7 @@ class Harness:
     async def idle(self) -> None:
         """Until nothing is pending any more; forgets what is settled."""
         await until(lambda: not self.pending())
-        await self.dispatcher.forget_settled()
+        await self.dispatcher.rounds.forget_settled()
 
 
 def life(scenario: Callable[[asyncio.TaskGroup], Awaitable[None]]) -> None:

@@ -62,8 +62,8 @@ def closing() -> StatusChangeEvent:
 
 
 async def tick(harness: Harness) -> None:
-    await harness.dispatcher.put_off()
-    await harness.dispatcher.acknowledge()
+    await harness.dispatcher.rounds.put_off()
+    await harness.dispatcher.rounds.acknowledge()
 
 
 async def quiet(harness: Harness) -> None:

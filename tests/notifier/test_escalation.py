@@ -33,9 +33,9 @@ def closing() -> StatusChangeEvent:
 async def at(harness: Harness, seconds: float) -> None:
     """So long after the opening everything that is due is done."""
     harness.clock.advance((OPENED_AT + seconds * 1000 - harness.clock.now_ms()) / 1000)
-    await harness.dispatcher.put_off()
-    await harness.dispatcher.repeat()
-    await harness.dispatcher.escalate()
+    await harness.dispatcher.rounds.put_off()
+    await harness.dispatcher.rounds.repeat()
+    await harness.dispatcher.rounds.escalate()
     await until(lambda: harness.queues["mail"].idle and harness.queues["boss"].idle)
 
 

@@ -33,7 +33,7 @@ def test_after_a_restart_repeats_and_the_end_go_on() -> None:
         harness = Harness(log, tasks, [route(repeat_interval=600)], {"mail": mail}, clock=clock)
         await harness.assign()
         clock.advance(600)
-        await harness.dispatcher.repeat()
+        await harness.dispatcher.rounds.repeat()
         await harness.idle()
         await harness.read(OK, offset=1)
         await harness.idle()
@@ -347,7 +347,7 @@ class TestRevoking:
             await until(lambda: mail.sent and harness.queues["mail"].idle)
             clock.advance(600)
             harness.writer.open.clear()
-            repeating = tasks.create_task(harness.dispatcher.repeat())
+            repeating = tasks.create_task(harness.dispatcher.rounds.repeat())
             await until(lambda: len(harness.pending()) == 1)
             revoking = tasks.create_task(harness.dispatcher.revoke([0], grace=60))
             await until(lambda: not harness.owned.partitions)
@@ -454,7 +454,7 @@ def test_what_was_refused_is_told_when_the_channel_is_mended() -> None:
         await harness.read(ERR)
         await harness.idle()
         for _ in range(2):
-            await harness.dispatcher.tell_again()
+            await harness.dispatcher.rounds.tell_again()
             await harness.idle()
 
     life(scenario)

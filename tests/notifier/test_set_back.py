@@ -93,9 +93,9 @@ def test_reminders_and_escalations_stay_as_far_away_as_they_were() -> None:
 
         async def after(seconds: float) -> tuple[int, int]:
             clock.advance(seconds)
-            await harness.dispatcher.follow_clock()
-            await harness.dispatcher.repeat()
-            await harness.dispatcher.escalate()
+            await harness.dispatcher.rounds.follow_clock()
+            await harness.dispatcher.rounds.repeat()
+            await harness.dispatcher.rounds.escalate()
             await until(lambda: harness.queues["mail"].idle and harness.queues["boss"].idle)
             return len(mail.sent), len(boss.sent)
 

@@ -29,7 +29,7 @@ def closing() -> StatusChangeEvent:
 
 async def let_time_pass(harness: Harness, to: int) -> None:
     harness.clock.advance((to - harness.clock.now_ms()) / 1000)
-    await harness.dispatcher.put_off()
+    await harness.dispatcher.rounds.put_off()
 
 
 def test_an_opening_is_told_when_the_silence_is_over() -> None:
@@ -156,7 +156,7 @@ def test_a_silence_takes_effect_on_what_is_being_tried_again() -> None:
         await until(lambda: len(mail.sent) == 1)
         await until(lambda: log.states()[0].deliveries[0].attempts == 1)
         put(quiet, silence())
-        await harness.dispatcher.put_off()
+        await harness.dispatcher.rounds.put_off()
         harness.start()
         await until(lambda: harness.queues["mail"].idle)
         assert len(mail.sent) == 1
@@ -176,7 +176,7 @@ def test_an_attempt_that_is_under_way_is_left_alone() -> None:
         await harness.read(event())
         await until(lambda: len(mail.sent) == 1)
         put(quiet, silence())
-        await harness.dispatcher.put_off()
+        await harness.dispatcher.rounds.put_off()
         mail.let_go.set()
         await harness.idle()
 
@@ -305,11 +305,11 @@ def test_an_acknowledged_incident_is_not_repeated_and_its_end_is_told() -> None:
         await harness.read(event("WARN"))
         await until(lambda: not harness.pending())
         harness.clock.advance(600)
-        await harness.dispatcher.repeat()
+        await harness.dispatcher.rounds.repeat()
         await until(lambda: len(mail.taken) == 2 and not harness.pending())
         put(asked, acknowledgement())
         harness.clock.advance(6000)
-        await harness.dispatcher.repeat()
+        await harness.dispatcher.rounds.repeat()
         assert not harness.pending()
         await harness.read(event("ERR", "WARN", event_id="event-2"), offset=1)
         await until(lambda: len(mail.taken) == 3)
@@ -356,11 +356,11 @@ def test_a_reminder_that_is_tried_again_is_withdrawn_when_somebody_looks_after_i
         await harness.read(event())
         await harness.idle()
         harness.clock.advance(600)
-        await harness.dispatcher.repeat()
+        await harness.dispatcher.rounds.repeat()
         await until(lambda: len(mail.sent) == 2)
         await until(lambda: log.states()[0].deliveries[0].attempts == 1)
         put(asked, acknowledgement())
-        await harness.dispatcher.put_off()
+        await harness.dispatcher.rounds.put_off()
         harness.start()
         await harness.idle()
         await harness.read(closing(), offset=1)

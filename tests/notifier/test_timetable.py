@@ -51,12 +51,12 @@ def test_a_second_in_which_nothing_is_due_looks_at_no_state() -> None:
         owned.states = Untouched(owned.states)
         for _ in range(2):
             harness.clock.advance(1)
-            await harness.dispatcher.follow_clock()
-            await harness.dispatcher.put_off()
-            await harness.dispatcher.repeat()
-            await harness.dispatcher.escalate()
-            await harness.dispatcher.end_tests()
-            await harness.dispatcher.forget_settled()
+            await harness.dispatcher.rounds.follow_clock()
+            await harness.dispatcher.rounds.put_off()
+            await harness.dispatcher.rounds.repeat()
+            await harness.dispatcher.rounds.escalate()
+            await harness.dispatcher.rounds.end_tests()
+            await harness.dispatcher.rounds.forget_settled()
 
     life(scenario)
     assert len(mail.sent) == 50
@@ -73,7 +73,7 @@ def test_others_have_their_turn_while_many_are_reminded(monkeypatch: pytest.Monk
         await harness.idle()
         harness.writer.open.clear()  # a part is written before the next is looked at
         harness.clock.advance(600)
-        repeating = tasks.create_task(harness.dispatcher.repeat())
+        repeating = tasks.create_task(harness.dispatcher.rounds.repeat())
         await until(harness.pending)
         turns.append(len(harness.pending()))
         harness.writer.open.set()

@@ -1,4 +1,4 @@
-"""From changes to deliveries: the heart of the service, without a Kafka consumer.
+"""From events to deliveries: the heart of the service, without a Kafka consumer.
 
 What a change leads to is written as one record of the subject's state, with the change's offset,
 before the source's position is committed and before anything is sent. After kill -9 a change is
@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
 import structlog
 from warren.clock import Clock
-from warren.contracts import NotificationTest, NotifierState, OpenIncident
+from warren.contracts import NotificationTest, NotifierState
 from warren.errors import ContractViolation
 from warren.kafka.batched_writer import BatchedWriter
 from warren.metrics import notifier as metrics
@@ -25,27 +24,22 @@ from warren_notifier.batch import Batch
 from warren_notifier.delivery.group_queues import GroupQueues
 from warren_notifier.delivery.outcome_recorder import OutcomeRecorder
 from warren_notifier.delivery.records import Records
-from warren_notifier.delivery.retry_plan import without_attempt
+from warren_notifier.outbox import Outbox
 from warren_notifier.review import Review
+from warren_notifier.rounds import Rounds
 from warren_notifier.routing import trial
-from warren_notifier.routing.acknowledging import on_acknowledged
 from warren_notifier.routing.change import Change, as_known, read_change
-from warren_notifier.routing.decisions import Decision, Router
-from warren_notifier.routing.escalation import begun_anew, on_escalate
-from warren_notifier.routing.flapping import Damped, Damping
+from warren_notifier.routing.decisions import Router
+from warren_notifier.routing.escalation import begun_anew
+from warren_notifier.routing.flapping import Damping
 from warren_notifier.routing.lost_end import lost_end
-from warren_notifier.routing.repeats import on_repeat
-from warren_notifier.routing.start import on_start
 from warren_notifier.silences.holds import Holds
 from warren_notifier.source.backlog import Backlog
 from warren_notifier.source.partition_start import PartitionStart
 from warren_notifier.source.record import SourceRecord
 from warren_notifier.source.seen_events import SeenEvents
-from warren_notifier.state.delivery import Delivery
 from warren_notifier.state.owned_state import OwnedState
-from warren_notifier.state.set_back import SetBack
 from warren_notifier.state.subject_state import SubjectState
-from warren_notifier.state.telling import FLAPS, Ended, Telling
 
 log = structlog.get_logger(__name__)
 
@@ -64,17 +58,24 @@ class Dispatcher:
         holds: Holds,
         clock: Clock,
     ) -> None:
+        damping = Damping(router, router.flap_openings, router.flap_window_ms)
+        review = Review(router, recorder, holds, clock)
+        agenda = Agenda(owned, router, damping)
+        outbox = Outbox(
+            router, damping, review, agenda, owned, records, writer, recorder, queues, clock
+        )
+        self.rounds = Rounds(router, review, agenda, outbox, owned, records, writer, clock)
         self._router = router
-        self._damping = Damping(router, router.flap_openings, router.flap_window_ms)
+        self._damping = damping
+        self._review = review
+        self._agenda = agenda
+        self._outbox = outbox
         self._owned = owned
         self._records = records
         self._writer = writer
         self._recorder = recorder
         self._queues = queues
-        self._review = Review(router, recorder, holds, clock)
         self._clock = clock
-        self._set_back = SetBack(clock)
-        self._agenda = Agenda(owned, router, self._damping)
         self._backlogs: dict[int, Backlog] = {}
         self._seen = SeenEvents()
 
@@ -94,26 +95,8 @@ class Dispatcher:
                 batch.states[partition, state.subject] = state
                 batch.records += [self._recorder.ended(one) for one in state.ended]
             self._review.look(state, state.tellings, batch)
-            self._tell_added(state, batch)
-        await self._make_durable(batch)
-
-    def _tell_added(self, state: SubjectState, batch: Batch) -> None:
-        """What is so now, where routes and channels were added meanwhile or others have failed."""
-        if state.incident is None or state.change is None or state.flapping is not None:
-            return
-        known = (state.told(), self._clock.now_ms(), state.under_way())
-        decision = on_start(self._router, state.change, state.incident, *known)
-        if decision is not None:
-            self._note(state, state.change, decision, batch)
-
-    async def tell_again(self) -> None:
-        """Tells what is so now where it was refused before: what was wrong has been mended."""
-        for states in self._agenda.all():
-            batch = Batch()
-            for state in states:
-                self._tell_added(state, batch)
-            await self._make_durable(batch)
-            await asyncio.sleep(0)
+            self.rounds.tell_added(state, batch)
+        await self._outbox.write(batch)
 
     async def revoke(self, partitions: Collection[int], grace: float) -> None:
         """Serves some partitions no longer; attempts under way have `grace` seconds to finish."""
@@ -143,7 +126,7 @@ class Dispatcher:
                 self._decide(record.partition, change, record.offset, batch)
             if record.partition not in self._backlogs:
                 positions[record.partition] = record.offset + 1
-        await self._make_durable(batch)
+        await self._outbox.write(batch)
         return positions
 
     async def pass_over(self, read_to: Mapping[int, int]) -> dict[int, int]:
@@ -156,100 +139,13 @@ class Dispatcher:
             if backlog is not None and backlog.is_read_to(offset):
                 self._end_backlog(partition, backlog, batch)
                 positions[partition] = offset
-        await self._make_durable(batch)
+        await self._outbox.write(batch)
         return positions
 
     def committed(self, positions: Mapping[int, int]) -> None:
         """Notes what is committed: events below these positions will not be read again."""
         for partition, position in positions.items():
             self._owned.committed(partition, position)
-
-    async def forget_settled(self) -> None:
-        """Forgets what was kept only to recognise replays that cannot come any more."""
-        for _ in self._agenda.pending():
-            await asyncio.sleep(0)
-        settled = [one for one in self._owned.settling() if self._owned.forget_settled(one)]
-        await self._writer.write([self._records.state(state, settled=True) for state in settled])
-
-    async def repeat(self) -> None:
-        """Sends again what is due again, and tells of groups that flapped and are quiet now."""
-        now = self._clock.now_ms()
-        for states in self._agenda.repeats(now):
-            batch = Batch()
-            for state in states:
-                if state.flaps is not None:
-                    self._calm(state, now, batch)
-                self._repeat(state, now, batch)
-                self._agenda.note(state)
-            await self._make_durable(batch)
-            await asyncio.sleep(0)
-
-    def _repeat(self, state: SubjectState, now: int, batch: Batch) -> None:
-        if state.incident is None or state.change is None:
-            return
-        known = (state.change, state.incident, state.told(), state.under_way(), now)
-        # Nobody is reminded of what flaps; what must hear of an incident again still does.
-        quiet = state.flapping is not None
-        quiet |= self._review.acknowledgement(state.incident) is not None
-        decision = on_repeat(self._router, *known, is_looked_after=quiet)
-        if decision is not None:
-            self._note(state, state.change, decision, batch)
-
-    async def escalate(self) -> None:
-        """Tells further channels of what has been bad for long, and nobody looks after."""
-        now = self._clock.now_ms()
-        for states in self._agenda.escalations(now):
-            batch = Batch()
-            for state in states:
-                self._escalate(state, now, batch)
-                self._agenda.note(state)
-            await self._make_durable(batch)
-            await asyncio.sleep(0)
-
-    def _escalate(self, state: SubjectState, now: int, batch: Batch) -> None:
-        if state.incident is None or state.change is None or state.is_over_for_now:
-            return
-        if self._review.acknowledgement(state.incident) is not None:
-            return
-        # The time of a route begins when what it has to tell is no longer put off.
-        held = {telling.told.route for telling in state.tellings if telling.is_held}
-        known = (state.change, state.incident, state.told(), now, held, state.under_way())
-        decision = on_escalate(self._router, *known)
-        if decision is not None:
-            self._note(state, state.change, decision, batch)
-
-    async def follow_clock(self) -> None:
-        """What is due stays as far away as it was when the clock is set back."""
-        set_back = self._set_back.look()
-        if not set_back:
-            return
-        log.warning("the clock was set back", seconds=set_back / 1000)
-        for states in self._agenda.all():
-            for state in states:
-                state.set_back(set_back)
-                self._agenda.note(state)
-            await asyncio.sleep(0)
-
-    async def acknowledge(self) -> None:
-        """Tells who knows acknowledgements that somebody looks after an incident."""
-        for states in self._agenda.open():
-            batch, now = Batch(), self._clock.now_ms()
-            for state in states:
-                if state.incident is not None:
-                    self._acknowledge(state, state.incident, now, batch)
-            await self._make_durable(batch)
-            await asyncio.sleep(0)
-
-    def _acknowledge(
-        self, state: SubjectState, incident: OpenIncident, now: int, batch: Batch
-    ) -> None:
-        acknowledgement = self._review.acknowledgement(incident)
-        if acknowledgement is None or state.change is None or state.is_over_for_now:
-            return
-        known = (state.change, incident, state.told(), state.under_way())
-        decision = on_acknowledged(self._router, *known, acknowledgement, now)
-        if decision is not None:
-            self._note(state, state.change, decision, batch)
 
     async def test(self, partition: int, test: NotificationTest) -> None:
         """Tells a route's channels of an incident that there is not, if the partition is ours."""
@@ -263,28 +159,8 @@ class Dispatcher:
             return
         state.offset = max(state.offset, 0)
         decision = trial.router(self._router, route).on_change(change, 0, None, {}, now)
-        self._note(state, change, decision, batch)
-        await self._make_durable(batch)
-
-    async def end_tests(self) -> None:
-        """Tells the end of tests whose opening has come to its end on all channels."""
-        batch, now = Batch(), self._clock.now_ms()
-        for state in self._agenda.tests():
-            if state.change is None or state.under_way():
-                continue
-            end = trial.closing(state.change, now)
-            decision = self._router.on_change(end, 0, state.incident, state.told(), now)
-            self._note(state, end, decision, batch)
-        await self._make_durable(batch)
-
-    async def put_off(self) -> None:
-        """Puts off what is silenced now, and goes on with what is no longer."""
-        for states in self._agenda.pending():
-            batch = Batch()
-            for state in states:
-                self._review.look(state, state.tellings, batch)
-            await self._make_durable(batch)
-            await asyncio.sleep(0)
+        self._outbox.note(state, change, decision, batch)
+        await self._outbox.write(batch)
 
     def _read(self, record: SourceRecord, batch: Batch) -> Change | None:
         try:
@@ -342,7 +218,7 @@ class Dispatcher:
         state.offset = offset
         now = self._clock.now_ms()
         if state.flaps is not None:
-            self._calm(state, change.at, batch)
+            self._outbox.calm(state, change.at, batch)
         change = as_known(change, state.incident)
         self._end_lost(state, change, offset, batch)
         if state.incident is not None and state.is_over_for_now and not change.closing:
@@ -355,7 +231,7 @@ class Dispatcher:
         else:
             result = "withheld"
         metrics.NOTIFIER_EVENTS.labels(result).inc()
-        self._take(state, damped, batch)
+        self._outbox.take(state, damped, batch)
 
     def _end_lost(self, state: SubjectState, change: Change, offset: int, batch: Batch) -> None:
         """Ends the open incident if the change is of another one; while the group flaps, that is
@@ -373,71 +249,4 @@ class Dispatcher:
             return
         now = self._clock.now_ms()
         decision = self._router.on_change(end, offset, incident, state.told(), now)
-        self._note(state, end, decision, batch)
-
-    def _calm(self, state: SubjectState, at: int, batch: Batch) -> None:
-        """Tells what was withheld, if it has been quiet until `at`; forgets old incidents."""
-        flaps = state.flaps
-        if flaps is None or not self._damping.is_over(flaps, at):
-            return
-        if flaps.since is None:
-            state.flaps = None
-            return
-        now = self._clock.now_ms()
-        self._take(state, self._damping.calm(state.incident, state.told(), flaps, now), batch)
-
-    def _take(self, state: SubjectState, damped: Damped, batch: Batch) -> None:
-        state.flaps = damped.flaps
-        batch.states[state.partition, state.subject] = state
-        for change, pending in damped.withheld:
-            delivery = Delivery(state.partition, state.subject, pending, change.event)
-            batch.records.append(self._recorder.ended(Ended(delivery, "superseded", FLAPS)))
-        for change, decision in damped.decisions:
-            self._note(state, change, decision, batch)
-
-    def _note(self, state: SubjectState, change: Change, decision: Decision, batch: Batch) -> None:
-        busy, ended = state.decide(change, decision)
-        batch.states[state.partition, state.subject] = state
-        batch.records += [self._recorder.ended(one) for one in ended]
-        self._review.look(state, busy, batch)
-        batch.news += [(t, t.delivery) for t in busy if t.delivery is not None]
-
-    def _foresee(self, batch: Batch) -> None:
-        """Which deliveries are sent as soon as they are written: what is written says so, which
-        spares a record. Of the others nothing may arrive before another record says that it may.
-        """
-        before: Counter[str | None] = Counter()
-        for telling, _ in batch.news:
-            channel = self._router.channel_of(telling.told)
-            queues = self._queues.get(channel) if channel is not None else None
-            telling.at_once = (
-                queues is not None
-                and (telling.partition, telling.subject) in batch.states
-                and queues.is_free_for(telling.subject, before[channel])
-            )
-            before[channel] += 1
-
-    async def _make_durable(self, batch: Batch) -> None:
-        for state in batch.states.values():
-            self._agenda.note(state)
-        self._foresee(batch)
-        states = [
-            self._records.state(state, settled=self._owned.forget_settled(state))
-            for state in batch.states.values()
-        ]
-        await self._writer.write([*batch.records, *states])
-        for telling, delivery in batch.news:
-            if self._owned.holds(delivery):  # and no newer one, which is not written yet
-                await self._admit(telling, delivery)
-
-    async def _admit(self, telling: Telling, delivery: Delivery) -> None:
-        """Queues what a channel is to know; a channel that is gone ends it, which is said."""
-        channel = self._router.channel_of(telling.told)
-        queues = self._queues.get(channel) if channel is not None else None
-        if queues is not None:
-            if not telling.is_held:
-                telling.durable.set()
-                queues.add(telling)
-            return
-        why = "the channel is no longer configured"
-        await self._recorder.record(delivery, without_attempt(delivery.pending, "given_up", why))
+        self._outbox.note(state, end, decision, batch)

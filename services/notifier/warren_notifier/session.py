@@ -41,6 +41,7 @@ from warren_notifier.delivery.retry_plan import RetryPlan
 from warren_notifier.dispatcher import Dispatcher
 from warren_notifier.gauges import Gauges
 from warren_notifier.lease import Lease, LeasedProducer
+from warren_notifier.rounds import Rounds
 from warren_notifier.routing.decisions import Router
 from warren_notifier.routing.grouping import Grouping
 from warren_notifier.routing.routes import Route
@@ -170,7 +171,7 @@ class Session:
             asked = SilenceTopics(self._home, silences, dispatcher.test, self._sleep)
             helpers = [
                 tasks.create_task(self._writer.run()),
-                tasks.create_task(self._tick(dispatcher)),
+                tasks.create_task(self._tick(dispatcher.rounds)),
                 tasks.create_task(asked.follow()),
             ]
             await asked.known(self._stop)
@@ -221,19 +222,19 @@ class Session:
                 self._positions.committed(positions)
                 dispatcher.committed(positions)
 
-    async def _tick(self, dispatcher: Dispatcher) -> None:
+    async def _tick(self, rounds: Rounds) -> None:
         while True:
             self._lease.check()
-            await dispatcher.follow_clock()
+            await rounds.follow_clock()
             if self._mended:
                 self._mended = False
-                await dispatcher.tell_again()
-            await dispatcher.put_off()
-            await dispatcher.repeat()
-            await dispatcher.escalate()
-            await dispatcher.acknowledge()
-            await dispatcher.end_tests()
-            await dispatcher.forget_settled()
+                await rounds.tell_again()
+            await rounds.put_off()
+            await rounds.repeat()
+            await rounds.escalate()
+            await rounds.acknowledge()
+            await rounds.end_tests()
+            await rounds.forget_settled()
             await self._gauges.show()
             await self._sleep(TICK_SECONDS)
 
