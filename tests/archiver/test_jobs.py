@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import warren_archiver.__main__
+from pyspark.sql import SparkSession
 from support.archive_lab import Archive, events_between
 from warren.contracts.topics import CATALOGUE
 from warren.kafka.topics import ensure_topics
@@ -63,7 +65,14 @@ def test_what_is_wrong_is_named_before_spark_is_started(
     assert setting in capsys.readouterr().err
 
 
-def test_each_job_answers_in_json(lab: Archive, spark_jars: Path, tmp_path: Path) -> None:
+def test_each_job_answers_in_json(
+    lab: Archive,
+    spark_jars: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """One of them as a process, with a JVM of its own; the others in the one that is there."""
     ensure_topics(lab.admin, lab.settings.home)
     lab.send(events_between(0, 10))
     lab.once(silver_interval=600)
@@ -71,18 +80,25 @@ def test_each_job_answers_in_json(lab: Archive, spark_jars: Path, tmp_path: Path
     until = round(lab.rows()[-1]["timestamp"].timestamp()) * 1000 + 60_000
     config = _config(lab, spark_jars, tmp_path)
 
-    def answer(name: str, *arguments: str) -> tuple[int, Any]:
-        command = [sys.executable, "-m", "warren_archiver", name, "--config", str(config)]
-        ended = subprocess.run([*command, *arguments], capture_output=True, text=True, check=False)
+    def in_a_process(*arguments: str) -> tuple[int, Any]:
+        command = [sys.executable, "-m", "warren_archiver", *arguments, "--config", str(config)]
+        ended = subprocess.run(command, capture_output=True, text=True, check=False)
         assert "Traceback" not in ended.stderr
         return ended.returncode, json.loads(ended.stdout.splitlines()[-1])
 
-    answers = {
-        "upkeep": answer("upkeep"),
-        "backfill": answer("backfill", "--day", str(day)),
-        "replay": answer("replay", "--to", str(until)),
-        "check": answer("check", "--wait", "0"),
-    }
+    def here(*arguments: str) -> tuple[int, Any]:
+        monkeypatch.setattr(sys, "argv", ["warren-archiver", *arguments, "--config", str(config)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert isinstance(ended.value.code, int)
+        return ended.value.code, json.loads(capsys.readouterr().out.splitlines()[-1])
+
+    answers = {"check": in_a_process("check", "--wait", "0")}
+    monkeypatch.setattr(warren_archiver.__main__, "open_session", lambda *_: lab.spark)
+    monkeypatch.setattr(SparkSession, "stop", lambda _: None)
+    answers["upkeep"] = here("upkeep")
+    answers["backfill"] = here("backfill", "--day", str(day))
+    answers["replay"] = here("replay", "--to", str(until))
     assert answers.keys() == JOBS.keys()
     assert {name: code for name, (code, _) in answers.items()} == dict.fromkeys(JOBS, 0)
     kept = {each["table"] for each in answers["upkeep"][1]}
