@@ -37,7 +37,7 @@ from warren_archiver.errors import NothingArchived
 from warren_archiver.report import export, page, statuses
 from warren_archiver.report.group_report import Report
 from warren_archiver.report.hours import Split
-from warren_archiver.report.make import SETTLE_MS, report
+from warren_archiver.report.make import SETTLE_MS, SILENT_MS, report
 from warren_archiver.report.period import Period
 
 MAX_GAP = 3 * HEARTBEAT * 1000
@@ -266,6 +266,65 @@ def test_incidents_are_told_as_they_were_at_the_periods_end(lake: Path) -> None:
     assert found["<b>fraud&co", START + 31 * HOUR].length_ms == HOUR
     whole = _made(lake, SECOND_DAY)
     assert sum(each.flapped for each in whole.incidents) == 2
+
+
+def test_an_incident_that_lasts_for_months_is_told(closed: Path) -> None:
+    """Of its changes nothing is read any more: what the incident's row says is enough."""
+    opened = moment(START - 80 * DAY)
+    old = {"cluster": "prod", "group": "web", "incident_id": "old", "opened_at": opened}
+    old |= {"closed_at": None, "told_at": opened, "worst": "ERR", "reason": "no_commit"}
+    times = dict.fromkeys(("opened_at", "closed_at", "told_at"), "TIMESTAMPTZ")
+    text = dict.fromkeys(("cluster", "group", "incident_id", "worst", "reason"), "VARCHAR")
+    write_table(closed, "silver/incidents", times | text, [old])
+    (found,) = [each for each in _made(closed, SECOND_DAY).incidents if each.group == "web"]
+    assert (found.worst, found.reason, found.closed_ms) == ("ERR", "no_commit", None)
+    assert found.opened_ms == START - 80 * DAY
+    before = _made(closed, Period(START - 90 * DAY, START - 81 * DAY))
+    assert before.incidents == []
+
+
+def test_incidents_overlap_without_flapping(tmp_path: Path) -> None:
+    """As where an objective is broken all the time."""
+    noon = START + 12 * HOUR
+    times = {"late": (0, 120), "first": (10, 12), "again": (20, 60), "later": (140, 150)}
+    rows = [
+        {"cluster": "prod", "group": "web", "incident_id": name, "told_at": None}
+        | {"opened_at": moment(noon + begin * MINUTE), "closed_at": moment(noon + end * MINUTE)}
+        for name, (begin, end) in times.items()
+    ]
+    columns = dict.fromkeys(("opened_at", "closed_at", "told_at"), "TIMESTAMPTZ")
+    columns |= dict.fromkeys(("cluster", "group", "incident_id", "worst", "reason"), "VARCHAR")
+    write_lake(tmp_path, lag_records(), gold=False, silver_until=END)
+    write_table(tmp_path, "silver/incidents", columns, rows)
+    made = _made(tmp_path, Period(noon, noon + 4 * HOUR)).incidents
+    flapped = {each.incident_id: each.flapped for each in made if each.group == "web"}
+    assert flapped == {"late": False, "first": False, "again": True, "later": False}
+
+
+def test_a_service_that_is_down_holds_no_figure_back(closed: Path) -> None:
+    """Gold goes on without it, and so do reports once all others have gone on for long enough."""
+    progress = {"source": "VARCHAR", "until": "TIMESTAMPTZ"}
+    for ago, is_closed in ((SILENT_MS - HOUR, False), (SILENT_MS + DAY, True)):
+        silent = {"source": f"lateness_minutes {ago}", "until": moment(END + HOUR - ago)}
+        write_table(closed, "gold/gold_progress", progress, [silent])
+        assert _made(closed, SECOND_DAY).is_closed is is_closed
+        shutil.rmtree(closed / "gold" / "gold_progress")
+        whole = {"source": "evaluations", "until": moment(END + HOUR)}
+        write_table(closed, "gold/gold_progress", progress, [whole])
+
+
+def test_rebalances_are_generations_that_were_new(closed: Path) -> None:
+    columns = {"cluster": "VARCHAR", "group": "VARCHAR", "at": "TIMESTAMPTZ", "deleted": "BOOLEAN"}
+    columns |= {"generation": "BIGINT", "idle_members": "BIGINT", "position": "BIGINT"}
+    columns |= {"previous_state": "VARCHAR", "joined": "VARCHAR[]", "left": "VARCHAR[]"}
+    steady = {"cluster": "prod", "group": "web", "deleted": False, "position": 1}
+    steady |= {"idle_members": 0, "previous_state": "Stable", "joined": [], "left": []}
+    generations = {0: 7, DAY // 2: 7, DAY: 7, DAY + HOUR: 8, DAY + 2 * HOUR: 8, DAY + 3 * HOUR: 9}
+    rows = [steady | {"at": moment(START + a), "generation": g} for a, g in generations.items()]
+    write_table(closed, "silver/membership_changes", columns, rows)
+    for period, rebalances in ((SECOND_DAY, 2), (Period(START, START + DAY), 0)):
+        (web,) = [each for each in _made(closed, period).groups if each.group == "web"]
+        assert web.rebalances == rebalances
 
 
 def test_incidents_that_silver_does_not_have_yet_are_told(tmp_path: Path) -> None:

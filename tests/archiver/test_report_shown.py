@@ -89,17 +89,37 @@ def test_the_same_report_is_the_same_page() -> None:
 
 
 def test_a_summary_says_what_happened() -> None:
-    assert summary(_report())[:3] == [
-        "1 of 2 groups was OK all the time.",
+    assert summary(_report())[:4] == [
+        "1 of 2 groups was OK whenever judged, 20% of the time.",
         f"{NASTY} was in ERR for 4 m.",
         "1 incident began, told to somebody after 2 s.",
+        f"One is still open: of {NASTY} since 2026-11-21 07:01:00 UTC.",
     ]
     well = dataclasses.replace(_report(), groups=_report().groups[1:], incidents=[])
-    assert summary(well) == ["The only group was OK all the time."]
+    assert summary(well) == ["The only group was OK whenever judged, 20% of the time."]
+    judged = dataclasses.replace(well.groups[0], unknown_ms=6_000)
+    always = dataclasses.replace(well, groups=[judged])
+    assert summary(always) == ["The only group was OK all the time."]
     assert summary(dataclasses.replace(well, groups=[])) == ["No group was judged in this period."]
 
 
 def test_an_error_budget_that_is_spent_is_to_be_looked_at() -> None:
     (spent,) = [each for each in advice(_report()) if "objective" in each.sentence]
     assert spent.level == "ERR"
-    assert "0% of its error budget is left, 98.00% kept of 99.00% in 30 days" in spent.sentence
+    kept = "98.00% kept of 99.00% in 30 days"
+    assert f"its error budget is overspent by 100%, {kept}" in spent.sentence
+
+
+def test_who_is_in_trouble_is_not_well_though_nobody_judged_it() -> None:
+    """Neither where all that was judged was OK, nor where nothing was."""
+    ours, (incident,) = _report(), _report().incidents
+    fine = dataclasses.replace(ours.groups[0], held_ms=dict(ours.groups[1].held_ms))
+    still = f"One is still open: of {NASTY} since 2026-11-21 07:01:00 UTC."
+    told = summary(dataclasses.replace(ours, groups=[fine], budgets=[]))
+    assert told[0].startswith("0 of 1 group were OK")
+    assert still in told
+    unjudged = dataclasses.replace(ours, groups=[ours.groups[1]], budgets=[])
+    assert still in summary(unjudged)
+    (said,) = advice(unjudged)
+    assert (said.level, said.group) == (incident.worst, NASTY)
+    assert said.sentence.startswith("Still open, and not judged any more: it has not committed")

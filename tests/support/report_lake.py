@@ -130,14 +130,15 @@ def _incidents(path: Path) -> None:
         opened = START + round(begin * HOUR)
         told = {"opened_at": moment(opened), "told_at": moment(opened + 4_000)}
         closed = None if end is None else moment(START + round(end * HOUR))
-        incidents.append(who | told | {"closed_at": closed})
+        incidents.append(who | told | {"closed_at": closed, "worst": worst, "reason": reason})
         why = {"reason": reason, "cause": cause, "explanation": explanation}
         changes.append(who | why | {"from": moment(opened), "status": worst, "total_lag": 5_000})
         if closed is not None:
             changes.append(who | {"from": closed, "status": "OK", "total_lag": 3})
     times = {"opened_at": "TIMESTAMPTZ", "closed_at": "TIMESTAMPTZ", "told_at": "TIMESTAMPTZ"}
     ids = {"cluster": "VARCHAR", "group": "VARCHAR", "incident_id": "VARCHAR"}
-    write_table(path, "silver/incidents", ids | times, incidents)
+    said_of = {"worst": "VARCHAR", "reason": "VARCHAR"}
+    write_table(path, "silver/incidents", ids | times | said_of, incidents)
     text = dict.fromkeys(("status", "reason", "cause", "explanation"), "VARCHAR")
     columns = ids | {"from": "TIMESTAMPTZ"} | text | {"total_lag": "BIGINT"}
     write_table(path, "silver/status_intervals", columns, changes)

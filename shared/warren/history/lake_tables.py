@@ -80,7 +80,8 @@ class LakeTables:
         where: str | None = None,
     ) -> None:
         """Makes `name` the rows of a table for queries: those of some days, None: all; `columns`
-        with their types in DuckDB's words. A table that is not there has no rows.
+        with their types in DuckDB's words. A table that is not there has no rows; a column that is
+        not, as in files of an earlier Warren, has nulls.
 
         `where`: a condition on any column that both DuckDB and DataFusion understand. A lake by URL
         is read at once: what is not asked for then takes no memory.
@@ -93,7 +94,6 @@ class LakeTables:
             files = []
             if delta is not None and chosen != "":
                 files = delta.file_uris(file_pruning_predicate=chosen)
-            wanted = ", ".join(f'"{column}"' for column in columns)
             if not files or delta is None:
                 typed = ", ".join(f'"{column}" {kind}' for column, kind in columns.items())
                 self._replace(name, "TABLE")
@@ -101,13 +101,15 @@ class LakeTables:
             elif self._is_url:
                 asked = " AND ".join(f"({each})" for each in (chosen, where) if each)
                 condition = f" WHERE {asked}" if asked else ""
+                there = {field.name for field in delta.schema().fields}
+                wanted = ", ".join(f'"{column}"' for column in columns if column in there)
                 reader = (
                     QueryBuilder()
                     .register("lake_table", delta)
                     .execute(f"SELECT {wanted} FROM lake_table{condition}")
                 )
                 self._replace(name, "TABLE")
-                self._database.from_arrow(reader).create(name)
+                _with_all(self._database.from_arrow(reader), columns).create(name)
             else:
                 self._replace(name, "VIEW")
                 # delta-rs quotes what is no letter in a path.
@@ -115,7 +117,7 @@ class LakeTables:
                     [unquote(file) for file in files], hive_partitioning=True, union_by_name=True
                 )
                 rows = found.filter(where) if where else found
-                rows.select(*map(duckdb.ColumnExpression, columns)).create_view(name)
+                _with_all(rows, columns).create_view(name)
         except (DeltaError, duckdb.Error) as problem:
             raise LakeUnreadable(f"{self._root}/{table}: {_in_a_line(problem)}") from problem
 
@@ -163,6 +165,20 @@ def moment(milliseconds: int) -> str:
     """Unix milliseconds as a literal of SQL."""
     at = datetime.fromtimestamp(milliseconds / 1000, UTC)
     return f"TIMESTAMP '{at:%Y-%m-%d %H:%M:%S.%f}'"
+
+
+def _with_all(rows: duckdb.DuckDBPyRelation, columns: Mapping[str, str]) -> duckdb.DuckDBPyRelation:
+    """These columns alone; those that the rows do not have are null."""
+    there = set(rows.columns)
+    nothing = duckdb.ConstantExpression(None)
+    return rows.select(
+        *(
+            duckdb.ColumnExpression(name)
+            if name in there
+            else nothing.cast(duckdb.type(kind)).alias(name)
+            for name, kind in columns.items()
+        )
+    )
 
 
 def _of_days(days: Collection[date]) -> str:

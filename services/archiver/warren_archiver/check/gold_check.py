@@ -21,7 +21,7 @@ from warren_archiver.check.silver_at_rest import LOOK_EVERY
 from warren_archiver.check.table_check import TableCheck, compare_rows
 from warren_archiver.errors import ArchiveFailed, spark_cause
 from warren_archiver.gold.catalogue import PROGRESS
-from warren_archiver.gold.gold import first_kept
+from warren_archiver.gold.gold import DEFINED, first_kept
 from warren_archiver.gold.plan import STEPS, Step
 from warren_archiver.lake.lake import Lake, newest_version
 from warren_archiver.silver.table import Table
@@ -70,7 +70,8 @@ def _checked(
     spark: SparkSession, settings: Settings, lake: Lake, clock: Clock, tell: Tell
 ) -> list[TableCheck]:
     noted = spark.read.format("delta").load(lake.gold(PROGRESS.name)).collect()
-    frames = {row["source"]: _as_of(spark, lake, row["source"], row["version"]) for row in noted}
+    versions = {row["source"]: row["version"] for row in noted if row["source"] != DEFINED}
+    frames = {name: _as_of(spark, lake, name, version) for name, version in versions.items()}
     checks = []
     try:
         for step in told("gold", STEPS if frames else (), tell, lambda each: each.table.name):

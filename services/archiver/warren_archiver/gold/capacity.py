@@ -6,13 +6,14 @@ third of odd days does not bend; its interval is theirs too, by Kendall's normal
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 
 from warren_archiver.gold.catalogue import CAPACITY
 
 DAYS = 28
 LEAST_DAYS = 3
+WHOLE_SHARE = 0.75
 _QUANTILE = 1.6449  # of the normal distribution: an interval of 90 %
 FAR_DAYS = 3650.0
 _GROUP_DAY = ("cluster", "group", "day")
@@ -25,12 +26,12 @@ def capacity(rate_days: DataFrame, lateness_hours: DataFrame) -> DataFrame:
         "group",
         "day",
         F.datediff("day", F.lit("1970-01-01")).alias("number"),
+        "minutes",
         "busiest_hour_rate",
         "produce_peak",
         "consume_peak",
         "pace_behind",
     )
-    known = days.where(F.col("busiest_hour_rate").isNotNull())
     of_day = _last_days(days, days)
     shown = of_day.groupBy(*_GROUP_DAY).agg(
         F.max("pace_behind").alias("capacity"),
@@ -39,7 +40,7 @@ def capacity(rate_days: DataFrame, lateness_hours: DataFrame) -> DataFrame:
         F.max("consume_peak").alias("consume_peak_max"),
     )
     found = (
-        shown.join(_trends(_last_days(days, known)), list(_GROUP_DAY), "left")
+        shown.join(_trends(_whole_days(of_day)), list(_GROUP_DAY), "left")
         .join(_losses(lateness_hours), list(_GROUP_DAY), "left")
         .withColumns(
             {
@@ -66,6 +67,15 @@ def _last_days(days: DataFrame, values: DataFrame) -> DataFrame:
         .withColumn("age", age)
         .where((F.col("age") >= 0) & (F.col("age") < DAYS))
     )
+
+
+def _whole_days(last: DataFrame) -> DataFrame:
+    """Without days that nothing is known of, and without the last one until it was observed for
+    about as long as others: its busiest hour may be to come."""
+    longest = F.max("minutes").over(Window.partitionBy(*_GROUP_DAY))
+    is_whole = (F.col("age") > 0) | (F.col("minutes") >= WHOLE_SHARE * longest)
+    is_known = F.col("busiest_hour_rate").isNotNull()
+    return last.withColumn("is_whole", is_whole).where(F.col("is_whole") & is_known)
 
 
 def _trends(last: DataFrame) -> DataFrame:

@@ -67,14 +67,20 @@ RATE = _pair(
     _GROUP,
     (
         Field("minutes", WHOLE, "In which it was observed"),
+        Field("produced_minutes", WHOLE, "Of these, in which it is known what was produced"),
+        Field("consumed_minutes", WHOLE, "The same, consumed"),
         Field("produced", WHOLE, "Records; null unknown"),
         Field("consumed", WHOLE, "Records; null unknown"),
         Field("rewound", WHOLE, "Records that it went back over"),
-        Field("produce_rate", RATIO, "Records a second, on average of these minutes"),
+        Field("produce_rate", RATIO, "Records a second, on average of the minutes that are known"),
         Field("consume_rate", RATIO, "The same, consumed"),
         Field("produce_peak", RATIO, "Of the busiest minute, records a second"),
         Field("consume_peak", RATIO, "The same, consumed"),
-        Field("busiest_hour_rate", RATIO, "Produced in the busiest hour, records a second"),
+        Field(
+            "busiest_hour_rate",
+            RATIO,
+            "Produced in the busiest hour, records a second, of hours of which 30 min are known",
+        ),
         Field("behind_minutes", WHOLE, "That began with as much left as was consumed in them"),
         Field(
             "pace_behind",
@@ -120,7 +126,7 @@ INCIDENT = _pair(
         Field("errors", WHOLE, "Of these, that became ERR"),
         Field("closed", WHOLE, "That are over"),
         Field("short", WHOLE, "Noise: over within 5 min"),
-        Field("flapped", WHOLE, "Noise: began within 15 min of the end of the one before"),
+        Field("flapped", WHOLE, "Noise: began within 15 min of the end of another one"),
         Field("told", WHOLE, "That somebody was told of"),
         Field("deliveries", WHOLE, "Messages about them that arrived"),
         Field("detected", WHOLE, "Of which it is known when the group last kept up"),
@@ -151,7 +157,7 @@ ALERT = _pair(
         Field("groups", WHOLE, "Groups that messages were about"),
         Field("incidents", WHOLE, "Incidents that they were about"),
         Field("short", WHOLE, "Of these, over within 5 min"),
-        Field("flapped", WHOLE, "Begun within 15 min of the end of the group's one before"),
+        Field("flapped", WHOLE, "Begun within 15 min of the end of another one of the group"),
         Field("mean_duration_ms", WHOLE, "Mean time that a delivery took"),
     ),
 )
@@ -161,7 +167,7 @@ MEMBERSHIP = _pair(
     "rebalances and members of a group. Where its state was not told, there is no row.",
     _GROUP,
     (
-        Field("rebalances", WHOLE, "Generations, or group epochs, that were told"),
+        Field("rebalances", WHOLE, "Generations, or group epochs, that were new"),
         Field("joined", WHOLE, "Members that joined"),
         Field("left", WHOLE, "Members that left"),
         Field("members_max", WHOLE, "Most members"),
@@ -212,7 +218,8 @@ ERROR_BUDGETS = Table(
 CAPACITY = Table(
     "capacity",
     "Whether a group will keep up: the best rate that it has shown while it was behind against the "
-    "trend of each day's busiest hour, from the 28 days up to it. The trend is the median of the "
+    "trend of each day's busiest hour, from the 28 days up to it. That day counts once it was "
+    "observed for as long as the others, but for a quarter. The trend is the median of the "
     "slopes between all pairs of days (Theil, Sen), its interval holds 90 %.",
     ("cluster", "group", "day"),
     (
@@ -249,11 +256,12 @@ CAPACITY = Table(
 
 PROGRESS = Table(
     "gold_progress",
-    "Internal: how far tables were taken in. Hours that ended by `until` are whole.",
+    "Internal: how far tables were taken in, and by which definitions of the tables of gold. Hours "
+    "that ended by `until` are whole.",
     ("source",),
     (
-        Field("source", TEXT, "The table"),
-        Field("version", WHOLE, "Its version that was taken in"),
+        Field("source", TEXT, "The table, or `definitions`"),
+        Field("version", WHOLE, "Its version that was taken in, or by which gold was made"),
         Field("until", TIME, "Up to when it had rows; null when it has no such column, or none"),
         Field("date", DAY, "Always the same"),
     ),

@@ -29,6 +29,10 @@ log = structlog.get_logger(__name__)
 AT_ONCE = 7
 """Days that are made in one step: a first time may find all that are kept."""
 _PROPERTIES = {"delta.autoOptimize.autoCompact": "true"}
+DEFINITIONS = 2
+"""Raised where the same silver makes other figures: all days whose sources are kept are made anew
+then."""
+DEFINED = "definitions"
 _ENDS = {
     silver.EVALUATIONS.name: "at",
     silver.GROUP_MINUTES.name: "minute",
@@ -66,12 +70,12 @@ class Gold:
         """Takes in what has changed; how many rows of each table were written."""
         progress = self._read(PROGRESS).withColumn("until_ms", F.unix_millis("until"))
         noted = {row["source"]: row for row in progress.collect()}
+        taken = {name: row["version"] for name, row in noted.items()}
+        if noted and taken.pop(DEFINED, None) != DEFINITIONS:
+            log.info("gold is made anew: figures are defined otherwise now")
+            taken = {}
         changed = {
-            table.name: touched(
-                self._spark,
-                self._path(table),
-                noted[table.name]["version"] if table.name in noted else None,
-            )
+            table.name: touched(self._spark, self._path(table), taken.get(table.name))
             for table in _silver_sources()
         }
         days = {name: found.days for name, found in changed.items()}
@@ -146,6 +150,7 @@ class Gold:
                 until = before if until is None else max(until, before)
             moment = None if until is None else EARLIEST + timedelta(milliseconds=until)
             rows.append((name, found.version, moment, EARLIEST.date()))
+        rows.append((DEFINED, DEFINITIONS, None, EARLIEST.date()))
         told = self._spark.createDataFrame(rows, PROGRESS.schema)
         upsert(self._spark, self._path(PROGRESS), PROGRESS, told, self._read(PROGRESS))
 

@@ -42,14 +42,37 @@ def incidents(found: DataFrame, group_minutes: DataFrame, unit: Unit) -> DataFra
 
 def with_noise(found: DataFrame) -> DataFrame:
     """With `short` and `flapped`."""
-    of_group = Window.partitionBy("cluster", "group").orderBy("opened_at", "incident_id")
-    since = elapsed_ms(F.lag("closed_at").over(of_group), F.col("opened_at"))
-    return found.withColumns(
+    since = elapsed_ms(F.col("ended"), F.col("opened_at"))
+    return found.join(_ended_before(found), "incident_id", "left").withColumns(
         {
             "short": F.coalesce(F.col("duration_ms") <= SHORT_MS, F.lit(False)),
             "flapped": F.coalesce(since <= AGAIN_MS, F.lit(False)),
         }
     )
+
+
+def _ended_before(found: DataFrame) -> DataFrame:
+    """`ended`: when the last one of the group that was over when the incident began ended. One that
+    still lasted, as those of objectives may, is none that came again."""
+    group = ("cluster", "group")
+    nobody, never = F.lit(None).cast("string"), F.lit(None).cast("timestamp")
+    openings = found.select(
+        *group, "incident_id", F.col("opened_at").alias("turn"), never.alias("end")
+    )
+    over = found.where(F.col("closed_at") > F.col("opened_at"))
+    ends = over.select(
+        *group,
+        nobody.alias("incident_id"),
+        F.col("closed_at").alias("turn"),
+        F.col("closed_at").alias("end"),
+    )
+    so_far = (
+        Window.partitionBy(*group)
+        .orderBy("turn", F.col("end").asc_nulls_last())
+        .rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    )
+    turns = openings.union(ends).withColumn("ended", F.max("end").over(so_far))
+    return turns.where(F.col("incident_id").isNotNull()).select("incident_id", "ended")
 
 
 def _kept_up(found: DataFrame, group_minutes: DataFrame) -> DataFrame:

@@ -100,8 +100,6 @@ def _steps_of(unit: Unit) -> tuple[Step, ...]:
             gold.MEMBERSHIP[unit],
             (silver.MEMBERSHIP_CHANGES,),
             lambda frames, _: memberships(frames[silver.MEMBERSHIP_CHANGES.name], unit),
-            0,
-            0,
         ),
         Step(
             gold.OBJECTIVE[unit],

@@ -14,6 +14,9 @@ from warren_archiver.gold.units import Unit
 
 MINUTES = 5
 """In a row: a minute alone may hold what was fetched before it."""
+LEAST_OF_AN_HOUR = 30
+"""Minutes of which it is known: fewer of them are no hour that could be the busiest."""
+_SPANS = ("minutes", "produced_minutes", "consumed_minutes", "behind_minutes")
 _MOVES = ("produced", "consumed", "rewound")
 
 
@@ -21,16 +24,20 @@ def rates(minutes: DataFrame, unit: Unit) -> DataFrame:
     """Of `group_minutes`."""
     hours = _hours(_with_paces(minutes))
     found = hours if unit is Unit.HOUR else _days(hours)
-    seconds = F.col("minutes") * 60
     return RATE[unit].conform(
         found.withColumns(
             {
-                "produce_rate": F.col("produced") / seconds,
-                "consume_rate": F.col("consumed") / seconds,
+                "produce_rate": _rate("produced"),
+                "consume_rate": _rate("consumed"),
                 "date": F.to_date(unit.column),
             }
         )
     )
+
+
+def _rate(name: str) -> Column:
+    """Records a second of the minutes of which that is known."""
+    return F.try_divide(F.col(name), F.col(f"{name}_minutes") * 60)
 
 
 def _with_paces(minutes: DataFrame) -> DataFrame:
@@ -56,10 +63,15 @@ def _with_paces(minutes: DataFrame) -> DataFrame:
 def _hours(minutes: DataFrame) -> DataFrame:
     return minutes.groupBy("cluster", "group", F.date_trunc("hour", "minute").alias("hour")).agg(
         F.count(F.lit(1)).alias("minutes"),
+        F.count("produced").alias("produced_minutes"),
+        F.count("consumed").alias("consumed_minutes"),
         *(F.try_sum(name).alias(name) for name in _MOVES),
         (F.max("produced") / 60).alias("produce_peak"),
         (F.max("consumed") / 60).alias("consume_peak"),
-        (F.try_sum("produced") / (60 * F.count(F.lit(1)))).alias("busiest_hour_rate"),
+        F.when(
+            F.count("produced") >= LEAST_OF_AN_HOUR,
+            F.try_sum("produced") / (60 * F.count("produced")),
+        ).alias("busiest_hour_rate"),
         F.count(F.when(F.col("behind"), 1)).alias("behind_minutes"),
         F.max("pace").alias("pace_behind"),
         F.max_by("lag", "minute").alias("lag_end"),
@@ -73,7 +85,7 @@ def _days(hours: DataFrame) -> DataFrame:
         return [F.max(name).alias(name) for name in names]
 
     return hours.groupBy("cluster", "group", F.date_trunc("day", "hour").alias("day")).agg(
-        *(F.try_sum(name).alias(name) for name in ("minutes", *_MOVES, "behind_minutes")),
+        *(F.try_sum(name).alias(name) for name in (*_SPANS, *_MOVES)),
         *greatest("produce_peak", "consume_peak", "busiest_hour_rate", "pace_behind", "lag_max"),
         *greatest("partitions"),
         F.max_by("lag_end", "hour").alias("lag_end"),

@@ -59,6 +59,7 @@ WARM_UP_MS = 6 * 3_600_000
 """By default: ten commits, but of groups that commit more rarely than every half hour."""
 _DAY_MS = 86_400_000  # clocks of collectors and brokers may differ by so much
 _SOON_MS = 60_000  # after what it tells of, an event is appended
+_CAUGHT_UP_MS = 7 * _DAY_MS  # or so long after it, by an evaluator that was down
 EVENTS_OF_A_TASK = 200_000
 """About half a minute: that is how often it is known how far a replay is."""
 _DATE = re.compile(r"/date=(\d{4}-\d\d-\d\d)/")
@@ -132,10 +133,11 @@ class Archived:
 
     def published(self) -> list[Incident]:
         """Status changes that were archived, and incidents that were open before them."""
-        changes = accepted(self._rows(LAG_STATUS), LAG_STATUS).where(
+        rows = self._rows(LAG_STATUS, _CAUGHT_UP_MS)
+        changes = accepted(rows, LAG_STATUS).where(
             (F.col("type") == STATUS_CHANGED) & ~F.col("deleted")
         )
-        rows = changes.select(
+        found = changes.select(
             "data.cluster",
             "data.group",
             F.unix_millis("time").alias("at"),
@@ -143,7 +145,7 @@ class Archived:
             "data.reason",
             "data.opened_at",
         ).distinct()
-        told = [_published(*row) for row in rows.collect()]
+        told = [_published(*row) for row in found.collect()]
         told += self._open_before({change.key for change in told})
         return incidents(told, self.period.start_ms, self.period.end_ms)
 
@@ -209,12 +211,13 @@ class Archived:
         pairs = paired(published, replayed, period.end_ms)
         return Replay(period, self.warm_up_ms, self.count, published, replayed, pairs)
 
-    def _rows(self, topic: Topic) -> DataFrame:
-        """Of the period and its warm-up, in one order of offsets though the topic was made anew."""
+    def _rows(self, topic: Topic, late_ms: int = _SOON_MS) -> DataFrame:
+        """Of the period and its warm-up, appended by `late_ms` after it, in one order of offsets
+        though the topic was made anew."""
         table = self._lake.read(self._spark, self._lake.events)
         if table is None:
             raise NothingArchived(f"nothing has been archived in {self._lake.events}")
-        first, last = self.period.start_ms - self.warm_up_ms, self.period.end_ms + _SOON_MS
+        first, last = self.period.start_ms - self.warm_up_ms, self.period.end_ms + late_ms
         name = topic.full_name(self._settings.home.topic_prefix)
         at = F.unix_millis("timestamp")
         rows = table.where(

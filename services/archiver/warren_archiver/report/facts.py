@@ -17,13 +17,16 @@ Key = tuple[str, str]
 _WHO = {"cluster": "VARCHAR", "group": "VARCHAR"}
 _MOVES = {"produced": "BIGINT", "consumed": "BIGINT"}
 _LATE = {"late_max_ms": "BIGINT", "time_to_loss_ms": "BIGINT", "lost_records": "BIGINT"}
-LONGEST_INCIDENT = timedelta(days=30)
-"""One that began longer before the period is not looked for."""
+CHANGES_READ = timedelta(days=30)
+"""Of incidents that began longer before the period, changes before that are not read."""
+_BEFORE = timedelta(days=1)
+"""So long before the period it is asked of which generation a group was."""
 
 
 def rates(tables: LakeTables, parts: Split) -> dict[Key, dict[str, Any]]:
-    """Records a second, produced and consumed, of the minutes in which groups were observed."""
-    of_hours = _WHO | {"hour": "TIMESTAMPTZ", "minutes": "BIGINT"} | _MOVES
+    """Records a second, produced and consumed, of the minutes in which that is known."""
+    known = {"minutes": "BIGINT", "produced_minutes": "BIGINT", "consumed_minutes": "BIGINT"}
+    of_hours = _WHO | {"hour": "TIMESTAMPTZ"} | known | _MOVES
     tables.view("rate_hours", "gold/rate_hours", _days(parts.hours), of_hours)
     of_minutes = _WHO | {"minute": "TIMESTAMPTZ"} | _MOVES
     tables.view("rate_minutes", "silver/group_minutes", _rest_days(parts), of_minutes)
@@ -44,29 +47,35 @@ def memberships(tables: LakeTables, period: Period) -> dict[Key, dict[str, Any]]
     columns = _WHO | {
         "at": "TIMESTAMPTZ",
         "deleted": "BOOLEAN",
+        "previous_state": "VARCHAR",
         "generation": "BIGINT",
+        "position": "BIGINT",
+        "joined": "VARCHAR[]",
+        "left": "VARCHAR[]",
         "idle_members": "BIGINT",
     }
-    tables.view("members", "silver/membership_changes", period.days, columns)
-    query = """
-      SELECT cluster, "group", count(DISTINCT generation) FILTER (generation >= 0) AS rebalances,
-        coalesce(max(idle_members), 0) AS idle_members
-      FROM members WHERE epoch_ms("at") >= $start AND epoch_ms("at") < $end AND NOT deleted
-      GROUP BY ALL"""
-    return _by_group(tables.rows(query, _within(period)))
+    before = period.widened(round(_BEFORE.total_seconds() * 1000))
+    tables.view("members", "silver/membership_changes", before.days, columns)
+    return _by_group(tables.rows(_MEMBERSHIPS, _within(period)))
 
 
 def incidents(tables: LakeTables, period: Period, changes: str, deliveries: str) -> list[Incident]:
     """Those that lasted in the period, as they were at its end; in the order of their
     beginnings. `statuses.prepare` came before: what silver may not have yet is of these topics."""
-    first = period.widened(round(LONGEST_INCIDENT.total_seconds() * 1000))
+    first = period.widened(round(CHANGES_READ.total_seconds() * 1000))
     of_incident = _WHO | {
         "incident_id": "VARCHAR",
         "opened_at": "TIMESTAMPTZ",
         "closed_at": "TIMESTAMPTZ",
         "told_at": "TIMESTAMPTZ",
+        "worst": "VARCHAR",
+        "reason": "VARCHAR",
+        "cause": "VARCHAR",
+        "peak_lag": "BIGINT",
     }
-    tables.view("incidents", "silver/incidents", first.days, of_incident)
+    last = period.days[-1]
+    days = [day for day in tables.days("silver/incidents") if day <= last]
+    tables.view("incidents", "silver/incidents", days, of_incident)
     of_change = {
         "incident_id": "VARCHAR",
         "from": "TIMESTAMPTZ",
@@ -146,11 +155,16 @@ _IN_HOURS = "epoch_ms(hour) >= $hours_start AND epoch_ms(hour) < $hours_end"
 _IN_REST = "EXISTS (FROM rest WHERE epoch_ms(minute) >= start_ms AND epoch_ms(minute) < end_ms)"
 _RATES = f"""
 WITH every AS (
-  SELECT cluster, "group", minutes, produced, consumed FROM rate_hours WHERE {_IN_HOURS}
-  UNION ALL SELECT cluster, "group", 1, produced, consumed FROM rate_minutes WHERE {_IN_REST}
+  SELECT cluster, "group", produced, consumed, coalesce(produced_minutes, minutes) AS produced_for,
+    coalesce(consumed_minutes, minutes) AS consumed_for
+  FROM rate_hours WHERE {_IN_HOURS}
+  UNION ALL
+  SELECT cluster, "group", produced, consumed, CASE WHEN produced IS NULL THEN 0 ELSE 1 END,
+    CASE WHEN consumed IS NULL THEN 0 ELSE 1 END
+  FROM rate_minutes WHERE {_IN_REST}
 )
-SELECT cluster, "group", sum(produced) / (60.0 * sum(minutes)) AS produce_rate,
-  sum(consumed) / (60.0 * sum(minutes)) AS consume_rate
+SELECT cluster, "group", sum(produced) / nullif(60.0 * sum(produced_for), 0) AS produce_rate,
+  sum(consumed) / nullif(60.0 * sum(consumed_for), 0) AS consume_rate
 FROM every GROUP BY ALL
 """
 _LATENESS = f"""
@@ -181,10 +195,12 @@ WITH of_minute AS (
     round(min(late) FILTER (rank >= ceil(0.95 * total)))::BIGINT AS late_p95_ms
   FROM ranked GROUP BY ALL
 )
-SELECT cluster, "group", late_p95_ms, max(late_max_ms) AS late_max_ms,
+SELECT cluster, "group", least(late_p95_ms, max(late_max_ms)) AS late_p95_ms,
+  max(late_max_ms) AS late_max_ms,
   min(time_to_loss_ms) AS time_to_loss_ms,
   coalesce(max(lost_records), 0)::BIGINT AS lost_records
-FROM worst LEFT JOIN percentiles USING (cluster, "group") GROUP BY ALL
+FROM worst LEFT JOIN percentiles USING (cluster, "group")
+GROUP BY cluster, "group", percentiles.late_p95_ms
 """
 _FRESH = """
 CREATE OR REPLACE TEMP TABLE fresh AS
@@ -217,15 +233,21 @@ WITH fresh_changes AS (
   SELECT NULL, NULL, incident_id, NULL, NULL, told_at FROM told
 ), once AS (
   SELECT min(cluster) AS cluster, min("group") AS "group", incident_id,
-    min(opened_at) AS opened_at, max(closed_at) AS closed_at, min(told_at) AS told_at
+    min(opened_at) AS opened_at, min(closed_at) AS closed_at, min(told_at) AS told_at
   FROM every GROUP BY incident_id
 ), known AS (
   SELECT *, epoch_ms(opened_at) AS opened_ms,
     CASE WHEN epoch_ms(closed_at) < $end THEN epoch_ms(closed_at) END AS closed_ms,
-    CASE WHEN epoch_ms(told_at) < $end THEN epoch_ms(told_at) END AS told_ms,
-    epoch_ms(opened_at) - epoch_ms(lag(closed_at) OVER (
-      PARTITION BY cluster, "group" ORDER BY opened_at, incident_id)) AS since
+    CASE WHEN epoch_ms(told_at) < $end THEN epoch_ms(told_at) END AS told_ms
   FROM once WHERE epoch_ms(opened_at) < $end
+), turns AS (
+  SELECT cluster, "group", opened_ms AS turn, incident_id, NULL::BIGINT AS ended FROM known
+  UNION ALL
+  SELECT cluster, "group", closed_ms, NULL, closed_ms FROM known WHERE closed_ms > opened_ms
+), noisy AS (
+  SELECT incident_id, turn - max(ended) OVER (PARTITION BY cluster, "group"
+    ORDER BY turn, ended NULLS LAST ROWS UNBOUNDED PRECEDING) AS since
+  FROM turns QUALIFY incident_id IS NOT NULL
 ), every_change AS (
   SELECT incident_id, "from", status, reason, cause, explanation, total_lag FROM changes
   UNION ALL
@@ -233,18 +255,43 @@ WITH fresh_changes AS (
   WHERE "from" IS NOT NULL
 ), said AS (
   SELECT incident_id,
-    CASE WHEN bool_or(status = 'ERR') THEN 'ERR' ELSE 'WARN' END AS worst,
+    CASE WHEN bool_or(status = 'ERR') THEN 'ERR' WHEN bool_or(status = 'WARN') THEN 'WARN' END
+      AS worst,
     arg_min(reason, "from") FILTER (status IN ('WARN', 'ERR')) AS reason,
     arg_max(cause, "from") FILTER (cause IS NOT NULL) AS cause,
     arg_max(explanation, "from") FILTER (status IN ('WARN', 'ERR')) AS explanation,
     max(total_lag) AS peak_lag
   FROM every_change WHERE epoch_ms("from") < $end GROUP BY ALL
 )
-SELECT cluster, "group", known.incident_id, opened_ms, closed_ms, told_ms,
-  coalesce(worst, 'WARN') AS worst, reason, cause, explanation,
-  coalesce(peak_lag, 0)::BIGINT AS peak_lag, coalesce(since <= $again, false) AS flapped
-FROM known LEFT JOIN said ON known.incident_id = said.incident_id
+SELECT known.cluster, known."group", known.incident_id, opened_ms, closed_ms, told_ms,
+  coalesce(said.worst, incidents.worst, 'WARN') AS worst,
+  coalesce(said.reason, incidents.reason) AS reason, coalesce(said.cause, incidents.cause) AS cause,
+  explanation, coalesce(said.peak_lag, incidents.peak_lag, 0)::BIGINT AS peak_lag,
+  coalesce(since <= $again, false) AS flapped
+FROM known LEFT JOIN said USING (incident_id) LEFT JOIN incidents USING (incident_id)
+  LEFT JOIN noisy USING (incident_id)
 WHERE coalesce(closed_ms, $end) > $start ORDER BY opened_ms, known.incident_id
+"""
+# A generation that was not told before is a rebalance; of the first one that is known only if
+# somebody came or went with it.
+_MEMBERSHIPS = """
+WITH told AS (
+  SELECT *, lag(generation) OVER of_group AS generation_before,
+    lag("at") OVER of_group AS at_before
+  FROM members
+  WINDOW of_group AS (PARTITION BY cluster, "group" ORDER BY "at", position)
+), of_period AS (
+  SELECT *, CASE
+    WHEN deleted OR generation < 0 THEN false
+    WHEN generation_before >= 0 AND at_before::DATE >= "at"::DATE - 1
+      THEN generation <> generation_before
+    ELSE previous_state IS NOT NULL AND (len(joined) > 0 OR len("left") > 0)
+  END AS is_rebalance
+  FROM told WHERE epoch_ms("at") >= $start AND epoch_ms("at") < $end
+)
+SELECT cluster, "group", count(*) FILTER (is_rebalance) AS rebalances,
+  coalesce(max(idle_members) FILTER (NOT deleted), 0) AS idle_members
+FROM of_period GROUP BY ALL
 """
 _BUDGETS = """
 SELECT cluster, "group", objective, "limit", target, attainment_30d AS attainment,

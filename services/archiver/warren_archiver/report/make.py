@@ -23,6 +23,9 @@ SETTLE_MS = 5_000
 """The default period ends this much before the newest record, as evaluations of that time that
 another evaluator publishes a little later may not be archived yet."""
 MOST_STEPS = 300
+SILENT_MS = 6 * HOUR_MS
+"""What nothing was told of for so long, while others were, is not waited for: its service is down
+or was switched off."""
 
 
 def report(
@@ -81,12 +84,15 @@ def _matcher(expression: str | None) -> Any:
 
 
 def _whole_until(tables: LakeTables) -> int | None:
-    """Hours that ended by then are whole in gold, in all of its tables."""
+    """Hours that ended by then are whole in gold, in all of its tables: those that are made of
+    something that is not told any more, too."""
     tables.view(
         "progress", "gold/gold_progress", None, {"source": "VARCHAR", "until": "TIMESTAMPTZ"}
     )
     (found,) = tables.rows(
-        "SELECT epoch_ms(min(until)) AS until FROM progress WHERE until IS NOT NULL"
+        "SELECT min(epoch_ms(until)) AS until FROM progress "
+        "WHERE epoch_ms(until) >= (SELECT max(epoch_ms(until)) FROM progress) - $silent",
+        {"silent": SILENT_MS},
     )
     until: int | None = found["until"]
     return until

@@ -7,13 +7,14 @@ from collections.abc import Iterator, Sequence
 from statistics import mean
 from typing import NamedTuple
 
-from warren.words import duration, grouped, rate, records, visible
+from warren.words import duration, grouped, rate, records, utc, visible
 
 from warren_archiver.gold.conventions import SHORT_MS
 from warren_archiver.report.group_report import GroupReport, Incident, Report
 
 SOON_DAYS = 90
 LOSS_SOON_DAYS = 7
+ALL_THE_TIME = 0.99  # a start or a rebalance of the evaluator is no gap to speak of
 _DAY_MS = 86_400_000
 _OF_CAUSE = {
     "no_members": "nobody is in the group: start its consumers, or delete the group",
@@ -56,25 +57,30 @@ class Advice(NamedTuple):
 def summary(report: Report) -> list[str]:
     """What a reader who reads nothing else has to know."""
     return [
-        *_of_groups(report.groups),
+        *_of_groups(report.groups, report.incidents, report.period.length_ms),
         *_of_incidents(report.incidents, report.period.start_ms),
+        *_still_open(report.incidents),
         *_to_come(report.groups),
     ]
 
 
-def _of_groups(groups: Sequence[GroupReport]) -> Iterator[str]:
+def _of_groups(
+    groups: Sequence[GroupReport], incidents: Sequence[Incident], length_ms: int
+) -> Iterator[str]:
+    in_trouble = {(each.cluster, each.group) for each in incidents}
     bad = [each for each in groups if each.held_ms["ERR"] or each.held_ms["WARN"]]
+    well = [e for e in groups if e not in bad and (e.cluster, e.group) not in in_trouble]
     if not groups:
         yield "No group was judged in this period."
         return
-    well = len(groups) - len(bad)
-    if not bad:
+    when = _when(well, length_ms)
+    if len(well) == len(groups):
         alone = len(groups) == 1
         who = "The only group was" if alone else f"All {grouped(len(groups))} groups were"
-        yield f"{who} OK all the time."
+        yield f"{who} OK {when}."
         return
-    were = "was" if well == 1 else "were"
-    yield f"{grouped(well)} of {_count(len(groups), 'group')} {were} OK all the time."
+    were = "was" if len(well) == 1 else "were"
+    yield f"{grouped(len(well))} of {_count(len(groups), 'group')} {were} OK {when}."
     if errors := [each for each in bad if each.held_ms["ERR"]]:
         total = sum(each.held_ms["ERR"] for each in errors)
         worst = errors[0]
@@ -91,6 +97,27 @@ def _of_groups(groups: Sequence[GroupReport]) -> Iterator[str]:
             f"Retention deleted records that {_count(len(lost), 'group')} had not consumed: "
             f"{records(sum(each.lost_records for each in lost))}."
         )
+
+
+def _when(well: Sequence[GroupReport], length_ms: int) -> str:
+    """What nobody judged is not said to have been well."""
+    whole = length_ms * len(well)
+    judged = 1.0 - sum(each.unknown_ms for each in well) / whole if whole else 1.0
+    if judged >= ALL_THE_TIME:
+        return "all the time"
+    return f"whenever judged, {max(judged, 0.01):.0%} of the time"
+
+
+def _still_open(incidents: Sequence[Incident]) -> Iterator[str]:
+    still = [each for each in incidents if each.closed_ms is None]
+    if not still:
+        return
+    oldest = min(still, key=lambda each: each.opened_ms)
+    since = f"{visible(oldest.group)} since {utc(oldest.opened_ms)}"
+    if len(still) == 1:
+        yield f"One is still open: of {since}."
+    else:
+        yield f"{grouped(len(still))} are still open, the oldest of {since}."
 
 
 def _of_incidents(incidents: Sequence[Incident], start_ms: int) -> Iterator[str]:
@@ -137,9 +164,17 @@ def advice(report: Report) -> list[Advice]:
         for group in report.groups
         for each in _of_group(group, last, noisy[group.cluster, group.group])
     ]
+    judged = {(each.cluster, each.group) for each in report.groups}
+    found += [
+        Advice(each.worst, visible(each.group), f"Still open, and not judged any more: {said}.")
+        for key, each in last.items()
+        if key not in judged and each.closed_ms is None and (said := _said(each))
+    ]
     for budget in report.budgets:
         if budget.left < 0.25:
-            left = f"{max(budget.left, 0):.0%} of its error budget is left"
+            left = f"{budget.left:.0%} of its error budget is left"
+            if budget.left < 0:
+                left = f"its error budget is overspent by {-budget.left:.0%}"
             found.append(
                 Advice(
                     "ERR" if budget.left <= 0 else "WARN",
@@ -158,9 +193,8 @@ def _of_group(
     name = visible(group.group)
     held = group.held_ms["ERR"] + group.held_ms["WARN"]
     if incident is not None and (incident.closed_ms is None or held > SHORT_MS):
-        said = _OF_CAUSE.get(incident.cause or "") or _OF_REASON.get(incident.reason or "")
         level = "ERR" if group.held_ms["ERR"] else "WARN"
-        if said:
+        if said := _said(incident):
             lasting = "Still open: " if incident.closed_ms is None else ""
             yield Advice(level, name, f"{lasting}{said}.")
     if group.lost_records:
@@ -185,6 +219,10 @@ def _of_group(
             f"{_count(group.idle_members, 'member')} had no partition: "
             "fewer members, or more partitions.",
         )
+
+
+def _said(incident: Incident) -> str | None:
+    return _OF_CAUSE.get(incident.cause or "") or _OF_REASON.get(incident.reason or "")
 
 
 def _crosses_soon(group: GroupReport) -> bool:

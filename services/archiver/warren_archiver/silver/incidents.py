@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 
 from warren_archiver.silver.catalogue import INCIDENTS
@@ -43,8 +43,12 @@ def _from_changes(intervals: DataFrame) -> DataFrame:
             F.min("cluster").alias("cluster"),
             F.min("group").alias("group"),
             F.min(F.coalesce("opened_at", "from")).alias("opened_at"),
-            F.max(F.when(ended, F.col("from"))).alias("closed_at"),
-            F.max_by(end_reason, F.when(ended, order)).alias("closed_by"),
+            F.array_sort(
+                F.collect_list(
+                    F.when(ended, F.struct(order.alias("order"), end_reason.alias("reason")))
+                )
+            ).alias("ends"),
+            F.max(F.when(~ended, order)).alias("last_trouble"),
             F.min_by("reason", F.when(~ended & F.col("reason").isNotNull(), order)).alias("reason"),
             F.max_by("cause", F.when(F.col("cause").isNotNull(), order)).alias("cause"),
             F.count(F.lit(1)).alias("changes"),
@@ -52,8 +56,20 @@ def _from_changes(intervals: DataFrame) -> DataFrame:
             F.max("bad_partitions").alias("peak_bad_partitions"),
             *counts,
         )
+        .withColumn("end", _first_end())
+        .withColumns({"closed_at": F.col("end.order.from"), "closed_by": F.col("end.reason")})
         .withColumn("worst", F.when(F.col("ERR") > 0, "ERR").when(F.col("WARN") > 0, "WARN"))
     )
+
+
+def _first_end() -> Column:
+    """Whose end is told again was over at the first time."""
+    after = F.filter(
+        "ends",
+        lambda end: F.col("last_trouble").isNull() | (end["order"] > F.col("last_trouble")),
+    )
+    # An end that is dated before the trouble, by a clock that was set back, is one as well.
+    return F.coalesce(F.get(after, F.lit(0)), F.get("ends", F.size("ends") - 1))
 
 
 def _told(notifications: DataFrame) -> DataFrame:

@@ -35,6 +35,7 @@ class GoldJob:
         self._clock = clock
         self._thread: threading.Thread | None = None
         self._next = clock.monotonic()
+        self._stopped = False
 
     @property
     def running(self) -> bool:
@@ -67,6 +68,7 @@ class GoldJob:
         """What is being made is given up, and made next time."""
         if self._thread is None:
             return
+        self._stopped = True
         self._spark.sparkContext.cancelJobGroup(_JOBS)
         self._thread.join(STOP_GRACE)
 
@@ -75,6 +77,9 @@ class GoldJob:
             self._spark.sparkContext.setJobGroup(_JOBS, "gold", interruptOnCancel=True)
             self.run()
         except (ArchiveFailed, PySparkException, Py4JError) as problem:
+            if self._stopped:
+                log.info("gold given up, made at the next start")
+                return
             ARCHIVER_FAILURES.inc()
             cause = problem.cause if isinstance(problem, ArchiveFailed) else spark_cause(problem)
             log.error("gold failed", problem=cause, again_in=self._settings.archiver.gold_interval)

@@ -1,0 +1,134 @@
+"""What single figures of gold are, of few rows each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+from support.silver_rows import DAY, END, HOUR, MINUTE, START, at, frame
+from warren.clock import ManualClock
+from warren.settings import Settings
+from warren_archiver.gold import catalogue
+from warren_archiver.gold import gold as gold_module
+from warren_archiver.gold.capacity import capacity
+from warren_archiver.gold.gold import Gold
+from warren_archiver.gold.incidents import with_noise
+from warren_archiver.gold.memberships import memberships
+from warren_archiver.gold.rates import rates
+from warren_archiver.gold.units import Unit
+from warren_archiver.lake.lake import Lake, create
+from warren_archiver.silver.catalogue import GROUP_MINUTES, INCIDENTS, MEMBERSHIP_CHANGES
+
+pytestmark = pytest.mark.timeout(900)
+GROUP = {"cluster": "prod", "group": "billing"}
+
+
+def _of(column: str, moment: int, **more: Any) -> dict[str, Any]:
+    return GROUP | {column: at(moment), "date": at(moment).date()} | more
+
+
+@pytest.mark.parametrize("unit", list(Unit), ids=lambda unit: unit.column)
+def test_a_rate_is_of_the_minutes_that_are_known(spark: SparkSession, unit: Unit) -> None:
+    """The log end was unknown every other minute."""
+    minutes = [
+        _of("minute", START + n * MINUTE, consumed=10, produced=None if n % 2 else 12)
+        for n in range(60)
+    ]
+    (row,) = rates(frame(spark, GROUP_MINUTES, minutes), unit).collect()
+    assert (row["minutes"], row["produced_minutes"], row["consumed_minutes"]) == (60, 30, 60)
+    assert (row["produce_rate"], row["consume_rate"]) == (0.2, pytest.approx(1 / 6))
+    assert row["busiest_hour_rate"] == 0.2
+
+
+def test_a_minute_is_no_busiest_hour(spark: SparkSession) -> None:
+    minutes = [_of("minute", START + n * MINUTE, produced=60) for n in range(60)]
+    minutes.append(_of("minute", START + HOUR, produced=54_000))
+    (row,) = rates(frame(spark, GROUP_MINUTES, minutes), Unit.DAY).collect()
+    assert (row["busiest_hour_rate"], row["produce_peak"]) == (1.0, 900.0)
+
+
+def test_a_day_that_has_begun_does_not_bend_the_trend(spark: SparkSession) -> None:
+    days = [
+        _of("day", START + n * DAY, minutes=1440, busiest_hour_rate=rate, pace_behind=200.0)
+        for n, rate in enumerate((100.0, 120.0, 140.0))
+    ]
+    morning = _of("day", START + 3 * DAY, minutes=6, busiest_hour_rate=20.0, pace_behind=200.0)
+    evening = morning | {"minutes": 1400, "busiest_hour_rate": 160.0}
+    made = {}
+    for name, last in (("morning", morning), ("evening", evening)):
+        rate_days = frame(spark, catalogue.RATE[Unit.DAY], [*days, last])
+        found = capacity(rate_days, frame(spark, catalogue.LATENESS[Unit.HOUR], []))
+        made[name] = max(found.collect(), key=lambda row: row["day"])
+    for row in made.values():
+        assert (row["slope"], row["level"], row["crosses_in_days"]) == (20.0, 160.0, 2.0)
+    assert (made["morning"]["days"], made["evening"]["days"]) == (3, 4)
+
+
+def test_what_began_before_another_was_over_is_no_flapping(spark: SparkSession) -> None:
+    """An objective of freshness was broken all the time; a group of another name is none."""
+    times = {"late": (0, 120), "first": (10, 12), "again": (20, 60), "later": (140, None)}
+    rows = [
+        _of("opened_at", START + begin * MINUTE, incident_id=name, deliveries=0)
+        | {"closed_at": None if end is None else at(START + end * MINUTE)}
+        for name, (begin, end) in times.items()
+    ]
+    other = rows[2] | {"group": "other", "incident_id": "other"}
+    found = with_noise(frame(spark, INCIDENTS, [*rows, other])).collect()
+    assert {row["incident_id"] for row in found if row["flapped"]} == {"again"}
+    assert len(found) == len(rows) + 1
+
+
+def _told(moment: int, generation: int, *members: str, **more: Any) -> dict[str, Any]:
+    own = {"position": moment, "deleted": False, "generation": generation}
+    own |= {"members": list(members), "joined": [], "left": [], "previous_state": "Stable"}
+    return _of("at", moment, **(own | more))
+
+
+def test_a_generation_that_is_told_again_is_no_rebalance(spark: SparkSession) -> None:
+    new = {"joined": ["a"]}
+    told = [
+        _told(START, 7, "a", previous_state=None, **new),  # nobody knows for how long
+        *(_told(START + n * DAY // 2, 7, "a") for n in range(1, 6)),
+        _told(START + 3 * DAY, 8, "a"),
+        _told(START + 3 * DAY + 1, -1),
+        _told(START + 3 * DAY + 2, 0, deleted=True, left=["a"]),
+        _told(START + 3 * DAY + 3, 1, "a", previous_state="Dead", **new),
+        _told(START + 3 * DAY + HOUR, 2, "a"),
+        _told(START + 9 * DAY, 5, "a", "b", joined=["b"]),  # after days without a word
+        _told(START + 20 * DAY, 5, "a", "b"),
+    ]
+    changes = frame(spark, MEMBERSHIP_CHANGES, told)
+    for unit, rebalances in ((Unit.DAY, [0, 0, 0, 3, 1, 0]), (Unit.HOUR, None)):
+        found = memberships(changes, unit).collect()
+        counts = [row["rebalances"] for row in sorted(found, key=lambda row: row[unit.column])]
+        assert sum(counts) == 4
+        assert rebalances in (None, counts)
+
+
+def test_figures_that_are_defined_otherwise_are_made_anew(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also of days that nothing has changed since."""
+    step = next(each for each in gold_module.STEPS if each.table is catalogue.RATE[Unit.HOUR])
+    monkeypatch.setattr(gold_module, "STEPS", (step,))
+    lake = Lake.at(str(tmp_path))
+    for folder, tables in (
+        (lake.silver, (GROUP_MINUTES,)),
+        (lake.gold, (step.table, catalogue.PROGRESS)),
+    ):
+        for table in tables:
+            create(spark, folder(table.name), table.schema, {}, "date")
+    minutes = frame(spark, GROUP_MINUTES, [_of("minute", START, produced=60, consumed=60)])
+    minutes.write.format("delta").mode("append").save(lake.silver(GROUP_MINUTES.name))
+    gold = Gold(spark, lake, Settings(), ManualClock(END))
+    assert gold.catch_up() == {step.table.name: 1}
+    path = lake.gold(step.table.name)
+    spark.sql(f"UPDATE delta.`{path}` SET produced_minutes = NULL, produce_rate = 9")
+    assert gold.catch_up() == {step.table.name: 0}
+    monkeypatch.setattr(gold_module, "DEFINITIONS", gold_module.DEFINITIONS + 1)
+    assert gold.catch_up() == {step.table.name: 1}
+    (row,) = spark.read.format("delta").load(path).collect()
+    assert (row["produced_minutes"], row["produce_rate"]) == (1, 1.0)
+    assert gold.catch_up() == {step.table.name: 0}
