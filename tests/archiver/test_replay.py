@@ -35,6 +35,7 @@ from warren_archiver.streaming.archive import archive
 
 pytestmark = [pytest.mark.timeout(900), pytest.mark.integration]
 HOUR = 3_600_000
+MINUTE = 60_000
 
 
 def _shifted(event: OffsetEvent, by: int) -> OffsetEvent:
@@ -101,6 +102,24 @@ def test_the_settings_of_the_time_give_what_was_published(
     _assert_goes_on_amid_incidents(spark, settings, found)
     _assert_other_settings_differ(spark, settings, found)
     _assert_objectives_are_asked(spark, settings, period)
+    _assert_what_was_told_late_counts(spark, settings, found)
+
+
+def _assert_what_was_told_late_counts(
+    spark: SparkSession, settings: Settings, whole: Replay
+) -> None:
+    """The evaluator was down when the events came, and judged them long afterwards."""
+    at = "timestamp_millis(CAST(get_json_object(CAST(value AS STRING), '$.observed_at') AS BIGINT))"
+    events = Lake.at(settings.archiver.path).events
+    spark.sql(
+        f"UPDATE delta.`{events}` SET timestamp = {at}, date = to_date({at}) "
+        f"WHERE topic = '{OFFSETS.full_name(settings.home.topic_prefix)}'"
+    )
+    first = min(one.opened_at for one in whole.published)
+    period = Period(first - HOUR, first + MINUTE)
+    found = Archived(spark, settings, period, warm_up_ms=HOUR).compared(settings)
+    assert found.published
+    assert found.replayed == found.published
 
 
 def _assert_verdicts(spark: SparkSession, home: Home, settings: Settings) -> None:

@@ -226,12 +226,14 @@ def test_the_end_of_a_group_ends_its_status(tmp_path: Path) -> None:
 def test_a_closed_day_has_the_same_bytes_whenever_it_is_reported(
     closed: Path, tmp_path: Path
 ) -> None:
-    first = page.render(_made(closed, SECOND_DAY))
+    before = _made(closed, SECOND_DAY, clock=ManualClock(END + MINUTE))
+    first = page.render(before)
     late = {"cluster": "prod", "group": "web", "at": moment(END + HOUR), "position": 1}
     late |= {"status": "ERR", "total_lag": 5, "kafka_timestamp": moment(END + HOUR)}
     write_table(closed, "silver/evaluations", EVALUATIONS, [late])
     again = _made(closed, SECOND_DAY, clock=ManualClock(END + 3 * DAY))
     assert again.is_closed
+    assert again == before
     assert page.render(again) == first
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()

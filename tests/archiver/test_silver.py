@@ -19,11 +19,13 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Row, SparkSession
 from support.archive_events import Record, event_frame
 from support.silver_events import SILENCE, START, history
+from support.silver_rows import MINUTE, at, frame
 from warren.contracts import FRESHNESS_CHANGED, STATUS_CHANGED
 from warren.contracts.topics import CATALOGUE
 from warren_archiver.lake.lake import Lake
 from warren_archiver.silver import catalogue
 from warren_archiver.silver import silver as silver_module
+from warren_archiver.silver.incidents import incidents
 from warren_archiver.silver.parts import in_parts
 from warren_archiver.silver.silver import Silver, ensure
 from warren_archiver.silver.table import Table
@@ -197,6 +199,40 @@ def test_an_incident_is_one_row(filled: Filled) -> None:
     assert (row["changes"], row["deliveries"], row["failures"]) == (3, 2, 1)
     assert row["duration_ms"] == 360_000
     assert [tuple(told) for told in row["told"]] == [("all", "mail")]
+
+
+def test_an_end_that_is_told_again_is_no_later_end(spark: SparkSession) -> None:
+    """Unless there was trouble in between; a clock that was set back has ended it as well."""
+    place = {"kafka_topic_id": "t", "kafka_partition": 0}
+    told = {
+        "again": [(0, "ERR"), (10, "OK"), (120, "NOTFOUND")],
+        "trouble": [(0, "ERR"), (10, "OK"), (20, "WARN"), (30, "OK"), (40, "OK")],
+        "set back": [(0, "ERR"), (-5, "OK")],
+        "lasts": [(0, "ERR")],
+        "end alone": [(3, "OK")],
+    }
+    rows = [
+        {"cluster": "prod", "group": "g", "incident_id": name, "status": status}
+        | place
+        | {"from": at(START + minute * MINUTE), "kafka_offset": number}
+        | {"event_id": f"{name} {number}", "reason": "no_commit" if status != "OK" else None}
+        for name, changes in told.items()
+        for number, (minute, status) in enumerate(changes)
+    ]
+    intervals = frame(spark, catalogue.STATUS_INTERVALS, rows)
+    found = incidents(intervals, frame(spark, catalogue.NOTIFICATIONS, [])).collect()
+    ends = {
+        row["incident_id"]: row["closed_at"]
+        and (round((row["closed_at"].timestamp() * 1000 - START) / MINUTE), row["closed_by"])
+        for row in found
+    }
+    assert ends == {
+        "again": (10, "OK"),
+        "trouble": (30, "OK"),
+        "set back": (-5, "OK"),
+        "lasts": None,
+        "end alone": (3, "OK"),
+    }
 
 
 def test_statuses_hold_until_the_next_one(filled: Filled) -> None:

@@ -131,6 +131,18 @@ def test_a_condition_narrows_a_view(
 
 
 @pytest.mark.parametrize("by_url", [False, True])
+def test_a_column_that_an_earlier_warren_did_not_write_is_null(
+    lake: Path, monkeypatch: pytest.MonkeyPatch, *, by_url: bool
+) -> None:
+    columns = {"names": "VARCHAR[]", "lag": "BIGINT", "minutes": "BIGINT"}
+    with LakeTables(str(lake)) as tables:
+        monkeypatch.setattr(tables, "_is_url", by_url)
+        tables.view("minutes", "silver/group_minutes", None, columns)
+        (row,) = tables.rows("SELECT max(lag) AS lag, max(minutes), max(len(names)) FROM minutes")
+    assert list(row.values()) == [1_119, None, None]
+
+
+@pytest.mark.parametrize("by_url", [False, True])
 def test_a_view_of_a_century_and_of_days_apart(
     lake: Path, by_url: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

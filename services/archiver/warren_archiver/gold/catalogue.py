@@ -151,7 +151,7 @@ ALERT = _pair(
         Field("channel", TEXT, "The channel's name"),
     ),
     (
-        Field("deliveries", WHOLE, "Messages that arrived"),
+        Field("deliveries", WHOLE, "That arrived; a digest is one for each event that it tells of"),
         Field("failures", WHOLE, "Attempts that failed"),
         Field("undelivered", WHOLE, "Refused, or given up"),
         Field("groups", WHOLE, "Groups that messages were about"),

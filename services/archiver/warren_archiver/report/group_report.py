@@ -108,7 +108,7 @@ class Report:
     is_closed: bool
     """A day or week that is over: the same report whenever it is made."""
     archived_until_ms: int
-    """Up to when there are evaluations."""
+    """Up to when there are evaluations; of a closed one its end, as the rest changes nothing."""
     max_gap_ms: int
     error: float
     groups: list[GroupReport]

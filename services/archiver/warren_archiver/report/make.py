@@ -62,10 +62,11 @@ def report(
     found = _groups(tables, period, parts, matches)
     incidents = facts.incidents(tables, period, *others)
     budgets = facts.budgets(tables, period)
+    is_closed = parts.hours == period
     return Report(
         period,
-        parts.hours == period,
-        newest,
+        is_closed,
+        period.end_ms if is_closed else newest,
         max_gap_ms,
         ERROR if parts.hours.length_ms else 0.0,
         sorted(found, key=trouble),
