@@ -22,7 +22,7 @@ from warren.evaluation import GroupRules, RuleBook, Rules
 from warren.judgement.lag_parts import MOST_PARTITIONS
 from warren.judgement.state import Applied
 from warren.judgement.state_codec import Remains, decode, is_gone
-from warren.settings import EvaluationOverride, EvaluationSettings
+from warren.settings import EvaluationOverride, EvaluationSettings, PolicyName
 from warren_evaluator.batch import MOST_LAG_BYTES, BatchEvaluator
 from warren_evaluator.records import BatchResult, SourceRecord
 
@@ -302,6 +302,48 @@ def test_the_incident_of_an_unreadable_state_is_closed(damaged: Callable[[bytes]
     (closed,) = [StatusChangeEvent.from_bytes(v).data for v in published(result, "w.lag-status")]
     assert (closed.previous, closed.status) == ("ERR", "OK")
     assert closed.incident_id == opened.data.incident_id
+
+
+def _then(table: dict[bytes, bytes | None], *events: OffsetEvent, rules: Rules) -> BatchResult:
+    """What comes of these events, one at a time, each after a restart."""
+    whole = BatchResult()
+    for number, event in enumerate(events):
+        evaluator = BatchEvaluator(lambda *_: GroupRules(rules), "w.", ManualClock(NOW))
+        result = evaluator.evaluate(records([event], 100 + number), table.get)
+        table |= {write.key: write.value for write in result.writes}
+        whole.publications += result.publications
+    return whole
+
+
+@pytest.mark.parametrize("policy", ["burrow", "progress"])
+def test_an_incident_goes_on_while_nothing_says_that_it_is_over(policy: PolicyName) -> None:
+    """The state cannot be read, and the group is as dead as it was: nobody is told otherwise."""
+    value, opened = stalled_group()
+    table: dict[bytes, bytes | None] = {KEY: b"\x63" + value[1:]}
+    times = [NOW + minute * MINUTE for minute in range(1, 31)]
+    dead = [
+        offset_event(at, {"orders": {0: At(100, NOW + 40_000, lag=20)}}, position=n)
+        for n, at in enumerate(times)
+    ]
+    rules = Rules(policy=policy)
+    result = _then(table, *dead, rules=rules)
+    assert published(result, "w.lag-status") == []
+    told = {LagEvent.from_bytes(each).status for each in published(result, "w.lag")}
+    assert told == {"ERR"}  # once it is known
+    assert len(published(result, "w.lag")) < len(times)
+    at = times[-1]
+    back = [
+        offset_event(
+            at + n * 10_000,
+            {"orders": {0: At(110 + n * 100, at + n * 10_000, lag=0 if n > 4 else 5)}},
+            position=100 + n,
+        )
+        for n in range(1, 12)
+    ]
+    changes = published(_then(table, *back, rules=rules), "w.lag-status")
+    told_of = [StatusChangeEvent.from_bytes(each).data for each in changes]
+    assert told_of[-1].status == "OK"
+    assert {each.incident_id for each in told_of} == {opened.data.incident_id}
 
 
 def test_an_incident_that_the_state_does_not_tell_is_closed_as_warren_lag_has_it() -> None:

@@ -160,6 +160,19 @@ def test_lateness_is_the_greatest_of_the_minute() -> None:
     assert trend.topics.late_ms == [9_000]
 
 
+def test_a_state_that_cannot_be_read_amid_a_minute() -> None:
+    """Nothing is known of when the minute began but that an incident was open."""
+    worker = Worker()
+    at = BEGIN + 10_000
+    worker.judge(*(tick(at + n * 100, 100, lag=n) for n in range(20)))
+    worker.table[KEY] = b"\x63" + worker.table[KEY][1:]
+    again = Worker(worker.table)
+    again.offset = worker.offset
+    (trend,) = again.judge(*ticks(BEGIN + 20_000, 6, first=20))
+    assert (trend.minute, trend.produced, trend.consumed) == (BEGIN, None, None)
+    assert trend.lag is not None
+
+
 def test_a_deleted_group_tells_of_its_last_minute() -> None:
     worker = Worker()
     worker.judge(*ticks(BEGIN, 3))

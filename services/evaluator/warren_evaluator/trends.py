@@ -22,7 +22,7 @@ from warren.contracts import (
 )
 from warren.contracts.status import GroupStatusName
 from warren.evaluation import UNKNOWN, Int64
-from warren.judgement.layout import MISSING, Layout
+from warren.judgement.layout import Layout
 from warren.judgement.membership import Membership
 from warren.judgement.state import GroupGone, GroupState, Latest
 from warren.judgement.status_names import group_name
@@ -221,7 +221,8 @@ def _moved(minute: Minute, end: GroupState) -> tuple[Moved, Moved]:
     begun = minute.latest
     if minute.layout != end.layout:
         rows = minute.layout.rows_of(end.layout)
-        begun = np.where(rows == MISSING, UNKNOWN, begun[:, rows])
+        nothing = np.full((len(begun), 1), UNKNOWN)  # which MISSING, as the last one, stands for
+        begun = np.concatenate([begun, nothing], axis=1)[:, rows]
     steps = end.latest[_MOVING] - begun
     known = (begun != UNKNOWN) & (end.latest[_MOVING] != UNKNOWN)
     steps = np.where(known, np.maximum(steps, 0), 0)

@@ -98,7 +98,8 @@ def _is_new(marks: Int64) -> Bools:
     are there: one that does not commit just now may do so again soon.
     """
     waits, there = marks[[Mark.WAITING_SINCE, Mark.THERE_SINCE]]
-    new: Bools = (there >= 0) & (waits >= 0) & (waits - there < NEW_MS)
+    since = waits - there  # who waited long before anybody looked for members is not new
+    new: Bools = (there >= 0) & (waits >= 0) & (since < NEW_MS) & (since >= -LOOK_MS)
     if new.any():
         worked = waits - np.maximum(there, marks[Mark.REST_AT])
         new &= (marks[Mark.WAITS] < ENOUGH_WAITS) | (worked < WORKED_MS)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from warren.contracts import Cause, EndReasonName, LagEvent, OffsetEvent, Status, StatusChangeEvent
 from warren.evaluation import (
     UNKNOWN,
@@ -26,6 +28,7 @@ from warren.evaluation import (
     onset_of,
     told_beyond_end,
 )
+from warren.evaluation.windows import Column
 from warren.judgement.causes import find_cause
 from warren.judgement.control_records import told_nothing_left
 from warren.judgement.facts import Facts, Knowledge
@@ -72,12 +75,15 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A part of an observation whose last part is to come; the group is judged then."""
+    """A part of an observation whose last part is to come; the group is judged then. Also where
+    nothing is known but that an incident is open: it is over when something says so."""
 
     state: GroupState
 
 
 NOTHING_ELSE = Knowledge()
+ENOUGH_COMMITS = 4
+"""Of a partition of which nothing was known: by then it goes on."""
 Outcome = Duplicate | Nothing | Taken | Judged | Ended
 
 
@@ -116,7 +122,18 @@ def judge(
         if known is None:
             return Nothing()
         return _ended(event, known, "group_expired", source_offset)
-    return _judged(event, known, updated, rules, applied, knowledge)
+    outcome = _judged(event, known, updated, rules, applied, knowledge)
+    is_told = known is None or not known.is_incident_alone or outcome.state.status is not Status.OK
+    return outcome if is_told or _goes_on(updated) else Taken(updated)
+
+
+def _goes_on(state: GroupState) -> bool:
+    """Whether all partitions have nothing left, or have gone on since anything is known of them."""
+    windows = state.windows
+    left = lag_of(state.latest, state.steps) != 0  # unknown is not nothing
+    advanced = windows.newest(Column.OFFSET) > windows.oldest(Column.OFFSET)
+    goes_on = (windows.filled >= ENOUGH_COMMITS) & advanced
+    return bool(np.all(goes_on | ~left | (windows.filled == 0)))
 
 
 def _ended(

@@ -120,8 +120,13 @@ class GroupState:
     def of_incident(
         cls, applied: Applied, status: Status, opened_at: int | None, intervals: int
     ) -> GroupState:
-        """Nothing is known but that, so an open incident will be closed under its id."""
+        """Nothing is known but that: an open incident goes on, or will be closed under its id."""
         return replace(cls.new(applied, intervals), status=status, opened_at=opened_at)
+
+    @property
+    def is_incident_alone(self) -> bool:
+        """Whether an incident is open of which nothing else is known."""
+        return self.opened_at is not None and self.onset is None
 
     def begun_anew(self) -> GroupState:
         """The same without what was observed: its times cannot be compared with those to come."""

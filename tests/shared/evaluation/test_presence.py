@@ -97,6 +97,17 @@ def test_who_hangs_soon_after_it_was_first_seen_is_found_soon(loops: bool) -> No
     assert (found + 1) * TICK == FOUND
 
 
+def test_who_hangs_does_so_still_when_its_members_are_looked_at_for_the_first_time() -> None:
+    """As after an upgrade, or where describing groups was not allowed before."""
+    partition = followed(Presence.UNKNOWN).healthy(60)
+    partition.silent_for(4)
+    assert partition.seen[-1] == "STOP"
+    partition.presence = Presence.THERE
+    before = len(partition.seen)
+    partition.silent_for(10)
+    assert set(partition.seen[before:]) == {"STOP"}
+
+
 def test_a_slow_committer_whose_client_has_gone_is_found_before_its_next_commit() -> None:
     """It commits each 5 min; nobody is there any more."""
     partition = followed().healthy(180, every=300)
