@@ -88,6 +88,12 @@ def test_the_same_report_is_the_same_page() -> None:
     assert page.render(_report()) == page.render(_report())
 
 
+def _with_loss(report: Report) -> Report:
+    """Who never is behind while somebody looks may lose records."""
+    lost = dataclasses.replace(report.groups[0], lost_records=7)
+    return dataclasses.replace(report, groups=[lost])
+
+
 def test_a_summary_says_what_happened() -> None:
     assert summary(_report())[:4] == [
         "1 of 2 groups was OK whenever judged, 20% of the time.",
@@ -100,6 +106,8 @@ def test_a_summary_says_what_happened() -> None:
     judged = dataclasses.replace(well.groups[0], unknown_ms=6_000)
     always = dataclasses.replace(well, groups=[judged])
     assert summary(always) == ["The only group was OK all the time."]
+    (lost,) = summary(_with_loss(always))[1:]
+    assert lost == "Retention deleted records that 1 group had not consumed: 7 records."
     assert summary(dataclasses.replace(well, groups=[])) == ["No group was judged in this period."]
 
 

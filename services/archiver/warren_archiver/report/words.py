@@ -68,8 +68,12 @@ def _of_groups(
     groups: Sequence[GroupReport], incidents: Sequence[Incident], length_ms: int
 ) -> Iterator[str]:
     in_trouble = {(each.cluster, each.group) for each in incidents}
-    bad = [each for each in groups if each.held_ms["ERR"] or each.held_ms["WARN"]]
-    well = [e for e in groups if e not in bad and (e.cluster, e.group) not in in_trouble]
+    well = [
+        each
+        for each in groups
+        if not (each.held_ms["ERR"] or each.held_ms["WARN"])
+        and (each.cluster, each.group) not in in_trouble
+    ]
     if not groups:
         yield "No group was judged in this period."
         return
@@ -78,10 +82,10 @@ def _of_groups(
         alone = len(groups) == 1
         who = "The only group was" if alone else f"All {grouped(len(groups))} groups were"
         yield f"{who} OK {when}."
-        return
-    were = "was" if len(well) == 1 else "were"
-    yield f"{grouped(len(well))} of {_count(len(groups), 'group')} {were} OK {when}."
-    if errors := [each for each in bad if each.held_ms["ERR"]]:
+    else:
+        were = "was" if len(well) == 1 else "were"
+        yield f"{grouped(len(well))} of {_count(len(groups), 'group')} {were} OK {when}."
+    if errors := [each for each in groups if each.held_ms["ERR"]]:
         total = sum(each.held_ms["ERR"] for each in errors)
         worst = errors[0]
         held = duration(worst.held_ms["ERR"])
