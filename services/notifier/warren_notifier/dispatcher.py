@@ -64,7 +64,7 @@ class Dispatcher:
         outbox = Outbox(
             router, damping, review, agenda, owned, records, writer, recorder, queues, clock
         )
-        self.rounds = Rounds(router, review, agenda, outbox, owned, records, writer, clock)
+        self.rounds = Rounds(router, review, agenda, outbox, clock)
         self._router = router
         self._damping = damping
         self._review = review

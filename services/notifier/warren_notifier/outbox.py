@@ -94,6 +94,11 @@ class Outbox:
             if self._owned.holds(delivery):  # and no newer one, which is not written yet
                 await self._admit(telling, delivery)
 
+    async def forget_settled(self) -> None:
+        """States that nothing is left of, in a record each."""
+        settled = [one for one in self._owned.settling() if self._owned.forget_settled(one)]
+        await self._writer.write([self._records.state(state, settled=True) for state in settled])
+
     def _foresee(self, batch: Batch) -> None:
         """Which deliveries are sent as soon as they are written: what is written says so, which
         spares a record. Of the others nothing may arrive before another record says that it may.

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Iterable
 
 import structlog
 from warren.clock import Clock
-from warren.contracts import OpenIncident
-from warren.kafka.batched_writer import BatchedWriter
 
 from warren_notifier.agenda import Agenda
 from warren_notifier.batch import Batch
-from warren_notifier.delivery.records import Records
 from warren_notifier.outbox import Outbox
 from warren_notifier.review import Review
 from warren_notifier.routing import trial
@@ -20,7 +18,6 @@ from warren_notifier.routing.decisions import Router
 from warren_notifier.routing.escalation import on_escalate
 from warren_notifier.routing.repeats import on_repeat
 from warren_notifier.routing.start import on_start
-from warren_notifier.state.owned_state import OwnedState
 from warren_notifier.state.set_back import SetBack
 from warren_notifier.state.subject_state import SubjectState
 
@@ -36,18 +33,12 @@ class Rounds:
         review: Review,
         agenda: Agenda,
         outbox: Outbox,
-        owned: OwnedState,
-        records: Records,
-        writer: BatchedWriter,
         clock: Clock,
     ) -> None:
         self._router = router
         self._review = review
         self._agenda = agenda
         self._outbox = outbox
-        self._owned = owned
-        self._records = records
-        self._writer = writer
         self._clock = clock
         self._set_back = SetBack(clock)
 
@@ -65,12 +56,7 @@ class Rounds:
 
     async def tell_again(self) -> None:
         """Tells what is so now where it was refused before: what was wrong has been mended."""
-        for states in self._agenda.all():
-            batch = Batch()
-            for state in states:
-                self.tell_added(state, batch)
-            await self._outbox.write(batch)
-            await asyncio.sleep(0)
+        await self._each(self._agenda.all(), self.tell_added)
 
     def tell_added(self, state: SubjectState, batch: Batch) -> None:
         """What is so now, where routes and channels were added meanwhile or others have failed."""
@@ -83,25 +69,23 @@ class Rounds:
 
     async def put_off(self) -> None:
         """Puts off what is silenced now, and goes on with what is no longer."""
-        for states in self._agenda.pending():
-            batch = Batch()
-            for state in states:
-                self._review.look(state, state.tellings, batch)
-            await self._outbox.write(batch)
-            await asyncio.sleep(0)
+
+        def look(state: SubjectState, batch: Batch) -> None:
+            self._review.look(state, state.tellings, batch)
+
+        await self._each(self._agenda.pending(), look)
 
     async def repeat(self) -> None:
         """Sends again what is due again, and tells of groups that flapped and are quiet now."""
         now = self._clock.now_ms()
-        for states in self._agenda.repeats(now):
-            batch = Batch()
-            for state in states:
-                if state.flaps is not None:
-                    self._outbox.calm(state, now, batch)
-                self._repeat(state, now, batch)
-                self._agenda.note(state)
-            await self._outbox.write(batch)
-            await asyncio.sleep(0)
+
+        def look(state: SubjectState, batch: Batch) -> None:
+            if state.flaps is not None:
+                self._outbox.calm(state, now, batch)
+            self._repeat(state, now, batch)
+            self._agenda.note(state)
+
+        await self._each(self._agenda.repeats(now), look)
 
     def _repeat(self, state: SubjectState, now: int, batch: Batch) -> None:
         if state.incident is None or state.change is None:
@@ -117,13 +101,12 @@ class Rounds:
     async def escalate(self) -> None:
         """Tells further channels of what has been bad for long, and nobody looks after."""
         now = self._clock.now_ms()
-        for states in self._agenda.escalations(now):
-            batch = Batch()
-            for state in states:
-                self._escalate(state, now, batch)
-                self._agenda.note(state)
-            await self._outbox.write(batch)
-            await asyncio.sleep(0)
+
+        def look(state: SubjectState, batch: Batch) -> None:
+            self._escalate(state, now, batch)
+            self._agenda.note(state)
+
+        await self._each(self._agenda.escalations(now), look)
 
     def _escalate(self, state: SubjectState, now: int, batch: Batch) -> None:
         if state.incident is None or state.change is None or state.is_over_for_now:
@@ -139,22 +122,16 @@ class Rounds:
 
     async def acknowledge(self) -> None:
         """Tells who knows acknowledgements that somebody looks after an incident."""
-        for states in self._agenda.open():
-            batch, now = Batch(), self._clock.now_ms()
-            for state in states:
-                if state.incident is not None:
-                    self._acknowledge(state, state.incident, now, batch)
-            await self._outbox.write(batch)
-            await asyncio.sleep(0)
+        await self._each(self._agenda.open(), self._acknowledge)
 
-    def _acknowledge(
-        self, state: SubjectState, incident: OpenIncident, now: int, batch: Batch
-    ) -> None:
-        acknowledgement = self._review.acknowledgement(incident)
-        if acknowledgement is None or state.change is None or state.is_over_for_now:
+    def _acknowledge(self, state: SubjectState, batch: Batch) -> None:
+        if state.incident is None or state.change is None or state.is_over_for_now:
             return
-        known = (state.change, incident, state.told(), state.under_way())
-        decision = on_acknowledged(self._router, *known, acknowledgement, now)
+        acknowledgement = self._review.acknowledgement(state.incident)
+        if acknowledgement is None:
+            return
+        known = (state.change, state.incident, state.told(), state.under_way())
+        decision = on_acknowledged(self._router, *known, acknowledgement, self._clock.now_ms())
         if decision is not None:
             self._outbox.note(state, state.change, decision, batch)
 
@@ -173,5 +150,17 @@ class Rounds:
         """Forgets what was kept only to recognise replays that cannot come any more."""
         for _ in self._agenda.pending():
             await asyncio.sleep(0)
-        settled = [one for one in self._owned.settling() if self._owned.forget_settled(one)]
-        await self._writer.write([self._records.state(state, settled=True) for state in settled])
+        await self._outbox.forget_settled()
+
+    async def _each(
+        self,
+        parts: Iterable[list[SubjectState]],
+        look: Callable[[SubjectState, Batch], None],
+    ) -> None:
+        """What `look` makes of the states of a part is written together."""
+        for states in parts:
+            batch = Batch()
+            for state in states:
+                look(state, batch)
+            await self._outbox.write(batch)
+            await asyncio.sleep(0)

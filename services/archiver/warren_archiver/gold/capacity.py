@@ -32,7 +32,7 @@ def capacity(rate_days: DataFrame, lateness_hours: DataFrame) -> DataFrame:
         "consume_peak",
         "pace_behind",
     )
-    of_day = _last_days(days, days)
+    of_day = _last_days(days)
     shown = of_day.groupBy(*_GROUP_DAY).agg(
         F.max("pace_behind").alias("capacity"),
         F.max("busiest_hour_rate").alias("busiest_hour_rate_max"),
@@ -57,9 +57,9 @@ def capacity(rate_days: DataFrame, lateness_hours: DataFrame) -> DataFrame:
     return CAPACITY.conform(found.withColumns({**on, "date": F.to_date("day")}))
 
 
-def _last_days(days: DataFrame, values: DataFrame) -> DataFrame:
+def _last_days(days: DataFrame) -> DataFrame:
     """Each day of a group with the rows of the 28 up to it, `age` days before."""
-    of = values.drop("day").withColumnRenamed("number", "at")
+    of = days.drop("day").withColumnRenamed("number", "at")
     each = days.select("cluster", "group", "day", "number")
     age = F.col("number") - F.col("at")
     return (

@@ -19,8 +19,7 @@ _MOVES = {"produced": "BIGINT", "consumed": "BIGINT"}
 _LATE = {"late_max_ms": "BIGINT", "time_to_loss_ms": "BIGINT", "lost_records": "BIGINT"}
 CHANGES_READ = timedelta(days=30)
 """Of incidents that began longer before the period, changes before that are not read."""
-_BEFORE = timedelta(days=1)
-"""So long before the period it is asked of which generation a group was."""
+_DAY_MS = 86_400_000
 
 
 def rates(tables: LakeTables, parts: Split) -> dict[Key, dict[str, Any]]:
@@ -54,8 +53,8 @@ def memberships(tables: LakeTables, period: Period) -> dict[Key, dict[str, Any]]
         "left": "VARCHAR[]",
         "idle_members": "BIGINT",
     }
-    before = period.widened(round(_BEFORE.total_seconds() * 1000))
-    tables.view("members", "silver/membership_changes", before.days, columns)
+    days = period.widened(_DAY_MS).days  # of which generation it was before
+    tables.view("members", "silver/membership_changes", days, columns)
     return _by_group(tables.rows(_MEMBERSHIPS, _within(period)))
 
 
@@ -106,7 +105,7 @@ def outlooks(tables: LakeTables, period: Period) -> dict[Key, Outlook]:
         "days_until_loss": "DOUBLE",
     }
     columns = _WHO | {"day": "TIMESTAMPTZ"} | names
-    tables.view("capacity", "gold/capacity", period.widened(86_400_000).days, columns)
+    tables.view("capacity", "gold/capacity", period.widened(_DAY_MS).days, columns)
     found = tables.rows(
         'SELECT * EXCLUDE ("day") FROM capacity '
         'QUALIFY row_number() OVER (PARTITION BY cluster, "group" ORDER BY "day" DESC) = 1'
@@ -127,7 +126,7 @@ def budgets(tables: LakeTables, period: Period) -> list[Budget]:
         "attainment_30d": "DOUBLE",
         "budget_left": "DOUBLE",
     }
-    tables.view("budgets", "gold/error_budgets", period.widened(86_400_000).days, columns)
+    tables.view("budgets", "gold/error_budgets", period.widened(_DAY_MS).days, columns)
     return [Budget(**row) for row in tables.rows(_BUDGETS)]
 
 
