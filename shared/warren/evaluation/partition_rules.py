@@ -24,6 +24,7 @@ class PartitionRules:
     allowed_lag: int | Int64
     minimum_complete: float | NDArray[np.float64]
     policies: Mapping[PolicyName, Bools]  # who is judged by which
+    grace_ms: int  # every group is observed so often
 
     @classmethod
     def of(cls, rules: GroupRules, topics: Iterable[tuple[str, int]]) -> Self:
@@ -43,6 +44,7 @@ class PartitionRules:
             allowed_lag=np.repeat([one.allowed_lag for one in each], counts),
             minimum_complete=np.repeat([one.minimum_complete for one in each], counts),
             policies={one.policy: policy == one.policy for one in each},
+            grace_ms=rules.group.grace_ms,
         )
 
     @classmethod
@@ -54,6 +56,7 @@ class PartitionRules:
             allowed_lag=rules.allowed_lag,
             minimum_complete=rules.minimum_complete,
             policies={rules.policy: np.ones(partitions, np.bool_)},
+            grace_ms=rules.grace_ms,
         )
 
     def min_distance_of(self, rows: Int64) -> int | Int64:

@@ -121,6 +121,7 @@ class Sighting:
     allowed_lag: int | Int64 = 0
     presence: int | Int64 = UNKNOWN  # of members: a Presence, for all, or [N]
     last_stable: int | Int64 = UNKNOWN  # nobody may read further who reads committed records
+    pace_ms: int = LONGEST_MS  # every group is looked at so often: what took longer was not seen
 
 
 @dataclass(slots=True)

@@ -38,6 +38,7 @@ LONGEST_PAUSE_MS = 30 * 60_000
 # What a rebalance may take is learnt from the first one, and that the next may take this long.
 REBALANCE_LEARNT_MS = 150_000
 FIRST_WAIT = 1
+LATE_TIMES = 2  # so many times its usual pace, a look is only late
 TRANSACTION_MS = 15 * 60_000  # Kafka's own transaction.max.timeout.ms
 LONGEST_EXPECTED_MS = 6 * 3_600_000
 LONG_WAIT_MS = 60_000  # as of who works in runs
@@ -48,14 +49,15 @@ SHORT_WAIT_MS = 15_000  # of these any number may come one after the other
 
 
 def expect(track: Track, windows: Windows) -> None:
-    """Of partitions that were not seen to advance yet: the longest pause between their commits of
+    """Of partitions that were seen for the first time: the longest pause between their commits of
     before, until waits are known. Of the first one nobody saw the beginning.
     """
     times = windows.column(Column.COMMITTED_AT)
     apart = np.where(windows.occupied[:, :-1], np.diff(times, axis=1), 0)
     longest = np.minimum(apart.max(axis=1, initial=0), LONGEST_EXPECTED_MS)
-    unseen = (track.marks[Mark.WAITS] == 0) & (track.marks[Mark.PAUSE] == 0)
-    track.marks[Mark.PAUSE] = np.where(unseen, longest & ~ASSUMED, track.marks[Mark.PAUSE])
+    known_since, seen_at = track.marks[[Mark.KNOWN_SINCE, Mark.SEEN_AT]]
+    first = (known_since >= 0) & (known_since == seen_at) & (track.marks[Mark.WAITS] == 0)
+    track.marks[Mark.PAUSE] = np.where(first, longest & ~ASSUMED, track.marks[Mark.PAUSE])
 
 
 def learn_wait(
@@ -71,8 +73,11 @@ def learn_wait(
     still for too long, or amid a slow rebalance, until now.
     """
     since = marks[Mark.WAITING_SINCE]
+    # Whoever could not look does not know what took so long: no client is to be blamed for it.
+    pace = sighting.pace_ms
+    unseen = np.where(elapsed > LATE_TIMES * pace, elapsed - pace, 0)
     # What came and was read between two observations took that long at most.
-    wait = np.where(since >= 0, span_ms(sighting.at, since), elapsed)
+    wait = np.maximum(np.where(since >= 0, span_ms(sighting.at, since), elapsed) - unseen, 0)
     ended = advanced & sure
     at_any_time = patience_at_any_time_ms(marks, figures)
     too_long = wait > or_by_clock_ms(marks, figures, at_any_time)
@@ -88,6 +93,7 @@ def learn_wait(
     stands = (since >= 0) & ~moved
     excused = rebalanced_ms(marks, sighting, stands, elapsed)
     excused = np.maximum(excused, _held_ms(marks, sighting, stands, elapsed))
+    excused = np.maximum(excused, unseen)
     since = np.where(moved | (since < 0), sighting.at, since + excused)
     marks[Mark.WAITING_SINCE] = np.where(waiting, since, UNKNOWN)
     was_long: Bools = ended & (too_long | (marks[Mark.REBALANCED] > LEAST_WAIT_MS))

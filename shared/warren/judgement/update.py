@@ -21,10 +21,13 @@ from warren.evaluation import (
     see,
 )
 from warren.evaluation.commit_convention import last_processed
+from warren.evaluation.siblings import inherit
+from warren.evaluation.track import Mark
 from warren.evaluation.waits import expect
 from warren.judgement.commits import correct, seen
 from warren.judgement.earlier import recall
 from warren.judgement.lags import lag_of_commits
+from warren.judgement.layout import Layout
 from warren.judgement.log_columns import logs_of_parts
 from warren.judgement.observation import Observation, observe
 from warren.judgement.state import Applied, GroupState, Latest
@@ -63,7 +66,9 @@ def updated_state(
         layout=layout,
         latest=latest,
         windows=windows,
-        track=_tracked(old, rows, observation, applied, steps, windows if event.earlier else None),
+        track=_tracked(
+            old, layout, rows, observation, applied, steps, windows if event.earlier else None
+        ),
         commits=commits,
         onset=None if old.onset is None else old.onset.take(rows),
         logs=logs_of_parts(event, layout, old.logs, rows) if event.parts > 1 else None,
@@ -134,6 +139,7 @@ def insert(
 
 def _tracked(
     old: GroupState,
+    layout: Layout,
     rows: Int64,
     observation: Observation,
     rules: PartitionRules,
@@ -146,9 +152,13 @@ def _tracked(
     if "progress" not in rules.policies:
         return None
     track = Track.empty(len(rows)) if old.track is None else old.track.take(rows)
+    first = track.marks[Mark.COMMITTED] < 0
     learn(track, observation, rules, steps)
     if recalled is not None:
         expect(track, recalled)
+    if old.track is not None and first.any():
+        for _, _, topic in layout.slices():
+            inherit(track, first, topic)
     return track
 
 
@@ -165,6 +175,7 @@ def learn(
         allowed_lag=rules.allowed_lag_of(observation.rows) + steps,
         presence=observation.presence,
         last_stable=observation.last_stable,
+        pace_ms=rules.grace_ms,
     )
     see(track, observation.rows, sighting)
 
