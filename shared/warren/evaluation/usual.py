@@ -10,7 +10,7 @@ from warren.evaluation.track import ENOUGH_WAITS, LONGEST_MS, Figure, Figures, F
 from warren.evaluation.windows import Bools, Int64
 
 # A wait is too long when it is longer than all of these: what a quick rebalance may take,
-LEAST_WAIT_MS = 40_000
+LEAST_WAIT_MS = 35_000
 # until enough waits have been seen,
 UNLEARNT_WAIT_MS = 5 * 60_000
 # or of members that are this new,
@@ -36,6 +36,8 @@ REPEATED = 2
 LAG_MS = 30_000
 SLOWER = 4
 LEAST_PAUSE_MS = 10_000
+# The same of the lag once it is known what is usually left.
+LEAST_LEFT_MS = 6_000
 # So many mean pauses between commits are usual, however long one was.
 MEAN_PAUSES = 4
 
@@ -188,7 +190,8 @@ def explained_lag(marks: Int64, figures: Figures, allowed_lag: int | Int64) -> F
     """[partition] the lag that a healthy consumer may leave when it has just advanced."""
     learnt = (marks[Mark.WAITS] >= ENOUGH_WAITS) & (marks[Mark.LEFT] >= 0)
     usual = np.where(learnt, 2.0 * marks[Mark.LEFT], np.inf)
-    span = np.maximum(np.minimum(usual_gap(marks, figures) / 4, usual), LEAST_PAUSE_MS)
+    least = np.where(learnt, LEAST_LEFT_MS, LEAST_PAUSE_MS)
+    span = np.maximum(np.minimum(usual_gap(marks, figures) / 4, usual), least)
     written = np.maximum(figures[Figure.PRODUCED], 0) * span / 1000
     explained: Floats = caught_up_lag(marks, allowed_lag) + written + 3 * np.sqrt(written) + 1
     return explained

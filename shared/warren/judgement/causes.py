@@ -111,6 +111,8 @@ def _unknown(facts: Facts) -> Cause:
     if group is not None and group.members:
         count = len(group.members)
         seen = f"; {count} {'member is' if count == 1 else 'members are'} in the group"
+    elif group is not None and not group.managed:
+        seen = "; the group has no members: who reads assigns partitions to itself, or nobody does"
     what = f"{listed(facts, facts.bad)} {'is' if len(facts.bad) == 1 else 'are'} not OK"
     late_ms = facts.late_ms
     late = f"; {duration(late_ms)} late" if late_ms else ""

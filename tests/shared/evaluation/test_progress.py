@@ -73,6 +73,14 @@ def test_commits_faster_than_observations_do_not_hide_a_growing_lag() -> None:
     assert partition.seen[-1] == "OK"
 
 
+def test_who_reads_a_little_less_than_is_written_is_told_within_minutes() -> None:
+    """97 of 100 records, where next to nothing is usually left."""
+    partition = Followed().healthy(30, rate=100)
+    for _ in range(8 * 60 // TICK):
+        partition.tick(500, read=485)
+    assert partition.seen[-1] == "WARN"
+
+
 def test_a_lag_that_the_producers_cadence_explains_is_no_trouble() -> None:
     """(c) It does not shrink over more than ten commits, but it is what comes within seconds."""
     partition = Followed().healthy(5)

@@ -168,6 +168,13 @@ def test_silence_alone_has_no_known_cause(groups: list[GroupEvent]) -> None:
     assert (cause.name, cause.is_known, cause.action) == ("unknown", False, None)
 
 
+def test_a_group_that_never_had_members_is_said_to_have_none() -> None:
+    cause = told(looks(silent(), silent()), group_event(0, protocol_type=""))
+    assert "; the group has no members: who reads assigns partitions to itself" in cause.sentence
+    hung = told(looks(silent(), silent()), group_event(0, [0], [1]))
+    assert "; 2 members are in the group" in hung.sentence
+
+
 def test_all_that_is_bad_belongs_to_one_member() -> None:
     lives = silent(), silent(), well(), well()
     cause = told(looks(*lives), group_event(0, [0, 1], [2, 3]))

@@ -230,15 +230,15 @@ def test_progress_says_when_who_stood_still_will_have_caught_up() -> None:
 def test_progress_says_that_nobody_is_there() -> None:
     """A group with members for an hour, which then has none, and commits no more."""
     first, last = _nobody_is_there(seen_after=1)
-    assert "no commit for 44 s, usual pause 2 s, no members for 42 s" in first
+    assert "no commit for 38 s, usual pause 2 s, no members for 36 s" in first
     assert "no commit for 1 m 58 s, usual pause 2 s, no members for 1 m 56 s" in last
 
 
 def test_progress_says_that_nobody_is_there_any_more() -> None:
     """Looked at when it was silent for too long already."""
-    first, last = _nobody_is_there(seen_after=22)
-    assert "no commit for 44 s, usual pause 2 s, no members any more" in first
-    assert "no commit for 1 m 58 s, usual pause 2 s, no members for 1 m 14 s" in last
+    first, last = _nobody_is_there(seen_after=19)
+    assert "no commit for 38 s, usual pause 2 s, no members any more" in first
+    assert "no commit for 1 m 58 s, usual pause 2 s, no members for 1 m 20 s" in last
 
 
 def _nobody_is_there(seen_after: int) -> tuple[str, str]:
