@@ -136,7 +136,7 @@ def _time_to_loss(limit: Limit, event: FreshnessEvent) -> Reading:
     left = "" if left_of_it is None else f", {left_of_it:.0%} of it left"
     said = (
         f"retention may delete what has not been consumed of {worst.topic}/{worst.partition} in "
-        f"{duration(worst.value)}{left}; {duration(limit.wanted)} are asked for"
+        f"{duration(worst.value)}{left}; less than {duration(limit.wanted)} is too little"
     )
     return worst._replace(sentence=said)
 

@@ -132,7 +132,7 @@ def test_less_than_an_hour_and_half_of_it_is_a_warning_and_loss_makes_it_an_erro
     assert change.data.status == "WARN"
     assert change.data.explanation == (
         "retention may delete what has not been consumed of orders/0 in 59 m, 20% of it left; "
-        "1 h are asked for"
+        "less than 1 h is too little"
     )
     (worse,) = group.told(10, LOST)
     assert (worse.data.previous, worse.data.status) == ("WARN", "ERR")
