@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
+from confluent_kafka.admin import AdminClient
 from delta.tables import DeltaTable
 from support.archive_events import NOW, key, lag_event
 from support.archive_lab import BAD, Archive, events_between
+from warren.clock import SystemClock
 from warren.contracts.topics import LAG, OFFSETS
+from warren_archiver.errors import CheckpointMissing, LakeGone
 from warren_archiver.lake.contract_view import accepted, quarantine
+from warren_archiver.streaming.gap_recorder import GapRecorder
+from warren_archiver.streaming.known_topics import KnownTopics
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(900)]
 
@@ -52,6 +58,23 @@ def test_a_batch_that_comes_again_after_a_crash_changes_nothing(lab: Archive) ->
     assert found.equal, found.differences
     assert (found.archived, found.behind) == (23, 0)
     assert lab.gaps() == []
+
+
+def test_nothing_is_archived_twice_where_the_checkpoint_is_gone(lab: Archive) -> None:
+    lab.send(events_between(0, 10))
+    lab.once()
+    shutil.rmtree(lab.lake.checkpoint.removeprefix("file:"))
+    lab.send(events_between(10, 20))
+    with pytest.raises(CheckpointMissing, match=r"archiver.path .* is gone: restore it"):
+        lab.once()
+    assert len(lab.rows()) == 10
+
+
+def test_a_lake_that_was_deleted_meanwhile_is_an_error_that_says_so(lab: Archive) -> None:
+    known = KnownTopics(lab.spark, lab.lake, AdminClient({}), {}, SystemClock())
+    recorder = GapRecorder(lab.spark, lab.lake, AdminClient({}), {}, SystemClock())
+    with pytest.raises(LakeGone, match="was deleted while the archiver ran"):
+        known.settle({}, lab.spark.createDataFrame([], "topic string"), recorder)
 
 
 def test_check_sees_what_is_missing_and_what_is_there_twice(lab: Archive) -> None:

@@ -127,6 +127,17 @@ def test_the_smallest_change_is_suggested_that_silences_and_loses_nothing() -> N
     assert (override.groups, override.intervals) == (["^noisy$"], 20)
 
 
+def test_what_has_just_begun_at_the_end_neither_flaps_nor_lasts() -> None:
+    """With `--last`, a group that flaps is in trouble at the end as often as not."""
+    end = END // MINUTE
+    told = _of("noisy", (10, 11), (20, 21), (30, 31), (end - 1, None))
+    (found,) = suggestions(told, lambda *_: [], lambda _: "burrow", END)
+    assert (found.flaps, found.lasting, found.change) == (3, 0, CANDIDATES[0])
+    long = _of("noisy", (10, 11), (20, 21), (30, 31), (end - 6, None))
+    (found,) = suggestions(long, lambda *_: [], lambda _: "burrow", END)
+    assert (found.lasting, found.change) == (1, None)
+
+
 def test_nothing_is_tried_that_changes_nothing() -> None:
     """`progress` has no windows, and no group becomes what it is."""
     told = [one for name in ("a", "b") for one in _of(name, (10, 11), (20, 21), (30, 31))]

@@ -389,6 +389,12 @@ def test_nothing_archived_says_what_to_do(tmp_path: Path) -> None:
         _made(tmp_path / "no lake", MINUTE)
 
 
+def test_nothing_is_said_of_a_day_that_has_not_begun(lake: Path) -> None:
+    ahead = Period(END + 400 * DAY, END + 401 * DAY)
+    with pytest.raises(SettingsError, match="has not begun yet"):
+        _made(lake, ahead)
+
+
 def test_parquet_has_what_the_report_has(lake: Path, tmp_path: Path) -> None:
     export.write_parquet(_made(lake, SECOND_DAY), tmp_path)
     with duckdb.connect() as database:

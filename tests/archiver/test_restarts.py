@@ -6,7 +6,7 @@ import pytest
 from pyspark.errors import PySparkException
 from warren.clock import ManualClock
 from warren.metrics.archiver import ARCHIVER_FAILURES
-from warren_archiver.errors import ArchiveFailed
+from warren_archiver.errors import ArchiveFailed, spark_cause
 from warren_archiver.streaming.restarts import Restarts
 
 
@@ -50,3 +50,20 @@ def test_what_runs_once_is_not_started_again(restarts: Restarts) -> None:
     restarts.once = True
     with pytest.raises(ArchiveFailed, match="no disk"):
         restarts.attempt(_fail, lambda: None)
+
+
+class _Caused(PySparkException):
+    """As Spark's Python keeps the causes of what Java threw."""
+
+    def __init__(self, text: str, cause: Exception | None = None) -> None:
+        super().__init__(text)
+        self._cause = cause
+
+
+def test_the_innermost_cause_is_named() -> None:
+    """A full disk, as a real one was told: the text that Spark gives says nothing of it."""
+    disk = _Caused("java.io.IOException: No space left on device")
+    task = _Caused("[TASK_WRITE_FAILED] Task failed while writing rows. SQLSTATE: 58030", disk)
+    query = _Caused(f"{task}\n=== Streaming Query ===\nIdentifier: 7", task)
+    assert spark_cause(query) == f"{task}: java.io.IOException: No space left on device"
+    assert spark_cause(_Caused("refused", _Caused("refused"))) == "refused"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from warren_archiver.check.backfill import backfill
 from warren_archiver.check.gold_check import check_gold
 from warren_archiver.check.silver_check import check_silver
 from warren_archiver.check.table_check import TableCheck
-from warren_archiver.errors import SilverBeingWritten
+from warren_archiver.errors import NothingArchived, SilverBeingWritten
 from warren_archiver.lake.checkpoint import Checkpoint
 from warren_archiver.silver.catalogue import EVALUATIONS, GROUP_MINUTES, POSITIONS, QUARANTINE
 from warren_archiver.silver.evaluations import Evaluations
@@ -89,6 +90,9 @@ def test_holes_in_silver_are_found(lab: Archive, monkeypatch: pytest.MonkeyPatch
     assert mended[f"gold/{STATUS_HOURS.name}"] == of_gold.missing
     assert all(check.correct for check in check_gold(lab.spark, lab.settings, clock))
     assert not any(backfill(lab.spark, lab.settings, day, clock).values())
+    for away, why in ((-40, "older than archiver.keep_days = 30"), (2, "it has not begun")):
+        with pytest.raises(NothingArchived, match=why):
+            backfill(lab.spark, lab.settings, day + timedelta(days=away), clock)
 
 
 def test_what_is_written_meanwhile_is_no_difference(

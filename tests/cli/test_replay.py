@@ -26,6 +26,7 @@ from warren_cli.main import app
         (["--groups", "("], "--group"),
         (["--group", "(?=x)"], "--group"),
         (["--labels", "/none.toml"], "--labels"),
+        (["--suggest", "--objectives", "/none.toml"], "--suggest"),
     ],
 )
 def test_the_option_that_is_wrong_is_named(

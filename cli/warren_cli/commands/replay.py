@@ -92,6 +92,8 @@ def replay(
     end_ms = None if to is None else parse_moment(to, "--to")
     if start_ms is not None and end_ms is not None:
         _check_order(start_ms, end_ms)
+    if suggest and objectives is not None:
+        raise SettingsError("--suggest", "is a run of its own: leave --objectives out")
     asked = [] if objectives is None else objectives_in(objectives)
     known = None if labels is None else labels_in(labels)
     changed(load_settings(config), set_ or [], policy)  # told before anything is downloaded

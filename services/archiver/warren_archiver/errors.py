@@ -31,6 +31,33 @@ class ArchiveFailed(ArchiverError):
         self.cause = cause
 
 
+class CheckpointMissing(ArchiverError):
+    """Events are archived, and what says up to where is gone: all of them would come twice.
+
+    Operator: restore the folder, or begin a lake elsewhere.
+    """
+
+    def __init__(self, path: str, checkpoint: str) -> None:
+        super().__init__(
+            f"archiver.path {path} has events, and {checkpoint}, which says up to where they are "
+            "archived, is gone: restore it from a backup, or set archiver.path to a new folder, "
+            "where all is archived that the topics still have"
+        )
+
+
+class LakeGone(ArchiverError):
+    """Tables were deleted while the archiver ran.
+
+    Operator: who deleted them? Once it is started again, they are made anew.
+    """
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            f"{path} was deleted while the archiver ran (archiver.path): start it again, and it "
+            "archives anew what the topics still have"
+        )
+
+
 class SilverBeingWritten(ArchiverError):
     """Silver has begun to take in events and has not ended: its tables are half of each batch.
 
@@ -65,8 +92,19 @@ def spark_cause(problem: Exception) -> str:
     # Java's own text follows py4j's, which only says what was called.
     if len(lines) > 1 and lines[1].startswith(": "):
         return lines[1].removeprefix(": ")
-    said = [line for line in lines[:2] if not line.startswith("at ")]
-    return " ".join(said) or type(problem).__name__
+    said = [line for line in lines[:2] if not line.startswith(("at ", "=== "))]
+    text = " ".join(said) or type(problem).__name__
+    innermost = _innermost(problem)
+    return text if not innermost or innermost in text else f"{text}: {innermost}"
+
+
+def _innermost(problem: Exception) -> str:
+    """What the last of the causes says that Spark's Python keeps beside the text; "" for none."""
+    cause: Exception | None = getattr(problem, "_cause", None)
+    while (further := getattr(cause, "_cause", None)) is not None:
+        cause = further
+    lines = str(cause).strip().splitlines() if cause is not None else []
+    return lines[0] if lines else ""
 
 
 def _python_cause(lines: Sequence[str]) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import UTC, date, datetime
 
 from delta.tables import DeltaTable
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # no py.typed
@@ -40,7 +40,7 @@ def backfill(
     table = lake.read(spark, lake.events)
     events = None if table is None else table.where(F.col("date") == day)
     if table is None or events is None or events.isEmpty():
-        raise NothingArchived(f"no event of {day} is in {lake.events}")
+        raise NothingArchived(f"no event of {day} is in {lake.events}{_why(settings, day, clock)}")
     try:
         ensure(spark, lake)
         written = _silver(spark, lake, settings, table, day, tell)
@@ -50,6 +50,14 @@ def backfill(
     except (PySparkException, Py4JError) as problem:
         raise ArchiveFailed(spark_cause(problem)) from problem
     return found
+
+
+def _why(settings: Settings, day: date, clock: Clock) -> str:
+    today = datetime.fromtimestamp(clock.now_ms() / 1000, UTC).date()
+    if day > today:
+        return ": it has not begun"
+    kept = settings.archiver.keep_days
+    return f": older than archiver.keep_days = {kept}" if (today - day).days > kept else ""
 
 
 def _silver(

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from warren_archiver.replay.incidents import GroupKey, Incident, paired
@@ -67,7 +67,7 @@ def suggestions(
     published: Sequence[Incident], judge: Judge, policy_of: PolicyOf, end_ms: int
 ) -> list[Suggestion]:
     """For all noisy groups, the noisiest first."""
-    told = _by_group(published)
+    told = _by_group(one for one in published if not one.is_undecided(end_ms))
     flaps = Counter({key: sum(one.is_flap for one in each) for key, each in told.items()})
     todo = {key for key, count in flaps.items() if count >= NOISE}
     noisy = sorted(todo, key=lambda key: (-flaps[key], key))
@@ -101,7 +101,7 @@ def _sooner(told: Sequence[Incident], replayed: Sequence[Incident], end_ms: int)
     return min((pair.sooner_ms for pair in pairs), default=0)
 
 
-def _by_group(incidents: Sequence[Incident]) -> dict[GroupKey, list[Incident]]:
+def _by_group(incidents: Iterable[Incident]) -> dict[GroupKey, list[Incident]]:
     found: dict[GroupKey, list[Incident]] = {}
     for one in incidents:
         found.setdefault((one.cluster, one.group), []).append(one)

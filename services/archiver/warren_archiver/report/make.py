@@ -46,10 +46,13 @@ def report(
     newest = statuses.newest_ms(tables, topic, clock.now_ms())
     if newest is None:
         raise NothingArchived(
-            f"no evaluation has been archived in {settings.archiver.path}: run `warren archive run`"
+            f"no evaluation has been archived in {settings.archiver.path}: where an archiver runs "
+            "already, that takes some minutes after its first start; else run `warren archive run`"
         )
     if isinstance(wanted, Period):
         period = wanted
+        if period.start_ms > clock.now_ms():
+            raise SettingsError("--day or --week", "has not begun yet: nothing is known of it")
     else:
         end = newest - SETTLE_MS
         period = Period(end - wanted, end)

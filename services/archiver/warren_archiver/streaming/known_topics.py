@@ -13,6 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from warren.clock import Clock
 from warren.contracts.topics import Topic
 
+from warren_archiver.errors import LakeGone
 from warren_archiver.lake.checkpoint import Checkpoint, places_of
 from warren_archiver.lake.events import events
 from warren_archiver.lake.gaps import Place
@@ -44,7 +45,7 @@ class KnownTopics:
         """Before the query starts. Topics that were made anew will be read from their beginnings.
 
         `ids` of the topics now, `raw`: their records. Killed in between, it is done again.
-        Raises KafkaError.
+        Raises KafkaError or LakeGone.
         """
         before = self._read()
         anew = {name: before[name] for name, now in ids.items() if before.get(name, now) != now}
@@ -96,7 +97,8 @@ class KnownTopics:
 
     def _read(self) -> dict[str, str]:
         table = self._lake.read(self._spark, self._lake.topic_ids)
-        assert table is not None  # the lake has been ensured
+        if table is None:  # the lake has been ensured
+            raise LakeGone(self._lake.topic_ids)
         rows = table.groupBy("topic").agg(F.max_by("topic_id", "found_at").alias("id")).collect()
         return {row["topic"]: row["id"] for row in rows}
 
