@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import structlog
 from hypothesis import HealthCheck, settings
+from support.forgetful_broker import ForgetfulBroker, forgetful_broker
 from support.providers import Provider, choose_provider, docker_is_reachable
 from support.servers import container_kafka, container_valkey, embedded_kafka, embedded_valkey
 from support.two_brokers import running_two_brokers
@@ -111,6 +112,13 @@ def own_kafka(pytestconfig: pytest.Config, tmp_path: Path) -> Iterator[EmbeddedK
     """A broker of the test's own, which it may kill."""
     with embedded_kafka(pytestconfig.rootpath, tmp_path) as kafka:
         yield kafka
+
+
+@pytest.fixture
+def forgetful(pytestconfig: pytest.Config, tmp_path: Path) -> Iterator[ForgetfulBroker]:
+    """A broker of the test's own that can make clients forget it."""
+    with forgetful_broker(pytestconfig.rootpath, tmp_path) as proxy:
+        yield proxy
 
 
 @pytest.fixture

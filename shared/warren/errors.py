@@ -87,6 +87,13 @@ class ClusterUnreachable(KafkaError):
     """No broker answers. Operator: check the bootstrap servers, the network and the listeners."""
 
 
+class ClientLost(ClusterUnreachable):
+    """A client of ours knows no broker any more, though they answer others: it is made anew.
+
+    Operator: nothing, unless it happens again and again.
+    """
+
+
 class AuthenticationFailed(KafkaError):
     """The broker refused the credentials. Operator: check user, password, mechanism."""
 

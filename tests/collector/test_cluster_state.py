@@ -8,6 +8,7 @@ from warren.contracts import ClusterEvent
 from warren.errors import (
     AuthenticationFailed,
     AuthorizationFailed,
+    ClientLost,
     ClusterUnreachable,
     KafkaError,
     PublishFailed,
@@ -51,6 +52,7 @@ def test_a_state_lasts_since_it_began(state: ClusterState, clock: ManualClock) -
         (AuthenticationFailed, "refused"),
         (AuthorizationFailed, "refused"),
         (TopicMissing, "failing"),
+        (ClientLost, "failing"),  # the cluster answers
     ],
 )
 def test_trouble_says_what_it_is(

@@ -235,6 +235,19 @@ def test_without_log_ends_nothing_is_published_and_nothing_lost(at: Fixture) -> 
     assert at.source.stored == 1
 
 
+def test_an_outage_is_over_when_ends_are_read_though_no_group_is_due(at: Fixture) -> None:
+    at.commit("a", 1)
+    at.ends.is_away = True
+    assert not at.ticker.tick()
+    assert isinstance(at.ticker.problem, ClusterUnreachable)
+    at.ticker.ends_were_read()
+    assert at.ticker.problem is None
+    at.ends.is_away, at.bus.is_away = False, True
+    assert at.tick(5) == []
+    at.ticker.ends_were_read()
+    assert isinstance(at.ticker.problem, PublishFailed)  # that is of the home cluster
+
+
 def test_after_an_outage_clients_have_the_time_to_commit(at: Fixture) -> None:
     """What they could not say while nobody answered is no lag of theirs."""
     at.commit("a", 1)

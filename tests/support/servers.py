@@ -46,11 +46,12 @@ def embedded_kafka(
     *,
     listeners: dict[str, Listener] | None = None,
     properties: dict[str, str] | None = None,
+    port: int = 0,
 ) -> Iterator[EmbeddedKafka]:
-    """A running broker of one's own, with other listeners or properties if need be."""
+    """A running broker of one's own, with other listeners or properties if need be. Port 0: any."""
     with tempfile.TemporaryDirectory(prefix="warren-kafka-") as data:
         options = KafkaOptions(
-            port=free_port(),
+            port=port or free_port(),
             controller_port=free_port(),
             data_dir=Path(data),
             offsets_partitions=OFFSETS_PARTITIONS,

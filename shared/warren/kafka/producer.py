@@ -9,9 +9,11 @@ from typing import Protocol
 import confluent_kafka
 from confluent_kafka import KafkaException, Message, Producer
 
+from warren.clock import Clock, SystemClock
 from warren.contracts.topics import MAX_MESSAGE_BYTES
-from warren.errors import PublishFailed, RecordTooLarge
-from warren.kafka.connection import client_options
+from warren.errors import ClientLost, PublishFailed, RecordTooLarge
+from warren.kafka.connection import client_options, log_retry
+from warren.kafka.hearing import Hearing, asking_client, is_reachable
 from warren.settings import KafkaConnection
 
 PARTITIONER = -1  # librdkafka's RD_KAFKA_PARTITION_UA: the partitioner chooses
@@ -34,7 +36,12 @@ class EventProducer:
     """
 
     def __init__(
-        self, cluster: str, setting: str, connection: KafkaConnection, delivery_timeout: float = 30
+        self,
+        cluster: str,
+        setting: str,
+        connection: KafkaConnection,
+        delivery_timeout: float = 30,
+        clock: Clock | None = None,
     ) -> None:
         self._cluster = cluster
         self._setting = setting
@@ -52,6 +59,15 @@ class EventProducer:
             delivery_timeout_ms=round(delivery_timeout * 1000),
         )
         self._producer = Producer(self._options)
+        self._sent_to = ""
+        """The topic of the newest record since the last `flush`."""
+        self._hearing = Hearing(
+            cluster,
+            setting,
+            lambda timeout: asking_client(self._producer, self._sent_to)(timeout),
+            lambda: is_reachable(cluster, setting, connection),
+            clock or SystemClock(),
+        )
 
     def send(
         self,
@@ -65,6 +81,7 @@ class EventProducer:
 
         Raises PublishFailed for what can never be sent.
         """
+        self._sent_to = topic
         with self._refusals():
             while True:
                 try:
@@ -88,8 +105,20 @@ class EventProducer:
         with self._refusals():
             self._producer.flush()
         failed, self._failed = self._failed, None
+        self._follow(failed)
         if failed is not None:
             raise self._error(failed)
+
+    def _follow(self, failed: confluent_kafka.KafkaError | None) -> None:
+        """One that has lost all brokers for good is made anew; all that it had has failed."""
+        if not self._sent_to:
+            return
+        try:
+            self._hearing.follow(heard=failed is None)
+        except ClientLost as lost:
+            log_retry(lost)
+            self._begin_anew()
+        self._sent_to = ""
 
     @contextmanager
     def _refusals(self) -> Iterator[None]:

@@ -7,10 +7,12 @@ from collections.abc import Collection, Mapping, Sequence
 import confluent_kafka
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaException, Message, TopicPartition
 
+from warren.clock import SystemClock
 from warren.errors import TopicMissing
 from warren.installation import Installation
 from warren.kafka.catching_up import CatchingUp, Place
 from warren.kafka.connection import classify, client_options
+from warren.kafka.hearing import Hearing, asking_client, is_reachable
 from warren.settings import HomeSettings, KafkaConnection
 
 BATCH = 1000
@@ -55,6 +57,13 @@ class TopicReader:
         )
         self._until = until or {}
         self._catching_up = CatchingUp(self._consumer)
+        self._hearing = Hearing(
+            cluster,
+            setting,
+            asking_client(self._consumer, topics[0]),
+            lambda: is_reachable(cluster, setting, connection),
+            SystemClock(),
+        )
         self.begins: dict[Place, int] = {}
         """With `since`: the offset that each partition is read from."""
         try:
@@ -111,10 +120,13 @@ class TopicReader:
     def poll(self, timeout: float) -> list[Message]:
         """Records that have arrived, at most 1,000; waits up to `timeout` seconds for the first.
 
-        Raises the classified error when the broker refuses; a broker that is away only delays.
+        Raises the classified error when the broker refuses, and ClientLost; a broker that is away
+        only delays.
         """
         records: list[Message] = []
-        for message in self._consumer.consume(BATCH, timeout):
+        messages = self._consumer.consume(BATCH, timeout)
+        self._hearing.follow(heard=bool(messages))
+        for message in messages:
             error, place = message.error(), (message.topic() or "", message.partition() or 0)
             if error is None:
                 if self._is_over(place, message):

@@ -108,6 +108,13 @@ COLLECTOR_FAULTS = Counter(
     _CLUSTER,
     registry=COLLECTOR,
 )
+COLLECTOR_LOST_CLIENTS = Counter(
+    "warren_collector_lost_clients",
+    "Times that a client had lost all brokers of a cluster for good, though they answer, and all "
+    "connections were built anew",
+    _CLUSTER,
+    registry=COLLECTOR,
+)
 COLLECTOR_TICK_SECONDS = Histogram(
     "warren_collector_tick_seconds",
     "Seconds to read the log ends and to publish what is due",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import structlog
 from confluent_kafka import KafkaException, TopicCollection
 from confluent_kafka.admin import AclOperation, AdminClient
-from warren.errors import AuthorizationFailed, ClusterUnreachable, KafkaError, TopicMisconfigured
+from warren.errors import AuthorizationFailed, KafkaError, TopicMisconfigured
 from warren.kafka.connection import ask, classify, connect, why_unanswered
 from warren.kafka.topics import HOME, ensure_topics
 from warren.settings import HomeSettings
@@ -66,13 +66,14 @@ class HomeCluster:
             return []
 
     def problem(self) -> KafkaError | None:
-        """Why it does not answer; None when it does."""
-        unanswered = why_unanswered(ask(self._admin, ANSWER_SECONDS))
-        if unanswered is None:
+        """Why it does not answer; None when it does.
+
+        A client that finds no broker is made anew: it may have lost them all for good (`hearing`).
+        """
+        if why_unanswered(ask(self._admin, ANSWER_SECONDS)) is None:
             return None
-        problem = classify(HOME, HOME, unanswered)
-        if isinstance(problem, ClusterUnreachable):  # librdkafka says only that time was up
-            return ClusterUnreachable(
-                HOME, problem.setting, f"no broker answers at {self._home.bootstrap}"
-            )
-        return problem
+        try:
+            self._admin = connect(HOME, HOME, self._home, ANSWER_SECONDS)
+        except KafkaError as problem:
+            return problem
+        return None

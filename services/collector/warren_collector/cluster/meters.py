@@ -34,6 +34,7 @@ class Meters:
         self.foreign_members = metrics.COLLECTOR_FOREIGN_MEMBERS.labels(cluster)
         self.restarts = metrics.COLLECTOR_RESTARTS.labels(cluster)
         self.faults = metrics.COLLECTOR_FAULTS.labels(cluster)
+        self.lost_clients = metrics.COLLECTOR_LOST_CLIENTS.labels(cluster)
         self.store_failures = metrics.COLLECTOR_STORE_FAILURES.labels(cluster)
         self._commits = metrics.COLLECTOR_COMMITS.labels(cluster)
         self._group_records = metrics.COLLECTOR_GROUP_RECORDS.labels(cluster)

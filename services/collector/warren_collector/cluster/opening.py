@@ -124,7 +124,7 @@ class Sources:
             )
         home, configured = self._settings.home, self._settings.collector.group_id
         group = f"{home.installation.group(COLLECTOR, configured)}-{self._cluster}"
-        return MembershipShards(home, group, self._released)
+        return MembershipShards(home, group, self._released, self._clock)
 
     def _polled(self, name: SourceName, shards: Shards) -> PolledSource:
         positions = ObservedPositions(self._watched.group, shards.of, self._watched.topic)

@@ -12,9 +12,10 @@ from confluent_kafka.admin import AdminClient
 from warren import garbage
 from warren.clock import Clock
 from warren.contracts import ClusterEvent
-from warren.errors import KafkaError, SettingsError
+from warren.errors import ClientLost, KafkaError, SettingsError
 from warren.kafka.brokers import Brokers
 from warren.kafka.connection import await_connection, client_options, log_retry
+from warren.kafka.hearing import Hearing, asking_admin, is_reachable
 from warren.kafka.producer import EventProducer
 from warren.kafka.topics import HOME, cluster_id, ensure_topics
 from warren.settings import Settings
@@ -58,7 +59,8 @@ class ClusterStack:
         self.has_home = threading.Event()
         """Set once Warren's own topics are there."""
         self.state = ClusterState(cluster, clock)
-        self._turns = Turns()
+        self.turns = Turns()
+        self._looked_at: Look | None = None
         self._setting = f"clusters.{cluster}"
         self._settings = settings
         self._cluster_settings = settings.clusters[cluster]
@@ -86,9 +88,20 @@ class ClusterStack:
         return self.state.event(collector, self._cluster_settings.sources)
 
     def look(self) -> Look:
-        """Whether polls and ticks end. In trouble there is nothing to do but to try again."""
-        look = self._turns.look()
-        return replace(look, waiting=0) if self.state.problem else look
+        """Whether polls and ticks end. Where one does not, trouble is an excuse only as long as a
+        cluster does not answer a client made anew: ours may be what hangs. May take some seconds.
+        """
+        before, look = self._looked_at, self.turns.look()
+        self._looked_at = look
+        if not self.state.problem or look != before or not look.waiting:
+            return look
+        return look if self._are_reachable() else replace(look, waiting=0)
+
+    def _are_reachable(self) -> bool:
+        """Both clusters, the one that is probably not first."""
+        return is_reachable(self.cluster, self._setting, self._cluster_settings) and is_reachable(
+            HOME, HOME, self._settings.home
+        )
 
     def run(self) -> None:
         """Returns when `stop` is set. Raises SettingsError for what librdkafka does not know."""
@@ -98,10 +111,10 @@ class ClusterStack:
                 if self.is_ready:  # there is state to be freed, and no traceback holds it any more
                     garbage.settle()
                 self.is_ready = False
-                self._turns.end()
+                self.turns.end()
                 self._stop.wait(RESTART_AFTER)
         self.is_ready = False
-        self._turns.end()
+        self.turns.end()
 
     def _work(self) -> bool:
         """Until `stop` is set; False when something went wrong, which is told. Raises SettingsError
@@ -112,6 +125,8 @@ class ClusterStack:
                 self._collect()
         except KafkaError as error:
             log_retry(error)
+            if isinstance(error, ClientLost):
+                self._meters.lost_clients.inc()
             self._trouble(error)
             return False
         except SettingsError:
@@ -194,7 +209,14 @@ class ClusterStack:
             self._meters.log_ends_age.set_function(lambda: self._age_s(ticker.log_ends_at))
             prefix = self._settings.home.topic_prefix
             listing = TopicListing(self.cluster, producer, prefix, self._clock)
-            self._loop(source, positions, publisher, ticker, listing, logs)
+            hearing = Hearing(
+                self.cluster,
+                self._setting,
+                asking_admin(admin),
+                lambda: is_reachable(self.cluster, self._setting, cluster),
+                self._clock,
+            )
+            self._loop(source, positions, publisher, ticker, listing, logs, hearing)
             ticker.tick()
 
     def _loop(
@@ -205,13 +227,14 @@ class ClusterStack:
         ticker: Ticker,
         listing: TopicListing,
         logs: LogWatch,
+        admin: Hearing,
     ) -> None:
         interval = self._settings.collector.interval
         progress = Progress(self.cluster, self._clock)
         next_tick = self._clock.monotonic()
         rereads = False
         while not self._stop.is_set():
-            self._turns.begin()
+            self.turns.begin()
             if self._filters_changed.is_set():
                 self._filters_changed.clear()
                 positions.drop_denied()
@@ -229,6 +252,9 @@ class ClusterStack:
             is_crowded = publisher.waiting >= MOST_DEAD_LETTERS
             if now >= next_tick or is_crowded or (self.is_ready and not was_ready):
                 all_ends = logs.look()
+                if all_ends is not None:
+                    ticker.ends_were_read()
+                admin.follow(heard=False)
                 ticker.tick()
                 if rereads and self.is_ready and not positions.groups.dirty.any():
                     source.reread()

@@ -10,6 +10,7 @@ from warren.contracts import ClusterEvent, ClusterStateName
 from warren.errors import (
     AuthenticationFailed,
     AuthorizationFailed,
+    ClientLost,
     ClusterUnreachable,
     KafkaError,
 )
@@ -96,7 +97,7 @@ class ClusterState:
 
 def _state_of(cluster: str, error: KafkaError) -> ClusterStateName:
     """Trouble with another cluster, that is Warren's own, is no verdict on this one."""
-    if error.cluster != cluster:
+    if error.cluster != cluster or isinstance(error, ClientLost):
         return "failing"
     if isinstance(error, AuthenticationFailed | AuthorizationFailed):
         return "refused"

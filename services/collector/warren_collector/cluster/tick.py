@@ -106,6 +106,12 @@ class Ticker:
         with self._meters.tick_seconds.time():
             return self._publish(groups, reports, live, now)
 
+    def ends_were_read(self) -> None:
+        """Somebody else read the log ends: the cluster answers, though no group was due since."""
+        if not isinstance(self.problem, PublishFailed):
+            self._trouble.over()
+            self.problem = None
+
     def _due_reports(self, groups: list[Group], live: dict[int, int]) -> list[GroupReport]:
         findings = Findings()
         self._reports.saw(groups)

@@ -18,6 +18,7 @@ from confluent_kafka import TopicPartition as Partition
 from warren.clock import Clock, SystemClock
 from warren.errors import KafkaError, SettingsError
 from warren.kafka.connection import ErrorReporter, classify, client_options
+from warren.kafka.hearing import Hearing, asking_client, is_reachable
 from warren.kafka.rebalances import Rebalances
 from warren.settings import ClusterSettings
 
@@ -94,6 +95,13 @@ class OffsetsTopicSource:
         except (KafkaException, ValueError) as error:
             raise SettingsError(f"{setting}.kafka", str(error)) from None
         self._rebalances.subscribe(self._consumer)
+        self._hearing = Hearing(
+            cluster,
+            setting,
+            asking_client(self._consumer, self._topic),
+            lambda: is_reachable(cluster, setting, settings),
+            clock or SystemClock(),
+        )
 
     def _options(self, settings: ClusterSettings, group: str) -> dict[str, object]:
         return client_options(
@@ -142,7 +150,7 @@ class OffsetsTopicSource:
     def poll(self, timeout: float) -> Batch:
         """Records that have arrived, at most 10,000; collects for up to `timeout` seconds.
 
-        Raises what the broker refuses; a broker that is away only delays.
+        Raises what the broker refuses, and ClientLost; a broker that is away only delays.
         """
         held_up = self._tails.look()
         if held_up is not None:
@@ -152,6 +160,7 @@ class OffsetsTopicSource:
         batch = self._taken(messages)
         if assigned is not None:  # after the batch: what it has of them was not read from the start
             self._assign(assigned)
+        self._hearing.follow(heard=bool(messages), joined=self._was_assigned)
         return batch
 
     def _taken(self, messages: list[Message]) -> Batch:

@@ -9,9 +9,11 @@ from typing import Protocol
 import structlog
 from confluent_kafka import Consumer, KafkaException
 from confluent_kafka import TopicPartition as Partition
+from warren.clock import Clock
 from warren.contracts.topics import GROUPS
 from warren.errors import KafkaError, SettingsError
 from warren.kafka.connection import ErrorReporter, classify, client_options
+from warren.kafka.hearing import Hearing, asking_client, is_reachable
 from warren.kafka.rebalances import Rebalance, Rebalances
 from warren.kafka.topics import HOME
 from warren.settings import HomeSettings
@@ -46,7 +48,11 @@ class MembershipShards:
     """
 
     def __init__(
-        self, home: HomeSettings, group_id: str, on_released: Callable[[list[int]], None]
+        self,
+        home: HomeSettings,
+        group_id: str,
+        on_released: Callable[[list[int]], None],
+        clock: Clock,
     ) -> None:
         """`on_released` is told which shards another collector owns from now on.
 
@@ -64,6 +70,13 @@ class MembershipShards:
             raise
         self._rebalances = Rebalances(self._topic)
         self._rebalances.subscribe(self._consumer)
+        self._hearing = Hearing(
+            HOME,
+            HOME,
+            asking_client(self._consumer, self._topic),
+            lambda: is_reachable(HOME, HOME, home),
+            clock,
+        )
 
     @property
     def owned(self) -> frozenset[int] | None:
@@ -81,6 +94,7 @@ class MembershipShards:
             if error.fatal() or not error.retriable():
                 raise classify(HOME, HOME, error)
             self._report(error)
+        self._hearing.follow(heard=False, joined=self._owned is not None)
 
     def close(self) -> None:
         """Leaves the group."""

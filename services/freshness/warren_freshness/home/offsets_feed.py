@@ -17,8 +17,10 @@ from confluent_kafka import (
 )
 from warren.clock import Clock
 from warren.contracts.topics import OFFSETS
+from warren.errors import ClientLost
 from warren.kafka.catching_up import CatchingUp
-from warren.kafka.connection import ErrorReporter, classify, client_options
+from warren.kafka.connection import ErrorReporter, classify, client_options, log_retry
+from warren.kafka.hearing import Hearing, asking_client, is_reachable
 from warren.kafka.rebalances import Rebalances
 from warren.settings import Settings
 
@@ -62,7 +64,6 @@ class OffsetsFeed:
         self._next: dict[int, int] = {}
         self._revoked: set[int] = set()
         self._committed: dict[int, int] = {}
-        self._joined = False
         self._report = ErrorReporter(HOME, HOME)
         options = client_options(
             HOME,
@@ -80,10 +81,24 @@ class OffsetsFeed:
             heartbeat_interval_ms=3_000,
             reconnect_backoff_max_ms=2_000,
         )
-        self._consumer = Consumer({**options, "on_commit": self._answered})
+        self._options = {**options, "on_commit": self._answered}
+        self._home = settings.home
+        self._join()
+
+    def _join(self) -> None:
+        """By a consumer made anew."""
+        self._joined = False
+        self._consumer = Consumer(self._options)
         self._catching_up = CatchingUp(self._consumer)
         self._rebalances = Rebalances(self._topic)
         self._rebalances.subscribe(self._consumer)
+        self._hearing = Hearing(
+            HOME,
+            HOME,
+            asking_client(self._consumer, self._topic),
+            lambda: is_reachable(HOME, HOME, self._home),
+            self._clock,
+        )
 
     def poll(self, timeout: float, used: Mapping[int, int]) -> Polled:
         """Messages that came within `timeout` seconds; commits what was used.
@@ -93,6 +108,11 @@ class OffsetsFeed:
         self._commit(used, wait=False)
         messages: list[Message] = []
         polled = self._consumer.consume(BATCH, timeout)
+        try:
+            self._hearing.follow(heard=bool(polled), joined=self._joined)
+        except ClientLost as lost:
+            log_retry(lost)
+            self._begin_anew()
         assigned = self._withdrawn_and_assigned()
         for message in polled:
             error, partition, offset = message.error(), message.partition(), message.offset()
@@ -125,6 +145,12 @@ class OffsetsFeed:
         """Commits what was used and leaves the group."""
         self._commit(used, wait=True)
         self._consumer.close()
+
+    def _begin_anew(self) -> None:
+        """Whatever was owned is another one's, or ours once more, and then read again."""
+        self._withdraw(list(self._owned))
+        self._consumer.close()
+        self._join()
 
     def _commit(self, used: Mapping[int, int], *, wait: bool) -> None:
         news = {

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 import confluent_kafka
 import structlog
 from confluent_kafka import OFFSET_INVALID, Consumer, KafkaException, TopicPartition
+from warren.clock import SystemClock
 from warren.errors import ClusterUnreachable, KafkaError
 from warren.kafka.connection import classify, client_options
+from warren.kafka.hearing import Hearing, asking_client, is_reachable
 from warren.kafka.topics import HOME
 from warren.settings import HomeSettings
 
@@ -81,6 +83,13 @@ class StatusConsumer:
         self._consumer.subscribe(
             [topic], on_assign=self._assign, on_revoke=self._revoke, on_lost=self._lose
         )
+        self._hearing = Hearing(
+            HOME,
+            HOME,
+            asking_client(self._consumer, topic),
+            lambda: is_reachable(HOME, HOME, home),
+            SystemClock(),
+        )
 
     @property
     def has_assignment(self) -> bool:
@@ -99,6 +108,7 @@ class StatusConsumer:
         if self._lost:
             # Another notifier may serve them already: nothing that is still in hand may be written.
             raise ClusterUnreachable(HOME, "home.bootstrap", "partitions lost, session timed out")
+        self._hearing.follow(heard=bool(more), joined=self._has_assignment)
         self._assigned.clear()
         self._owned |= starts.keys()
         records = [record for m in more for record in self._records(m)]

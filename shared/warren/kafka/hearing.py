@@ -1,0 +1,106 @@
+"""Clients of librdkafka that have lost all brokers for good.
+
+A broker that has just started may answer a request for metadata with no brokers at all. librdkafka
+(2.10 to 2.16 at least) then drops those that it knows and never connects again; neither
+`metadata.recovery.strategy` nor its trigger help, and no error is told:
+https://github.com/confluentinc/librdkafka/issues/5301. Only a client made anew does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from confluent_kafka import Consumer, KafkaException, Producer
+from confluent_kafka.admin import AdminClient
+
+from warren.clock import Clock
+from warren.errors import ClientLost, KafkaError
+from warren.kafka.connection import ask, connect, why_unanswered
+from warren.settings import KafkaConnection
+
+# Silence after which the client is asked, seconds. No less: as long as a service may stand still
+# before it is not ready (`standstill.not_ready_after`), and many topics are silent for long.
+QUIET_SECONDS = 60.0
+AGAIN_SECONDS = 30.0  # while nobody answers: brokers forget when they come back
+# Without partitions. A rebalance waits 300 s (`max.poll.interval.ms`) for members that hang.
+JOIN_SECONDS = 360.0
+ANSWER_SECONDS = 3.0
+# For one whose cluster has just come back: librdkafka waits up to 10 s before it connects again.
+LAST_ANSWER_SECONDS = 15.0
+
+Asking = Callable[[float], bool]
+"""Whether the client finds a broker that answers within so many seconds."""
+
+
+class Hearing:
+    """Whether one client still hears of its cluster. For the thread that uses the client."""
+
+    def __init__(
+        self,
+        cluster: str,
+        setting: str,
+        asking: Asking,
+        is_reachable: Callable[[], bool],
+        clock: Clock,
+    ) -> None:
+        """`is_reachable` asks the cluster by a client made anew."""
+        self._cluster = cluster
+        self._setting = setting
+        self._asking = asking
+        self._is_reachable = is_reachable
+        self._clock = clock
+        self._joined_at = clock.monotonic()
+        self._due = self._joined_at + QUIET_SECONDS
+
+    def follow(self, *, heard: bool, joined: bool = True) -> None:
+        """After each poll: whether it brought anything, and whether the client's group, if it has
+        one, has said which partitions are its own. Now and then it asks, and may wait 20 s then.
+
+        Raises ClientLost.
+        """
+        now = self._clock.monotonic()
+        if joined:
+            self._joined_at = now
+        if heard:
+            self._due = now + QUIET_SECONDS
+        elif now >= self._due:
+            self._ask()
+
+    def _ask(self) -> None:
+        if self._asking(ANSWER_SECONDS):
+            self._due = self._clock.monotonic() + QUIET_SECONDS
+            if self._clock.monotonic() - self._joined_at >= JOIN_SECONDS:
+                raise self._lost("has been given no partitions for 6 m")
+        elif self._is_reachable() and not self._asking(LAST_ANSWER_SECONDS):
+            raise self._lost("has lost all brokers, though they answer others")
+        else:
+            self._due = self._clock.monotonic() + AGAIN_SECONDS
+
+    def _lost(self, problem: str) -> ClientLost:
+        return ClientLost(self._cluster, self._setting, f"our client {problem}: it is made anew")
+
+
+def is_reachable(cluster: str, setting: str, connection: KafkaConnection) -> bool:
+    """Whether a broker answers a client that knows nothing yet."""
+    try:
+        connect(cluster, setting, connection, ANSWER_SECONDS)
+    except KafkaError:
+        return False
+    return True
+
+
+def asking_client(client: Consumer | Producer, topic: str) -> Asking:
+    """Asks about a topic that the client uses anyway."""
+
+    def asking(timeout: float) -> bool:
+        try:
+            client.list_topics(topic, timeout=timeout)
+        except KafkaException:
+            return False
+        return True
+
+    return asking
+
+
+def asking_admin(admin: AdminClient) -> Asking:
+    return lambda timeout: why_unanswered(ask(admin, timeout)) is None

@@ -1,0 +1,134 @@
+"""The collector's clients that have lost all brokers are made anew, and no commit is lost."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import ExitStack
+from types import ModuleType
+
+import pytest
+from confluent_kafka import Consumer, Producer
+from confluent_kafka import TopicPartition as Partition
+from confluent_kafka.admin import AdminClient
+from support.collector_lab import CLUSTER, Lab
+from support.waiting import eventually
+from warren.clock import ManualClock
+from warren.errors import ClusterUnreachable
+from warren.kafka import hearing
+from warren.metrics import collector as metrics
+from warren.settings import ClusterSettings, HomeSettings, Settings
+from warren_collector.cluster import stack
+from warren_collector.cluster.stack import ClusterStack
+from warren_collector.sources import offsets_topic, shards
+from warren_local.kafka import EmbeddedKafka
+
+AWAY = ClusterUnreachable(CLUSTER, f"clusters.{CLUSTER}.bootstrap", "no broker answers")
+
+
+@pytest.fixture
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What takes a minute takes a second."""
+    monkeypatch.setattr(hearing, "QUIET_SECONDS", 1.0)
+    monkeypatch.setattr(hearing, "AGAIN_SECONDS", 1.0)
+    monkeypatch.setattr(hearing, "LAST_ANSWER_SECONDS", 3.0)
+    monkeypatch.setattr(stack, "RESTART_AFTER", 0.1)
+
+
+class FirstConsumer:
+    """The first one that is made can lose its brokers, as far as it can be asked."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, module: ModuleType) -> None:
+        self.is_lost = False
+        self.made = 0
+        monkeypatch.setattr(module, "asking_client", self._asking)
+
+    def _asking(self, consumer: Consumer, topic: str) -> hearing.Asking:
+        self.made += 1
+        if self.made == 1:
+            return lambda _: not self.is_lost
+        return hearing.asking_client(consumer, topic)
+
+
+def lost() -> float:
+    return float(metrics.COLLECTOR_LOST_CLIENTS.labels(CLUSTER)._value.get())
+
+
+@pytest.mark.integration
+@pytest.mark.usefixtures("soon")
+@pytest.mark.parametrize(
+    ("source", "module"), [("offsets_topic", offsets_topic), ("admin_api", shards)]
+)
+def test_a_client_that_has_lost_all_brokers_is_made_anew(
+    lab: Lab,
+    source: str,
+    module: ModuleType,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    topic, group = lab.create_topic("orders"), f"{lab.name}-group"
+    lab.commit(group, [Partition(topic, 0, 1)])
+    first, before = FirstConsumer(monkeypatch, module), lost()
+    with lab.ready(lab.settings(source=source)) as collector:
+        events = lab.events()
+        events.until(lambda: events.committed(group) == {(topic, 0): 1}, "it collects")
+        first.is_lost = True
+        eventually(lambda: lost() > before, message="it is found out")
+        lab.commit(group, [Partition(topic, 0, 2)])
+        lab.commit(group, [Partition(topic, 0, 3)])
+        eventually(lambda: collector.is_ready, message="it is ready again")
+        events.until(lambda: events.committed(group) == {(topic, 0): 3}, "it collects again")
+        events.until(lambda: events.cluster_states() == {CLUSTER: "ok"}, "and says so")
+    assert (lost() - before, first.made) == (1, 2)
+    assert not any(event.removed or event.deleted for event in events.all)
+    if source == "offsets_topic":  # the position was stored: nothing is counted twice
+        assert events.commits(group) == 3
+    assert "it is made anew" in capfd.readouterr().out
+
+
+@pytest.mark.integration
+@pytest.mark.usefixtures("soon")
+def test_a_broker_that_is_away_is_no_loss(own_kafka: EmbeddedKafka, unique: str) -> None:
+    options = {"bootstrap.servers": own_kafka.bootstrap, "log_level": 0}
+    with ExitStack() as closing:
+        lab = Lab(own_kafka.bootstrap, unique, AdminClient(options), Producer(options), closing)
+        topic, group = lab.create_topic("orders"), f"{lab.name}-group"
+        lab.commit(group, [Partition(topic, 0, 1)])
+        with lab.ready(lab.settings()) as collector:
+            own_kafka.stop()
+            eventually(lambda: not collector.is_ready, message="it is seen to be away")
+            own_kafka.start()
+            lab.commit(group, [Partition(topic, 0, 2)])
+            eventually(lambda: collector.is_ready, message="it is ready again")
+            events = lab.events()
+            events.until(lambda: events.committed(group) == {(topic, 0): 2}, "it collects again")
+
+
+class Hanging:
+    """A stack in trouble, amid a turn."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.reachable = {"home", CLUSTER}
+        monkeypatch.setattr(stack, "is_reachable", lambda cluster, *_: cluster in self.reachable)
+        settings = Settings(
+            home=HomeSettings(bootstrap="127.0.0.1:1"),
+            clusters={CLUSTER: ClusterSettings(bootstrap="127.0.0.1:1")},
+        )
+        self.stack = ClusterStack(CLUSTER, settings, ManualClock(), threading.Event())
+        self.stack.state.trouble(AWAY)
+
+    def waits(self) -> bool:
+        return self.stack.look().waiting > 0
+
+
+def test_trouble_excuses_a_turn_that_does_not_end_only_while_a_cluster_is_away(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hanging = Hanging(monkeypatch)
+    assert not hanging.waits()  # between turns
+    hanging.stack.turns.begin()
+    hanging.reachable = {"home"}
+    assert [hanging.waits() for _ in range(3)] == [True, False, False]
+    hanging.reachable = {CLUSTER}
+    assert not hanging.waits()
+    hanging.reachable = {"home", CLUSTER}
+    assert [hanging.waits() for _ in range(3)] == [True] * 3

@@ -1,0 +1,142 @@
+"""Clients that have lost all brokers are found out; those that only hear nothing are left alone."""
+
+from __future__ import annotations
+
+import pytest
+from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+from support.forgetful_broker import ASKS_EVERY, ForgetfulBroker
+from support.waiting import eventually
+from warren.clock import ManualClock
+from warren.errors import ClientLost
+from warren.kafka.hearing import (
+    AGAIN_SECONDS,
+    JOIN_SECONDS,
+    QUIET_SECONDS,
+    Hearing,
+    asking_client,
+    is_reachable,
+)
+from warren.settings import KafkaConnection
+
+
+class Played:
+    """A client and its cluster: whether they answer."""
+
+    def __init__(self) -> None:
+        self.clock = ManualClock()
+        self.client = self.cluster = True
+        self.client_answers_late = False
+        self.asked: list[str] = []
+        self.hearing = Hearing("prod", "clusters.prod", self._ask, self._ask_anew, self.clock)
+
+    def _ask(self, _timeout: float) -> bool:
+        self.asked.append("client")
+        is_late = self.client_answers_late and self.asked.count("client") > 1
+        return self.client or is_late
+
+    def _ask_anew(self) -> bool:
+        self.asked.append("cluster")
+        return self.cluster
+
+    def polls(self, seconds: float, *, heard: bool = False, joined: bool = True) -> None:
+        """A poll after that time."""
+        self.clock.advance(seconds)
+        self.hearing.follow(heard=heard, joined=joined)
+
+
+@pytest.fixture
+def played() -> Played:
+    return Played()
+
+
+def test_who_hears_something_is_not_asked(played: Played) -> None:
+    for _ in range(5):
+        played.polls(QUIET_SECONDS - 1, heard=True)
+    assert played.asked == []
+
+
+def test_silence_alone_is_no_loss(played: Played) -> None:
+    for _ in range(5):
+        played.polls(QUIET_SECONDS)
+    assert played.asked == ["client"] * 5
+
+
+def test_a_client_that_knows_no_broker_though_one_answers_is_lost(played: Played) -> None:
+    played.client = False
+    played.polls(QUIET_SECONDS - 1)
+    with pytest.raises(ClientLost, match="cluster prod: our client has lost all brokers"):
+        played.polls(1)
+    assert played.asked == ["client", "cluster", "client"]
+
+
+def test_nobody_is_lost_while_the_cluster_is_away(played: Played) -> None:
+    played.client = played.cluster = False
+    played.polls(QUIET_SECONDS)
+    played.polls(AGAIN_SECONDS - 1)
+    assert played.asked == ["client", "cluster"]
+    played.polls(1)
+    played.cluster = True
+    with pytest.raises(ClientLost):
+        played.polls(AGAIN_SECONDS)
+
+
+def test_a_client_that_comes_back_a_moment_later_is_not_lost(played: Played) -> None:
+    played.client, played.client_answers_late = False, True
+    played.polls(QUIET_SECONDS)
+    assert played.asked == ["client", "cluster", "client"]
+
+
+def test_who_has_no_partitions_for_longer_than_any_rebalance_is_lost(played: Played) -> None:
+    while played.clock.monotonic() < JOIN_SECONDS - QUIET_SECONDS:
+        played.polls(QUIET_SECONDS, joined=False)
+    with pytest.raises(ClientLost, match="no partitions"):
+        played.polls(QUIET_SECONDS, joined=False)
+
+
+@pytest.mark.integration
+def test_librdkafka_forgets_its_brokers_for_good(forgetful: ForgetfulBroker) -> None:
+    """Were it not so any more, all this would be needless."""
+    admin = AdminClient({"bootstrap.servers": forgetful.bootstrap, "log_level": 0})
+    admin.create_topics([NewTopic("orders", 1, 1)])["orders"].result(30)
+    consumer = Consumer(
+        {
+            "bootstrap.servers": forgetful.bootstrap,
+            "client.id": "forgetting",
+            "group.id": "readers",
+            "log_level": 0,
+            **ASKS_EVERY,
+            # Neither keeps it from forgetting, nor brings the brokers back.
+            "metadata.recovery.strategy": "rebootstrap",
+            "metadata.recovery.rebootstrap.trigger.ms": 100,
+        }
+    )
+    connection = KafkaConnection(bootstrap=forgetful.bootstrap)
+    clock, asking = ManualClock(), asking_client(consumer, "orders")
+    hearing = Hearing(
+        "prod",
+        "clusters.prod",
+        asking,
+        lambda: is_reachable("prod", "clusters.prod", connection),
+        clock,
+    )
+    consumer.assign([TopicPartition("orders", 0, 0)])
+    try:
+        consumer.committed([TopicPartition("orders", 0)], timeout=30)  # its coordinator is known
+        clock.advance(QUIET_SECONDS)
+        hearing.follow(heard=False)
+        with forgetful.forgetting("forgetting"):
+            eventually(lambda: not asking(3), message="it has lost all brokers")
+
+        def is_lost() -> bool:
+            consumer.poll(0)
+            clock.advance(QUIET_SECONDS)
+            try:
+                hearing.follow(heard=False)
+            except ClientLost:
+                return True
+            return False
+
+        eventually(is_lost, message="it is found out")
+    finally:
+        consumer.close()

@@ -1,0 +1,102 @@
+"""What uses clients that may lose all their brokers: it says so, or makes them anew."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from confluent_kafka.admin import AdminClient
+from support.waiting import eventually
+from warren.clock import ManualClock, SystemClock
+from warren.errors import ClientLost, PublishFailed
+from warren.kafka import hearing, producer, topic_reader
+from warren.kafka.connection import connect
+from warren.kafka.producer import EventProducer
+from warren.kafka.topic_reader import TopicReader
+from warren.kafka.topics import ensure_topics
+from warren.settings import HomeSettings, KafkaConnection, Settings
+from warren_api.home.cluster import HomeCluster
+from warren_freshness.home import offsets_feed
+from warren_freshness.home.offsets_feed import OffsetsFeed
+
+NOWHERE = KafkaConnection(bootstrap="127.0.0.1:1")
+
+
+def test_a_producer_that_has_lost_all_brokers_is_made_anew(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answers = True
+    monkeypatch.setattr(producer, "asking_client", lambda *_: lambda _: answers)
+    monkeypatch.setattr(producer, "is_reachable", lambda *_: True)
+    clock = ManualClock()
+    events = EventProducer("home", "home", NOWHERE, 0.1, clock)
+
+    def made_anew_after(seconds: float) -> bool:
+        before = events._producer
+        clock.advance(seconds)
+        events.send("orders", b"key", b"value")
+        with pytest.raises(PublishFailed):
+            events.flush()
+        return events._producer is not before
+
+    assert not made_anew_after(hearing.QUIET_SECONDS)  # it knows a broker: that one may be slow
+    answers = False
+    assert not made_anew_after(hearing.QUIET_SECONDS - 1)
+    assert made_anew_after(1)
+
+
+@pytest.fixture
+def home(broker: Any, unique: str, monkeypatch: pytest.MonkeyPatch) -> HomeSettings:
+    """A home cluster; what takes a minute takes a second."""
+    monkeypatch.setattr(hearing, "QUIET_SECONDS", 1.0)
+    settings = HomeSettings(bootstrap=broker.bootstrap, topic_prefix=f"{unique}.", partitions=2)
+    ensure_topics(connect("home", "home", settings), settings)
+    return settings
+
+
+@pytest.mark.integration
+def test_a_reader_that_has_lost_all_brokers_says_so(
+    home: HomeSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(topic_reader, "asking_client", lambda *_: lambda _: False)
+    reader = TopicReader("home", "home", home, [f"{home.topic_prefix}lag"])
+
+    def is_lost() -> bool:
+        try:
+            reader.poll(0.1)
+        except ClientLost:
+            return True
+        return False
+
+    eventually(is_lost, message="it says so")
+    reader.close()
+
+
+@pytest.mark.integration
+def test_freshness_joins_its_group_anew(
+    home: HomeSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, is_lost = 0, False
+
+    def asking(*_: object) -> hearing.Asking:
+        nonlocal made
+        made += 1
+        is_first = made == 1
+        return lambda _: not (is_first and is_lost)
+
+    monkeypatch.setattr(offsets_feed, "asking_client", asking)
+    feed = OffsetsFeed(Settings(home=home), SystemClock())
+    eventually(lambda: feed.poll(0.2, {}).is_caught_up, message="it has all partitions")
+    is_lost = True
+    eventually(lambda: feed.poll(0.2, {}).revoked == {0, 1}, message="it gives them up")
+    eventually(lambda: feed.poll(0.2, {}).is_caught_up, message="and has them again")
+    assert made == 2
+    feed.close({})
+
+
+@pytest.mark.integration
+def test_the_api_asks_a_home_cluster_that_seems_away_by_a_new_client(home: HomeSettings) -> None:
+    lost = AdminClient({"bootstrap.servers": NOWHERE.bootstrap, "log_level": 0})
+    cluster = HomeCluster(lost, home)
+    assert cluster.problem() is None
+    assert cluster.can_read(f"{home.topic_prefix}lag")
