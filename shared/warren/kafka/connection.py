@@ -19,6 +19,7 @@ from tenacity.wait import wait_random_exponential
 from warren.errors import (
     AuthenticationFailed,
     AuthorizationFailed,
+    ClientLost,
     ClusterUnreachable,
     KafkaError,
     SettingsError,
@@ -204,8 +205,9 @@ def _wait(stop: threading.Event, seconds: float) -> None:
 def log_retry(error: BaseException | None) -> None:
     """One line for the operator: which cluster, which setting, what is wrong."""
     if isinstance(error, KafkaError):
+        is_ours = isinstance(error, ClientLost)
         log.warning(
-            "cluster not usable, retrying",
+            "client lost, made anew" if is_ours else "cluster not usable, retrying",
             cluster=error.cluster,
             setting=error.setting,
             problem=error.problem,

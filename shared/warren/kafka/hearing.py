@@ -77,7 +77,7 @@ class Hearing:
             self._due = self._clock.monotonic() + AGAIN_SECONDS
 
     def _lost(self, problem: str) -> ClientLost:
-        return ClientLost(self._cluster, self._setting, f"our client {problem}: it is made anew")
+        return ClientLost(self._cluster, self._setting, f"our client {problem}")
 
 
 def is_reachable(cluster: str, setting: str, connection: KafkaConnection) -> bool:
