@@ -9,14 +9,13 @@ from confluent_kafka.admin import AdminClient
 from support.waiting import eventually
 from warren.clock import ManualClock, SystemClock
 from warren.errors import ClientLost, PublishFailed
-from warren.kafka import hearing, producer, topic_reader
+from warren.kafka import hearing, producer
 from warren.kafka.connection import connect
 from warren.kafka.producer import EventProducer
 from warren.kafka.topic_reader import TopicReader
 from warren.kafka.topics import ensure_topics
 from warren.settings import HomeSettings, KafkaConnection, Settings
 from warren_api.home.cluster import HomeCluster
-from warren_freshness.home import offsets_feed
 from warren_freshness.home.offsets_feed import OffsetsFeed
 
 NOWHERE = KafkaConnection(bootstrap="127.0.0.1:1")
@@ -58,7 +57,7 @@ def home(broker: Any, unique: str, monkeypatch: pytest.MonkeyPatch) -> HomeSetti
 def test_a_reader_that_has_lost_all_brokers_says_so(
     home: HomeSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(topic_reader, "asking_client", lambda *_: lambda _: False)
+    monkeypatch.setattr(hearing, "asking_client", lambda *_: lambda _: False)
     reader = TopicReader("home", "home", home, [f"{home.topic_prefix}lag"])
 
     def is_lost() -> bool:
@@ -84,7 +83,7 @@ def test_freshness_joins_its_group_anew(
         is_first = made == 1
         return lambda _: not (is_first and is_lost)
 
-    monkeypatch.setattr(offsets_feed, "asking_client", asking)
+    monkeypatch.setattr(hearing, "asking_client", asking)
     feed = OffsetsFeed(Settings(home=home), SystemClock())
     eventually(lambda: feed.poll(0.2, {}).is_caught_up, message="it has all partitions")
     is_lost = True

@@ -25,6 +25,7 @@ AGAIN_SECONDS = 30.0  # while nobody answers: brokers forget when they come back
 # Without partitions. A rebalance waits 300 s (`max.poll.interval.ms`) for members that hang.
 JOIN_SECONDS = 360.0
 ANSWER_SECONDS = 3.0
+NEW_ANSWER_SECONDS = 5.0  # it connects and logs in first
 # For one whose cluster has just come back: librdkafka waits up to 10 s before it connects again.
 LAST_ANSWER_SECONDS = 15.0
 
@@ -54,7 +55,7 @@ class Hearing:
 
     def follow(self, *, heard: bool, joined: bool = True) -> None:
         """After each poll: whether it brought anything, and whether the client's group, if it has
-        one, has said which partitions are its own. Now and then it asks, and may wait 20 s then.
+        one, has said which partitions are its own. Now and then it asks, and may wait 23 s then.
 
         Raises ClientLost.
         """
@@ -80,10 +81,28 @@ class Hearing:
         return ClientLost(self._cluster, self._setting, f"our client {problem}")
 
 
+def hearing_of(
+    client: Consumer,
+    topic: str,
+    cluster: str,
+    setting: str,
+    connection: KafkaConnection,
+    clock: Clock,
+) -> Hearing:
+    """Of a consumer of a topic."""
+    return Hearing(
+        cluster,
+        setting,
+        asking_client(client, topic),
+        lambda: is_reachable(cluster, setting, connection),
+        clock,
+    )
+
+
 def is_reachable(cluster: str, setting: str, connection: KafkaConnection) -> bool:
     """Whether a broker answers a client that knows nothing yet."""
     try:
-        connect(cluster, setting, connection, ANSWER_SECONDS)
+        connect(cluster, setting, connection, NEW_ANSWER_SECONDS)
     except KafkaError:
         return False
     return True

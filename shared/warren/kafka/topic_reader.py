@@ -12,7 +12,7 @@ from warren.errors import TopicMissing
 from warren.installation import Installation
 from warren.kafka.catching_up import CatchingUp, Place
 from warren.kafka.connection import classify, client_options
-from warren.kafka.hearing import Hearing, asking_client, is_reachable
+from warren.kafka.hearing import hearing_of
 from warren.settings import HomeSettings, KafkaConnection
 
 BATCH = 1000
@@ -57,12 +57,8 @@ class TopicReader:
         )
         self._until = until or {}
         self._catching_up = CatchingUp(self._consumer)
-        self._hearing = Hearing(
-            cluster,
-            setting,
-            asking_client(self._consumer, topics[0]),
-            lambda: is_reachable(cluster, setting, connection),
-            SystemClock(),
+        self._hearing = hearing_of(
+            self._consumer, topics[0], cluster, setting, connection, SystemClock()
         )
         self.begins: dict[Place, int] = {}
         """With `since`: the offset that each partition is read from."""

@@ -18,7 +18,7 @@ from confluent_kafka import TopicPartition as Partition
 from warren.clock import Clock, SystemClock
 from warren.errors import KafkaError, SettingsError
 from warren.kafka.connection import ErrorReporter, classify, client_options
-from warren.kafka.hearing import Hearing, asking_client, is_reachable
+from warren.kafka.hearing import hearing_of
 from warren.kafka.rebalances import Rebalances
 from warren.settings import ClusterSettings
 
@@ -95,12 +95,8 @@ class OffsetsTopicSource:
         except (KafkaException, ValueError) as error:
             raise SettingsError(f"{setting}.kafka", str(error)) from None
         self._rebalances.subscribe(self._consumer)
-        self._hearing = Hearing(
-            cluster,
-            setting,
-            asking_client(self._consumer, self._topic),
-            lambda: is_reachable(cluster, setting, settings),
-            clock or SystemClock(),
+        self._hearing = hearing_of(
+            self._consumer, self._topic, cluster, setting, settings, clock or SystemClock()
         )
 
     def _options(self, settings: ClusterSettings, group: str) -> dict[str, object]:

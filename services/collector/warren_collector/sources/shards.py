@@ -13,7 +13,7 @@ from warren.clock import Clock
 from warren.contracts.topics import GROUPS
 from warren.errors import KafkaError, SettingsError
 from warren.kafka.connection import ErrorReporter, classify, client_options
-from warren.kafka.hearing import Hearing, asking_client, is_reachable
+from warren.kafka.hearing import hearing_of
 from warren.kafka.rebalances import Rebalance, Rebalances
 from warren.kafka.topics import HOME
 from warren.settings import HomeSettings
@@ -70,13 +70,7 @@ class MembershipShards:
             raise
         self._rebalances = Rebalances(self._topic)
         self._rebalances.subscribe(self._consumer)
-        self._hearing = Hearing(
-            HOME,
-            HOME,
-            asking_client(self._consumer, self._topic),
-            lambda: is_reachable(HOME, HOME, home),
-            clock,
-        )
+        self._hearing = hearing_of(self._consumer, self._topic, HOME, HOME, home, clock)
 
     @property
     def owned(self) -> frozenset[int] | None:

@@ -20,7 +20,7 @@ from warren.contracts.topics import OFFSETS
 from warren.errors import ClientLost
 from warren.kafka.catching_up import CatchingUp
 from warren.kafka.connection import ErrorReporter, classify, client_options, log_retry
-from warren.kafka.hearing import Hearing, asking_client, is_reachable
+from warren.kafka.hearing import hearing_of
 from warren.kafka.rebalances import Rebalances
 from warren.settings import Settings
 
@@ -92,13 +92,7 @@ class OffsetsFeed:
         self._catching_up = CatchingUp(self._consumer)
         self._rebalances = Rebalances(self._topic)
         self._rebalances.subscribe(self._consumer)
-        self._hearing = Hearing(
-            HOME,
-            HOME,
-            asking_client(self._consumer, self._topic),
-            lambda: is_reachable(HOME, HOME, self._home),
-            self._clock,
-        )
+        self._hearing = hearing_of(self._consumer, self._topic, HOME, HOME, self._home, self._clock)
 
     def poll(self, timeout: float, used: Mapping[int, int]) -> Polled:
         """Messages that came within `timeout` seconds; commits what was used.

@@ -15,7 +15,7 @@ from confluent_kafka import OFFSET_INVALID, Consumer, KafkaException, TopicParti
 from warren.clock import SystemClock
 from warren.errors import ClusterUnreachable, KafkaError
 from warren.kafka.connection import classify, client_options
-from warren.kafka.hearing import Hearing, asking_client, is_reachable
+from warren.kafka.hearing import hearing_of
 from warren.kafka.topics import HOME
 from warren.settings import HomeSettings
 
@@ -83,13 +83,7 @@ class StatusConsumer:
         self._consumer.subscribe(
             [topic], on_assign=self._assign, on_revoke=self._revoke, on_lost=self._lose
         )
-        self._hearing = Hearing(
-            HOME,
-            HOME,
-            asking_client(self._consumer, topic),
-            lambda: is_reachable(HOME, HOME, home),
-            SystemClock(),
-        )
+        self._hearing = hearing_of(self._consumer, topic, HOME, HOME, home, SystemClock())
 
     @property
     def has_assignment(self) -> bool:
