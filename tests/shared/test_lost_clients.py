@@ -17,6 +17,7 @@ from warren.kafka.topics import ensure_topics
 from warren.settings import HomeSettings, KafkaConnection, Settings
 from warren_api.home.cluster import HomeCluster
 from warren_freshness.home.offsets_feed import OffsetsFeed
+from warren_notifier.source.consumer import StatusConsumer
 
 NOWHERE = KafkaConnection(bootstrap="127.0.0.1:1")
 
@@ -59,16 +60,27 @@ def test_a_reader_that_has_lost_all_brokers_says_so(
 ) -> None:
     monkeypatch.setattr(hearing, "asking_client", lambda *_: lambda _: False)
     reader = TopicReader("home", "home", home, [f"{home.topic_prefix}lag"])
-
-    def is_lost() -> bool:
-        try:
-            reader.poll(0.1)
-        except ClientLost:
-            return True
-        return False
-
-    eventually(is_lost, message="it says so")
+    eventually(lambda: says_that_it_is_lost(reader), message="it says so")
     reader.close()
+
+
+@pytest.mark.integration
+def test_so_does_the_notifiers_consumer(
+    home: HomeSettings, unique: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hearing, "asking_client", lambda *_: lambda _: False)
+    topic = f"{home.topic_prefix}lag-status"
+    consumer = StatusConsumer(home, unique, topic, 10.0, lambda _: None)
+    eventually(lambda: says_that_it_is_lost(consumer), message="it says so")
+    consumer.close()
+
+
+def says_that_it_is_lost(client: TopicReader | StatusConsumer) -> bool:
+    try:
+        client.poll(0.1)
+    except ClientLost:
+        return True
+    return False
 
 
 @pytest.mark.integration
