@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack
 from typing import Protocol
 
 import pytest
-from confluent_kafka import Producer
-from confluent_kafka.admin import AdminClient
 from support.collector_lab import Lab
 from support.group_bench import ORDERS, RETURNS, ConsumerGroup, GroupBench
 from support.kafka_schemas import GroupWriter, Schema, load_schemas
@@ -23,15 +20,8 @@ class HasBootstrap(Protocol):
 
 @pytest.fixture
 def lab(broker: HasBootstrap, unique: str) -> Iterator[Lab]:
-    bootstrap = broker.bootstrap
-    with ExitStack() as closing:
-        yield Lab(
-            bootstrap,
-            unique,
-            AdminClient({"bootstrap.servers": bootstrap}),
-            Producer({"bootstrap.servers": bootstrap}),
-            closing,
-        )
+    with Lab.on(broker.bootstrap, unique) as made:
+        yield made
 
 
 @pytest.fixture(scope="session")

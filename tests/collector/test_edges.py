@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
-
 import cramjam
 import numpy as np
 import pytest
 import support.coordinator_records as encode
-from confluent_kafka import Producer
 from confluent_kafka import TopicPartition as Partition
 from confluent_kafka.admin import AdminClient, NewTopic
 from support.collector_lab import CLUSTER, Events, Lab
@@ -108,8 +105,7 @@ def test_group_names_of_every_kind(lab: Lab) -> None:
 @pytest.mark.integration
 def test_a_broker_that_dies_and_comes_back(own_kafka: EmbeddedKafka, unique: str) -> None:
     options = {"bootstrap.servers": own_kafka.bootstrap, "log_level": 0}
-    with ExitStack() as closing:
-        lab = Lab(own_kafka.bootstrap, unique, AdminClient(options), Producer(options), closing)
+    with Lab.on(own_kafka.bootstrap, unique) as lab:
         topic, group = lab.create_topic("orders"), f"{unique}-group"
         lab.commit(group, [Partition(topic, 0, 1)])
         with lab.collecting(lab.settings()) as collector:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import threading
-from contextlib import ExitStack
 from types import ModuleType
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message
 from confluent_kafka import TopicPartition as Partition
-from confluent_kafka.admin import AdminClient, ClusterMetadata
+from confluent_kafka.admin import ClusterMetadata
 from support.collector_lab import CLUSTER, Lab
 from support.waiting import eventually
 from warren.clock import ManualClock
@@ -102,9 +101,7 @@ def test_a_client_that_has_lost_all_brokers_is_made_anew(
 @pytest.mark.integration
 @pytest.mark.usefixtures("soon")
 def test_a_broker_that_is_away_is_no_loss(own_kafka: EmbeddedKafka, unique: str) -> None:
-    options = {"bootstrap.servers": own_kafka.bootstrap, "log_level": 0}
-    with ExitStack() as closing:
-        lab = Lab(own_kafka.bootstrap, unique, AdminClient(options), Producer(options), closing)
+    with Lab.on(own_kafka.bootstrap, unique) as lab:
         topic, group = lab.create_topic("orders"), f"{lab.name}-group"
         lab.commit(group, [Partition(topic, 0, 1)])
         with lab.ready(lab.settings()) as collector:

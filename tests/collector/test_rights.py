@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack
 
 import pytest
-from confluent_kafka import Producer
 from confluent_kafka import TopicPartition as Partition
-from confluent_kafka.admin import AdminClient
 from support.collector_lab import CLUSTER, Lab
 from support.secured_kafka import (
     DESCRIBE,
@@ -88,9 +85,7 @@ def kafka(
 def secured(kafka: SecuredKafka, unique: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Secured]:
     monkeypatch.setattr(stack, "RESTART_AFTER", 0.5)
     monkeypatch.setattr(metadata, "MAX_AGE", 0.5)
-    plain = {"bootstrap.servers": kafka.bootstrap, "log_level": 0}
-    with ExitStack() as closing:
-        lab = Lab(kafka.bootstrap, unique, AdminClient(plain), Producer(plain), closing)
+    with Lab.on(kafka.bootstrap, unique) as lab:
         yield Secured(lab, kafka)
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from confluent_kafka import ConsumerGroupTopicPartitions, Producer
+from confluent_kafka import ConsumerGroupTopicPartitions
 from confluent_kafka import TopicPartition as Partition
 from confluent_kafka.admin import AdminClient
 from support.collector_lab import CLUSTER, Events, Lab
@@ -194,12 +193,11 @@ def test_a_broker_that_dies_while_a_transaction_hangs(
     own_kafka: EmbeddedKafka, unique: str
 ) -> None:
     options = {"bootstrap.servers": own_kafka.bootstrap, "log_level": 0}
-    with ExitStack() as closing:
-        lab = Lab(own_kafka.bootstrap, unique, AdminClient(options), Producer(options), closing)
+    with Lab.on(own_kafka.bootstrap, unique) as lab:
         topic = lab.create_topic("orders")
         groups = neighbours(OFFSETS_PARTITIONS, unique, 4)
         lab.commit(groups[3], [Partition(topic, 0, 1)])
-        closing.enter_context(lab.ready(lab.settings()))
+        lab.closing.enter_context(lab.ready(lab.settings()))
         events = lab.events()
         with killed_with_an_open_transaction(lab.bootstrap, unique, groups[:1], topic, offset=50):
             lab.commit(groups[3], [Partition(topic, 0, 2)])

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack
 
 import pytest
-from confluent_kafka import Producer
 from confluent_kafka import TopicPartition as Partition
-from confluent_kafka.admin import AdminClient
 from support.collector_lab import CLUSTER, Events, Lab
 from support.two_brokers import create_replicated, lead_as_preferred
 from warren.settings import Settings
@@ -20,9 +17,8 @@ pytestmark = pytest.mark.integration
 @pytest.fixture
 def lab(two_brokers: tuple[EmbeddedKafka, EmbeddedKafka], unique: str) -> Iterator[Lab]:
     bootstrap = ",".join(broker.bootstrap for broker in two_brokers)
-    options = {"bootstrap.servers": bootstrap, "log_level": 0}
-    with ExitStack() as closing:
-        yield Lab(bootstrap, unique, AdminClient(options), Producer(options), closing)
+    with Lab.on(bootstrap, unique) as made:
+        yield made
 
 
 def test_leadership_moves(two_brokers: tuple[EmbeddedKafka, EmbeddedKafka], lab: Lab) -> None:

@@ -15,7 +15,7 @@ from warren.kafka.hearing import (
     QUIET_SECONDS,
     Hearing,
     asking_client,
-    is_reachable,
+    hearing_by,
 )
 from warren.settings import KafkaConnection
 
@@ -113,13 +113,7 @@ def test_librdkafka_forgets_its_brokers_for_good(forgetful: ForgetfulBroker) -> 
     )
     connection = KafkaConnection(bootstrap=forgetful.bootstrap)
     clock, asking = ManualClock(), asking_client(consumer, "orders")
-    hearing = Hearing(
-        "prod",
-        "clusters.prod",
-        asking,
-        lambda: is_reachable("prod", "clusters.prod", connection),
-        clock,
-    )
+    hearing = hearing_by(asking, "prod", "clusters.prod", connection, clock)
     consumer.assign([TopicPartition("orders", 0, 0)])
     try:
         consumer.committed([TopicPartition("orders", 0)], timeout=30)  # its coordinator is known

@@ -27,7 +27,7 @@ def test_a_producer_that_has_lost_all_brokers_is_made_anew(
 ) -> None:
     answers = True
     monkeypatch.setattr(producer, "asking_client", lambda *_: lambda _: answers)
-    monkeypatch.setattr(producer, "is_reachable", lambda *_: True)
+    monkeypatch.setattr(hearing, "is_reachable", lambda *_: True)
     clock = ManualClock()
     events = EventProducer("home", "home", NOWHERE, 0.1, clock)
 

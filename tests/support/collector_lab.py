@@ -45,6 +45,13 @@ class Lab:
     producer: Producer
     closing: ExitStack
 
+    @classmethod
+    @contextmanager
+    def on(cls, bootstrap: str, name: str) -> Iterator[Lab]:
+        options = {"bootstrap.servers": bootstrap, "log_level": 0}
+        with ExitStack() as closing:
+            yield cls(bootstrap, name, AdminClient(options), Producer(options), closing)
+
     @property
     def prefix(self) -> str:
         return f"{self.name}."

@@ -90,10 +90,21 @@ def hearing_of(
     clock: Clock,
 ) -> Hearing:
     """Of a consumer of a topic."""
+    return hearing_by(asking_client(client, topic), cluster, setting, connection, clock)
+
+
+def hearing_by(
+    asking: Asking,
+    cluster: str,
+    setting: str,
+    connection: KafkaConnection,
+    clock: Clock,
+) -> Hearing:
+    """Of a client that is asked so, with that connection to the cluster."""
     return Hearing(
         cluster,
         setting,
-        asking_client(client, topic),
+        asking,
         lambda: is_reachable(cluster, setting, connection),
         clock,
     )

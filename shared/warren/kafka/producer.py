@@ -13,7 +13,7 @@ from warren.clock import Clock, SystemClock
 from warren.contracts.topics import MAX_MESSAGE_BYTES
 from warren.errors import ClientLost, PublishFailed, RecordTooLarge
 from warren.kafka.connection import client_options, log_retry
-from warren.kafka.hearing import Hearing, asking_client, is_reachable
+from warren.kafka.hearing import asking_client, hearing_by
 from warren.settings import KafkaConnection
 
 PARTITIONER = -1  # librdkafka's RD_KAFKA_PARTITION_UA: the partitioner chooses
@@ -61,11 +61,11 @@ class EventProducer:
         self._producer = Producer(self._options)
         self._sent_to = ""
         """The topic of the newest record since the last `flush`."""
-        self._hearing = Hearing(
+        self._hearing = hearing_by(
+            lambda timeout: asking_client(self._producer, self._sent_to)(timeout),
             cluster,
             setting,
-            lambda timeout: asking_client(self._producer, self._sent_to)(timeout),
-            lambda: is_reachable(cluster, setting, connection),
+            connection,
             clock or SystemClock(),
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+from datetime import date
 
 from delta.tables import DeltaTable
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # no py.typed
@@ -19,6 +19,7 @@ from warren_archiver.gold.catalogue import PROGRESS
 from warren_archiver.gold.gold import Gold
 from warren_archiver.gold.gold import ensure as ensure_gold
 from warren_archiver.lake.lake import Lake
+from warren_archiver.moments import moment
 from warren_archiver.silver.catalogue import EVALUATIONS
 from warren_archiver.silver.evaluations import judged_from_nothing
 from warren_archiver.silver.silver import Silver, ensure
@@ -53,7 +54,7 @@ def backfill(
 
 
 def _why(settings: Settings, day: date, clock: Clock) -> str:
-    today = datetime.fromtimestamp(clock.now_ms() / 1000, UTC).date()
+    today = moment(clock).date()
     if day > today:
         return ": it has not begun"
     kept = settings.archiver.keep_days

@@ -7,7 +7,7 @@ it is stored is not written.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 
 import structlog
 from pyspark.sql import DataFrame, Row, SparkSession
@@ -20,6 +20,7 @@ from warren_archiver.gold.plan import STEPS, Step
 from warren_archiver.gold.touched import Touched, touched
 from warren_archiver.lake.events import EARLIEST
 from warren_archiver.lake.lake import Lake, add_columns, create
+from warren_archiver.moments import moment
 from warren_archiver.silver import catalogue as silver
 from warren_archiver.silver.table import Kept, Table
 from warren_archiver.silver.upsert import upsert
@@ -137,7 +138,7 @@ class Gold:
         return self._read(table).where(F.col("date").isin(sorted(read)))
 
     def _today(self) -> date:
-        return _today(self._clock)
+        return moment(self._clock).date()
 
     def _note(self, changed: Mapping[str, Touched], noted: Mapping[str, Row]) -> None:
         """After all else. What was not there when silver was last brought up may come yet."""
@@ -179,11 +180,7 @@ def first_kept(table: Table, archiver: ArchiverSettings, clock: Clock) -> date:
         Kept.AS_EVENTS: archiver.keep_days,
         Kept.AS_MINUTES: archiver.minutes_keep_days,
     }.get(table.kept)
-    return date.min if days is None else _today(clock) - timedelta(days=days)
-
-
-def _today(clock: Clock) -> date:
-    return datetime.fromtimestamp(clock.now_ms() / 1000, UTC).date()
+    return date.min if days is None else moment(clock).date() - timedelta(days=days)
 
 
 def _next(day: date) -> date:

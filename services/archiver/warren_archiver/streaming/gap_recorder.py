@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 
 import structlog
 from confluent_kafka.admin import AdminClient
@@ -20,6 +19,7 @@ from warren_archiver.lake.lake import Lake
 from warren_archiver.lake.offset_filter import within
 from warren_archiver.lake.offset_ranges import OffsetRanges
 from warren_archiver.lake.open_gaps import OpenGaps
+from warren_archiver.moments import moment
 from warren_archiver.streaming.progress import Progress
 from warren_archiver.topics import log_starts
 
@@ -75,7 +75,7 @@ class GapRecorder:
         """
         self._look(self._starts(starts, ends), ends, ids, deleted=True)
         open_since = self._open.read()
-        found = (Cause.TOPIC_MADE_ANEW.value, self._now())
+        found = (Cause.TOPIC_MADE_ANEW.value, moment(self._clock))
         told = {
             (row["topic"], row["partition"])
             for row in self._rows(ids).where(F.col("cause") == found[0]).collect()
@@ -179,7 +179,7 @@ class GapRecorder:
             for gap in found
         ]
         causes = [gap.cause(logs.get(gap.place, 0)) for gap in found]
-        found_at = self._now()
+        found_at = moment(self._clock)
         self._write(
             [
                 (topic, ids[topic], partition, gap.first, gap.last, cause.value, found_at)
@@ -195,9 +195,6 @@ class GapRecorder:
     def _write(self, rows: Sequence[tuple[object, ...]]) -> None:
         frame = self._spark.createDataFrame(rows, GAPS_SCHEMA)
         frame.coalesce(1).write.format("delta").mode("append").save(self._lake.gaps)
-
-    def _now(self) -> datetime:
-        return datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC)
 
     def _tell(self, lost: Sequence[Gap]) -> None:
         """One line for each topic."""

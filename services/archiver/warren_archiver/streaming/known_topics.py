@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from datetime import UTC, datetime
 
 import structlog
 from confluent_kafka.admin import AdminClient
@@ -18,6 +17,7 @@ from warren_archiver.lake.checkpoint import Checkpoint, places_of
 from warren_archiver.lake.events import events
 from warren_archiver.lake.gaps import Place
 from warren_archiver.lake.lake import TOPIC_IDS_SCHEMA, Lake
+from warren_archiver.moments import moment
 from warren_archiver.streaming.gap_recorder import GapRecorder
 from warren_archiver.topics import log_starts
 
@@ -105,7 +105,7 @@ class KnownTopics:
     def _write(self, ids: Mapping[str, str]) -> None:
         if not ids:
             return
-        found_at = datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC)
+        found_at = moment(self._clock)
         rows = [(name, id_, found_at) for name, id_ in ids.items()]
         frame = self._spark.createDataFrame(rows, TOPIC_IDS_SCHEMA)
         frame.coalesce(1).write.format("delta").mode("append").save(self._lake.topic_ids)

@@ -5,7 +5,7 @@ that, and put in order before; files that nobody needs any more are removed.
 from __future__ import annotations
 
 import math
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from typing import NamedTuple
 
 import structlog
@@ -24,6 +24,7 @@ from warren_archiver.gold.touched import touched
 from warren_archiver.lake.checkpoint import Checkpoint
 from warren_archiver.lake.lake import Lake, create
 from warren_archiver.lake.log_files import remove_unneeded
+from warren_archiver.moments import moment
 from warren_archiver.replay_catalogue import TABLES as REPLAY
 from warren_archiver.silver import catalogue as silver
 from warren_archiver.silver.catalogue import TABLES as SILVER
@@ -179,7 +180,7 @@ class Upkeep:
         return len(over)
 
     def _today(self) -> date:
-        return datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC).date()
+        return moment(self._clock).date()
 
 
 def _name(path: str) -> str:

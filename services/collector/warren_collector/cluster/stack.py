@@ -15,7 +15,7 @@ from warren.contracts import ClusterEvent
 from warren.errors import ClientLost, KafkaError, SettingsError
 from warren.kafka.brokers import Brokers
 from warren.kafka.connection import await_connection, client_options, log_retry
-from warren.kafka.hearing import Hearing, asking_admin, is_reachable
+from warren.kafka.hearing import Hearing, asking_admin, hearing_by, is_reachable
 from warren.kafka.producer import EventProducer
 from warren.kafka.topics import HOME, cluster_id, ensure_topics
 from warren.settings import Settings
@@ -209,12 +209,8 @@ class ClusterStack:
             self._meters.log_ends_age.set_function(lambda: self._age_s(ticker.log_ends_at))
             prefix = self._settings.home.topic_prefix
             listing = TopicListing(self.cluster, producer, prefix, self._clock)
-            hearing = Hearing(
-                self.cluster,
-                self._setting,
-                asking_admin(admin),
-                lambda: is_reachable(self.cluster, self._setting, cluster),
-                self._clock,
+            hearing = hearing_by(
+                asking_admin(admin), self.cluster, self._setting, cluster, self._clock
             )
             self._loop(source, positions, publisher, ticker, listing, logs, hearing)
             ticker.tick()

@@ -1,0 +1,12 @@
+"""Moments of a clock as tables have them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from warren.clock import Clock
+
+
+def moment(clock: Clock) -> datetime:
+    """Now, UTC."""
+    return datetime.fromtimestamp(clock.now_ms() / 1000, UTC)
