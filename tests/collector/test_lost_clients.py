@@ -100,18 +100,31 @@ def test_a_client_that_has_lost_all_brokers_is_made_anew(
 
 @pytest.mark.integration
 @pytest.mark.usefixtures("soon")
-def test_a_broker_that_is_away_is_no_loss(own_kafka: EmbeddedKafka, unique: str) -> None:
+def test_a_broker_that_is_away_is_no_loss(
+    own_kafka: EmbeddedKafka, unique: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    away, before = set(), lost()
+    is_reachable = hearing.is_reachable
+
+    def asked(cluster: str, *where: Any) -> bool:
+        found = is_reachable(cluster, *where)
+        if not found:
+            away.add(cluster)
+        return found
+
+    monkeypatch.setattr(hearing, "is_reachable", asked)
     with Lab.on(own_kafka.bootstrap, unique) as lab:
         topic, group = lab.create_topic("orders"), f"{lab.name}-group"
         lab.commit(group, [Partition(topic, 0, 1)])
         with lab.ready(lab.settings()) as collector:
             own_kafka.stop()
-            eventually(lambda: not collector.is_ready, message="it is seen to be away")
+            eventually(lambda: CLUSTER in away, message="nobody else is answered either")
             own_kafka.start()
             lab.commit(group, [Partition(topic, 0, 2)])
             eventually(lambda: collector.is_ready, message="it is ready again")
             events = lab.events()
             events.until(lambda: events.committed(group) == {(topic, 0): 2}, "it collects again")
+    assert lost() == before
 
 
 class Hanging:
