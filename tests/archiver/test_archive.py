@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
+from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient
 from delta.tables import DeltaTable
+from structlog.testing import capture_logs
 from support.archive_events import NOW, key, lag_event
 from support.archive_lab import BAD, Archive, events_between
 from warren.clock import SystemClock
 from warren.contracts.topics import LAG, OFFSETS
-from warren_archiver.errors import CheckpointMissing, LakeGone
+from warren_archiver.errors import LakeGone
 from warren_archiver.lake.contract_view import accepted, quarantine
 from warren_archiver.streaming.gap_recorder import GapRecorder
 from warren_archiver.streaming.known_topics import KnownTopics
 
+BEGUN_AGAIN = "the checkpoint is not that of the table of events: it goes on where its rows end"
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(900)]
 
 
@@ -60,14 +64,83 @@ def test_a_batch_that_comes_again_after_a_crash_changes_nothing(lab: Archive) ->
     assert lab.gaps() == []
 
 
-def test_nothing_is_archived_twice_where_the_checkpoint_is_gone(lab: Archive) -> None:
+@pytest.mark.parametrize("left", ["nothing", "an earlier one", "commits"])
+def test_without_its_checkpoint_the_archive_goes_on_where_its_rows_end(
+    lab: Archive, tmp_path: Path, left: str
+) -> None:
+    """Each record is there once: neither twice nor taken for a batch that is written already."""
+    folder, earlier = Path(lab.lake.checkpoint.removeprefix("file:")), tmp_path / "earlier"
+    lab.send(events_between(0, 5))
+    lab.once()
+    shutil.copytree(folder, earlier)
+    for start in range(5, 20, 5):
+        lab.send(events_between(start, start + 5))
+        lab.once()
+    if left == "commits":  # as if killed while it was made again
+        shutil.rmtree(folder / "offsets")
+        (folder / "metadata").unlink()
+    else:
+        shutil.rmtree(folder)
+    if left == "an earlier one":
+        shutil.copytree(earlier, folder)
+    lab.send(events_between(20, 25))
+    lab.send(events_between(0, 3), partition=1)
+    with capture_logs() as logs:
+        lab.once()
+    assert [row["offset"] for row in lab.rows()] == [*range(25), *range(3)]
+    assert [line["event"] for line in logs].count(BEGUN_AGAIN) == 1
+    lab.send(events_between(25, 30))
+    with capture_logs() as logs:
+        lab.once()
+    assert BEGUN_AGAIN not in [line["event"] for line in logs]
+    assert len(lab.rows()) == 33
+    assert lab.check().equal
+    assert lab.gaps() == []
+
+
+def test_what_a_table_has_lost_that_the_checkpoint_knows_of_is_archived_anew(
+    lab: Archive, tmp_path: Path
+) -> None:
+    table, earlier = Path(lab.lake.events.removeprefix("file:")), tmp_path / "earlier"
+    lab.send(events_between(0, 10))
+    lab.once()
+    shutil.copytree(table, earlier)
+    lab.send(events_between(10, 20))
+    lab.once()
+    shutil.rmtree(table)
+    shutil.copytree(earlier, table)
+    lab.once()
+    assert [row["offset"] for row in lab.rows()] == [*range(20)]
+    shutil.rmtree(table)
+    lab.once()
+    assert [row["offset"] for row in lab.rows()] == [*range(20)]
+    assert lab.gaps() == []
+
+
+def test_what_retention_took_while_there_was_no_checkpoint_is_a_gap(lab: Archive) -> None:
     lab.send(events_between(0, 10))
     lab.once()
     shutil.rmtree(lab.lake.checkpoint.removeprefix("file:"))
-    lab.send(events_between(10, 20))
-    with pytest.raises(CheckpointMissing, match=r"archiver.path .* is gone: restore it"):
-        lab.once()
-    assert len(lab.rows()) == 10
+    lab.send(events_between(10, 30))
+    for done in lab.admin.delete_records([TopicPartition(lab.name, 0, 20)]).values():
+        done.result()
+    lab.once()
+    assert [row["offset"] for row in lab.rows()] == [*range(10), *range(20, 30)]
+    assert lab.gaps() == [(0, 10, 19, "retention")]
+
+
+def test_a_topic_made_anew_while_there_was_no_checkpoint_is_archived_as_well(
+    lab: Archive,
+) -> None:
+    lab.send(events_between(0, 10))
+    lab.once()
+    shutil.rmtree(lab.lake.checkpoint.removeprefix("file:"))
+    lab.make_anew()
+    lab.send(events_between(100, 104))
+    lab.once()
+    assert sorted(row["offset"] for row in lab.rows()) == sorted([*range(10), *range(4)])
+    assert lab.gaps() == [(0, 10, None, "topic_made_anew")]
+    assert lab.check().equal
 
 
 def test_a_lake_that_was_deleted_meanwhile_is_an_error_that_says_so(lab: Archive) -> None:
@@ -75,6 +148,8 @@ def test_a_lake_that_was_deleted_meanwhile_is_an_error_that_says_so(lab: Archive
     recorder = GapRecorder(lab.spark, lab.lake, AdminClient({}), {}, SystemClock())
     with pytest.raises(LakeGone, match="was deleted while the archiver ran"):
         known.settle({}, lab.spark.createDataFrame([], "topic string"), recorder)
+    with pytest.raises(LakeGone, match="was deleted while the archiver ran"):
+        recorder.look_again({}, {}, {})
 
 
 def test_check_sees_what_is_missing_and_what_is_there_twice(lab: Archive) -> None:

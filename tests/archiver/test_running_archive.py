@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from pyspark.errors import PySparkException
@@ -12,7 +14,9 @@ from support.archive_lab import Archive, events_between
 from support.waiting import eventually
 from warren.clock import Clock, SystemClock
 from warren.contracts.topics import LAG, OFFSETS, Topic
+from warren.errors import WarrenError
 from warren.metrics.archiver import ARCHIVER_BEHIND, ARCHIVER_CAUGHT_UP, ARCHIVER_FAILURES
+from warren_archiver.errors import LakeGone
 from warren_archiver.streaming.archive import archive
 from warren_archiver.streaming.event_query import EventQuery
 from warren_archiver.streaming.progress import Progress
@@ -94,6 +98,51 @@ def test_a_topic_that_is_deleted_is_made_anew_and_stops_no_other(lab: Archive) -
         stop.set()
         running.join(60)
     assert not running.is_alive()
+
+
+@pytest.mark.parametrize("deleted", ["lake", "checkpoint"])
+def test_what_is_deleted_under_a_running_archive(lab: Archive, deleted: str) -> None:
+    """Without its lake it ends, in a line that says why, and whoever starts it again has all that
+    the topics have. Without its checkpoint it goes on, and has nothing twice."""
+    lab.send(events_between(0, 10))
+    stop, ended = threading.Event(), threading.Event()
+    raised: list[WarrenError] = []
+
+    def run() -> None:
+        try:
+            archive(lab.spark, lab.settings, stop, once=False, clock=QuickClock(), topics=[OFFSETS])
+        except WarrenError as problem:
+            raised.append(problem)
+        ended.set()
+
+    running = threading.Thread(target=run)
+    running.start()
+    sent = 10
+    root = Path(lab.lake.root.removeprefix("file:"))
+    checkpoint = Path(lab.lake.checkpoint.removeprefix("file:"))
+    try:
+        eventually(lambda: len(lab.rows()) == 10, timeout=120, message="all are archived")
+        shutil.rmtree(root if deleted == "lake" else checkpoint)
+        if deleted == "lake":
+
+            def is_over() -> bool:
+                nonlocal sent
+                lab.send(events_between(sent, sent + 1))
+                sent += 1
+                return ended.is_set()
+
+            eventually(is_over, timeout=120, message="it has ended")
+        else:
+            lab.send(events_between(10, 20))
+            sent = 20
+            eventually(lambda: len(lab.rows()) >= 20, timeout=120, message="it goes on")
+    finally:
+        stop.set()
+        running.join(60)
+    assert [type(problem) for problem in raised] == ([LakeGone] if deleted == "lake" else [])
+    lab.once()
+    assert [row["offset"] for row in lab.rows()] == list(range(sent))
+    assert lab.check().equal
 
 
 def _failures() -> float:

@@ -31,20 +31,6 @@ class ArchiveFailed(ArchiverError):
         self.cause = cause
 
 
-class CheckpointMissing(ArchiverError):
-    """Events are archived, and what says up to where is gone: all of them would come twice.
-
-    Operator: restore the folder, or begin a lake elsewhere.
-    """
-
-    def __init__(self, path: str, checkpoint: str) -> None:
-        super().__init__(
-            f"archiver.path {path} has events, and {checkpoint}, which says up to where they are "
-            "archived, is gone: restore it from a backup, or set archiver.path to a new folder, "
-            "where all is archived that the topics still have"
-        )
-
-
 class LakeGone(ArchiverError):
     """Tables were deleted while the archiver ran.
 

@@ -24,12 +24,12 @@ class Checkpoint:
 
     def ends(self) -> Ends:
         """Of the batch that was begun last, whether or not it has written anything."""
-        newest = self._newest()
+        newest = self.newest()
         return {} if newest < 0 else ends_of(self._read(newest)[-1])
 
     def written(self, table: str) -> Ends | None:
         """Of the last batch that is in the Delta table as well; None when none is."""
-        newest = max(self._newest("commits"), self._newest_in(table))
+        newest = max(self.newest("commits"), self._newest_in(table))
         return None if newest < 0 else ends_of(self._read(newest)[-1])
 
     def beginnings(self) -> Ends:
@@ -54,12 +54,12 @@ class Checkpoint:
     def committed(self) -> str | None:
         """What Spark says of its source's offset where the last batch ends that is done; None when
         there is none."""
-        newest = self._newest("commits")
+        newest = self.newest("commits")
         return None if newest < 0 else self._read(newest)[-1]
 
     def begun(self) -> bool:
         """Whether a batch was begun that is not done."""
-        return self._newest() > self._newest("commits")
+        return self.newest() > self.newest("commits")
 
     def lately(self) -> tuple[Ends | None, Ends] | None:
         """Where the last batches begin that are done, two or more, and where they end. The first
@@ -73,7 +73,7 @@ class Checkpoint:
 
     def begun_ms(self) -> int | None:
         """When that batch was, Unix milliseconds; None when there was none."""
-        newest = self._newest()
+        newest = self.newest()
         return None if newest < 0 else json.loads(self._read(newest)[1])["batchTimestampMs"]
 
     def forget(self, topics: Collection[str]) -> None:
@@ -81,7 +81,7 @@ class Checkpoint:
 
         A batch that was begun and is not done will be repeated without these topics.
         """
-        newest = self._newest()
+        newest = self.newest()
         if newest < 0:
             self._files.delete(f"{self._path}/sources")  # where the first batch begins
             return
@@ -89,14 +89,21 @@ class Checkpoint:
         ends = {topic: ends for topic, ends in json.loads(source).items() if topic not in topics}
         self._replace(newest, "\n".join([*head, json.dumps(ends, separators=(",", ":"))]))
 
-    def _newest(self, of: str = "offsets") -> int:
+    def query(self) -> str | None:
+        """Spark's id of the query, which stays; None before it was started."""
+        if not self._files.exists(metadata := f"{self._path}/metadata"):
+            return None
+        found: str = json.loads(self._files.read(metadata))["id"]
+        return found
+
+    def newest(self, of: str = "offsets") -> int:
+        """Number of the last batch that was begun, or is done ("commits"); -1 for none."""
         return max(self._numbers(of), default=-1)
 
     def _newest_in(self, table: str) -> int:
         """Number of the last batch that the Delta table has, by Delta's own note; -1 for none."""
-        if not self._files.exists(metadata := f"{self._path}/metadata"):
+        if (query := self.query()) is None:
             return -1
-        query = json.loads(self._files.read(metadata))["id"]
         assert self._spark._jvm is not None  # a session is there
         log = self._spark._jvm.org.apache.spark.sql.delta.DeltaLog
         snapshot = log.forTableWithSnapshot(self._spark._jsparkSession, table)._2()

@@ -20,8 +20,6 @@ from warren.probe import serve
 from warren.settings import HomeSettings, Settings
 from warren.standstill_watch import StandstillWatch
 
-from warren_archiver.errors import CheckpointMissing
-from warren_archiver.lake.checkpoint import Checkpoint
 from warren_archiver.lake.lake import Lake
 from warren_archiver.session import open_session
 from warren_archiver.spark_failures import told_by_spark
@@ -95,11 +93,10 @@ def archive(
 ) -> None:
     """Runs the query in a session that is there already. The topics must exist.
 
-    Raises CheckpointMissing, LakeGone or, with `once`, ArchiveFailed.
+    Raises LakeGone or, with `once`, ArchiveFailed.
     """
     lake = Lake.at(settings.archiver.path)
     lake.ensure(spark)
-    _refuse_to_begin_twice(spark, lake, settings.archiver.path)
     admin = connect(HOME, "home", settings.home)
     query = EventQuery(spark, settings, lake, topics, clock, admin)
     has_silver = settings.archiver.silver_interval > 0
@@ -131,15 +128,6 @@ def archive(
             gold.stop()
         _stop(query, silver, clock)
         stop_probe()
-
-
-def _refuse_to_begin_twice(spark: SparkSession, lake: Lake, path: str) -> None:
-    """Raises CheckpointMissing where events are there, and no batch was ever begun."""
-    if Checkpoint(spark, lake.checkpoint).begun_ms() is not None:
-        return
-    events = lake.read(spark, lake.events)
-    if events is not None and not events.isEmpty():
-        raise CheckpointMissing(path, lake.checkpoint)
 
 
 def _follow(

@@ -106,6 +106,8 @@ class EventQuery:
         A batch that was begun and is not done comes first: with `availableNow` Spark refuses one
         that lacks a topic or partition of now.
         """
+        self._ids = topic_ids(self._admin, self._topics)
+        self._known.find_checkpoint(self._ids)
         checkpoint = Checkpoint(self._spark, self._lake.checkpoint)
         if not self._begun:
             begun_ms = checkpoint.begun_ms()
@@ -113,7 +115,6 @@ class EventQuery:
         self._begun, self._restarts.once = True, once
         self._restarts.due_in(0)
         archiver = self._settings.archiver
-        self._ids = topic_ids(self._admin, self._topics)
         records = source.batch(self._spark, self._settings, self._topics)
         self._known.settle(self._ids, records, self._gaps)
         self._look_again()

@@ -17,6 +17,7 @@ from warren_archiver.lake.checkpoint import Checkpoint, places_of
 from warren_archiver.lake.events import events
 from warren_archiver.lake.gaps import Place
 from warren_archiver.lake.lake import TOPIC_IDS_SCHEMA, Lake
+from warren_archiver.lake.lost_checkpoint import is_lost, make_again
 from warren_archiver.moments import moment
 from warren_archiver.streaming.gap_recorder import GapRecorder
 from warren_archiver.topics import log_starts
@@ -64,6 +65,24 @@ class KnownTopics:
                     archived_before=sum(end for (topic, _), end in ends.items() if topic == name),
                 )
         self._write({name: now for name, now in ids.items() if before.get(name) != now})
+
+    def find_checkpoint(self, ids: Mapping[str, str]) -> None:
+        """Before that: where the checkpoint does not go with the table of events, the query will
+        go on where the rows end. `ids` of the topics now. Raises KafkaError or LakeGone."""
+        if not is_lost(self._spark, self._lake):
+            return
+        before = self._read()
+        known = {name: before.get(name, id_) for name, id_ in ids.items()}
+
+        def starts(topic: str) -> Mapping[int, int]:
+            return log_starts(self._admin, topic) if ids[topic] == known[topic] else {}
+
+        ends = make_again(self._spark, self._lake, known, starts)
+        log.warning(
+            "the checkpoint is not that of the table of events: it goes on where its rows end",
+            checkpoint=self._lake.checkpoint,
+            archived_before=sum(end for of_topic in ends.values() for end in of_topic.values()),
+        )
 
     def _archived(self, checkpoint: Checkpoint, topics: Collection[str]) -> dict[Place, int]:
         """Where what is archived of them ends, exclusive. A batch that was planned may not be in

@@ -1,0 +1,96 @@
+"""A checkpoint that is gone, or not that of the table of events, made again from the table.
+
+So it is where one of both was deleted or comes from a backup. Spark would archive again what the
+table has, or take new records for a batch that Delta's sink has already, and leave them out.
+
+Rows are written a whole batch at a time, in the order of their offsets: what is archived of a
+partition ends with its last row.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+from uuid import uuid4
+
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
+
+from warren_archiver.errors import LakeGone
+from warren_archiver.lake.checkpoint import Checkpoint, Ends
+from warren_archiver.lake.lake import Lake
+from warren_archiver.lake.small_files import SmallFiles
+
+LogStarts = Callable[[str], Mapping[int, int]]
+"""Where the log of each partition of this topic begins."""
+
+
+class Batch(NamedTuple):
+    """The last one that Delta has noted with a table, and the query whose it is."""
+
+    query: str
+    number: int
+    at_ms: int
+
+
+def is_lost(spark: SparkSession, lake: Lake) -> bool:
+    """Whether the checkpoint does not go with the table of events."""
+    checkpoint = Checkpoint(spark, lake.checkpoint)
+    # Spark notes a batch, writes it and notes that it is done. Asked the other way round, that
+    # holds while another archiver writes, too.
+    done = checkpoint.newest("commits")
+    last = _last_batch(spark, lake.events)
+    begun = checkpoint.newest()
+    if last is not None:
+        return checkpoint.query() != last.query or not done <= last.number <= begun
+    events = lake.read(spark, lake.events)
+    return done >= 0 or (begun < 0 and events is not None and not events.isEmpty())
+
+
+def make_again(
+    spark: SparkSession, lake: Lake, ids: Mapping[str, str], log_starts: LogStarts
+) -> Ends:
+    """The query goes on where the rows of the topics that have these ids end, as a query that Delta
+    knows: two that begin so cannot both write. Killed in between, it is lost still.
+
+    Raises KafkaError or LakeGone.
+    """
+    last = _last_batch(spark, lake.events) or Batch(str(uuid4()), 0, 0)
+    ends = _ends(spark, lake, ids, log_starts)
+    files, path = SmallFiles(spark, lake.checkpoint), lake.checkpoint
+    files.delete(path)
+    about = {"batchWatermarkMs": 0, "batchTimestampMs": last.at_ms, "conf": {}}
+    batch = "\n".join(["v1", json.dumps(about), json.dumps(ends)])
+    files.replace(f"{path}/commits/{last.number}", 'v1\n{"nextBatchWatermarkMs":0}')
+    for number in {max(0, last.number - 1), last.number}:  # Spark reads the one before, too
+        files.replace(f"{path}/offsets/{number}", batch)
+    files.replace(f"{path}/metadata", json.dumps({"id": last.query}))
+    return ends
+
+
+def _ends(spark: SparkSession, lake: Lake, ids: Mapping[str, str], log_starts: LogStarts) -> Ends:
+    """A partition without rows begins where its log does; a topic of which nothing is known, where
+    Spark finds that."""
+    events = lake.read(spark, lake.events)
+    if events is None:  # the lake has been ensured
+        raise LakeGone(lake.events)
+    found = events.groupBy("topic", "topic_id", "partition").agg(F.max("offset").alias("last"))
+    ends = {topic: dict(log_starts(topic)) for topic in ids}
+    for row in found.collect():
+        if ids.get(row["topic"]) == row["topic_id"]:
+            ends[row["topic"]][row["partition"]] = row["last"] + 1
+    return {topic: of_topic for topic, of_topic in ends.items() if of_topic}
+
+
+def _last_batch(spark: SparkSession, table: str) -> Batch | None:
+    """None where Delta has noted none."""
+    assert spark._jvm is not None  # a session is there
+    log = spark._jvm.org.apache.spark.sql.delta.DeltaLog
+    noted = log.forTableWithSnapshot(spark._jsparkSession, table)._2().setTransactions()
+    found = []
+    for each in (noted.apply(at) for at in range(noted.size())):
+        at = each.lastUpdated()
+        at_ms = int(at.get()) if at.isDefined() else 0
+        found.append(Batch(each.appId(), int(each.version()), at_ms))
+    return max(found, key=lambda batch: batch.at_ms, default=None)
