@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from pyspark.errors import PySparkException
+from structlog.testing import capture_logs
 from warren.clock import ManualClock
 from warren.metrics.archiver import ARCHIVER_FAILURES
 from warren_archiver.errors import ArchiveFailed, spark_cause
@@ -21,7 +22,7 @@ def clock() -> ManualClock:
 
 @pytest.fixture
 def restarts(clock: ManualClock) -> Restarts:
-    return Restarts(clock, "archiving", first=5, longest=15)
+    return Restarts(clock, "archiving", "/lake", first=5, longest=15)
 
 
 def test_pauses_double_until_the_longest_and_begin_anew_once_it_went_well(
@@ -50,6 +51,29 @@ def test_what_runs_once_is_not_started_again(restarts: Restarts) -> None:
     restarts.once = True
     with pytest.raises(ArchiveFailed, match="no disk"):
         restarts.attempt(_fail, lambda: None)
+
+
+def test_the_log_names_the_lake_whose_archiver_failed(restarts: Restarts) -> None:
+    with capture_logs() as logs:
+        restarts.attempt(_fail, lambda: None)
+    assert [line["problem"] for line in logs] == ["no disk (archiver.path /lake)"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "[DELTA_CONCURRENT_TRANSACTION] ConcurrentTransactionException: This error occurs when",
+        "[CONCURRENT_STREAM_LOG_UPDATE] Concurrent update to the log. Multiple streaming jobs",
+    ],
+)
+def test_another_archiver_is_told_as_one(restarts: Restarts, said: str) -> None:
+    def fail() -> None:
+        raise PySparkException(said)
+
+    with capture_logs() as logs:
+        restarts.attempt(fail, lambda: None)
+    told = "another archiver writes to /lake (archiver.path): stop one of them"
+    assert [line["problem"] for line in logs] == [told]
 
 
 class _Caused(PySparkException):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from warren.errors import WarrenError
 
+_ANOTHER_WRITES = ("DELTA_CONCURRENT_TRANSACTION", "CONCURRENT_STREAM_LOG_UPDATE")
 _TRACE = "Traceback (most recent call last):"
 
 
@@ -29,6 +30,13 @@ class ArchiveFailed(ArchiverError):
     def __init__(self, cause: str) -> None:
         super().__init__(f"the archive could not be read or written: {cause}")
         self.cause = cause
+
+
+def archive_failed(problem: Exception, path: str) -> ArchiveFailed:
+    """Of what Spark raised. `path`: the lake's, as it was set."""
+    if any(code in str(problem) for code in _ANOTHER_WRITES):
+        return ArchiveFailed(f"another archiver writes to {path} (archiver.path): stop one of them")
+    return ArchiveFailed(f"{spark_cause(problem)} (archiver.path {path})")
 
 
 class LakeGone(ArchiverError):

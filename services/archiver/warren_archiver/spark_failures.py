@@ -10,7 +10,7 @@ from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # no py.typ
 from pyspark.errors import PySparkException
 from warren.errors import SettingsError
 
-from warren_archiver.errors import ArchiveFailed, spark_cause
+from warren_archiver.errors import archive_failed, spark_cause
 
 SPARK_FAILURES = (PySparkException, Py4JError)
 _NO_FILE_SYSTEM = re.compile(
@@ -36,4 +36,4 @@ def told_by_spark(path: str) -> Iterator[None]:
                 f"there is no {what} for archiver.path {path}: `spark.jars` in [archiver.spark] "
                 "has to name the jars that have it",
             ) from problem
-        raise ArchiveFailed(f"{cause} (archiver.path {path})") from problem
+        raise archive_failed(problem, path) from problem

@@ -67,7 +67,9 @@ class EventQuery:
         self._known = KnownTopics(spark, lake, admin, self._topics, clock)
         self._ids: Mapping[str, str] = {}
         self._query: StreamingQuery | None = None
-        self._restarts = Restarts(clock, "archiving", first=FIRST_PAUSE, longest=LONGEST_PAUSE)
+        self._restarts = Restarts(
+            clock, "archiving", settings.archiver.path, first=FIRST_PAUSE, longest=LONGEST_PAUSE
+        )
         self._seen = ""
         """Time of the newest progress that was looked at."""
         self._look_at = 0.0
@@ -168,16 +170,18 @@ class EventQuery:
         return {place: end for place, end in places_of(ends).items() if place[0] in self._topics}
 
     def _follow(self) -> None:
-        """Raises ArchiveFailed when the query has ended, and not because it was done."""
+        """Raises ArchiveFailed or PySparkException when the query has ended, and not because it was
+        done."""
         query = self._query
         assert query is not None
         ended = not query.isActive  # asked before: its last batch is among the progress then
         self._take_new(query)
         if ended:
             problem = query.exception()
-            if problem is not None or not self._restarts.once:
-                cause = spark_cause(problem) if problem else "the query ended without a reason"
-                raise ArchiveFailed(cause)
+            if problem is not None:
+                raise problem
+            if not self._restarts.once:
+                raise ArchiveFailed("the query ended without a reason")
         elif self._catching_up:
             if not (self.busy or Checkpoint(self._spark, self._lake.checkpoint).begun()):
                 self.stop()

@@ -11,7 +11,7 @@ from warren.clock import Clock
 from warren.errors import KafkaError
 from warren.metrics.archiver import ARCHIVER_FAILURES
 
-from warren_archiver.errors import ArchiveFailed, spark_cause
+from warren_archiver.errors import ArchiveFailed, archive_failed
 
 log = structlog.get_logger(__name__)
 
@@ -19,10 +19,12 @@ log = structlog.get_logger(__name__)
 class Restarts:
     """Of one query. It is due at once until something else was said."""
 
-    def __init__(self, clock: Clock, what: str, *, first: float, longest: float) -> None:
-        """`what`: what fails, for the log; `first` and `longest` pause, seconds."""
+    def __init__(self, clock: Clock, what: str, path: str, *, first: float, longest: float) -> None:
+        """`what`: what fails, for the log, and the `path` of its lake as it was set; `first` and
+        `longest` pause, seconds."""
         self._clock = clock
         self._what = what
+        self._path = path
         self._first = self._pause = first
         self._longest = longest
         self._at = 0.0
@@ -51,7 +53,7 @@ class Restarts:
         except ArchiveFailed as failure:
             failed = failure
         except (PySparkException, Py4JError) as problem:
-            failed = ArchiveFailed(spark_cause(problem))
+            failed = archive_failed(problem, self._path)
         except KafkaError as problem:
             failed = ArchiveFailed(problem.problem)
         stop()

@@ -23,7 +23,7 @@ from warren.metrics.archiver import (
 )
 from warren.settings import Settings
 
-from warren_archiver.errors import ArchiveFailed, spark_cause
+from warren_archiver.errors import spark_cause
 from warren_archiver.lake.lake import Lake
 from warren_archiver.silver.catalogue import EVALUATIONS
 from warren_archiver.silver.evaluations import Evaluations
@@ -58,7 +58,9 @@ class SilverQuery:
         self._topics = {topic.full_name(settings.home.topic_prefix): topic for topic in topics}
         self._clock = clock
         self._query: StreamingQuery | None = None
-        self._restarts = Restarts(clock, "silver", first=FIRST_PAUSE, longest=LONGEST_PAUSE)
+        self._restarts = Restarts(
+            clock, "silver", settings.archiver.path, first=FIRST_PAUSE, longest=LONGEST_PAUSE
+        )
         self._settled = self._failing = False
         self._began = clock.monotonic()
         self._all_judged = False
@@ -161,13 +163,13 @@ class SilverQuery:
             return {}
 
     def _look(self) -> None:
-        """Raises ArchiveFailed when the query has ended, and not because it was done."""
+        """Raises PySparkException when the query has ended, and not because it was done."""
         query = self._query
         assert query is not None
         if query.isActive:
             return
         if (problem := query.exception()) is not None:
-            raise ArchiveFailed(spark_cause(problem))
+            raise problem
         self._query = None
         self._settled, self._failing = True, False
         self._restarts.went_well()
