@@ -102,6 +102,7 @@ def test_the_settings_of_the_time_give_what_was_published(
     _assert_goes_on_amid_incidents(spark, settings, found)
     _assert_other_settings_differ(spark, settings, found)
     _assert_objectives_are_asked(spark, settings, period)
+    _assert_what_no_group_matches_is_told_from_a_time_without_events(spark, settings, period)
     _assert_what_was_told_late_counts(spark, settings, found)
 
 
@@ -198,6 +199,15 @@ def _assert_other_settings_differ(spark: SparkSession, settings: Settings, whole
     assert assert_others_find_the_same(spark, lake.replay("incidents")) == len(
         [*mute.pairs, *shorter.pairs]
     )
+
+
+def _assert_what_no_group_matches_is_told_from_a_time_without_events(
+    spark: SparkSession, settings: Settings, period: Period
+) -> None:
+    with pytest.raises(NothingArchived, match="no group of that time matches 'nosuch'"):
+        Archived(spark, settings, period, "nosuch")
+    with pytest.raises(NothingArchived, match="no offset event of that time has been archived"):
+        Archived(spark, settings, Period(0, HOUR), "nosuch")
 
 
 def test_days_before_the_newest_event_are_not_read_to_find_it(

@@ -250,6 +250,13 @@ def test_only_groups_that_are_asked_for_are_in_it(lake: Path) -> None:
     assert {each.group for each in made.incidents} == {"billing", "shipping"}
 
 
+def test_an_expression_that_no_group_matches_is_named(lake: Path) -> None:
+    with pytest.raises(
+        NothingArchived, match=r"no group of that time matches 'nosuch' \(--group\)"
+    ):
+        _made(lake, SECOND_DAY, groups="nosuch")
+
+
 def test_an_expression_that_is_none_is_refused_in_words(
     lake: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -387,12 +394,6 @@ def test_other_figures_are_of_gold_and_of_minutes(lake: Path) -> None:
 def test_nothing_archived_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(NothingArchived, match="warren archive run"):
         _made(tmp_path / "no lake", MINUTE)
-
-
-def test_nothing_is_said_of_a_day_that_has_not_begun(lake: Path) -> None:
-    ahead = Period(END + 400 * DAY, END + 401 * DAY)
-    with pytest.raises(SettingsError, match="has not begun yet"):
-        _made(lake, ahead)
 
 
 def test_parquet_has_what_the_report_has(lake: Path, tmp_path: Path) -> None:

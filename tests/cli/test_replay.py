@@ -27,6 +27,9 @@ from warren_cli.main import app
         (["--group", "(?=x)"], "--group"),
         (["--labels", "/none.toml"], "--labels"),
         (["--suggest", "--objectives", "/none.toml"], "--suggest"),
+        (["--suggest", "--labels", "/none.toml"], "--labels"),
+        (["--objectives", "/none.toml", "--labels", "/none.toml"], "--labels"),
+        (["--last", "1h", "--from", "2026-11-21"], "--last"),
     ],
 )
 def test_the_option_that_is_wrong_is_named(

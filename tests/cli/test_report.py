@@ -55,6 +55,9 @@ def test_an_empty_archive_says_what_to_do(tmp_path: Path) -> None:
         (["--last", "1y"], "--last"),
         (["--last", "1h", "--day", "2026-11-21"], "--last"),
         (["--day", "2026-11-21", "--until", "0"], "--until"),
+        (["--day", "3026-11-21"], "--day"),
+        (["--week", "3026-W47"], "--week"),
+        (["--last", "1h", "--until", "3026-11-21"], "--until"),
     ],
 )
 def test_a_period_that_cannot_be_is_refused(

@@ -22,10 +22,14 @@ if TYPE_CHECKING:
     from warren_archiver.replay.broken import Broken
     from warren_archiver.replay.suggestions import Suggestion
 
+DEFAULT = "24h"
+
 
 def replay(
     config: ConfigOption = None,
-    last: Annotated[str, typer.Option(help="Length of the period: 90s, 10m, 24h, 7d")] = "24h",
+    last: Annotated[
+        str | None, typer.Option(help="Length of the period: 90s, 10m, 24h, 7d; default 24h")
+    ] = None,
     from_: Annotated[
         str | None, typer.Option("--from", help="Its beginning instead: ISO 8601 or Unix ms")
     ] = None,
@@ -87,13 +91,12 @@ def replay(
 
     assignments = [*(set_ or []), *([] if policy is None else [f"evaluation.policy={policy}"])]
     group_matcher(group)  # whether it is an expression
-    length_ms, warm_up_ms = parse_length(last), parse_length(warm_up, "--warm-up")
+    _check_contrary(last, from_, suggest, objectives, labels)
+    length_ms, warm_up_ms = parse_length(last or DEFAULT), parse_length(warm_up, "--warm-up")
     start_ms = None if from_ is None else parse_moment(from_, "--from")
     end_ms = None if to is None else parse_moment(to, "--to")
     if start_ms is not None and end_ms is not None:
         _check_order(start_ms, end_ms)
-    if suggest and objectives is not None:
-        raise SettingsError("--suggest", "is a run of its own: leave --objectives out")
     asked = [] if objectives is None else objectives_in(objectives)
     known = None if labels is None else labels_in(labels)
     changed(load_settings(config), set_ or [], policy)  # told before anything is downloaded
@@ -136,6 +139,24 @@ def _tell(found: Sequence[Broken | Suggestion], shown: RenderableType, as_json: 
         typer.echo(json.dumps([dataclasses.asdict(one) for one in found]))
     else:
         output_console().print(shown)
+
+
+def _check_contrary(
+    last: str | None,
+    from_: str | None,
+    suggest: bool,
+    objectives: Path | None,
+    labels: Path | None,
+) -> None:
+    """Raises SettingsError where options leave no place for each other."""
+    if last is not None and from_ is not None:
+        raise SettingsError("--last", "the period begins with --from: leave one of them out")
+    if suggest and objectives is not None:
+        raise SettingsError("--suggest", "is a run of its own: leave --objectives out")
+    if labels is not None and (suggest or objectives is not None):
+        raise SettingsError(
+            "--labels", "say how well incidents fit: leave --suggest, --objectives out"
+        )
 
 
 def _check_order(start_ms: int, end_ms: int) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from warren.clock import SystemClock
 from warren.errors import SettingsError
+from warren.words import utc
 
 from warren_cli.commands.options import ConfigOption
 from warren_cli.terminal.output_console import output_console
@@ -113,14 +114,21 @@ def _wanted(last: str | None, day: str | None, week: str | None, until: str | No
     if until is not None and (day is not None or week is not None):
         raise SettingsError("--until", "a day or a week has its end")
     if day is not None:
-        return parse_day(day)
+        return _begun("--day", parse_day(day))
     if week is not None:
-        return parse_week(week)
+        return _begun("--week", parse_week(week))
     length_ms = parse_length(last or DEFAULT)
     if until is None:
         return length_ms
     end_ms = parse_moment(until)
-    return Period(end_ms - length_ms, end_ms)
+    return _begun("--until", Period(end_ms - length_ms, end_ms))
+
+
+def _begun(option: str, period: Period) -> Period:
+    """Raises SettingsError where it has not."""
+    if period.start_ms > SystemClock().now_ms():
+        raise SettingsError(option, f"begins at {utc(period.start_ms)}: that is still to come")
+    return period
 
 
 def _make_room(option: str, place: Path | None, *, is_folder: bool) -> None:

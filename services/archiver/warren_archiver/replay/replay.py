@@ -127,9 +127,11 @@ class Archived:
         self._events = self._rows(OFFSETS)
         self.count = self._events.count()
         if not self.count:
-            of = f", of a group that matches {groups}," if groups else ""
+            self._matches = None
+            if groups and not self._rows(OFFSETS).isEmpty():
+                raise NothingArchived(f"no group of that time matches {groups!r} (--group)")
             raise NothingArchived(
-                f"no offset event of that time{of} has been archived in {self._lake.events}"
+                f"no offset event of that time has been archived in {self._lake.events}"
             )
 
     def published(self) -> list[Incident]:

@@ -51,8 +51,6 @@ def report(
         )
     if isinstance(wanted, Period):
         period = wanted
-        if period.start_ms > clock.now_ms():
-            raise SettingsError("--day or --week", "has not begun yet: nothing is known of it")
     else:
         end = newest - SETTLE_MS
         period = Period(end - wanted, end)
@@ -62,8 +60,11 @@ def report(
     others = [each.full_name(settings.home.topic_prefix) for each in (LAG_STATUS, NOTIFICATIONS)]
     is_whole = until is not None and until >= period.end_ms
     statuses.prepare(tables, topic, others, period, parts, max_gap_ms, is_whole=is_whole)
-    found = _groups(tables, period, parts, matches)
-    incidents = facts.incidents(tables, period, *others)
+    every = _groups(tables, period, parts)
+    found = [each for each in every if matches(each.group)]
+    incidents = [each for each in facts.incidents(tables, period, *others) if matches(each.group)]
+    if every and not found and not incidents:
+        raise NothingArchived(f"no group of that time matches {groups!r} (--group)")
     budgets = facts.budgets(tables, period)
     is_closed = parts.hours == period
     return Report(
@@ -73,7 +74,7 @@ def report(
         max_gap_ms,
         ERROR if parts.hours.length_ms else 0.0,
         sorted(found, key=trouble),
-        [each for each in incidents if matches(each.group)],
+        incidents,
         [each for each in budgets if matches(each.group)],
     )
 
@@ -102,7 +103,7 @@ def _whole_until(tables: LakeTables) -> int | None:
     return until
 
 
-def _groups(tables: LakeTables, period: Period, parts: Split, matches: Any) -> list[GroupReport]:
+def _groups(tables: LakeTables, period: Period, parts: Split) -> list[GroupReport]:
     rates = facts.rates(tables, parts)
     late = facts.lateness(tables, parts)
     members = facts.memberships(tables, period)
@@ -113,8 +114,6 @@ def _groups(tables: LakeTables, period: Period, parts: Split, matches: Any) -> l
     made = []
     for row in statuses.figures(tables, parts, period):
         key = row["cluster"], row["group"]
-        if not matches(key[1]):
-            continue
         held = {
             "OK": row["ok"],
             "WARN": row["warn"],
