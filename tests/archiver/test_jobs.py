@@ -16,6 +16,7 @@ from warren.contracts.topics import CATALOGUE
 from warren.kafka.topics import ensure_topics
 from warren.settings.archiver import SMALL_BATCHES
 from warren_archiver.__main__ import main
+from warren_archiver.check.all_checks import NOT_COMPARED
 from warren_archiver.jobs import JOBS
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(1200)]
@@ -46,6 +47,7 @@ def _config(lab: Archive, jars: Path, tmp_path: Path) -> Path:
     [
         (["backfill", "--day", "yesterday"], "--day"),
         (["replay", "--group", "("], "--group"),
+        (["replay", "--last", "1h", "--from", "2026-11-21"], "--last"),
         (["replay", "--set", "evaluation.intervals=0"], "evaluation.intervals"),
     ],
 )
@@ -108,3 +110,8 @@ def test_each_job_answers_in_json(
     checked = [each["table"] for each in answers["check"][1] if "table" in each]
     assert "silver/positions" in checked
     assert len(answers["check"][1]) - len(checked) == len(CATALOGUE)
+
+    lab.forget_last_batch("silver")  # as if silver were being taken in
+    code, answer = here("check", "--wait", "0")
+    assert code == NOT_COMPARED == 3
+    assert len(answer) == len(CATALOGUE)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
@@ -54,28 +53,23 @@ def check(
 
     Exit 1 when a record is missing, twice or invented, or is not archived in time, when a silver
     table is not what the archived events make of it, or a gold one not what silver makes of it.
+    Exit 3 when what was compared is right, and silver could not be within --wait.
     """
     settings = spark_settings(config)
     from warren.clock import SystemClock
-    from warren_archiver.check.gold_check import check_gold
-    from warren_archiver.check.recount import check as check_tables
-    from warren_archiver.check.silver_check import check_silver
+    from warren_archiver.check.all_checks import check_all
 
     with spark_session(settings, "warren-archive-check") as spark, job_progress(spark) as tell:
-        checks = check_tables(spark, settings, wait=wait, tell=tell)
-        tables = [
-            *check_silver(spark, settings, tell, wait=wait),
-            *check_gold(spark, settings, SystemClock(), tell, wait=wait),
-        ]
+        found = check_all(spark, settings, SystemClock(), tell, wait=wait)
     if as_json:
-        both: list[TopicCheck | TableCheck] = [*checks, *tables]
-        typer.echo(json.dumps([dataclasses.asdict(found) for found in both]))
+        typer.echo(json.dumps(found.as_json()))
     else:
-        _print(checks)
-        _print_tables(tables)
-    is_right = all(found.equal if wait else found.correct for found in checks)
-    if not (is_right and all(found.correct for found in tables)):
-        raise typer.Exit(1)
+        _print(found.topics)
+        _print_tables(found.tables)
+    if found.not_compared:
+        typer.echo(f"warren: {found.not_compared}", err=True)
+    if code := found.exit_code(wait):
+        raise typer.Exit(code)
 
 
 @app.command()

@@ -22,7 +22,8 @@ from warren_archiver.streaming.archive import run
 
 
 def main() -> None:
-    """Exit codes: 0 done or stopped by a signal, 1 failed, 2 a setting is wrong."""
+    """Exit codes: 0 done or stopped by a signal, 1 failed, 2 a setting is wrong; of a job also 3:
+    `check` could not compare all."""
     arguments = _parser().parse_args()
     try:
         settings = load_settings(arguments.config).of_service("archiver", gethostname())
@@ -67,7 +68,9 @@ def _run(name: str, job: Job, settings: Settings, arguments: argparse.Namespace)
         finally:
             spark.stop()
     print(json.dumps(answer.json))
-    return 0 if answer.well else 1
+    if answer.why:
+        print(f"warren-archiver: {answer.why}", file=sys.stderr)
+    return answer.code
 
 
 if __name__ == "__main__":

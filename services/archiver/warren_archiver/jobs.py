@@ -4,7 +4,6 @@ and `warren replay`, which answer in JSON.
 
 from __future__ import annotations
 
-import dataclasses
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Mapping
 from datetime import date
@@ -15,10 +14,8 @@ from warren.clock import SystemClock
 from warren.errors import SettingsError
 from warren.settings import Settings
 
+from warren_archiver.check.all_checks import check_all
 from warren_archiver.check.backfill import backfill
-from warren_archiver.check.gold_check import check_gold
-from warren_archiver.check.recount import check
-from warren_archiver.check.silver_check import check_silver
 from warren_archiver.lake.lake import Lake
 from warren_archiver.replay import tables
 from warren_archiver.replay.replay import SETTLE_MS, Archived, group_matcher, newest_ms
@@ -27,12 +24,15 @@ from warren_archiver.replay.what_if import changed
 from warren_archiver.report.period import Period, parse_day, parse_length, parse_moment
 from warren_archiver.streaming.upkeep import Upkeep
 
+LAST = "24h"
+
 
 class Answer(NamedTuple):
-    """`json`: what is printed; `well`: whether it ends with 0."""
+    """`json`: what is printed; `code`: the exit code; `why`: a line on stderr."""
 
     json: Any
-    well: bool = True
+    code: int = 0
+    why: str = ""
 
 
 class Job(NamedTuple):
@@ -45,16 +45,8 @@ class Job(NamedTuple):
 
 
 def _check(spark: SparkSession, settings: Settings, given: Namespace) -> Answer:
-    topics = check(spark, settings, wait=given.wait)
-    made = [
-        *check_silver(spark, settings, wait=given.wait),
-        *check_gold(spark, settings, SystemClock(), wait=given.wait),
-    ]
-    are_right = [found.equal if given.wait else found.correct for found in topics]
-    return Answer(
-        [*map(dataclasses.asdict, topics), *map(dataclasses.asdict, made)],
-        all(are_right) and all(found.correct for found in made),
-    )
+    found = check_all(spark, settings, SystemClock(), wait=given.wait)
+    return Answer(found.as_json(), found.exit_code(given.wait), found.not_compared)
 
 
 def _upkeep(spark: SparkSession, settings: Settings, _: Namespace) -> Answer:
@@ -77,7 +69,7 @@ def _replay(spark: SparkSession, settings: Settings, given: Namespace) -> Answer
         end = newest_ms(spark, settings, clock.now_ms()) - SETTLE_MS
     else:
         end = parse_moment(given.to, "--to")
-    start = end - parse_length(given.last)
+    start = end - parse_length(given.last or LAST)
     if given.from_ is not None:
         start = parse_moment(given.from_, "--from")
     if start >= end:
@@ -96,7 +88,9 @@ def _look_at_replay(settings: Settings, given: Namespace) -> None:
     for moment, option in ((given.from_, "--from"), (given.to, "--to")):
         if moment is not None:
             parse_moment(moment, option)
-    parse_length(given.last)
+    if given.last is not None and given.from_ is not None:
+        raise SettingsError("--last", "the period begins with --from: leave one of them out")
+    parse_length(given.last or LAST)
     parse_length(given.warm_up, "--warm-up")
 
 
@@ -111,7 +105,7 @@ def _declare_backfill(parser: ArgumentParser) -> None:
 
 
 def _declare_replay(parser: ArgumentParser) -> None:
-    parser.add_argument("--last", default="24h", help="length of the period: 90s, 10m, 24h, 7d")
+    parser.add_argument("--last", help="length of the period: 90s, 10m, 24h, 7d; default 24h")
     parser.add_argument("--from", dest="from_", help="its beginning instead")
     parser.add_argument("--to", help="its end")
     parser.add_argument("--group", default="", metavar="RE", help="only groups that match (RE2)")
