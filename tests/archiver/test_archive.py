@@ -64,7 +64,7 @@ def test_a_batch_that_comes_again_after_a_crash_changes_nothing(lab: Archive) ->
     assert lab.gaps() == []
 
 
-@pytest.mark.parametrize("left", ["nothing", "an earlier one", "commits"])
+@pytest.mark.parametrize("left", ["nothing", "no topic ids", "an earlier one", "commits"])
 def test_without_its_checkpoint_the_archive_goes_on_where_its_rows_end(
     lab: Archive, tmp_path: Path, left: str
 ) -> None:
@@ -81,6 +81,8 @@ def test_without_its_checkpoint_the_archive_goes_on_where_its_rows_end(
         (folder / "metadata").unlink()
     else:
         shutil.rmtree(folder)
+    if left == "no topic ids":
+        shutil.rmtree(lab.lake.topic_ids.removeprefix("file:"))
     if left == "an earlier one":
         shutil.copytree(earlier, folder)
     lab.send(events_between(20, 25))

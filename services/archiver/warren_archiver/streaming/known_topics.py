@@ -81,7 +81,7 @@ class KnownTopics:
         log.warning(
             "the checkpoint is not that of the table of events: it goes on where its rows end",
             checkpoint=self._lake.checkpoint,
-            archived_before=sum(end for of_topic in ends.values() for end in of_topic.values()),
+            partitions=sum(len(of_topic) for of_topic in ends.values()),
         )
 
     def _archived(self, checkpoint: Checkpoint, topics: Collection[str]) -> dict[Place, int]:
