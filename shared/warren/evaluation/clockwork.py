@@ -11,7 +11,9 @@ from warren.evaluation.track import Figure, Figures, Mark, span_ms
 from warren.evaluation.windows import UNKNOWN, Bools, Int64
 
 # The distances, from one end to the next, differ by no more than so much.
-REGULAR_APART = 0.15
+REGULAR_APART = 0.13
+# The lengths of two that begin a clock, by no more than so much of the longer one: accidents do.
+ALIKE = 0.25
 # The next may be a third longer, and a little.
 ROOM_MS = 80_000
 # A shorter one takes so much of the difference off the length,
@@ -46,6 +48,13 @@ def is_due(marks: Int64, figures: Figures, now: int | Int64) -> Bools:
     apart = marks[Mark.ODD_APART]
     due: Bools = (np.abs(off) <= REGULAR_APART * apart) & (turns <= turns_most) & (apart > 0)
     return due
+
+
+def are_alike(marks: Int64, wait: Int64) -> Bools:
+    """[partition] it takes about as long as the odd pause before."""
+    odd = marks[Mark.ODD_PAUSE]
+    alike: Bools = np.abs(wait - odd) <= ALIKE * np.maximum(odd, wait)
+    return alike
 
 
 def _off_by(marks: Int64, now: int | Int64) -> tuple[Int64, Int64]:

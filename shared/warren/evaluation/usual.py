@@ -19,6 +19,8 @@ WORKED_MS = 2 * 60_000
 # of a partition that was not seen to advance yet, whose last commit may be as old as a batch's,
 UNSEEN_WAIT_MS = 15 * 60_000
 BATCH_MS = 25 * 60_000
+# or, where it is older and nobody is there, until members have been looked for again:
+DEAD_WAIT_MS = LOOK_MS + 5_000
 # and the longest of late, by a half: twice a short one, a third more of what is longer than 5 min.
 SHORT_MS = 30_000
 LONG_MS = 5 * 60_000
@@ -68,6 +70,7 @@ def patience_at_any_time_ms(marks: Int64, figures: Figures) -> Int64:
     if unseen.any():
         age = span_ms(marks[Mark.WAITING_SINCE], marks[Mark.COMMITTED_AT])
         whole = np.clip(BATCH_MS - age, UNLEARNT_WAIT_MS, UNSEEN_WAIT_MS)
+        whole = np.where((age >= BATCH_MS) & was_absent(marks), DEAD_WAIT_MS, whole)
         least = np.where(unseen, whole, least)
     rest = marks[Mark.REST]
     if rest.any():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warren.evaluation.clockwork import has_clock, is_due, keep_clock, stop_clock
+from warren.evaluation.clockwork import are_alike, has_clock, is_due, keep_clock, stop_clock
 from warren.evaluation.presence import REBALANCE_MS, end_absence, rebalanced_ms, was_absent
 from warren.evaluation.track import (
     ASSUMED,
@@ -150,7 +150,8 @@ def _remember_pause(
     if crashed.any() or has_clock(figures).any():
         stop_clock(marks, figures, ended, now)
         clock = has_clock(figures)
-        due = crashed & is_due(marks, figures, now) & (clock | follows)
+        alike = follows & are_alike(marks, wait)
+        due = crashed & is_due(marks, figures, now) & (clock | alike)
         keep_clock(marks, figures, wait, due, now)
         # An accident amid them does not disturb the clock.
         noted &= ~clock & ~due

@@ -103,6 +103,11 @@ def test_pauses_need_not_be_quite_regular(off: int) -> None:
     assert not any(paused(partition, 10, every=40 + off * (-1) ** i) for i in range(6))
 
 
+def test_crashes_at_regular_times_that_take_now_long_now_short_are_told() -> None:
+    partition = Followed().healthy(10)
+    assert [paused(partition, minutes, every=40) for minutes in [8, 14] * 4] == [True] * 8
+
+
 def test_what_comes_by_the_clock_is_no_pause_that_may_come_at_any_time() -> None:
     partition = clockwork()
     assert int(clock_ms(partition.track.figures)[0]) == pytest.approx(10 * 60_000, abs=5_000)

@@ -115,6 +115,16 @@ def test_a_slow_committer_whose_client_has_gone_is_found_before_its_next_commit(
     assert partition.silent(30) == pytest.approx(FOUND, abs=TICK)
 
 
+@pytest.mark.parametrize(("minutes", "found"), [(60, 75), (26, 75), (20, 310)])
+def test_a_group_without_members_that_was_dead_long_before_it_was_seen_is_found_at_once(
+    minutes: int, found: int
+) -> None:
+    """Members are looked for once more; a batch may rest for 25 min."""
+    partition = followed(Presence.NOBODY)
+    partition.committed_at -= minutes * 60_000
+    assert partition.silent(30) == found
+
+
 def test_a_client_that_hangs_but_is_a_member_still_has_its_usual_time() -> None:
     partition = followed().healthy(180, every=300)
     assert partition.silent(30) == pytest.approx(345, abs=10)
