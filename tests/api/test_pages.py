@@ -142,7 +142,7 @@ def test_one_sentence_says_how_many_need_somebody(filled: Api) -> None:
     )
     assert headline(filled).startswith("2 groups need you; 1 is looked after or silenced; 1 loses")
     filled.clock.advance(300)
-    assert headline(filled) == "No group needs you. 5 are UNKNOWN."
+    assert headline(filled) == "Nobody knows who needs you. 5 are UNKNOWN."
 
 
 def test_all_is_well_only_where_everything_is_ok(api: Api) -> None:
@@ -158,6 +158,8 @@ def test_all_is_well_only_where_everything_is_ok(api: Api) -> None:
     api.feed = FeedState(ready=True, problem="no broker answers")
     assert said() == ("No group needs you.", False)
     api.clock.advance(300)
+    assert said() == ("Nobody knows who needs you. 2 are UNKNOWN.", False)
+    api.put("new", evaluated_at=NOW + 300_000)
     assert said() == ("No group needs you. 2 are UNKNOWN.", False)
 
 

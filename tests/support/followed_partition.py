@@ -7,6 +7,7 @@ from warren.contracts.status import Status
 from warren.evaluation import UNKNOWN, Sighting, Track, see
 from warren.evaluation.presence import Presence
 from warren.evaluation.progress import judge
+from warren.evaluation.track import LONGEST_MS
 
 START = 1_795_244_400_000
 TICK = 5
@@ -25,6 +26,7 @@ class Followed:
         self.committed_at = self.now
         self.presence = Presence.UNKNOWN
         self.last_stable = UNKNOWN
+        self.pace_ms = LONGEST_MS
         self.seen: list[str] = []
 
     def tick(
@@ -47,6 +49,7 @@ class Followed:
             log_end=np.array([self.end if log_end is None else log_end]),
             presence=int(self.presence),
             last_stable=np.array([self.last_stable]),
+            pace_ms=self.pace_ms,
         )
         see(self.track, np.array([0]), sighting)
         status = Status(int(judge(self.track, self.now, 0)[0])).name

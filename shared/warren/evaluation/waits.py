@@ -91,9 +91,9 @@ def learn_wait(
     back = sighting.committed < marks[Mark.COMMITTED]
     moved = advanced | back & ~(too_long & (since >= 0))
     stands = (since >= 0) & ~moved
-    excused = rebalanced_ms(marks, sighting, stands, elapsed)
+    # What nobody saw was no rebalance that anybody saw: its allowance is for the one of now.
+    excused = rebalanced_ms(marks, sighting, stands, elapsed - unseen) + unseen
     excused = np.maximum(excused, _held_ms(marks, sighting, stands, elapsed))
-    excused = np.maximum(excused, unseen)
     since = np.where(moved | (since < 0), sighting.at, since + excused)
     marks[Mark.WAITING_SINCE] = np.where(waiting, since, UNKNOWN)
     was_long: Bools = ended & (too_long | (marks[Mark.REBALANCED] > LEAST_WAIT_MS))

@@ -48,6 +48,18 @@ def test_a_rebalance_is_no_silence(minutes: int) -> None:
         assert ("STOP" in partition.seen) == (status == "STOP")
 
 
+def test_a_rebalance_after_a_time_in_which_nobody_looked_is_no_silence_either() -> None:
+    """Nobody knows whether there was one before: what one may take is left to it."""
+    partition = followed().healthy(60)
+    partition.tick(50)
+    partition.pace_ms, partition.presence = TICK * 1000, Presence.REBALANCING
+    partition.tick(9000, seconds=15 * 60)
+    partition.silent_for(2.5)
+    assert always_ok(partition)
+    partition.presence = Presence.THERE
+    assert partition.silent(30) == pytest.approx(FOUND, abs=2 * TICK)
+
+
 def test_a_rebalance_teaches_nothing() -> None:
     """Who hangs after many of them is found as fast as before."""
     partition = followed().healthy(60)
