@@ -99,6 +99,7 @@ def test_a_client_that_has_lost_all_brokers_is_made_anew(
 
 
 @pytest.mark.integration
+@pytest.mark.timeout(600)
 @pytest.mark.usefixtures("soon")
 def test_a_broker_that_is_away_is_no_loss(
     own_kafka: EmbeddedKafka, unique: str, monkeypatch: pytest.MonkeyPatch
@@ -113,17 +114,21 @@ def test_a_broker_that_is_away_is_no_loss(
         return found
 
     monkeypatch.setattr(hearing, "is_reachable", asked)
+    # As by default: a client waits up to 10 s before it connects again.
+    monkeypatch.setattr(hearing, "LAST_ANSWER_SECONDS", 15.0)
     with Lab.on(own_kafka.bootstrap, unique) as lab:
         topic, group = lab.create_topic("orders"), f"{lab.name}-group"
         lab.commit(group, [Partition(topic, 0, 1)])
         with lab.ready(lab.settings()) as collector:
             own_kafka.stop()
-            eventually(lambda: CLUSTER in away, message="nobody else is answered either")
+            eventually(lambda: CLUSTER in away, timeout=120, message="nobody is answered")
             own_kafka.start()
             lab.commit(group, [Partition(topic, 0, 2)])
-            eventually(lambda: collector.is_ready, message="it is ready again")
+            eventually(lambda: collector.is_ready, timeout=120, message="it is ready again")
             events = lab.events()
-            events.until(lambda: events.committed(group) == {(topic, 0): 2}, "it collects again")
+            events.until(
+                lambda: events.committed(group) == {(topic, 0): 2}, "it collects again", timeout=120
+            )
     assert lost() == before
 
 
