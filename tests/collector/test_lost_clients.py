@@ -121,7 +121,12 @@ def test_a_broker_that_is_away_is_no_loss(
         lab.commit(group, [Partition(topic, 0, 1)])
         with lab.ready(lab.settings()) as collector:
             own_kafka.stop()
-            eventually(lambda: CLUSTER in away, timeout=120, message="nobody is answered")
+            # Its clients ask, or what it publishes has failed before, and all begins anew.
+            eventually(
+                lambda: CLUSTER in away or not collector.is_ready,
+                timeout=120,
+                message="nobody is answered",
+            )
             own_kafka.start()
             lab.commit(group, [Partition(topic, 0, 2)])
             eventually(lambda: collector.is_ready, timeout=120, message="it is ready again")
