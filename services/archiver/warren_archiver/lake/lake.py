@@ -10,6 +10,7 @@ from delta.tables import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StringType, StructField, StructType, TimestampType
 
+from warren_archiver.errors import LakeGone
 from warren_archiver.lake.events import EVENTS_SCHEMA
 from warren_archiver.lake.gaps import GAPS_SCHEMA
 
@@ -106,6 +107,13 @@ class Lake:
         if not DeltaTable.isDeltaTable(spark, path):
             return None
         return spark.read.format("delta").load(path)
+
+    def ensured(self, spark: SparkSession, path: str) -> DataFrame:
+        """A table that `ensure`, or a batch, has created. Raises LakeGone."""
+        table = self.read(spark, path)
+        if table is None:
+            raise LakeGone(path)
+        return table
 
 
 def newest_version(spark: SparkSession, path: str) -> int:

@@ -17,7 +17,6 @@ from uuid import uuid4
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 
-from warren_archiver.errors import LakeGone
 from warren_archiver.lake.checkpoint import Checkpoint, Ends
 from warren_archiver.lake.lake import Lake
 from warren_archiver.lake.small_files import SmallFiles
@@ -72,9 +71,7 @@ def make_again(
 def _ends(spark: SparkSession, lake: Lake, ids: Mapping[str, str], log_starts: LogStarts) -> Ends:
     """A partition without rows begins where its log does; a topic of which nothing is known, where
     Spark finds that."""
-    events = lake.read(spark, lake.events)
-    if events is None:  # the lake has been ensured
-        raise LakeGone(lake.events)
+    events = lake.ensured(spark, lake.events)
     found = events.groupBy("topic", "topic_id", "partition").agg(F.max("offset").alias("last"))
     ends = {topic: dict(log_starts(topic)) for topic in ids}
     for row in found.collect():

@@ -13,7 +13,6 @@ from warren.clock import Clock
 from warren.contracts.topics import Topic
 from warren.metrics.archiver import ARCHIVER_LOST
 
-from warren_archiver.errors import LakeGone
 from warren_archiver.lake.checkpoint import Checkpoint, places_of
 from warren_archiver.lake.gaps import GAPS_SCHEMA, Cause, Gap, Place, between, gaps, runs
 from warren_archiver.lake.lake import Lake
@@ -146,9 +145,7 @@ class GapRecorder:
     def _gaps(
         self, starts: Mapping[Place, int], ends: Mapping[Place, int], ids: Mapping[str, str]
     ) -> tuple[list[Gap], dict[Place, int]]:
-        table = self._lake.read(self._spark, self._lake.events)
-        if table is None:  # a batch has been written
-            raise LakeGone(self._lake.events)
+        table = self._lake.ensured(self._spark, self._lake.events)
         archived = within(table, ids, starts, ends)
         return gaps(runs(archived), starts, ends, self._lake.began(self._spark))
 
@@ -160,9 +157,7 @@ class GapRecorder:
 
     def _rows(self, ids: Mapping[str, str]) -> DataFrame:
         """Of topics that had these ids."""
-        table = self._lake.read(self._spark, self._lake.gaps)
-        if table is None:  # the lake has been ensured
-            raise LakeGone(self._lake.gaps)
+        table = self._lake.ensured(self._spark, self._lake.gaps)
         pairs = [F.struct(F.lit(name), F.lit(id_)) for name, id_ in ids.items()]
         return table.where(F.struct("topic", "topic_id").isin(pairs))
 

@@ -12,7 +12,6 @@ from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from warren.clock import Clock
 from warren.contracts.topics import Topic
 
-from warren_archiver.errors import LakeGone
 from warren_archiver.lake.checkpoint import Checkpoint, places_of
 from warren_archiver.lake.events import events
 from warren_archiver.lake.gaps import Place
@@ -115,9 +114,7 @@ class KnownTopics:
         ).whenMatchedDelete().execute()
 
     def _read(self) -> dict[str, str]:
-        table = self._lake.read(self._spark, self._lake.topic_ids)
-        if table is None:  # the lake has been ensured
-            raise LakeGone(self._lake.topic_ids)
+        table = self._lake.ensured(self._spark, self._lake.topic_ids)
         rows = table.groupBy("topic").agg(F.max_by("topic_id", "found_at").alias("id")).collect()
         return {row["topic"]: row["id"] for row in rows}
 
