@@ -80,19 +80,21 @@ class Lab:
         assert self.producer.flush(30) == 0
 
     def commit(self, group: str, positions: list[Partition]) -> None:
-        """Commits by the Admin API, once the coordinator knows the topics."""
+        """Commits by the Admin API, once the coordinator is there and knows the topics."""
 
         def is_committed() -> bool:
             request = [ConsumerGroupTopicPartitions(group, positions)]
+            # A question that was asked while the broker was away may not be answered at all.
+            asked = self.admin.alter_consumer_group_offsets(request, request_timeout=10)
             try:
-                answer = self.admin.alter_consumer_group_offsets(request)[group].result(30)
+                answer = asked[group].result(30)
             except KafkaException as error:
                 if is_not_yet(error):
                     return False
                 raise
             return all(p.error is None for p in answer.topic_partitions or [])
 
-        eventually(is_committed, message=f"{group} commits")
+        eventually(is_committed, timeout=120, message=f"{group} commits")
 
     def settings(self, offsets_topic: str = "__consumer_offsets", **cluster: object) -> Settings:
         """`cluster`: other settings of the monitored cluster."""
