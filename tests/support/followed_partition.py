@@ -12,6 +12,7 @@ from warren.evaluation.track import LONGEST_MS
 START = 1_795_244_400_000
 TICK = 5
 ALL = 2**62
+REPEATED = 25  # until commits of the same offset are: 15 after the first, seen at a tick
 FOUND = 45  # seconds until a silence is found where nothing takes long: 35, seen at a tick
 
 

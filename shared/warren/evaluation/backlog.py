@@ -21,8 +21,17 @@ from warren.evaluation.usual import SLOWER, explained_lag, lag_span_ms, late_ms,
 from warren.evaluation.waits import ACCIDENT
 from warren.evaluation.windows import UNKNOWN, Bools, Int64
 
-# A growing lag is no trouble for this long, or for twice as long as it usually is behind.
+# A growing lag is no trouble for this long, or for twice as long as it usually is behind:
 BURST_MS = 60_000
+# while it is new, and nobody knows what is usually written,
+NEW_MS = 5 * 60_000
+NEW_BURST_MS = 150_000
+# and once that is known, and no more is written than that.
+KNOWN_MS = 10 * 60_000
+STEADY = 1.1
+NO_BURST_MS = 25_000
+# It grows since the advance before, but where that was so long ago: it stood still.
+STOOD_STILL_MS = 15_000
 # Who reads so many times what is usually written is not too slow: for so long a burst may last.
 MORE_THAN_USUAL = 1.15
 LONGEST_BURST_MS = 15 * 60_000
@@ -69,10 +78,12 @@ def learn_backlog(
     # How long it takes to catch up after trouble, or a burst, is not how long it usually is behind.
     reads_more = reads_a_burst(figures)
     ended = (since >= 0) & ~behind & (marks[Mark.GROWING] != RECOVERING) & ~reads_more
-    too_long = length > np.maximum(2 * marks[Mark.BACKLOG], BURST_MS)
+    burst_ms = _burst_ms(marks, figures, sighting.at)
+    too_long = length > np.maximum(2 * marks[Mark.BACKLOG], burst_ms)
     _remember_backlog(marks, length, ended, too_long, elapsed)
     # It reads too slowly since the advance before, unless it stood still.
-    began = np.where(stood_still, sighting.at, marks[Mark.ADVANCED_AT])
+    stood = stood_still | (since_advance > STOOD_STILL_MS)
+    began = np.where(stood, sighting.at, marks[Mark.ADVANCED_AT])
     marks[Mark.BEHIND_SINCE] = np.where(behind, np.where(since >= 0, since, began), UNKNOWN)
     rise = figures[Figure.LAG_QUICK] - figures[Figure.LAG_SLOW]
     rises = (lag >= marks[Mark.PEAK]) & (rise > explained / 4)
@@ -83,6 +94,14 @@ def learn_backlog(
     marks[Mark.PEAK] = np.where(behind, peak, 0)
     stays = advanced & (length > BURST_MS) & (rise >= -explained / 4) & ~burst
     _tell(marks, figures, sighting, lag, behind, grows, stays, advanced & stood_still)
+
+
+def _burst_ms(marks: Int64, figures: Figures, now: int | Int64) -> Int64:
+    """[partition] how long the lag may grow: what is written may be a burst."""
+    known_ms = span_ms(now, marks[Mark.KNOWN_SINCE])
+    usual, produced = figures[Figure.USUALLY_PRODUCED], figures[Figure.PRODUCED]
+    steady = (known_ms >= KNOWN_MS) & (produced <= STEADY * usual)
+    return np.where(known_ms < NEW_MS, NEW_BURST_MS, np.where(steady, NO_BURST_MS, BURST_MS))
 
 
 def reads_a_burst(figures: Figures) -> Bools:

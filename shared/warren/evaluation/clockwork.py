@@ -10,7 +10,7 @@ from warren.evaluation.presence import LOOK_MS, was_absent
 from warren.evaluation.track import Figure, Figures, Mark, span_ms
 from warren.evaluation.windows import UNKNOWN, Bools, Int64
 
-# The distances, from one end to the next, differ by no more than so much.
+# The distances, from where one begins to where the next does, differ by no more than so much.
 REGULAR_APART = 0.13
 # The lengths of two that begin a clock, by no more than so much of the longer one: accidents do.
 ALIKE = 0.25
@@ -22,9 +22,10 @@ SHORTER = 8
 OFF = 2
 # Who waits with members where it usually has none may have gone since one looked.
 LOOKED_MS = LOOK_MS + 40_000
-# One may be left out, as amid trouble: the next is told, and sets the clock. After two left out it
-# is forgotten.
-MOST_TURNS = 2
+# So long before or after, one look may not tell.
+LOOK_APART_MS = 10_000
+# Two may be left out, as amid trouble. After three it is forgotten.
+MOST_TURNS = 3
 
 
 def has_clock(figures: Figures) -> Bools:
@@ -39,11 +40,11 @@ def clock_ms(figures: Figures) -> Int64:
     return np.where(clock > 1, clock, 0)
 
 
-def is_due(marks: Int64, figures: Figures, now: int | Int64) -> Bools:
-    """[partition] a wait that ends now is as far from the odd pause before as that from the one
-    before it; where there is a clock one may have been left out.
+def is_due(marks: Int64, figures: Figures, began: int | Int64) -> Bools:
+    """[partition] a wait that began then is as far from the odd pause before as that from the one
+    before it; where there is a clock some may have been left out.
     """
-    turns, off = _off_by(marks, now)
+    turns, off = _off_by(marks, began)
     turns_most = np.where(has_clock(figures), MOST_TURNS, 1)
     apart = marks[Mark.ODD_APART]
     due: Bools = (np.abs(off) <= REGULAR_APART * apart) & (turns <= turns_most) & (apart > 0)
@@ -57,10 +58,10 @@ def are_alike(marks: Int64, wait: Int64) -> Bools:
     return alike
 
 
-def _off_by(marks: Int64, now: int | Int64) -> tuple[Int64, Int64]:
+def _off_by(marks: Int64, began: int | Int64) -> tuple[Int64, Int64]:
     """[partition] how often the clock has turned, about, and how late it is then, ms."""
     apart = np.maximum(marks[Mark.ODD_APART], 1)
-    since = span_ms(now, marks[Mark.ODD_AT])
+    since = span_ms(began, marks[Mark.ODD_AT])
     turns = np.maximum((since + apart // 2) // apart, 1)
     return turns, since - turns * apart
 
@@ -68,24 +69,21 @@ def _off_by(marks: Int64, now: int | Int64) -> tuple[Int64, Int64]:
 def began_by_clock(marks: Int64, figures: Figures) -> Bools:
     """[partition] this wait began when one was due."""
     since, at, apart = marks[[Mark.WAITING_SINCE, Mark.ODD_AT, Mark.ODD_APART]]
-    first = at + (1 - REGULAR_APART) * apart - _length_with_room(figures)
-    last = at + (1 + REGULAR_APART) * apart
-    began: Bools = has_clock(figures) & (since >= 0) & (since >= first) & (since <= last)
+    turns, off = _off_by(marks, since)
+    on_time = np.abs(off) <= REGULAR_APART * apart + LOOK_APART_MS
+    began: Bools = has_clock(figures) & (since > at) & on_time & (turns <= MOST_TURNS)
     return began
 
 
 def excused_ms(marks: Int64, figures: Figures, has_gone: Bools) -> Int64:
-    """[partition] how long this wait may take, since one was due: until the clock has it over, at
-    most. Pauses with members excuse nobody who has gone; pauses without, nobody who is there, but
-    for who may have gone since one looked.
+    """[partition] how long this wait may take, since one was due. Pauses with members excuse nobody
+    who has gone; pauses without, nobody who is there, but for who may have gone since one looked.
     """
-    over = marks[Mark.ODD_AT] + (1 + REGULAR_APART) * marks[Mark.ODD_APART]
-    left = (over - marks[Mark.WAITING_SINCE]).astype(np.int64)
     length = _length_with_room(figures)
     goes = figures[Figure.CLOCKWORK] < 0
     length = np.where(goes & ~was_absent(marks), np.minimum(length, LOOKED_MS), length)
     due = began_by_clock(marks, figures) & (goes | ~has_gone)
-    return np.where(due, np.minimum(length, left), 0)
+    return np.where(due, length, 0)
 
 
 def _length_with_room(figures: Figures) -> Int64:
@@ -93,22 +91,27 @@ def _length_with_room(figures: Figures) -> Int64:
     return length + length // 3 + ROOM_MS
 
 
-def stop_clock(marks: Int64, figures: Figures, advanced: Bools, now: int | Int64) -> None:
-    """Where the pauses that were due did not come. One that takes too long counts until it ends."""
-    last = (MOST_TURNS + REGULAR_APART) * marks[Mark.ODD_APART]
-    over = span_ms(now, marks[Mark.ODD_AT]) > last
-    stopped = over & (advanced | ~began_by_clock(marks, figures))
+def stop_clock(
+    marks: Int64, figures: Figures, began: Int64, ended: Bools, now: int | Int64
+) -> None:
+    """Where the pauses that were due did not come, or one that came later has `ended`. One that was
+    due and takes too long counts until it ends.
+    """
+    at, last = marks[Mark.ODD_AT], (MOST_TURNS + REGULAR_APART) * marks[Mark.ODD_APART]
+    missed = span_ms(now, at) > last + clock_ms(figures)
+    missed &= ~began_by_clock(marks, figures)
+    stopped = missed | ended & (span_ms(began, at) > last)
     figures[Figure.CLOCKWORK] = np.where(stopped, UNKNOWN, figures[Figure.CLOCKWORK])
 
 
-def keep_clock(marks: Int64, figures: Figures, wait: Int64, came: Bools, now: int | Int64) -> None:
-    """`came`: this wait was due, or begins a clock."""
+def keep_clock(marks: Int64, figures: Figures, wait: Int64, began: Int64, came: Bools) -> None:
+    """`came`: this wait, since then, was due, or begins a clock."""
     at, apart = marks[[Mark.ODD_AT, Mark.ODD_APART]]
     # What comes now early and now late is nearer to the clock than to the one before.
-    turns, off = _off_by(marks, now)
-    then = np.where(has_clock(figures), at + turns * apart + off // OFF, now)
+    turns, off = _off_by(marks, began)
+    then = np.where(has_clock(figures), at + turns * apart + off // OFF, began)
     marks[Mark.ODD_AT] = np.where(came, then, at)
-    marks[Mark.ODD_APART] = np.where(came, apart + off // OFF // OFF, apart)
+    marks[Mark.ODD_APART] = np.where(came, apart + off // turns // OFF // OFF, apart)
     length = clock_ms(figures)
     excused = (length == 0) | (wait <= _length_with_room(figures))
     shorter = length - (length - wait) // SHORTER

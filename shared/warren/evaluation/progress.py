@@ -13,6 +13,7 @@ from warren.evaluation.usual import (
     caught_up_lag,
     explained_lag,
     patience_ms,
+    repeating_ms,
     usual_gap,
 )
 from warren.evaluation.windows import Bools, Int64
@@ -31,14 +32,17 @@ def judge(track: Track, now_ms: int | Int64, allowed_lag: int | Int64) -> NDArra
     """[partition] statuses."""
     marks = track.marks
     patience = patience_ms(track.marks, track.figures)
-    too_long = waited_ms(track, now_ms) > patience
+    waited = waited_ms(track, now_ms)
+    too_long = waited > patience
+    commits = _keeps_committing(track, now_ms, patience)
+    repeats = commits & (waited > np.minimum(patience, repeating_ms(marks)))
     rewound = _rewound(track, now_ms, patience, allowed_lag)
     replays = is_replaying(track, now_ms)
     return np.select(
         [
             _nothing_to_read(track, allowed_lag),
             rewound & ~replays,
-            too_long & _keeps_committing(track, now_ms, patience),
+            repeats,
             too_long,
             rewound | (marks[Mark.GROWING] > 0),
         ],

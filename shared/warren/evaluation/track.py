@@ -20,8 +20,9 @@ Floats: TypeAlias = NDArray[np.float64]
 Figures: TypeAlias = NDArray[np.float32]
 
 # What was kept before there were LEVEL_AT and ODD_AT, before there was REST_AT, before members were
-# looked at, and before the log end's own time was kept; figures before the rates, and CLOCKWORK.
-_EARLIER_MARKS = (19, 21, 24, 30)
+# looked at, before the log end's own time was kept, and before there was REPEATING, when ODD_AT was
+# where that pause ended; figures before the rates, and CLOCKWORK.
+_EARLIER_MARKS = (19, 21, 24, 30, 33)
 _EARLIER_FIGURES = (4, 6, 8)
 # After so many waits it is known how long one may be, and so many are averaged.
 ENOUGH_WAITS = 8
@@ -59,7 +60,7 @@ class Mark(IntEnum):
     PEAK = 17  # most lag that an advance has left since then
     GROWING = 18  # 1 once the lag was found growing, until it shrinks; else LATE and others above
     LEVEL_AT = 19  # newest observation with no more lag than is explained
-    ODD_AT = 20  # when that odd pause, or the last one of a clockwork, ended
+    ODD_AT = 20  # when that odd pause, or the last one of a clockwork, began
     REST = 21  # last long wait, ms, if it had worked for no longer than a run before; else 0
     REST_AT = 22  # when the last long wait ended; of the first the last commit, an hour ago at most
     RHYTHM = 23  # how many long waits RHYTHM_MEAN is of, at most ENOUGH_WAITS
@@ -71,7 +72,12 @@ class Mark(IntEnum):
     LEFT = 29  # most that an advance has left of late: so long it takes to be written, ms
     LOG_END_AT = 30  # observation that LOG_END is of
     KNOWN_SINCE = 31  # first observation
-    ODD_APART = 32  # from the end of the odd pause before to that of the last one, ms
+    ODD_APART = 32  # from the beginning of the odd pause before to that of the last one, ms
+    REPEATING = 33  # longest wait of late with commits of the same offset, ms
+
+
+NARROW = (Mark.REPEATS, Mark.WAITS, Mark.RESTING, Mark.GROWING, Mark.RHYTHM)
+"""Marks that fit into 32 bits; the others need 64."""
 
 
 class Figure(IntEnum):
@@ -105,6 +111,7 @@ FRESH[
         Mark.REBALANCED,
         Mark.ABSENT,
         Mark.GOES,
+        Mark.REPEATING,
     ]
 ] = 0
 
@@ -155,6 +162,10 @@ class Track:
             figures = np.concatenate([figures, rate, np.full_like(rate, UNKNOWN)])
         if len(figures) == _EARLIER_FIGURES[2]:
             figures = np.concatenate([figures, np.full_like(figures[:1], UNKNOWN)])
+        if len(marks) == _EARLIER_MARKS[4] and len(figures) == len(Figure):
+            marks = np.concatenate([marks, np.zeros_like(marks[:1])])
+            clock = np.abs(figures[Figure.CLOCKWORK]).astype(np.int64)
+            marks[Mark.ODD_AT] -= np.where(clock > 1, clock, marks[Mark.ODD_PAUSE])
         known = len(marks) == len(Mark) and len(figures) == len(Figure)
         return cls(marks, figures) if known else None
 

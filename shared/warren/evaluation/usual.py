@@ -22,18 +22,20 @@ BATCH_MS = 25 * 60_000
 # or, where it is older and nobody is there, until members have been looked for again:
 DEAD_WAIT_MS = LOOK_MS + 5_000
 # and the longest of late, by a half: twice a short one, a third more of what is longer than 5 min.
-SHORT_MS = 30_000
+SHORT_MS = 20_000
 LONG_MS = 5 * 60_000
 # A rhythm is regular when so many long waits differ by no more than this share of their mean: then
-# little more than the longest is too long.
+# little more than the longest is too long, or than the mean and so many times what they differ by.
 REGULAR_WAITS = 2
-REGULAR_SPREAD = 0.1
-REGULAR_ROOM = 1.0
+REGULAR_SPREAD = 0.15
+SPREADS = 2.5
 REGULAR_ROOM_MS = 30_000
 # Who worked for less than this share of a long wait before the next one works in runs.
 RUN_SHARE = 4
-# So many commits of one offset are no silence.
+# So many commits of one offset are no silence: who would read on has done so by now, or after a
+# half more than it ever took.
 REPEATED = 2
+REPEATING_MS = 15_000
 # Of the averages of the lag: quickly at least, and slowly so much more slowly.
 LAG_MS = 30_000
 SLOWER = 4
@@ -88,14 +90,21 @@ def patience_at_any_time_ms(marks: Int64, figures: Figures) -> Int64:
     if regular.any():
         mean, spread = figures[[Figure.RHYTHM_MEAN, Figure.RHYTHM_SPREAD]]
         regular &= spread <= REGULAR_SPREAD * mean
-        longest = np.maximum(pause, mean + 3 * spread)
-        tight = (longest * REGULAR_ROOM).astype(np.int64) + REGULAR_ROOM_MS
+        longest = np.maximum(pause, mean + SPREADS * spread)
+        tight = longest.astype(np.int64) + REGULAR_ROOM_MS
         usual = np.where(regular, np.minimum(usual, tight), usual)
     patience: Int64 = np.maximum(least, usual)
     gone = marks[Mark.GONE_SINCE]
     if (gone >= 0).any():
         patience = np.minimum(patience, _until_gone_ms(marks))
     return patience
+
+
+def repeating_ms(marks: Int64) -> Int64:
+    """[partition] how long it may commit the same offset while there is something to read."""
+    unknown = marks[Mark.WAITS] < ENOUGH_WAITS
+    learnt: Int64 = np.maximum(REPEATING_MS, marks[Mark.REPEATING] * 3 // 2)
+    return np.where(unknown | (marks[Mark.REPEATS] < REPEATED), LONGEST_MS, learnt)
 
 
 def _is_new(marks: Int64) -> Bools:

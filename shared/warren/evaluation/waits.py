@@ -20,8 +20,10 @@ from warren.evaluation.track import (
 from warren.evaluation.usual import (
     BATCH_MS,
     LEAST_WAIT_MS,
+    REPEATED,
     RUN_SHARE,
     caught_up_lag,
+    explained_lag,
     longest_wait,
     or_by_clock_ms,
     patience_at_any_time_ms,
@@ -85,6 +87,7 @@ def learn_wait(
     end_absence(marks, sighting.at, advanced)
     _learn_rest(marks, wait, elapsed, advanced, sure, sighting.at)
     _learn_rhythm(marks, figures, wait, ended & learnt)
+    _remember(marks, Mark.REPEATING, wait, wait, ended & learnt & (marks[Mark.REPEATS] >= REPEATED))
     marks[Mark.WAITS] = np.minimum(marks[Mark.WAITS] + ended, ENOUGH_WAITS)
     waiting = lag > caught_up_lag(marks, sighting.allowed_lag)
     # A step back does not excuse who was found standing still: nobody has read on.
@@ -93,7 +96,7 @@ def learn_wait(
     stands = (since >= 0) & ~moved
     # What nobody saw was no rebalance that anybody saw: its allowance is for the one of now.
     excused = rebalanced_ms(marks, sighting, stands, elapsed - unseen) + unseen
-    excused = np.maximum(excused, _held_ms(marks, sighting, stands, elapsed))
+    excused = np.maximum(excused, _held_ms(marks, figures, sighting, stands, elapsed))
     since = np.where(moved | (since < 0), sighting.at, since + excused)
     marks[Mark.WAITING_SINCE] = np.where(waiting, since, UNKNOWN)
     was_long: Bools = ended & (too_long | (marks[Mark.REBALANCED] > LEAST_WAIT_MS))
@@ -101,15 +104,18 @@ def learn_wait(
     return was_long
 
 
-def _held_ms(marks: Int64, sighting: Sighting, stands: Bools, elapsed: Int64) -> Int64 | int:
+def _held_ms(
+    marks: Int64, figures: Figures, sighting: Sighting, stands: Bools, elapsed: Int64
+) -> Int64 | int:
     """[partition] how much of the time since the last observation it stood where a transaction is
-    open: who reads committed records may read no further, and may commit the offset before that.
+    open: who reads committed records may read no further. Who commits what it was given stays
+    before the aborted records and markers that precede it: no more than a healthy one may leave.
     """
     stable = sighting.last_stable
     if not np.any(stable >= 0):
         return 0
     is_open = (stable >= 0) & (stable < sighting.log_end)
-    reached = np.maximum(sighting.allowed_lag, 1)
+    reached = explained_lag(marks, figures, sighting.allowed_lag)
     held = stands & is_open & (sighting.committed + reached >= stable)
     held &= span_ms(sighting.at, marks[Mark.ADVANCED_AT]) <= TRANSACTION_MS
     return np.where(held, elapsed, 0)
@@ -130,7 +136,8 @@ def _remember_pause(
     """
     odd = marks[Mark.ODD_PAUSE]
     slower = np.where(odd <= LONGEST_PAUSE_MS, PAUSE_ACCIDENT, ACCIDENT)
-    apart, apart_before = span_ms(now, marks[Mark.ODD_AT]), marks[Mark.ODD_APART]
+    began = now - wait
+    apart, apart_before = span_ms(began, marks[Mark.ODD_AT]), marks[Mark.ODD_APART]
     before = np.maximum(odd - apart // slower, 0)
     follows = before >= wait // 3
     habit = follows & (wait <= CRASH_MS) | (wait <= REBALANCE_MS)
@@ -148,16 +155,16 @@ def _remember_pause(
     crashed = ended & too_long & (wait > CRASH_MS)
     noted = ended & too_long & (wait >= before) | crashed & (wait >= before // 2)
     if crashed.any() or has_clock(figures).any():
-        stop_clock(marks, figures, ended, now)
+        stop_clock(marks, figures, began, ended, now)
         clock = has_clock(figures)
         alike = follows & are_alike(marks, wait)
-        due = crashed & is_due(marks, figures, now) & (clock | alike)
-        keep_clock(marks, figures, wait, due, now)
+        due = crashed & is_due(marks, figures, began) & (clock | alike)
+        keep_clock(marks, figures, wait, began, due)
         # An accident amid them does not disturb the clock.
         noted &= ~clock & ~due
     marks[Mark.ODD_PAUSE] = np.where(noted, wait, odd)
     marks[Mark.ODD_APART] = np.where(noted & (odd > 0), apart, apart_before)
-    marks[Mark.ODD_AT] = np.where(noted, now, marks[Mark.ODD_AT])
+    marks[Mark.ODD_AT] = np.where(noted, began, marks[Mark.ODD_AT])
     known: Bools = ~too_long | habit
     return known
 

@@ -3,8 +3,9 @@
 Layout, little-endian: version, kind, then what `_GROUP` or `_GONE` names, the partitions as JSON,
 the columns. A column of windows is stored as the newest value (64 bits) and the distances of the
 others from it, in 32 bits when they all fit. About 300 bytes a partition with ten intervals. Where
-policy `progress` judges, its track follows, 300 bytes a partition: how many marks and figures there
-are (`Track.kept` says which it can read), then those, figures in single precision. Then, when the
+policy `progress` judges, its track follows, 288 bytes a partition: how many marks and figures there
+are (`Track.kept` says which it can read), then the marks in 64 bits, those in 32 (`NARROW`), and
+the figures in single precision. Then, when the
 log ends were seen: one time where it is the same for all partitions. At the end the offset of the
 last event in `warren.offsets`, when the last incidents opened, while some partition is not OK, when
 that began, 32 bytes a partition, and while an observation has come in part, what its parts told of
@@ -12,8 +13,8 @@ the logs.
 
 Version 1 had no track; it is read as a group without one. Until version 2 nobody knew when log ends
 were seen: when the state was stored. Until version 3 nothing was at the end, until 4 nothing of
-logs, until 5 figures had double precision. What is before the layout stays where it is in every
-version to come: `remains` reads it, whoever wrote it.
+logs, until 5 figures had double precision, until 6 all marks had 64 bits. What is before the layout
+stays where it is in every version to come: `remains` reads it, whoever wrote it.
 """
 
 from __future__ import annotations
@@ -31,15 +32,16 @@ from numpy.typing import NDArray
 from warren.contracts.offset_event import SourceName
 from warren.contracts.status import Status
 from warren.errors import WarrenError
-from warren.evaluation import UNKNOWN, Began, Column, Int64, Onset, Track, Windows
+from warren.evaluation import UNKNOWN, Began, Bools, Column, Int64, Onset, Track, Windows
 from warren.evaluation.commit_convention import CommitEvidence, Commits, Rest
+from warren.evaluation.track import NARROW
 from warren.judgement.layout import Layout
 from warren.judgement.log_columns import LogColumn
 from warren.judgement.state import Applied, Forgotten, GroupGone, GroupState, Latest
 from warren.words import LATEST_MOMENT
 
-VERSION = 6
-READABLE = (1, 2, 3, 4, 5, 6)
+VERSION = 7
+READABLE = (1, 2, 3, 4, 5, 6, 7)
 _KIND_GROUP, _KIND_GONE = 1, 2
 _SOURCES: tuple[SourceName, ...] = get_args(SourceName)
 _NONE = -(2**63)  # for an incident that is not open
@@ -252,8 +254,16 @@ def _encode_times(times: Int64) -> list[bytes]:
 def _encode_track(track: Track | None) -> list[bytes]:
     if track is None:
         return [_TRACK.pack(0, 0)]
-    marks, figures = track.marks.astype("<i8"), track.figures.astype("<f4")
-    return [_TRACK.pack(len(marks), len(figures)), marks.tobytes(), figures.tobytes()]
+    marks, figures = track.marks, track.figures
+    narrow = _narrow(len(marks))
+    parts = [_TRACK.pack(len(marks), len(figures)), marks[~narrow].astype("<i8").tobytes()]
+    return [*parts, marks[narrow].astype("<i4").tobytes(), figures.astype("<f4").tobytes()]
+
+
+@functools.cache
+def _narrow(marks: int) -> Bools:
+    """[mark]"""
+    return np.isin(np.arange(marks), NARROW)
 
 
 _KINDS = {kind: np.dtype(kind) for kind in ("<u2", "<i4", "<i8", "<f4", "<f8")}
@@ -314,7 +324,10 @@ class _Reader:
     def track(self, partitions: int, version: int) -> Track | None:
         """None where none was kept, or one that another version of Warren has learnt."""
         marks, figures = _TRACK.unpack(self.take(_TRACK.size))
-        learnt = self.numbers("<i8", (marks, partitions)).astype(np.int64)
+        learnt = np.empty((marks, partitions), np.int64)
+        narrow = _narrow(marks) if version > 6 else np.zeros(marks, np.bool_)
+        learnt[~narrow] = self.numbers("<i8", (int((~narrow).sum()), partitions))
+        learnt[narrow] = self.numbers("<i4", (int(narrow.sum()), partitions))
         kind = "<f4" if version > 5 else "<f8"
         averages = self.numbers(kind, (figures, partitions)).astype(np.float32)
         return Track.kept(learnt, averages)

@@ -9,6 +9,7 @@ from warren.evaluation import Sighting, Track, see
 from warren.evaluation.clockwork import clock_ms
 from warren.evaluation.presence import Presence
 from warren.evaluation.progress import judge
+from warren.evaluation.track import Mark
 from warren.evaluation.usual import longest_wait
 
 SECOND, HOUR = 1000, 3600
@@ -87,13 +88,40 @@ def test_a_pause_that_was_due_and_does_not_end_is_told() -> None:
     assert 10 * 60 < found <= 10 * 60 * 4 / 3 + 90
 
 
-def test_a_pause_that_was_left_out_is_forgiven_and_two_are_not() -> None:
+def test_two_pauses_that_were_left_out_are_forgiven_and_three_are_not() -> None:
     partition = clockwork().healthy(40)
-    assert paused(partition, 10, every=40)
     assert not paused(partition, 10, every=40)
-    partition.healthy(100)
+    partition.healthy(80)
+    assert not paused(partition, 10, every=40)
+    partition.healthy(145)
     assert not clock_ms(partition.track.figures).any()
     assert [paused(partition, 10, every=40) for _ in range(4)] == [True, True, True, False]
+
+
+def test_pauses_that_begin_by_the_clock_and_end_now_early_and_now_late_keep_it() -> None:
+    """By five minutes of twenty: from end to end they are not regular."""
+    partition = Followed().healthy(10)
+    told = []
+    for minutes in [8, 8, 8, *[11, 6] * 4]:
+        began = len(partition.seen)
+        partition.silent_for(minutes)
+        told.append("STOP" in partition.seen[began:])
+        partition.tick(read=ALL)
+        partition.healthy(20 - minutes)
+    assert told == [True] * 3 + [False] * 8
+
+
+def test_crashes_that_end_by_the_clock_and_begin_at_any_time_are_told() -> None:
+    """As who is started again by hand at each full hour."""
+    partition = Followed().healthy(10)
+    told = []
+    for minutes in [20, 20, 20, 20, *[35, 8] * 3]:
+        partition.healthy(60 - minutes)
+        began = len(partition.seen)
+        partition.silent_for(minutes)
+        told.append("STOP" in partition.seen[began:])
+        partition.tick(read=ALL)
+    assert told == [True, True, True, False, *[True] * 6]
 
 
 @pytest.mark.parametrize("off", [2, -2])
@@ -112,6 +140,17 @@ def test_what_comes_by_the_clock_is_no_pause_that_may_come_at_any_time() -> None
     partition = clockwork()
     assert int(clock_ms(partition.track.figures)[0]) == pytest.approx(10 * 60_000, abs=5_000)
     assert int(longest_wait(partition.track.marks)[0]) <= 10_000
+
+
+def test_a_clock_that_an_earlier_version_has_learnt_is_kept() -> None:
+    """It noted where the last pause ended."""
+    partition = clockwork()
+    ended = partition.track.marks[: Mark.REPEATING].copy()
+    ended[Mark.ODD_AT] += 10 * 60_000
+    kept = Track.kept(ended, partition.track.figures)
+    assert kept is not None
+    partition.track = kept
+    assert not any(paused(partition, 10, every=40) for _ in range(2))
 
 
 def test_a_clock_of_members_that_are_there_excuses_nobody_who_has_gone() -> None:

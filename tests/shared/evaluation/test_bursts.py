@@ -1,0 +1,72 @@
+"""Policy `progress`: a lag that grows, by a burst or since the consumer is too slow."""
+
+from __future__ import annotations
+
+import pytest
+from support.followed_partition import ALL, TICK, Followed, always_ok
+from warren.evaluation import UNKNOWN
+from warren.evaluation.track import Figure
+
+
+def test_a_bursty_producer_gives_no_alarm_while_the_consumer_catches_up() -> None:
+    partition = Followed().healthy(10)
+    for _ in range(4):
+        for _ in range(12):
+            partition.tick(1000, read=150)
+        for _ in range(150):
+            partition.tick(50, read=150)
+    assert always_ok(partition)
+
+
+def test_what_came_while_nobody_knew_the_log_end_is_no_burst() -> None:
+    partition = Followed().healthy(30)
+    before = partition.track.figures[Figure.PRODUCED, 0]
+    for _ in range(60):
+        partition.now, partition.end = partition.now + 5000, partition.end + 50
+        partition.committed = partition.end
+        partition.observe(1, log_end=UNKNOWN)
+    partition.tick(50, read=ALL)
+    assert partition.track.figures[Figure.PRODUCED, 0] == pytest.approx(before, rel=0.05)
+
+
+@pytest.mark.parametrize(("took", "every"), [(120, 900), (300, 3600), (600, 3600)])
+def test_bursts_are_no_trouble_and_hide_none(took: int, every: int) -> None:
+    """Six times as much for minutes; it reads three times what usually comes."""
+    partition = Followed().healthy(30)
+    for _ in range(4):
+        for second in range(0, every, TICK):
+            partition.tick(300 if second < took else 50, read=200)
+    assert always_ok(partition)
+    found = next(tick for tick in range(100) if partition.tick(50, read=30) == "WARN")
+    assert found * TICK <= 200
+
+
+def test_a_burst_in_the_first_minutes_is_no_trouble() -> None:
+    """Nobody knows what is usually written; it reads three times that."""
+    partition = Followed()
+    for second in range(0, 600, TICK):
+        partition.tick(300 if second < 120 else 50, read=150)
+    assert always_ok(partition)
+
+
+def too_slow(partition: Followed) -> int:
+    """Seconds until it is told that it reads half of what is written."""
+    return next(n for n in range(1, 100) if partition.tick(500, read=250) == "WARN") * TICK
+
+
+def test_who_is_too_slow_for_what_is_usually_written_is_told_sooner_than_a_burst() -> None:
+    assert too_slow(Followed().healthy(30, rate=100)) <= 45
+    assert 60 < too_slow(Followed().healthy(8, rate=100)) <= 80
+    assert 100 < too_slow(Followed().healthy(3, rate=100)) <= 130  # five minutes since it is known
+
+
+def test_the_time_in_which_it_stood_still_is_not_how_long_its_lag_grows() -> None:
+    """A rebalance of half a minute; a moment later it reads all."""
+    partition = Followed().healthy(30, rate=100)
+    for _ in range(6):
+        partition.tick(500)
+    for _ in range(3):
+        partition.tick(540, read=500)
+    for _ in range(60):
+        partition.tick(500, read=1500)
+    assert always_ok(partition)
