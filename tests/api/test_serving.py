@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 import httpx
@@ -12,6 +14,8 @@ import pytest
 from api.served_api import Api, served
 from support.waiting import eventually
 from warren.metrics.family import Family
+from warren_api.http import serving
+from warren_api.http.connections import Connection
 from warren_api.http.serving import THREADS
 from warren_api.metrics import routes as metrics_route
 from warren_api.metrics.exposition import SampleLines, row_lines
@@ -49,3 +53,19 @@ def test_few_threads_write_for_clients_who_have_begun_to_take_theirs(
         may_end.set()
         assert all(scraped.result().text.endswith("slow 1\n") for scraped in asked)
     assert most == THREADS
+
+
+def test_who_has_just_connected_when_the_server_stops_is_not_kept(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """uvicorn asks those to go that it knows at one moment."""
+    monkeypatch.setattr(Connection, "shutdown", lambda _: None)
+    monkeypatch.setattr(serving, "SHUTDOWN_SECONDS", 0.2)
+    with served(api) as address:
+        host, port = address.removeprefix("http://").split(":")
+        client = socket.create_connection((host, int(port)), timeout=60)
+        client.sendall(b"GET /burrow/admin HTTP/1.1\r\nHost: warren\r\n\r\n")
+        assert client.recv(1)
+    with client, suppress(ConnectionResetError):
+        while client.recv(2**20):  # ends, by whatever closes a socket
+            pass
