@@ -30,8 +30,10 @@ NEW_BURST_MS = 150_000
 KNOWN_MS = 10 * 60_000
 STEADY = 1.1
 NO_BURST_MS = 25_000
-# It grows since the advance before, but where that was so long ago: it stood still.
+# It grows since the advance before, but where that was so long ago, and so many mean pauses between
+# commits more: it stood still.
 STOOD_STILL_MS = 15_000
+STOOD_STILL_PAUSES = 3
 # Who reads so many times what is usually written is not too slow: for so long a burst may last.
 MORE_THAN_USUAL = 1.15
 LONGEST_BURST_MS = 15 * 60_000
@@ -74,6 +76,9 @@ def learn_backlog(
         marks[Mark.ODD_BACKLOG] = np.maximum(marks[Mark.ODD_BACKLOG] - elapsed // ACCIDENT, 0)
         marks[[Mark.PEAK, Mark.GROWING]] = 0
         return
+    pause = np.maximum(figures[Figure.COMMIT_PAUSE], 0)
+    stood = stood_still | (since_advance > STOOD_STILL_MS + STOOD_STILL_PAUSES * pause)
+    since = np.where(advanced & stood & (marks[Mark.GROWING] == 0), UNKNOWN, since)
     length = np.where(since >= 0, span_ms(sighting.at, since), 0)
     # How long it takes to catch up after trouble, or a burst, is not how long it usually is behind.
     reads_more = reads_a_burst(figures)
@@ -82,7 +87,6 @@ def learn_backlog(
     too_long = length > np.maximum(2 * marks[Mark.BACKLOG], burst_ms)
     _remember_backlog(marks, length, ended, too_long, elapsed)
     # It reads too slowly since the advance before, unless it stood still.
-    stood = stood_still | (since_advance > STOOD_STILL_MS)
     began = np.where(stood, sighting.at, marks[Mark.ADVANCED_AT])
     marks[Mark.BEHIND_SINCE] = np.where(behind, np.where(since >= 0, since, began), UNKNOWN)
     rise = figures[Figure.LAG_QUICK] - figures[Figure.LAG_SLOW]

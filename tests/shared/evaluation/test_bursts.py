@@ -61,8 +61,12 @@ def test_who_is_too_slow_for_what_is_usually_written_is_told_sooner_than_a_burst
 
 
 def test_the_time_in_which_it_stood_still_is_not_how_long_its_lag_grows() -> None:
-    """A rebalance of half a minute; a moment later it reads all."""
+    """Of who commits each second: a rebalance of half a minute, and a moment later it reads all. It
+    left a little just before."""
     partition = Followed().healthy(30, rate=100)
+    partition.track.figures[Figure.COMMIT_PAUSE] = 1000
+    for _ in range(3):
+        partition.tick(500, read=100)
     for _ in range(6):
         partition.tick(500)
     for _ in range(3):
