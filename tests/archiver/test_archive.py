@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -64,7 +65,19 @@ def test_a_batch_that_comes_again_after_a_crash_changes_nothing(lab: Archive) ->
     assert lab.gaps() == []
 
 
-@pytest.mark.parametrize("left", ["nothing", "no topic ids", "an earlier one", "commits"])
+@pytest.mark.parametrize(
+    "left",
+    [
+        "nothing",
+        "no topic ids",
+        "an earlier one",
+        "commits",
+        "empty offsets",
+        "empty commits",
+        "half of the metadata",
+        "the newest batch",
+    ],
+)
 def test_without_its_checkpoint_the_archive_goes_on_where_its_rows_end(
     lab: Archive, tmp_path: Path, left: str
 ) -> None:
@@ -76,11 +89,7 @@ def test_without_its_checkpoint_the_archive_goes_on_where_its_rows_end(
     for start in range(5, 20, 5):
         lab.send(events_between(start, start + 5))
         lab.once()
-    if left == "commits":  # as if killed while it was made again
-        shutil.rmtree(folder / "offsets")
-        (folder / "metadata").unlink()
-    else:
-        shutil.rmtree(folder)
+    leave(folder, left)
     if left == "no topic ids":
         shutil.rmtree(lab.lake.topic_ids.removeprefix("file:"))
     if left == "an earlier one":
@@ -97,6 +106,68 @@ def test_without_its_checkpoint_the_archive_goes_on_where_its_rows_end(
     assert BEGUN_AGAIN not in [line["event"] for line in logs]
     assert len(lab.rows()) == 33
     assert lab.check().equal
+    assert lab.gaps() == []
+
+
+def leave(folder: Path, left: str) -> None:
+    """Of four batches, of which the last one is number 3."""
+    match left:
+        case "commits":  # as if killed while it was made again
+            shutil.rmtree(folder / "offsets")
+            (folder / "metadata").unlink()
+        case "empty offsets" | "empty commits":  # as a full disk leaves them
+            (folder / left.split()[-1] / "3").write_text("")
+        case "half of the metadata":
+            (folder / "metadata").write_text('{"id":')
+        case "the newest batch":
+            for number, part in product(range(3), ("offsets", "commits")):
+                (folder / part / str(number)).unlink(missing_ok=True)
+        case _:
+            shutil.rmtree(folder)
+    for checksum in folder.glob("**/.*.crc"):
+        checksum.unlink()
+
+
+def test_a_table_that_was_set_back_is_archived_anew_from_there(lab: Archive) -> None:
+    for start in range(0, 20, 5):
+        lab.send(events_between(start, start + 5))
+        lab.once()
+    table = DeltaTable.forPath(lab.spark, lab.lake.events)
+    table.restoreToVersion(2)  # 0 made it
+    assert len(lab.rows()) == 10
+    lab.send(events_between(20, 25))
+    lab.once()
+    assert [row["offset"] for row in lab.rows()] == [*range(25)]
+    assert lab.gaps() == []
+    table.optimize().executeCompaction()
+    with capture_logs() as logs:
+        lab.once()
+    assert BEGUN_AGAIN not in [line["event"] for line in logs]
+    assert lab.check().equal
+
+
+@pytest.mark.parametrize("kept", ["the table", "the checkpoint"])
+def test_a_table_and_a_checkpoint_of_two_pasts_are_told_apart_though_their_batches_have_one_number(
+    lab: Archive, tmp_path: Path, kept: str
+) -> None:
+    """Both were set back to a backup, and one of them once more."""
+    root = Path(lab.settings.archiver.path)
+    lab.send(events_between(0, 10))
+    lab.once()
+    shutil.copytree(root, tmp_path / "backup")
+    lab.send(events_between(10, 20))
+    lab.once()
+    shutil.copytree(root, tmp_path / "one past")
+    shutil.rmtree(root)
+    shutil.copytree(tmp_path / "backup", root)
+    lab.send(events_between(20, 25))
+    lab.once()
+    other = "checkpoints/events" if kept == "the table" else "bronze/events"
+    shutil.rmtree(root / other)
+    shutil.copytree(tmp_path / "one past" / other, root / other)
+    lab.send(events_between(25, 30))
+    lab.once()
+    assert [row["offset"] for row in lab.rows()] == [*range(30)]
     assert lab.gaps() == []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from pathlib import Path
 
@@ -52,6 +53,37 @@ def test_what_is_archived_is_in_silver_once_and_gold_follows(
         (position, "OK") for position in range(20)
     ]
     assert (minute["consumed"], minute["lag"], minute["partitions"]) == (19, 3, 2)
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("state", ["ahead", "another", "empty"])
+def test_silver_takes_all_in_again_where_it_has_read_another_table(
+    lab: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: str
+) -> None:
+    """As where the table of events comes from a backup, was made anew, or a disk was full."""
+    only_status_hours(monkeypatch)
+    bronze, silver = (Path(lab.settings.archiver.path) / part for part in ("bronze", "checkpoints"))
+    lab.send(events_between(0, 10))
+    lab.once(silver_interval=600)
+    shutil.copytree(bronze, tmp_path / "earlier")
+    for start in range(10, 40, 10):
+        lab.send(events_between(start, start + 10))
+        lab.once(silver_interval=600)
+    if state == "empty":
+        newest = max(
+            (silver / "silver" / "offsets").glob("[0-9]*"), key=lambda file: int(file.name)
+        )
+        newest.write_text("")
+        newest.with_name(f".{newest.name}.crc").unlink(missing_ok=True)
+    else:
+        shutil.rmtree(bronze)
+    if state == "ahead":
+        shutil.copytree(tmp_path / "earlier", bronze)
+    lab.send(events_between(40, 50))
+    lab.once(silver_interval=600)
+    positions = _stored(lab.spark, lab.lake, POSITIONS).where("partition = 0")
+    rows = positions.orderBy("at").collect()
+    assert [row["position"] for row in rows] == list(range(50))
 
 
 def test_silver_that_fails_is_begun_again(

@@ -71,10 +71,10 @@ class Checkpoint:
         ends = ends_of(self._read(noted[-1])[-1])
         return (None if noted[-1] == 0 else ends_of(self._read(noted[0])[-1])), ends
 
-    def begun_ms(self) -> int | None:
-        """When that batch was, Unix milliseconds; None when there was none."""
-        newest = self.newest()
-        return None if newest < 0 else json.loads(self._read(newest)[1])["batchTimestampMs"]
+    def begun_ms(self, batch: int | None = None) -> int | None:
+        """When that batch was begun, or the newest one, Unix milliseconds; None for none."""
+        number = self.newest() if batch is None else batch
+        return None if number < 0 else json.loads(self._read(number)[1])["batchTimestampMs"]
 
     def forget(self, topics: Collection[str]) -> None:
         """The query will read these topics from their beginnings, and the others where it was.
@@ -95,6 +95,39 @@ class Checkpoint:
             return None
         found: str = json.loads(self._files.read(metadata))["id"]
         return found
+
+    def is_whole(self) -> bool:
+        """Whether all can be read that Spark reads when the query starts: what is half-written, as
+        by a backup or a full disk, would end it each time."""
+        begun, done = self._numbers("offsets"), self.newest("commits")
+        try:
+            query = self.query()
+            if not begun:
+                return done < 0
+            for number in {max(begun[-1] - 1, 0), begun[-1]}:
+                if number not in begun:
+                    return False
+                _, about, *sources = self._read(number)
+                if len([json.loads(about)["batchTimestampMs"], *map(json.loads, sources)]) < 2:
+                    return False
+            if done >= 0:
+                json.loads(self._files.read(f"{self._path}/commits/{done}").splitlines()[1])
+            return query is not None
+        except (ValueError, LookupError, TypeError):
+            return False
+
+    def has_read_another(self, table_id: str, newest: int) -> bool:
+        """Of a query that reads a Delta table: whether that was one with another id, or one that
+        has come further than its newest version."""
+        if self.newest() < 0:
+            return False
+        offset = json.loads(self._read(self.newest())[-1])
+        # Where all was read, the version that comes next is noted.
+        return bool(offset["reservoirId"] != table_id or offset["reservoirVersion"] > newest + 1)
+
+    def delete(self) -> None:
+        """The query begins anew."""
+        self._files.delete(self._path)
 
     def newest(self, of: str = "offsets") -> int:
         """Number of the last batch that was begun, or is done ("commits"); -1 for none."""

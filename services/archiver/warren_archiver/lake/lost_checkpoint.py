@@ -1,7 +1,9 @@
-"""A checkpoint that is gone, or not that of the table of events, made again from the table.
+"""A checkpoint that is gone, half-written, or not that of the table of events, made again from the
+table.
 
-So it is where one of both was deleted or comes from a backup. Spark would archive again what the
-table has, or take new records for a batch that Delta's sink has already, and leave them out.
+So it is where one of both was deleted, set back or comes from a backup. Spark would archive again
+what the table has, or take new records for a batch that Delta's sink has already, and leave them
+out.
 
 Rows are written a whole batch at a time, in the order of their offsets: what is archived of a
 partition ends with its last row.
@@ -11,9 +13,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 from uuid import uuid4
 
+from delta.tables import DeltaTable
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 
@@ -21,6 +25,8 @@ from warren_archiver.lake.checkpoint import Checkpoint, Ends
 from warren_archiver.lake.lake import Lake
 from warren_archiver.lake.small_files import SmallFiles
 
+LOOKED_BACK = 500
+"""Changes of the table: upkeep makes a few between two batches."""
 LogStarts = Callable[[str], Mapping[int, int]]
 """Where the log of each partition of this topic begins."""
 
@@ -33,18 +39,50 @@ class Batch(NamedTuple):
     at_ms: int
 
 
-def is_lost(spark: SparkSession, lake: Lake) -> bool:
-    """Whether the checkpoint does not go with the table of events."""
+def is_lost(spark: SparkSession, lake: Lake, ids: Mapping[str, str]) -> bool:
+    """Whether the checkpoint does not go with the table of events, or cannot be read. `ids`: those
+    that the topics have had of late."""
     checkpoint = Checkpoint(spark, lake.checkpoint)
+    if not checkpoint.is_whole():
+        return True
     # Spark notes a batch, writes it and notes that it is done. Asked the other way round, that
     # holds while another archiver writes, too.
     done = checkpoint.newest("commits")
     last = _last_batch(spark, lake.events)
     begun = checkpoint.newest()
-    if last is not None:
-        return checkpoint.query() != last.query or not done <= last.number <= begun
-    events = lake.read(spark, lake.events)
-    return done >= 0 or (begun < 0 and events is not None and not events.isEmpty())
+    if last is None:
+        events = lake.read(spark, lake.events)
+        return done >= 0 or (begun < 0 and events is not None and not events.isEmpty())
+    if checkpoint.query() != last.query or not done <= last.number <= begun:
+        return True
+    # Of another past, in which a batch had the same number.
+    is_earlier = (checkpoint.begun_ms(last.number) or 0) > last.at_ms
+    return is_earlier or _was_restored(spark, lake) or _goes_beyond(spark, lake, ids, last)
+
+
+def _was_restored(spark: SparkSession, lake: Lake) -> bool:
+    """Whether somebody has set the table back since the last batch."""
+    history = DeltaTable.forPath(spark, lake.events).history(LOOKED_BACK).select("operation")
+    operations = [row["operation"] for row in history.collect()]
+    return "RESTORE" in operations[: _first(operations, "STREAMING UPDATE")]
+
+
+def _first(operations: list[str], which: str) -> int:
+    return operations.index(which) if which in operations else len(operations)
+
+
+def _goes_beyond(spark: SparkSession, lake: Lake, ids: Mapping[str, str], last: Batch) -> bool:
+    """Whether there are rows after the ends of the last batch: likewise, the other way round."""
+    ends = Checkpoint(spark, lake.checkpoint).written(lake.events) or {}
+    the_day_before = datetime.fromtimestamp(last.at_ms / 1000, UTC).date() - timedelta(days=1)
+    rows = lake.ensured(spark, lake.events).where(F.col("date") >= F.lit(the_day_before))
+    found = rows.groupBy("topic", "topic_id", "partition").agg(F.max("offset").alias("last"))
+    return any(
+        row["topic"] in ends
+        and ids.get(row["topic"]) == row["topic_id"]
+        and row["last"] >= ends[row["topic"]].get(row["partition"], 0)
+        for row in found.collect()
+    )
 
 
 def make_again(

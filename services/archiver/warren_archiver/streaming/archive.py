@@ -112,6 +112,8 @@ def archive(
         host=settings.probe.host,
     )
     try:
+        if silver is not None:
+            silver.find_checkpoint()
         query.start(once=once)
         watch.start()
         log.info("archiving", topics=len(topics), lake=lake.root, once=once)

@@ -68,10 +68,10 @@ class KnownTopics:
     def find_checkpoint(self, ids: Mapping[str, str]) -> None:
         """Before that: where the checkpoint does not go with the table of events, the query will
         go on where the rows end. `ids` of the topics now. Raises KafkaError or LakeGone."""
-        if not is_lost(self._spark, self._lake):
-            return
         before = self._read()
         known = {name: before.get(name, id_) for name, id_ in ids.items()}
+        if not is_lost(self._spark, self._lake, known):
+            return
 
         def starts(topic: str) -> Mapping[int, int]:
             return log_starts(self._admin, topic) if ids[topic] == known[topic] else {}

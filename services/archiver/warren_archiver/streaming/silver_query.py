@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection
 from datetime import date
 
 import structlog
+from delta.tables import DeltaTable
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # no py.typed
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
@@ -24,7 +25,8 @@ from warren.metrics.archiver import (
 from warren.settings import Settings
 
 from warren_archiver.errors import spark_cause
-from warren_archiver.lake.lake import Lake
+from warren_archiver.lake.checkpoint import Checkpoint
+from warren_archiver.lake.lake import Lake, newest_version
 from warren_archiver.silver.catalogue import EVALUATIONS
 from warren_archiver.silver.evaluations import Evaluations
 from warren_archiver.silver.silver import Silver, ensure
@@ -89,6 +91,21 @@ class SilverQuery:
     def read_ago(self) -> float:
         """Seconds since what was archived then is in silver, once it is settled."""
         return self._clock.monotonic() - self._began
+
+    def find_checkpoint(self) -> None:
+        """Before anything more is archived: where silver has read another table of events than
+        there is, as before a backup was restored, all is taken in again, which changes nothing."""
+        path = self._lake.silver_checkpoint
+        checkpoint = Checkpoint(self._spark, path)
+        if checkpoint.is_whole():
+            events = DeltaTable.forPath(self._spark, self._lake.events)
+            found = events.detail().select("id").first()
+            assert found is not None  # one row, of the table
+            newest = newest_version(self._spark, self._lake.events)
+            if not checkpoint.has_read_another(found["id"], newest):
+                return
+        checkpoint.delete()
+        log.warning("silver has not read this table of events: all is taken in", checkpoint=path)
 
     def start(self, *, once: bool) -> None:
         """`once`: at once, and nothing after it; raises ArchiveFailed. Else `watch` starts the
