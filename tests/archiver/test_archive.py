@@ -22,6 +22,7 @@ from warren_archiver.streaming.gap_recorder import GapRecorder
 from warren_archiver.streaming.known_topics import KnownTopics
 
 BEGUN_AGAIN = "the checkpoint is not that of the table of events: it goes on where its rows end"
+PARTS = ["checkpoints/events", "bronze/topic_ids"]
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(900)]
 
 
@@ -202,17 +203,22 @@ def test_what_retention_took_while_there_was_no_checkpoint_is_a_gap(lab: Archive
     assert lab.gaps() == [(0, 10, 19, "retention")]
 
 
+@pytest.mark.parametrize("gone", [["checkpoints/events"], ["bronze/topic_ids"], PARTS])
 def test_a_topic_made_anew_while_there_was_no_checkpoint_is_archived_as_well(
-    lab: Archive,
+    lab: Archive, gone: list[str]
 ) -> None:
     lab.send(events_between(0, 10))
     lab.once()
-    shutil.rmtree(lab.lake.checkpoint.removeprefix("file:"))
+    for part in gone:
+        shutil.rmtree(Path(lab.settings.archiver.path) / part)
     lab.make_anew()
     lab.send(events_between(100, 104))
     lab.once()
     assert sorted(row["offset"] for row in lab.rows()) == sorted([*range(10), *range(4)])
-    assert lab.gaps() == [(0, 10, None, "topic_made_anew")]
+    gaps = [(0, 10, None, "topic_made_anew")]
+    if PARTS[0] not in gone:  # it knows of a partition that had no rows
+        gaps.append((1, 0, None, "topic_made_anew"))
+    assert lab.gaps() == gaps
     assert lab.check().equal
 
 

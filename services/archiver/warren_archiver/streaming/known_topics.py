@@ -116,7 +116,15 @@ class KnownTopics:
     def _read(self) -> dict[str, str]:
         table = self._lake.ensured(self._spark, self._lake.topic_ids)
         rows = table.groupBy("topic").agg(F.max_by("topic_id", "found_at").alias("id")).collect()
-        return {row["topic"]: row["id"] for row in rows}
+        found = {row["topic"]: row["id"] for row in rows}
+        if found.keys() >= self._topics.keys():  # as mostly
+            return found
+        # Where the ids were deleted, events have them.
+        table = self._lake.ensured(self._spark, self._lake.events)
+        newest = F.max_by("topic_id", "timestamp").alias("id")
+        return {
+            row["topic"]: row["id"] for row in table.groupBy("topic").agg(newest).collect()
+        } | found
 
     def _write(self, ids: Mapping[str, str]) -> None:
         if not ids:
