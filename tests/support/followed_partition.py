@@ -26,7 +26,7 @@ class Followed:
         self.committed = self.end - behind
         self.committed_at = self.now
         self.presence = Presence.UNKNOWN
-        self.last_stable = UNKNOWN
+        self.last_stable = self.log_start = UNKNOWN
         self.pace_ms = LONGEST_MS
         self.seen: list[str] = []
 
@@ -50,6 +50,7 @@ class Followed:
             log_end=np.array([self.end if log_end is None else log_end]),
             presence=int(self.presence),
             last_stable=np.array([self.last_stable]),
+            log_start=np.array([self.log_start]),
             pace_ms=self.pace_ms,
         )
         see(self.track, np.array([0]), sighting)

@@ -76,6 +76,9 @@ def learn_backlog(
         marks[Mark.ODD_BACKLOG] = np.maximum(marks[Mark.ODD_BACKLOG] - elapsed // ACCIDENT, 0)
         marks[[Mark.PEAK, Mark.GROWING]] = 0
         return
+    # What was deleted before it was read is no part of the backlog that was made good.
+    deleted = advanced & (marks[Mark.COMMITTED] < sighting.log_start)
+    marks[Mark.PEAK] = np.where(deleted, lag, marks[Mark.PEAK])
     pause = np.maximum(figures[Figure.COMMIT_PAUSE], 0)
     stood = stood_still | (since_advance > STOOD_STILL_MS + STOOD_STILL_PAUSES * pause)
     since = np.where(advanced & stood & (marks[Mark.GROWING] == 0), UNKNOWN, since)

@@ -127,6 +127,7 @@ class Sighting:
     log_end: Int64
     allowed_lag: int | Int64 = 0
     presence: int | Int64 = UNKNOWN  # of members: a Presence, for all, or [N]
+    log_start: int | Int64 = UNKNOWN
     last_stable: int | Int64 = UNKNOWN  # nobody may read further who reads committed records
     pace_ms: int = LONGEST_MS  # every group is looked at so often: what took longer was not seen
 

@@ -172,6 +172,7 @@ def learn(
         committed_at=latest[Latest.COMMITTED_AT],
         commits=observation.commits,
         log_end=latest[Latest.LOG_END],
+        log_start=latest[Latest.LOG_START],
         allowed_lag=rules.allowed_lag_of(observation.rows) + steps,
         presence=observation.presence,
         last_stable=observation.last_stable,

@@ -367,6 +367,24 @@ def test_a_backlog_that_does_not_shrink_is_late() -> None:
     assert partition.seen[-1] == "OK"
 
 
+def test_what_retention_has_deleted_is_not_read() -> None:
+    """It is sent to where the log begins now, each time with a third of its lag."""
+    partition = Followed().healthy(10)
+    partition.silent_for(40)
+    for _ in range(24):
+        partition.tick(50, read=50)
+    told = len(partition.seen)
+    for _ in range(3):
+        partition.log_start = partition.end - (partition.end - partition.committed) * 2 // 3
+        partition.tick(50, read=partition.log_start - partition.committed)
+        for _ in range(24):
+            partition.tick(50, read=50)
+    assert set(partition.seen[told:]) == {"WARN"}
+    for _ in range(40):
+        partition.tick(50, read=400)
+    assert partition.seen[-1] == "OK"
+
+
 def test_who_stood_still_is_well_once_half_of_the_backlog_is_read() -> None:
     """One trouble, not three: STOP, OK, and then late."""
     partition = Followed().healthy(10)
