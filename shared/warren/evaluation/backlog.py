@@ -30,6 +30,9 @@ NEW_BURST_MS = 150_000
 KNOWN_MS = 10 * 60_000
 STEADY = 1.1
 NO_BURST_MS = 25_000
+# A spell of a lag that grows is no longer than this, and fades so much more slowly.
+SPELL_MS = 3 * 60_000
+SPELL_ACCIDENT = 120
 # It grows since the advance before, but where that was so long ago, and so many mean pauses between
 # commits more: it stood still.
 STOOD_STILL_MS = 15_000
@@ -73,7 +76,7 @@ def learn_backlog(
     behind = np.where(advanced, lag > explained, (since >= 0) & (lag > explained))
     if not (behind.any() or (since >= 0).any()):  # as mostly
         marks[Mark.BACKLOG] = np.maximum(marks[Mark.BACKLOG] - elapsed // MEMORY, 0)
-        marks[Mark.ODD_BACKLOG] = np.maximum(marks[Mark.ODD_BACKLOG] - elapsed // ACCIDENT, 0)
+        marks[Mark.ODD_BACKLOG] = _faded(marks[Mark.ODD_BACKLOG], elapsed)
         marks[[Mark.PEAK, Mark.GROWING]] = 0
         return
     # What was deleted before it was read is no part of the backlog that was made good.
@@ -81,7 +84,8 @@ def learn_backlog(
     marks[Mark.PEAK] = np.where(deleted, lag, marks[Mark.PEAK])
     pause = np.maximum(figures[Figure.COMMIT_PAUSE], 0)
     stood = stood_still | (since_advance > STOOD_STILL_MS + STOOD_STILL_PAUSES * pause)
-    since = np.where(advanced & stood & (marks[Mark.GROWING] == 0), UNKNOWN, since)
+    later = np.where(since >= 0, np.minimum(since + since_advance, sighting.at), UNKNOWN)
+    since = np.where(advanced & stood & (marks[Mark.GROWING] == 0), later, since)
     length = np.where(since >= 0, span_ms(sighting.at, since), 0)
     # How long it takes to catch up after trouble, or a burst, is not how long it usually is behind.
     reads_more = reads_a_burst(figures)
@@ -108,6 +112,7 @@ def _burst_ms(marks: Int64, figures: Figures, now: int | Int64) -> Int64:
     known_ms = span_ms(now, marks[Mark.KNOWN_SINCE])
     usual, produced = figures[Figure.USUALLY_PRODUCED], figures[Figure.PRODUCED]
     steady = (known_ms >= KNOWN_MS) & (produced <= STEADY * usual)
+    steady &= marks[Mark.ODD_BACKLOG] == 0  # it may be a spell again
     return np.where(known_ms < NEW_MS, NEW_BURST_MS, np.where(steady, NO_BURST_MS, BURST_MS))
 
 
@@ -127,11 +132,18 @@ def _learn_left(marks: Int64, figures: Figures, lag: Int64, known: Bools) -> Non
     marks[Mark.LEFT] = np.where(known, np.maximum(before - before // 8, left), before)
 
 
+def _faded(odd: Int64, elapsed: Int64) -> Int64:
+    """A spell that was soon over is remembered for hours: it comes again."""
+    slower = np.where(odd <= SPELL_MS, SPELL_ACCIDENT, ACCIDENT)
+    faded: Int64 = np.maximum(odd - elapsed // slower, 0)
+    return faded
+
+
 def _remember_backlog(
     marks: Int64, length: Int64, ended: Bools, too_long: Bools, elapsed: Int64
 ) -> None:
     """One that was too long may be an accident; a second one soon after shows a habit."""
-    before = np.maximum(marks[Mark.ODD_BACKLOG] - elapsed // ACCIDENT, 0)
+    before = _faded(marks[Mark.ODD_BACKLOG], elapsed)
     habit = before >= length // 3
     learnt = np.where(too_long & ~habit, 0, length)
     usual = np.maximum(marks[Mark.BACKLOG] - elapsed // MEMORY, 0)

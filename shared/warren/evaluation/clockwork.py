@@ -10,8 +10,10 @@ from warren.evaluation.presence import LOOK_MS, was_absent
 from warren.evaluation.track import Figure, Figures, Mark, span_ms
 from warren.evaluation.windows import UNKNOWN, Bools, Int64
 
-# The distances, from where one begins to where the next does, differ by no more than so much.
+# The distances, from where one begins to where the next does, differ by no more than so much; or
+# those from end to end by less, as of jobs that start by the clock and take now long and now short.
 REGULAR_APART = 0.13
+ENDS_REGULAR_APART = 0.05
 # The lengths of two that begin a clock, by no more than so much of the longer one: accidents do.
 ALIKE = 0.25
 # The next may be a third longer, and a little.
@@ -40,15 +42,37 @@ def clock_ms(figures: Figures) -> Int64:
     return np.where(clock > 1, clock, 0)
 
 
-def is_due(marks: Int64, figures: Figures, began: int | Int64) -> Bools:
-    """[partition] a wait that began then is as far from the odd pause before as that from the one
-    before it; where there is a clock some may have been left out.
+def by_ends(marks: Int64, figures: Figures) -> Bools:
+    """[partition] its clock goes by where pauses end."""
+    ends: Bools = has_clock(figures) & (marks[Mark.ENDS_APART] > 0)
+    return ends
+
+
+def is_due(marks: Int64, figures: Figures, began: Int64, now: int | Int64) -> Bools:
+    """[partition] a wait that began then, and ends now, is as far from the odd pause before as that
+    from the one before it; where there is a clock some may have been left out.
     """
-    turns, off = _off_by(marks, began)
+    ends = by_ends(marks, figures)
+    turns, off = _off_by(marks, np.where(ends, now, began))
     turns_most = np.where(has_clock(figures), MOST_TURNS, 1)
     apart = marks[Mark.ODD_APART]
-    due: Bools = (np.abs(off) <= REGULAR_APART * apart) & (turns <= turns_most) & (apart > 0)
-    return due
+    most = np.where(ends, ENDS_REGULAR_APART, REGULAR_APART) * apart
+    due = (np.abs(off) <= most) & (turns <= turns_most) & (apart > 0)
+    found: Bools = due | ~has_clock(figures) & _ends_are_regular(marks, now)
+    return found
+
+
+def ended_at(marks: Int64) -> Int64:
+    """[partition] the odd pause before, while there is no clock."""
+    ended: Int64 = marks[Mark.ODD_AT] + marks[Mark.ODD_PAUSE]
+    return ended
+
+
+def _ends_are_regular(marks: Int64, now: int | Int64) -> Bools:
+    apart = marks[Mark.ENDS_APART]
+    off = span_ms(now, ended_at(marks)) - apart
+    regular: Bools = (apart > 0) & (np.abs(off) <= ENDS_REGULAR_APART * apart)
+    return regular
 
 
 def are_alike(marks: Int64, wait: Int64) -> Bools:
@@ -70,9 +94,23 @@ def began_by_clock(marks: Int64, figures: Figures) -> Bools:
     """[partition] this wait began when one was due."""
     since, at, apart = marks[[Mark.WAITING_SINCE, Mark.ODD_AT, Mark.ODD_APART]]
     turns, off = _off_by(marks, since)
-    on_time = np.abs(off) <= REGULAR_APART * apart + LOOK_APART_MS
-    began: Bools = has_clock(figures) & (since > at) & on_time & (turns <= MOST_TURNS)
+    on_time = (np.abs(off) <= REGULAR_APART * apart + LOOK_APART_MS) & (turns <= MOST_TURNS)
+    ends = by_ends(marks, figures)
+    if ends.any():
+        turn, left = _next_end(marks)
+        early = left <= _length_with_room(figures) + 2 * ENDS_REGULAR_APART * apart
+        on_time = np.where(ends, early & (turn <= MOST_TURNS), on_time)
+    began: Bools = has_clock(figures) & (since > at) & on_time
     return began
+
+
+def _next_end(marks: Int64) -> tuple[Int64, Int64]:
+    """[partition] the turn at which this wait is to end, and how long after its begin it must, ms.
+    One that begins just after a turn may be late for that."""
+    since, at, apart = marks[[Mark.WAITING_SINCE, Mark.ODD_AT, Mark.ODD_APART]]
+    every, late = np.maximum(apart, 1), (ENDS_REGULAR_APART * apart).astype(np.int64)
+    turn = np.maximum((np.maximum(since - at, 0) - late + every - 1) // every, 1)
+    return turn, at + turn * every + late - since
 
 
 def excused_ms(marks: Int64, figures: Figures, has_gone: Bools) -> Int64:
@@ -80,6 +118,9 @@ def excused_ms(marks: Int64, figures: Figures, has_gone: Bools) -> Int64:
     who has gone; pauses without, nobody who is there, but for who may have gone since one looked.
     """
     length = _length_with_room(figures)
+    ends = by_ends(marks, figures)
+    if ends.any():
+        length = np.where(ends, np.minimum(length, _next_end(marks)[1]), length)
     goes = figures[Figure.CLOCKWORK] < 0
     length = np.where(goes & ~was_absent(marks), np.minimum(length, LOOKED_MS), length)
     due = began_by_clock(marks, figures) & (goes | ~has_gone)
@@ -104,12 +145,24 @@ def stop_clock(
     figures[Figure.CLOCKWORK] = np.where(stopped, UNKNOWN, figures[Figure.CLOCKWORK])
 
 
-def keep_clock(marks: Int64, figures: Figures, wait: Int64, began: Int64, came: Bools) -> None:
+def keep_clock(
+    marks: Int64, figures: Figures, wait: Int64, began: Int64, came: Bools, now: int | Int64
+) -> None:
     """`came`: this wait, since then, was due, or begins a clock."""
+    clock = has_clock(figures)
+    # A clock begins by where pauses begin, if that is regular.
+    turns, off = _off_by(marks, began)
+    begins = (np.abs(off) <= REGULAR_APART * marks[Mark.ODD_APART]) & (turns == 1)
+    ends = np.where(clock, by_ends(marks, figures), ~begins)
+    new = came & ~clock & ends
+    marks[Mark.ODD_AT] = np.where(new, ended_at(marks), marks[Mark.ODD_AT])
+    marks[Mark.ODD_APART] = np.where(new, marks[Mark.ENDS_APART], marks[Mark.ODD_APART])
+    marks[Mark.ENDS_APART] = np.where(came & ~clock & ~ends, 0, marks[Mark.ENDS_APART])
     at, apart = marks[[Mark.ODD_AT, Mark.ODD_APART]]
     # What comes now early and now late is nearer to the clock than to the one before.
-    turns, off = _off_by(marks, began)
-    then = np.where(has_clock(figures), at + turns * apart + off // OFF, began)
+    edge = np.where(ends, now, began)
+    turns, off = _off_by(marks, edge)
+    then = np.where(clock, at + turns * apart + off // OFF, edge)
     marks[Mark.ODD_AT] = np.where(came, then, at)
     marks[Mark.ODD_APART] = np.where(came, apart + off // turns // OFF // OFF, apart)
     length = clock_ms(figures)

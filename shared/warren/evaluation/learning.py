@@ -81,7 +81,9 @@ def _learn_commits(
 ) -> None:
     came = (sighting.commits > 0) & (sighting.committed >= 0)
     repeats = marks[Mark.REPEATS] + np.where(came, np.minimum(sighting.commits, 1_000), 0)
-    marks[Mark.REPEATS] = np.where(advanced, 0, np.minimum(repeats, 1_000_000))
+    # What it committed while there was nothing to read tells nothing of a wait.
+    waits = (marks[Mark.WAITING_SINCE] >= 0) & (marks[Mark.WAITING_SINCE] < sighting.at)
+    marks[Mark.REPEATS] = np.where(advanced | ~waits, 0, np.minimum(repeats, 1_000_000))
     marks[Mark.COMMIT_SEEN_AT] = np.where(came, sighting.at, marks[Mark.COMMIT_SEEN_AT])
     known = came & sure & (marks[Mark.COMMITTED_AT] != UNKNOWN)
     gap = span_ms(sighting.committed_at, marks[Mark.COMMITTED_AT])

@@ -17,6 +17,8 @@ _HABITS = np.array(
         Mark.ODD_PAUSE,
         Mark.ODD_AT,
         Mark.ODD_APART,
+        Mark.ENDS_APART,
+        Mark.REPEATING,
         Mark.REST,
         Mark.REST_AT,
         Mark.RHYTHM,

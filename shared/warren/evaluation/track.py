@@ -74,10 +74,11 @@ class Mark(IntEnum):
     KNOWN_SINCE = 31  # first observation
     ODD_APART = 32  # from the beginning of the odd pause before to that of the last one, ms
     REPEATING = 33  # longest wait of late with commits of the same offset, ms
+    ENDS_APART = 34  # as ODD_APART, from end to end; 0 where a clockwork goes by the beginnings, ms
 
 
-NARROW = (Mark.REPEATS, Mark.WAITS, Mark.RESTING, Mark.GROWING, Mark.RHYTHM)
-"""Marks that fit into 32 bits; the others need 64."""
+NARROW = (Mark.REPEATS, Mark.WAITS, Mark.RESTING, Mark.GROWING, Mark.RHYTHM, Mark.ENDS_APART)
+"""Marks that are kept in 32 bits; the others need 64."""
 
 
 class Figure(IntEnum):
@@ -112,6 +113,7 @@ FRESH[
         Mark.ABSENT,
         Mark.GOES,
         Mark.REPEATING,
+        Mark.ENDS_APART,
     ]
 ] = 0
 
@@ -164,7 +166,7 @@ class Track:
         if len(figures) == _EARLIER_FIGURES[2]:
             figures = np.concatenate([figures, np.full_like(figures[:1], UNKNOWN)])
         if len(marks) == _EARLIER_MARKS[4] and len(figures) == len(Figure):
-            marks = np.concatenate([marks, np.zeros_like(marks[:1])])
+            marks = np.concatenate([marks, np.zeros_like(marks[:2])])
             clock = np.abs(figures[Figure.CLOCKWORK]).astype(np.int64)
             marks[Mark.ODD_AT] -= np.where(clock > 1, clock, marks[Mark.ODD_PAUSE])
         known = len(marks) == len(Mark) and len(figures) == len(Figure)

@@ -27,7 +27,7 @@ LONG_MS = 5 * 60_000
 # A rhythm is regular when so many long waits differ by no more than this share of their mean: then
 # little more than the longest is too long, or than the mean and so many times what they differ by.
 REGULAR_WAITS = 2
-REGULAR_SPREAD = 0.15
+REGULAR_SPREAD = 0.1
 SPREADS = 2.5
 REGULAR_ROOM_MS = 30_000
 # Who worked for less than this share of a long wait before the next one works in runs.

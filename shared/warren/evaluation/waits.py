@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from warren.evaluation.clockwork import are_alike, has_clock, is_due, keep_clock, stop_clock
+from warren.evaluation.clockwork import (
+    are_alike,
+    ended_at,
+    has_clock,
+    is_due,
+    keep_clock,
+    stop_clock,
+)
 from warren.evaluation.presence import REBALANCE_MS, end_absence, rebalanced_ms, was_absent
 from warren.evaluation.track import (
     ASSUMED,
@@ -158,10 +165,12 @@ def _remember_pause(
         stop_clock(marks, figures, began, ended, now)
         clock = has_clock(figures)
         alike = follows & are_alike(marks, wait)
-        due = crashed & is_due(marks, figures, began) & (clock | alike)
-        keep_clock(marks, figures, wait, began, due)
+        due = crashed & is_due(marks, figures, began, now) & (clock | alike)
+        keep_clock(marks, figures, wait, began, due, now)
         # An accident amid them does not disturb the clock.
         noted &= ~clock & ~due
+    ends_apart = np.where(odd > 0, span_ms(now, ended_at(marks)), 0)
+    marks[Mark.ENDS_APART] = np.where(noted, ends_apart, marks[Mark.ENDS_APART])
     marks[Mark.ODD_PAUSE] = np.where(noted, wait, odd)
     marks[Mark.ODD_APART] = np.where(noted & (odd > 0), apart, apart_before)
     marks[Mark.ODD_AT] = np.where(noted, began, marks[Mark.ODD_AT])

@@ -3,7 +3,7 @@
 Layout, little-endian: version, kind, then what `_GROUP` or `_GONE` names, the partitions as JSON,
 the columns. A column of windows is stored as the newest value (64 bits) and the distances of the
 others from it, in 32 bits when they all fit. About 300 bytes a partition with ten intervals. Where
-policy `progress` judges, its track follows, 288 bytes a partition: how many marks and figures there
+policy `progress` judges, its track follows, 292 bytes a partition: how many marks and figures there
 are (`Track.kept` says which it can read), then the marks in 64 bits, those in 32 (`NARROW`), and
 the figures in single precision. Then, when the
 log ends were seen: one time where it is the same for all partitions. At the end the offset of the
@@ -257,7 +257,8 @@ def _encode_track(track: Track | None) -> list[bytes]:
     marks, figures = track.marks, track.figures
     narrow = _narrow(len(marks))
     parts = [_TRACK.pack(len(marks), len(figures)), marks[~narrow].astype("<i8").tobytes()]
-    return [*parts, marks[narrow].astype("<i4").tobytes(), figures.astype("<f4").tobytes()]
+    fitting = np.clip(marks[narrow], *_FITS)
+    return [*parts, fitting.astype("<i4").tobytes(), figures.astype("<f4").tobytes()]
 
 
 @functools.cache
@@ -266,6 +267,7 @@ def _narrow(marks: int) -> Bools:
     return np.isin(np.arange(marks), NARROW)
 
 
+_FITS = -(2**31), 2**31 - 1
 _KINDS = {kind: np.dtype(kind) for kind in ("<u2", "<i4", "<i8", "<f4", "<f8")}
 
 

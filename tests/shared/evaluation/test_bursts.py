@@ -74,3 +74,25 @@ def test_the_time_in_which_it_stood_still_is_not_how_long_its_lag_grows() -> Non
     for _ in range(60):
         partition.tick(500, read=1500)
     assert always_ok(partition)
+
+
+def test_rebalances_without_end_do_not_hide_who_falls_behind() -> None:
+    """Half a minute of each 50 s, none of them too long; it reads four fifths."""
+    partition = Followed().healthy(120, rate=100)
+    for second in range(0, 1800, TICK):
+        stands = second % 50 < 30
+        if partition.tick(500, read=None if stands else 1000) != "OK":
+            break
+    assert second <= 300
+
+
+def test_a_slow_spell_that_comes_again_is_told_of_twice() -> None:
+    """50 s each half hour, in which it reads half."""
+    partition, told = Followed().healthy(60, rate=100), []
+    for _ in range(8):
+        began = len(partition.seen)
+        for second in range(0, 240, TICK):
+            partition.tick(500, read=250 if second < 50 else 1500)
+        told.append("WARN" in partition.seen[began:])
+        partition.healthy(26, rate=100)
+    assert told == [True, *[False] * 7] or told == [True, True, *[False] * 6]

@@ -111,6 +111,18 @@ def test_pauses_that_begin_by_the_clock_and_end_now_early_and_now_late_keep_it()
     assert told == [True] * 3 + [False] * 8
 
 
+def test_jobs_that_start_by_the_clock_and_take_now_long_and_now_short_are_learnt() -> None:
+    """Each hour, for 10 to 20 min: where they end, and a wait begins, is not regular."""
+    partition = Followed().healthy(10)
+    told = []
+    for minutes in (15, 15, 20, 10, 18, 12, 20, 10, 20, 10, 20, 10):
+        began = len(partition.seen)
+        partition.silent_for(60 - minutes)
+        told.append("STOP" in partition.seen[began:])
+        partition.healthy(minutes)
+    assert not any(told[4:]), told
+
+
 def test_crashes_that_end_by_the_clock_and_begin_at_any_time_are_told() -> None:
     """As who is started again by hand at each full hour."""
     partition = Followed().healthy(10)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from support.followed_partition import FOUND, REPEATED, TICK, Followed
+from itertools import pairwise
+
+from support.followed_partition import ALL, FOUND, REPEATED, TICK, Followed
 
 
 def until_told(partition: Followed) -> int:
@@ -62,3 +64,22 @@ def test_who_commits_one_offset_again_does_not_rest() -> None:
     partition.healthy(2)
     stalls = [partition.tick(50, read=0) == "STALL" for _ in range(80)]
     assert any(stalls)
+
+
+def test_commits_while_there_is_nothing_to_read_are_none_that_repeat() -> None:
+    """A record takes 100 s after a quiet hour, of who is known to take 150 s, and then it dies."""
+    partition = Followed().healthy(10)
+    for _ in range(4):
+        partition.silent_for(2.5)
+        partition.healthy(5)
+    began = len(partition.seen)
+    for silent in (100, 600):
+        for _ in range(720):
+            partition.tick(read=0)
+        for second in range(0, silent, TICK):
+            partition.tick(1 if second == 0 else 0)
+        if silent == 100:
+            partition.tick(read=ALL)
+            assert set(partition.seen[began:]) == {"OK"}
+    changes = [now for now, then in pairwise(partition.seen[began:]) if now != then]
+    assert (changes, partition.seen[-1]) == (["OK"], "STOP")
