@@ -22,10 +22,10 @@ class Checkpoint:
         self._path = path
         self._files = SmallFiles(spark, path)
 
-    def ends(self) -> Ends:
-        """Of the batch that was begun last, whether or not it has written anything."""
-        newest = self.newest()
-        return {} if newest < 0 else ends_of(self._read(newest)[-1])
+    def ends(self, batch: int | None = None) -> Ends:
+        """Of that batch, or the one that was begun last, whether or not it has written anything."""
+        number = self.newest() if batch is None else batch
+        return {} if number < 0 else ends_of(self._read(number)[-1])
 
     def written(self, table: str) -> Ends | None:
         """Of the last batch that is in the Delta table as well; None when none is."""

@@ -116,6 +116,13 @@ class Lake:
         return table
 
 
+def table_id(spark: SparkSession, path: str) -> str:
+    """Delta's own: another where the table was made anew."""
+    found = DeltaTable.forPath(spark, path).detail().select("id").first()
+    assert found is not None  # one row, of the table
+    return str(found["id"])
+
+
 def newest_version(spark: SparkSession, path: str) -> int:
     newest = DeltaTable.forPath(spark, path).history(1).select("version").first()
     assert newest is not None  # a table has at least one version

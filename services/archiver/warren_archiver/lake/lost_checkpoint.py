@@ -18,7 +18,7 @@ from typing import NamedTuple
 from uuid import uuid4
 
 from delta.tables import DeltaTable
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 
 from warren_archiver.lake.checkpoint import Checkpoint, Ends
@@ -57,7 +57,9 @@ def is_lost(spark: SparkSession, lake: Lake, ids: Mapping[str, str]) -> bool:
         return True
     # Of another past, in which a batch had the same number.
     is_earlier = (checkpoint.begun_ms(last.number) or 0) > last.at_ms
-    return is_earlier or _was_restored(spark, lake) or _goes_beyond(spark, lake, ids, last)
+    if is_earlier or _was_restored(spark, lake):
+        return True
+    return _goes_beyond(spark, lake, ids, last, checkpoint.ends(last.number))
 
 
 def _was_restored(spark: SparkSession, lake: Lake) -> bool:
@@ -71,18 +73,26 @@ def _first(operations: list[str], which: str) -> int:
     return operations.index(which) if which in operations else len(operations)
 
 
-def _goes_beyond(spark: SparkSession, lake: Lake, ids: Mapping[str, str], last: Batch) -> bool:
+def _goes_beyond(
+    spark: SparkSession, lake: Lake, ids: Mapping[str, str], last: Batch, ends: Ends
+) -> bool:
     """Whether there are rows after the ends of the last batch: likewise, the other way round."""
-    ends = Checkpoint(spark, lake.checkpoint).written(lake.events) or {}
     the_day_before = datetime.fromtimestamp(last.at_ms / 1000, UTC).date() - timedelta(days=1)
     rows = lake.ensured(spark, lake.events).where(F.col("date") >= F.lit(the_day_before))
-    found = rows.groupBy("topic", "topic_id", "partition").agg(F.max("offset").alias("last"))
     return any(
-        row["topic"] in ends
-        and ids.get(row["topic"]) == row["topic_id"]
-        and row["last"] >= ends[row["topic"]].get(row["partition"], 0)
-        for row in found.collect()
+        topic in ends and newest >= ends[topic].get(partition, 0)
+        for topic, partition, newest in _last_rows(rows, ids)
     )
+
+
+def _last_rows(events: DataFrame, ids: Mapping[str, str]) -> list[tuple[str, int, int]]:
+    """Topic, partition and offset, of the topics that have these ids."""
+    found = events.groupBy("topic", "topic_id", "partition").agg(F.max("offset").alias("last"))
+    return [
+        (row["topic"], row["partition"], row["last"])
+        for row in found.collect()
+        if ids.get(row["topic"]) == row["topic_id"]
+    ]
 
 
 def make_again(
@@ -109,12 +119,9 @@ def make_again(
 def _ends(spark: SparkSession, lake: Lake, ids: Mapping[str, str], log_starts: LogStarts) -> Ends:
     """A partition without rows begins where its log does; a topic of which nothing is known, where
     Spark finds that."""
-    events = lake.ensured(spark, lake.events)
-    found = events.groupBy("topic", "topic_id", "partition").agg(F.max("offset").alias("last"))
     ends = {topic: dict(log_starts(topic)) for topic in ids}
-    for row in found.collect():
-        if ids.get(row["topic"]) == row["topic_id"]:
-            ends[row["topic"]][row["partition"]] = row["last"] + 1
+    for topic, partition, newest in _last_rows(lake.ensured(spark, lake.events), ids):
+        ends[topic][partition] = newest + 1
     return {topic: of_topic for topic, of_topic in ends.items() if of_topic}
 
 

@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection
 from datetime import date
 
 import structlog
-from delta.tables import DeltaTable
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # no py.typed
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
@@ -26,7 +25,7 @@ from warren.settings import Settings
 
 from warren_archiver.errors import spark_cause
 from warren_archiver.lake.checkpoint import Checkpoint
-from warren_archiver.lake.lake import Lake, newest_version
+from warren_archiver.lake.lake import Lake, newest_version, table_id
 from warren_archiver.silver.catalogue import EVALUATIONS
 from warren_archiver.silver.evaluations import Evaluations
 from warren_archiver.silver.silver import Silver, ensure
@@ -98,11 +97,8 @@ class SilverQuery:
         path = self._lake.silver_checkpoint
         checkpoint = Checkpoint(self._spark, path)
         if checkpoint.is_whole():
-            events = DeltaTable.forPath(self._spark, self._lake.events)
-            found = events.detail().select("id").first()
-            assert found is not None  # one row, of the table
-            newest = newest_version(self._spark, self._lake.events)
-            if not checkpoint.has_read_another(found["id"], newest):
+            events = self._spark, self._lake.events
+            if not checkpoint.has_read_another(table_id(*events), newest_version(*events)):
                 return
         checkpoint.delete()
         log.warning("silver has not read this table of events: all is taken in", checkpoint=path)
