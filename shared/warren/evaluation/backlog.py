@@ -18,7 +18,7 @@ from warren.evaluation.track import (
     span_ms,
 )
 from warren.evaluation.usual import SLOWER, explained_lag, lag_span_ms, late_ms, longest_habit_ms
-from warren.evaluation.waits import ACCIDENT
+from warren.evaluation.waits import ACCIDENT, LATE_LOOK
 from warren.evaluation.windows import UNKNOWN, Bools, Int64
 
 # A growing lag is no trouble for this long, or for twice as long as it usually is behind:
@@ -59,6 +59,8 @@ def learn_backlog(
 
     Looked at only when the offset has advanced: in between any lag grows.
     """
+    # Where nobody looked for long nobody knows what an advance left: the lag has grown since.
+    advanced = advanced & (elapsed <= LATE_LOOK * sighting.pace_ms)
     since_advance = span_ms(sighting.at, marks[Mark.ADVANCED_AT])
     span = lag_span_ms(marks, figures)
     known = advanced & (lag >= 0)
@@ -100,7 +102,9 @@ def learn_backlog(
     rises = (lag >= marks[Mark.PEAK]) & (rise > explained / 4)
     burst = reads_more & (length <= LONGEST_BURST_MS)
     starts = advanced & behind & too_long & rises & ~burst
-    grows = behind & np.where(marks[Mark.GROWING] == 1, rise > -explained / 4, starts)
+    # Who reads too slowly for what comes has not caught up because less comes for a while.
+    told = (rise > -explained / 4) | (lag > marks[Mark.PEAK] / 2)
+    grows = behind & np.where(marks[Mark.GROWING] == 1, told, starts)
     peak = np.where(advanced, np.maximum(marks[Mark.PEAK], lag), marks[Mark.PEAK])
     marks[Mark.PEAK] = np.where(behind, peak, 0)
     stays = advanced & (length > BURST_MS) & (rise >= -explained / 4) & ~burst

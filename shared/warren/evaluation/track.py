@@ -27,7 +27,7 @@ _EARLIER_FIGURES = (4, 6, 8)
 # After so many waits it is known how long one may be, and so many are averaged.
 ENOUGH_WAITS = 8
 # A wait that was no trouble is remembered for so many of its own length.
-MEMORY = 128
+MEMORY = 256
 # As marks of GROWING, beside 1:
 LATE = 2
 CATCHING_UP = 3  # far behind, after a wait that was too long

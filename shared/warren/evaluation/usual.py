@@ -33,9 +33,10 @@ REGULAR_ROOM_MS = 30_000
 # Who worked for less than this share of a long wait before the next one works in runs.
 RUN_SHARE = 4
 # So many commits of one offset are no silence: who would read on has done so by now, or after a
-# half more than it ever took.
+# half more than it ever took; within a minute where that is not known yet.
 REPEATED = 2
 REPEATING_MS = 15_000
+UNLEARNT_REPEATING_MS = 60_000
 # Of the averages of the lag: quickly at least, and slowly so much more slowly.
 LAG_MS = 30_000
 SLOWER = 4
@@ -103,8 +104,9 @@ def patience_at_any_time_ms(marks: Int64, figures: Figures) -> Int64:
 def repeating_ms(marks: Int64) -> Int64:
     """[partition] how long it may commit the same offset while there is something to read."""
     unknown = marks[Mark.WAITS] < ENOUGH_WAITS
-    learnt: Int64 = np.maximum(REPEATING_MS, marks[Mark.REPEATING] * 3 // 2)
-    return np.where(unknown | (marks[Mark.REPEATS] < REPEATED), LONGEST_MS, learnt)
+    least = np.where(unknown, UNLEARNT_REPEATING_MS, REPEATING_MS)
+    learnt: Int64 = np.maximum(least, marks[Mark.REPEATING] * 3 // 2)
+    return np.where(marks[Mark.REPEATS] < REPEATED, LONGEST_MS, learnt)
 
 
 def _is_new(marks: Int64) -> Bools:
@@ -203,7 +205,7 @@ def explained_lag(marks: Int64, figures: Figures, allowed_lag: int | Int64) -> F
     learnt = (marks[Mark.WAITS] >= ENOUGH_WAITS) & (marks[Mark.LEFT] >= 0)
     usual = np.where(learnt, 2.0 * marks[Mark.LEFT], np.inf)
     least = np.where(learnt, LEAST_LEFT_MS, LEAST_PAUSE_MS)
-    span = np.maximum(np.minimum(usual_gap(marks, figures) / 4, usual), least)
+    span = np.maximum(np.minimum(usual_gap(marks, figures) / 2, usual), least)
     written = np.maximum(figures[Figure.PRODUCED], 0) * span / 1000
     explained: Floats = caught_up_lag(marks, allowed_lag) + written + 3 * np.sqrt(written) + 1
     return explained

@@ -43,11 +43,13 @@ ACCIDENT = 2
 PAUSE_ACCIDENT = 40
 # One that is longer is no habit: if it comes at regular times, three of them, it is a clockwork.
 CRASH_MS = 5 * 60_000
+# But who commits each few minutes may leave a commit out, as a checkpoint that failed: up to this.
+LONGEST_LEFT_OUT_MS = 15 * 60_000
 LONGEST_PAUSE_MS = 30 * 60_000
 # What a rebalance may take is learnt from the first one, and that the next may take this long.
 REBALANCE_LEARNT_MS = 150_000
 FIRST_WAIT = 1
-LATE_TIMES = 2  # so many times its usual pace, a look is only late
+LATE_LOOK = 2  # so many times its usual pace, a look is only late
 TRANSACTION_MS = 15 * 60_000  # Kafka's own transaction.max.timeout.ms
 LONGEST_EXPECTED_MS = 6 * 3_600_000
 LONG_WAIT_MS = 60_000  # as of who works in runs
@@ -84,7 +86,7 @@ def learn_wait(
     since = marks[Mark.WAITING_SINCE]
     # Whoever could not look does not know what took so long: no client is to be blamed for it.
     pace = sighting.pace_ms
-    unseen = np.where(elapsed > LATE_TIMES * pace, elapsed - pace, 0)
+    unseen = np.where(elapsed > LATE_LOOK * pace, elapsed - pace, 0)
     # What came and was read between two observations took that long at most.
     wait = np.maximum(np.where(since >= 0, span_ms(sighting.at, since), elapsed) - unseen, 0)
     ended = advanced & sure
@@ -147,7 +149,9 @@ def _remember_pause(
     apart, apart_before = span_ms(began, marks[Mark.ODD_AT]), marks[Mark.ODD_APART]
     before = np.maximum(odd - apart // slower, 0)
     follows = before >= wait // 3
-    habit = follows & (wait <= CRASH_MS) | (wait <= REBALANCE_MS)
+    pause = marks[Mark.PAUSE]
+    left_out = np.where(pause <= LONGEST_LEFT_OUT_MS, pause * 5 // 2, 0)
+    habit = follows & (wait <= np.maximum(CRASH_MS, left_out)) | (wait <= REBALANCE_MS)
     seen = wait & ~ASSUMED
     assumed = np.where(wait < REBALANCE_LEARNT_MS, REBALANCE_LEARNT_MS + ASSUMED, seen)
     learnt = np.where(too_long, np.where(habit, assumed, 0), seen)

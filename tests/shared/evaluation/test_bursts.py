@@ -88,6 +88,29 @@ def test_rebalances_without_end_do_not_hide_who_falls_behind() -> None:
     assert second <= 300
 
 
+def test_who_never_catches_up_is_told_while_less_is_written_too() -> None:
+    """Bursts of five minutes each half hour; it reads 85 % of what comes on the mean."""
+    partition, said = Followed(), []
+    for second in range(0, 8 * 3600, TICK):
+        rate, slow = (40 if second % 1800 < 300 else 10), second > 2 * 3600
+        partition.tick(rate * TICK, read=13 * TICK if slow else ALL)
+        if second > 3 * 3600:
+            said.append(partition.seen[-1])
+    assert set(said) == {"WARN"}
+
+
+def test_who_has_read_half_of_what_it_was_behind_is_well_again() -> None:
+    partition = Followed().healthy(60, rate=100)
+    while partition.tick(500, read=250) == "OK":
+        pass
+    for _ in range(120):
+        partition.tick(500, read=250)
+    behind = partition.end - partition.committed
+    while partition.tick(500, read=1000) != "OK":
+        assert partition.end - partition.committed > behind / 4
+    assert partition.end - partition.committed <= behind / 2
+
+
 def test_a_slow_spell_that_comes_again_is_told_of_twice() -> None:
     """50 s each half hour, in which it reads half."""
     partition, told = Followed().healthy(60, rate=100), []

@@ -34,6 +34,11 @@ def test_commits_of_the_same_offset_are_told_sooner_than_silence() -> None:
     assert silent > FOUND
 
 
+def test_who_is_stuck_at_its_first_record_is_told_within_about_a_minute() -> None:
+    """As after a first deployment."""
+    assert until_told(Followed()) <= 75
+
+
 def test_one_commit_of_the_same_offset_is_none_that_repeats() -> None:
     """As after a rebalance."""
     partition = Followed().healthy(10)
