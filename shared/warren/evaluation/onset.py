@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warren.contracts.status import Status
-from warren.evaluation.predicates import NO_REWIND, first_rewind, stalled
+from warren.evaluation.predicates import NO_REWIND, first_rewind
 from warren.evaluation.windows import UNKNOWN, Column, Int64, Windows
 
 
@@ -55,10 +55,7 @@ def onset_of(windows: Windows, status: NDArray[np.uint8], before: Onset | None) 
     some = windows if len(bad) == len(status) else windows.take(bad)
     newest = some.newest()
     offset = newest[Column.OFFSET]
-    since = newest[Column.COMMITTED_AT]
-    all_same = stalled(some)
-    if all_same.any():
-        since = np.where(all_same, some.oldest(Column.COMMITTED_AT), since)
+    since = _first_with_offset(some, offset)
     stays = (known[Began.OFFSET] == offset) & (known[Began.STANDS_SINCE] != UNKNOWN)
     marks = np.empty_like(known)
     marks[Began.OFFSET] = offset
@@ -72,6 +69,15 @@ def onset_of(windows: Windows, status: NDArray[np.uint8], before: Onset | None) 
     whole = np.full((len(Began), len(status)), UNKNOWN, np.int64)
     whole[:, bad] = marks
     return Onset(whole)
+
+
+def _first_with_offset(windows: Windows, offset: Int64) -> Int64:
+    """[partition] commit time of the first of the newest commits, all with that offset."""
+    same = windows.occupied & (windows.column(Column.OFFSET) == offset[:, None])
+    run = np.logical_and.accumulate(same[:, ::-1], axis=1).sum(axis=1)
+    slots = windows.intervals - np.maximum(run, 1)
+    times: Int64 = windows.column(Column.COMMITTED_AT)[np.arange(len(slots)), slots]
+    return times
 
 
 def _is_same(

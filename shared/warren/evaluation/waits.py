@@ -43,7 +43,10 @@ ACCIDENT = 2
 PAUSE_ACCIDENT = 40
 # One that is longer is no habit: if it comes at regular times, three of them, it is a clockwork.
 CRASH_MS = 5 * 60_000
-# But who commits each few minutes may leave a commit out, as a checkpoint that failed: up to this.
+# But where they are no more than so many of their lengths apart it is up to this.
+OFTEN = 8
+LONGEST_OFTEN_MS = 9 * 60_000
+# Who pauses for no more than this may leave a commit out, as where a checkpoint fails.
 LONGEST_LEFT_OUT_MS = 15 * 60_000
 LONGEST_PAUSE_MS = 30 * 60_000
 # What a rebalance may take is learnt from the first one, and that the next may take this long.
@@ -151,7 +154,8 @@ def _remember_pause(
     follows = before >= wait // 3
     pause = marks[Mark.PAUSE]
     left_out = np.where(pause <= LONGEST_LEFT_OUT_MS, pause * 5 // 2, 0)
-    habit = follows & (wait <= np.maximum(CRASH_MS, left_out)) | (wait <= REBALANCE_MS)
+    crash = np.where(apart <= OFTEN * wait, LONGEST_OFTEN_MS, CRASH_MS)
+    habit = follows & (wait <= np.maximum(crash, left_out)) | (wait <= REBALANCE_MS)
     seen = wait & ~ASSUMED
     assumed = np.where(wait < REBALANCE_LEARNT_MS, REBALANCE_LEARNT_MS + ASSUMED, seen)
     learnt = np.where(too_long, np.where(habit, assumed, 0), seen)

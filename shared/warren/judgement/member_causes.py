@@ -21,7 +21,7 @@ def no_members(facts: Facts) -> Cause | None:
     empty_ms = facts.now_ms - group.empty_since
     # Whoever commits from outside the group is not missed by it.
     outside = facts.newest_commit_seen_at() > group.empty_since + APART_MS
-    if empty_ms < APART_MS or outside or not facts.with_status(Status.STOP):
+    if empty_ms < APART_MS or outside or not facts.standing():
         return None
     client_id, host = group.left or (None, None)
     last = "" if client_id is None else f"; {client_id} at {host} was there last"

@@ -99,15 +99,15 @@ def test_two_pauses_that_were_left_out_are_forgiven_and_three_are_not() -> None:
 
 
 def test_pauses_that_begin_by_the_clock_and_end_now_early_and_now_late_keep_it() -> None:
-    """By five minutes of twenty: from end to end they are not regular."""
+    """By five minutes of 25: from end to end they are not regular."""
     partition = Followed().healthy(10)
     told = []
-    for minutes in [8, 8, 8, *[11, 6] * 4]:
+    for minutes in [11, 11, 11, *[14, 9] * 4]:
         began = len(partition.seen)
         partition.silent_for(minutes)
         told.append("STOP" in partition.seen[began:])
         partition.tick(read=ALL)
-        partition.healthy(20 - minutes)
+        partition.healthy(25 - minutes)
     assert told == [True] * 3 + [False] * 8
 
 
@@ -145,7 +145,7 @@ def test_pauses_need_not_be_quite_regular(off: int) -> None:
 
 def test_crashes_at_regular_times_that_take_now_long_now_short_are_told() -> None:
     partition = Followed().healthy(10)
-    assert [paused(partition, minutes, every=40) for minutes in [8, 14] * 4] == [True] * 8
+    assert [paused(partition, minutes, every=40) for minutes in [10, 16] * 4] == [True] * 8
 
 
 def test_what_comes_by_the_clock_is_no_pause_that_may_come_at_any_time() -> None:

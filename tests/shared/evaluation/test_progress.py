@@ -350,7 +350,7 @@ def test_pauses_that_come_again_are_learnt(pause: int, every: int, told: int) ->
 @pytest.mark.parametrize("minutes", [8, 20])
 def test_crashes_that_repeat_at_any_time_are_no_habit(minutes: int) -> None:
     partition = Followed().healthy(10)
-    for until_next in (120, 50, 90, 150, 70, 110):
+    for until_next in (120, 75, 90, 150, 70, 110):
         assert partition.silent(20) == FOUND
         partition.silent_for(minutes)
         partition.healthy(until_next)

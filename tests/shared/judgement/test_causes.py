@@ -197,6 +197,26 @@ def test_a_record_that_the_group_cannot_get_past() -> None:
     )
 
 
+@pytest.mark.parametrize("count", [WELL + 7, 40])
+def test_a_record_is_stood_at_since_the_first_commit_of_its_offset(count: int) -> None:
+    """From the onset on, when the window has commits of before."""
+    rules = GroupRules(Rules(policy="progress"))
+    cause = told(looks(standing(count)), group_event(0, [0]), rules=rules)
+    assert (cause.name, cause.evidence.since) == ("stuck_record", NOW + WELL * STEP)
+
+
+def test_who_left_a_group_that_stood_at_a_record_is_missed() -> None:
+    """Of who pauses for 100 s at times, commits that repeat an offset are remembered for long."""
+    last, stood = 0, []
+    for look in range(90):
+        reads = look <= 12 or 32 < look <= 60
+        last = look if reads else last
+        stood.append(at(look, 50 * last, 50 * look, commits=int(reads or 60 < look <= 70)))
+    rules = GroupRules(Rules(policy="progress"))
+    cause = told(looks(iter(stood)), group_event(0, [0]), group_event(71), rules=rules)
+    assert cause.name == "no_members"
+
+
 def test_one_record_behind_may_be_the_end_of_a_transaction() -> None:
     still = (at(look, 600, 601) for look in range(40))
     assert told(looks(still), group_event(0, [0])).name == "unknown"

@@ -153,7 +153,7 @@ def test_progress_names_what_it_has_learnt() -> None:
             last = i
         ats.append(At(last * 10, NOW + last * STEP, log_end=i * 10, commits=int(last == i)))
     said = [text for status, text, _ in explained(ats, "progress") if status == "STOP"]
-    assert "no commit for 9 m 2 s, usually pauses up to 1 m 54 s; " in said[-1]
+    assert "no commit for 9 m 2 s, usually pauses up to 1 m 57 s; " in said[-1]
 
 
 def test_a_pause_that_was_only_assumed_is_not_told_as_seen() -> None:
@@ -169,15 +169,15 @@ def test_a_pause_that_was_only_assumed_is_not_told_as_seen() -> None:
 
 
 def test_a_pause_that_was_due_is_told_with_its_times() -> None:
-    """Six minutes of twenty, thrice, and then one that does not end."""
-    every, pause, cycles = 1_200_000 // STEP, 360_000 // STEP, 3
+    """Ten minutes of forty, thrice, and then one that does not end."""
+    every, pause, cycles = 2_400_000 // STEP, 600_000 // STEP, 3
     ats, last = [], 0
-    for i in range(cycles * every + 1_440_000 // STEP):
+    for i in range(cycles * every + 2_700_000 // STEP):
         if i % every < every - pause and i < (cycles + 1) * every:
             last = i
         ats.append(At(last * 10, NOW + last * STEP, log_end=i * 10, commits=int(last == i)))
     said = [text for status, text, _ in explained(ats, "progress") if status == "STOP"]
-    assert ", usually pauses up to 6 m every 20 m; " in said[-1]
+    assert ", usually pauses up to 10 m every 40 m; " in said[-1]
 
 
 def test_a_reset_of_who_is_away_is_told_with_how_long_nothing_was_read() -> None:
