@@ -124,7 +124,7 @@ def test_a_broker_that_is_away_is_no_loss(
             # Its clients ask, or what it publishes has failed before, and all begins anew.
             eventually(
                 lambda: CLUSTER in away or not collector.is_ready,
-                timeout=120,
+                timeout=300,  # librdkafka's own timeouts, one after the other
                 message="nobody is answered",
             )
             own_kafka.start()
