@@ -69,6 +69,14 @@ class Followed:
         for _ in range(round(minutes * 60 / TICK)):
             self.tick(rate * TICK)
 
+    def pause(self, minutes: float) -> bool:
+        """No commit, then one of everything; whether it was a STOP."""
+        began = len(self.seen)
+        self.silent_for(minutes)
+        told = "STOP" in self.seen[began:]
+        self.tick(read=ALL)
+        return told
+
     def silent(self, minutes: float, *, rate: int = 10) -> int | None:
         """No commit; the seconds until it is not OK, None if it stays OK."""
         for second in range(TICK, round(minutes * 60) + 1, TICK):

@@ -18,7 +18,7 @@ from warren.evaluation.track import (
     span_ms,
 )
 from warren.evaluation.usual import SLOWER, explained_lag, lag_span_ms, late_ms, longest_habit_ms
-from warren.evaluation.waits import ACCIDENT, LATE_LOOK
+from warren.evaluation.waits import ACCIDENT
 from warren.evaluation.windows import UNKNOWN, Bools, Int64
 
 # A growing lag is no trouble for this long, or for twice as long as it usually is behind:
@@ -60,7 +60,7 @@ def learn_backlog(
     Looked at only when the offset has advanced: in between any lag grows.
     """
     # Where nobody looked for long nobody knows what an advance left: the lag has grown since.
-    advanced = advanced & (elapsed <= LATE_LOOK * sighting.pace_ms)
+    advanced = advanced & ~sighting.is_late(elapsed)
     since_advance = span_ms(sighting.at, marks[Mark.ADVANCED_AT])
     span = lag_span_ms(marks, figures)
     known = advanced & (lag >= 0)

@@ -53,8 +53,7 @@ def onset_of(windows: Windows, status: NDArray[np.uint8], before: Onset | None) 
     if before is not None:
         known = before.marks[:, bad]
     some = windows if len(bad) == len(status) else windows.take(bad)
-    newest = some.newest()
-    offset = newest[Column.OFFSET]
+    offset = some.newest(Column.OFFSET)
     since = _first_with_offset(some, offset)
     stays = (known[Began.OFFSET] == offset) & (known[Began.STANDS_SINCE] != UNKNOWN)
     marks = np.empty_like(known)

@@ -33,6 +33,8 @@ LATE = 2
 CATCHING_UP = 3  # far behind, after a wait that was too long
 RECOVERING = -1  # no longer far, but not level yet
 LONGEST_MS = 30 * 86_400_000
+# So many times the usual pace, a look is only late.
+LATE_LOOK = 2
 # Pauses that were seen are even numbers of ms; this is added to one that was only assumed.
 ASSUMED = 1
 
@@ -132,6 +134,11 @@ class Sighting:
     log_start: int | Int64 = UNKNOWN
     last_stable: int | Int64 = UNKNOWN  # nobody may read further who reads committed records
     pace_ms: int = LONGEST_MS  # every group is looked at so often: what took longer was not seen
+
+    def is_late(self, elapsed: Int64) -> Bools:
+        """[partition] nobody has looked for so long that nobody saw what happened meanwhile."""
+        late: Bools = elapsed > LATE_LOOK * self.pace_ms
+        return late
 
 
 @dataclass(slots=True)

@@ -52,7 +52,6 @@ LONGEST_PAUSE_MS = 30 * 60_000
 # What a rebalance may take is learnt from the first one, and that the next may take this long.
 REBALANCE_LEARNT_MS = 150_000
 FIRST_WAIT = 1
-LATE_LOOK = 2  # so many times its usual pace, a look is only late
 TRANSACTION_MS = 15 * 60_000  # Kafka's own transaction.max.timeout.ms
 LONGEST_EXPECTED_MS = 6 * 3_600_000
 LONG_WAIT_MS = 60_000  # as of who works in runs
@@ -88,8 +87,7 @@ def learn_wait(
     """
     since = marks[Mark.WAITING_SINCE]
     # Whoever could not look does not know what took so long: no client is to be blamed for it.
-    pace = sighting.pace_ms
-    unseen = np.where(elapsed > LATE_LOOK * pace, elapsed - pace, 0)
+    unseen = np.where(sighting.is_late(elapsed), elapsed - sighting.pace_ms, 0)
     # What came and was read between two observations took that long at most.
     wait = np.maximum(np.where(since >= 0, span_ms(sighting.at, since), elapsed) - unseen, 0)
     ended = advanced & sure

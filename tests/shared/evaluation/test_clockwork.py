@@ -18,12 +18,7 @@ LOOK = 20  # seconds
 
 def paused(partition: Followed, minutes: float, *, every: float) -> bool:
     """Whether a pause was told that ends a cycle of `every` minutes."""
-    partition.healthy(every - minutes)
-    began = len(partition.seen)
-    partition.silent_for(minutes)
-    told = "STOP" in partition.seen[began:]
-    partition.tick(read=ALL)
-    return told
+    return partition.healthy(every - minutes).pause(minutes)
 
 
 def clockwork(presence: Presence = Presence.UNKNOWN) -> Followed:
@@ -103,10 +98,7 @@ def test_pauses_that_begin_by_the_clock_and_end_now_early_and_now_late_keep_it()
     partition = Followed().healthy(10)
     told = []
     for minutes in [11, 11, 11, *[14, 9] * 4]:
-        began = len(partition.seen)
-        partition.silent_for(minutes)
-        told.append("STOP" in partition.seen[began:])
-        partition.tick(read=ALL)
+        told.append(partition.pause(minutes))
         partition.healthy(25 - minutes)
     assert told == [True] * 3 + [False] * 8
 
@@ -128,11 +120,7 @@ def test_crashes_that_end_by_the_clock_and_begin_at_any_time_are_told() -> None:
     partition = Followed().healthy(10)
     told = []
     for minutes in [20, 20, 20, 20, *[35, 8] * 3]:
-        partition.healthy(60 - minutes)
-        began = len(partition.seen)
-        partition.silent_for(minutes)
-        told.append("STOP" in partition.seen[began:])
-        partition.tick(read=ALL)
+        told.append(paused(partition, minutes, every=60))
     assert told == [True, True, True, False, *[True] * 6]
 
 

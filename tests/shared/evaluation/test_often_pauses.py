@@ -1,19 +1,16 @@
-"""Pauses of 5 to 10 min, which may be crashes: how often they come tells."""
+"""Pauses of 5 to 9 min, which may be crashes: how often they come tells."""
 
 from __future__ import annotations
 
 import pytest
-from support.followed_partition import ALL, FOUND, Followed
+from support.followed_partition import FOUND, Followed
 
 
 def told(minutes: float, apart: tuple[float, ...]) -> list[bool]:
     """Of pauses that long, the next after so many minutes each."""
     partition, stops = Followed().healthy(30), []
     for every in apart:
-        began = len(partition.seen)
-        partition.silent_for(minutes)
-        stops.append("STOP" in partition.seen[began:])
-        partition.tick(read=ALL)
+        stops.append(partition.pause(minutes))
         partition.healthy(every - minutes)
     return stops
 
@@ -36,8 +33,7 @@ def test_longer_ones_are_told_however_often_they_come() -> None:
 def test_who_has_such_pauses_is_found_dead_after_them() -> None:
     partition = Followed().healthy(30)
     for _ in range(4):
-        partition.silent_for(6)
-        partition.tick(read=ALL)
+        partition.pause(6)
         partition.healthy(20)
     found = partition.silent(20)
     assert found is not None
