@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import confluent_kafka
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, KafkaException, Producer
@@ -48,9 +49,8 @@ class Lab:
     @classmethod
     @contextmanager
     def on(cls, bootstrap: str, name: str) -> Iterator[Lab]:
-        options = {"bootstrap.servers": bootstrap, "log_level": 0}
         with ExitStack() as closing:
-            yield cls(bootstrap, name, AdminClient(options), Producer(options), closing)
+            yield cls(bootstrap, name, _admin(bootstrap), Producer(_options(bootstrap)), closing)
 
     @property
     def prefix(self) -> str:
@@ -84,12 +84,14 @@ class Lab:
 
         def is_committed() -> bool:
             request = [ConsumerGroupTopicPartitions(group, positions)]
-            # A question that was asked while the broker was away may not be answered at all.
             asked = self.admin.alter_consumer_group_offsets(request, request_timeout=10)
             try:
                 answer = asked[group].result(30)
             except KafkaException as error:
                 if is_not_yet(error):
+                    # A client that has forgotten its brokers meanwhile never finds a coordinator
+                    # again (librdkafka #5511).
+                    self.admin = _admin(self.bootstrap)
                     return False
                 raise
             return all(p.error is None for p in answer.topic_partitions or [])
@@ -145,6 +147,14 @@ class Lab:
 
     def events(self) -> Events:
         return Events(self, self.closing)
+
+
+def _options(bootstrap: str) -> dict[str, Any]:
+    return {"bootstrap.servers": bootstrap, "log_level": 0}
+
+
+def _admin(bootstrap: str) -> AdminClient:
+    return AdminClient(_options(bootstrap))
 
 
 class Events:
