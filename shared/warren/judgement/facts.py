@@ -85,11 +85,7 @@ class Facts:
 
     def names(self, rows: list[int]) -> list[tuple[str, int]]:
         """Topic and partition of each."""
-        all_names = [
-            (topic, partition)
-            for topic, partitions, _ in self.layout.slices()
-            for partition in partitions
-        ]
+        all_names = self.layout.names()
         return [all_names[row] for row in rows]
 
     @property

@@ -43,6 +43,7 @@ from warren.judgement.observation import check_ranges
 from warren.judgement.reasons import NONE, Reasons, reasons
 from warren.judgement.state import Applied, GroupGone, GroupState
 from warren.judgement.status_changes import incident_ended, status_change
+from warren.judgement.turns import told_in_turn
 from warren.judgement.update import updated_state
 
 
@@ -190,6 +191,7 @@ def _judged(
         minimum_complete=rules.minimum_complete,
     )
     partitions = told_beyond_end(partitions, evidence)
+    partitions = told_in_turn(partitions, rules, updated, knowledge)
     partitions = told_nothing_left(partitions, updated, knowledge)
     group = judge_group(partitions, lag)
     onset, why = None, NONE

@@ -53,6 +53,10 @@ class Layout:
                 return topic, partitions[row - rows.start]
         raise IndexError(row)
 
+    def names(self) -> list[tuple[str, int]]:
+        """Topic and partition of each row."""
+        return [(topic, partition) for topic, known in self.topics.items() for partition in known]
+
     def rows(self, topic: str, partitions: Sequence[int]) -> Int64:
         """The row of each partition, in their order; MISSING for one that is not here."""
         known = self.topics.get(topic, ())
