@@ -46,6 +46,9 @@ CRASH_MS = 5 * 60_000
 # But where they are no more than so many of their lengths apart it is up to this.
 OFTEN = 8
 LONGEST_OFTEN_MS = 9 * 60_000
+# Those that come so rarely are a clockwork even where the one before is forgotten: hardly any
+# accident comes each day, or week, at the same time.
+DAILY_MS = 20 * 3_600_000
 # Who pauses for no more than this may leave a commit out, as where a checkpoint fails.
 LONGEST_LEFT_OUT_MS = 15 * 60_000
 LONGEST_PAUSE_MS = 30 * 60_000
@@ -170,7 +173,7 @@ def _remember_pause(
     if crashed.any() or has_clock(figures).any():
         stop_clock(marks, figures, began, ended, now)
         clock = has_clock(figures)
-        alike = follows & are_alike(marks, wait)
+        alike = (follows | (apart >= DAILY_MS)) & are_alike(marks, wait)
         due = crashed & is_due(marks, figures, began, now) & (clock | alike)
         keep_clock(marks, figures, wait, began, due, now)
         # An accident amid them does not disturb the clock.

@@ -12,7 +12,7 @@ from warren.evaluation.progress import judge
 from warren.evaluation.track import Mark
 from warren.evaluation.usual import longest_wait
 
-SECOND, HOUR = 1000, 3600
+SECOND, HOUR, DAY = 1000, 3600, 86_400
 LOOK = 20  # seconds
 
 
@@ -50,13 +50,43 @@ def test_crashes_at_random_times_are_told() -> None:
     assert not bad[: HOUR // LOOK].any()
 
 
-def _follow(dead: np.ndarray) -> np.ndarray:
+def test_a_pause_of_each_night_is_known_after_three() -> None:
+    """Backups of 20 min and two hours, and who works by day only, ten minutes to and fro."""
+    late = np.random.default_rng(1).uniform(0, HOUR / 6, 7)
+    begins = [int(day * DAY + 18 * HOUR + late[day]) for day in range(7)]
+    lives = [[(begin, begin + length) for begin in begins] for length in (1200, 7200, 13 * HOUR)]
+    assert told_of_days(lives) == [[True] * 3 + [False] * 4] * 3
+
+
+def test_crashes_are_told_days_apart_and_beside_what_comes_each_night() -> None:
+    apart = [(hour * HOUR, hour * HOUR + 1200) for hour in (3, 27, 70, 99, 130)]
+    nights = [(day * DAY + 7200, day * DAY + 8400) for day in range(5)]
+    told = told_of_days([apart, [*nights, (4 * DAY + 12 * HOUR, 4 * DAY + 12 * HOUR + 1200)]])
+    assert told == [[True] * 5, [True, True, True, False, False, True]]
+
+
+def told_of_days(lives: list[list[tuple[int, int]]]) -> list[list[bool]]:
+    """Whether each pause, from second to second, is told."""
+    look = 120
+    dead = np.zeros((max(life[-1][1] for life in lives) // look + 30, len(lives)), np.bool_)
+    for partition, life in enumerate(lives):
+        for begin, end in life:
+            dead[begin // look : end // look, partition] = True
+    bad = _follow(dead, look)
+    return [
+        [bool(bad[begin // look : end // look + 1, p].any()) for begin, end in life]
+        for p, life in enumerate(lives)
+    ]
+
+
+def _follow(dead: np.ndarray, look: int = LOOK) -> np.ndarray:
     """[look, partition] whether it is not OK: ten records a second, all of them read."""
     steps, partitions = dead.shape
     track, rows, bad = Track.empty(partitions), np.arange(partitions), np.zeros_like(dead)
     committed, committed_at = np.full(partitions, 1_000_000), np.full(partitions, START)
     for step in range(steps):
-        now, log_end = START + step * LOOK * SECOND, np.full(partitions, 1_000_000 + 200 * step)
+        now, written = START + step * look * SECOND, 10 * look * step
+        log_end = np.full(partitions, 1_000_000 + written)
         committed = np.where(dead[step], committed, log_end)
         committed_at = np.where(dead[step], committed_at, now)
         see(track, rows, Sighting(now, committed, committed_at, 1 - dead[step], log_end))
