@@ -178,6 +178,21 @@ def test_a_change_of_objectives_is_remembered_and_hides_no_status(
     assert [view.since for view in model.groups()] == [4_000]
 
 
+def test_objectives_of_one_kind_do_not_hide_those_of_another(feed: Feed, model: ReadModel) -> None:
+    limit = {"limit": "max_lag", "since": 1, "value": 7, "wanted": 5, "sentence": "broken"}
+    kinds = {"late": "warren.group.freshness.changed", "lost": RETENTION}
+    changes = [
+        changed(
+            "a", "WARN", 1_000 + n, 0, n, type=kind,
+            objectives=[{"objective": name, "status": "WARN", **limit}],
+        )
+        for n, (name, kind) in enumerate(kinds.items())
+    ]  # fmt: skip
+    feed.catch_up(PlayedReader([[record("a", event("a")), *changes]], behind=1))
+    (view,) = model.groups()
+    assert [one.breach.objective for one in view.broken] == ["late", "lost"]
+
+
 def test_reading_again_remembers_nothing_twice(feed: Feed, model: ReadModel) -> None:
     first = [changed("a", "ERR", 1_000, 0, 0)]
     feed.catch_up(PlayedReader([first], behind=1))

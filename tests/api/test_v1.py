@@ -37,6 +37,7 @@ def test_groups_worst_first(api: Api) -> None:
         "complete": 1.0,
         "worst": {"topic": "t", "partition": 1, "status": "STALL", "lag": 7},
         "incident": INCIDENT,
+        "broken_objectives": [],
         "silence": None,
         "acknowledgement": None,
         "evaluated_at": NOW,

@@ -267,6 +267,39 @@ def test_a_search_finds_what_the_pages_find(filled: Api, q: str, found: list[str
     assert [row["group"] for row in listed] == found
 
 
+def breach(objective: str, status: str) -> dict[str, Any]:
+    return {
+        "objective": objective,
+        "limit": "max_lag",
+        "status": status,
+        "since": NOW - MINUTE,
+        "value": 7,
+        "wanted": 5,
+        "sentence": f"{objective} is broken",
+    }
+
+
+def test_objectives_that_an_ok_group_does_not_keep(filled: Api) -> None:
+    def broken() -> list[tuple[str, str, str]]:
+        listed = filled.get("/api/v1/groups", params={"regex": "fine"}).json()["groups"]
+        one = filled.get("/api/v1/groups/demo/fine").json()
+        assert [row["broken_objectives"] for row in listed] == [one["broken_objectives"]]
+        return [(b["status"], b["sentence"], b["incident_id"]) for b in one["broken_objectives"]]
+
+    assert broken() == []
+    late = {"type": "warren.group.freshness.changed", "incident_id": "late-1"}
+    lost = {"type": "warren.group.retention.changed", "incident_id": "lost-1"}
+    on_time = [breach("on-time", "WARN")]
+    filled.change("fine", "WARN", NOW - 3, **late, objectives=on_time)
+    filled.change("fine", "ERR", NOW - 2, **lost, objectives=[breach("retention", "ERR")])
+    said = [("ERR", "retention is broken", "lost-1"), ("WARN", "on-time is broken", "late-1")]
+    assert broken() == said
+    filled.put("fine")  # judged again
+    assert broken() == said
+    filled.change("fine", "OK", NOW, previous="ERR", **lost, objectives=[])
+    assert broken() == said[1:]
+
+
 def test_groups_are_found_by_their_owner() -> None:
     owned = ObjectiveSettings(name="fast", groups=["^bill"], max_freshness=60, owner="payments")
     api = Api(settings=Settings(objectives=[owned]))

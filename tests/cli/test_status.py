@@ -170,6 +170,14 @@ def test_exit_codes(
     assert run(served, *arguments).exit_code == code
 
 
+def test_an_objective_that_is_not_kept_is_no_success(served: ServedGroups) -> None:
+    broken = {"objective": "retention", "status": "ERR", "sentence": "40 records were deleted"}
+    served.body = {"groups": [{**GROUPS[-1], "broken_objectives": [broken]}], "doubts": []}
+    assert [run(served, "--fail-on", least).exit_code for least in ("err", "warn")] == [3, 3]
+    broken["status"] = "WARN"
+    assert [run(served, "--fail-on", least).exit_code for least in ("err", "warn")] == [0, 3]
+
+
 UNKNOWN = {**group("dark", "UNKNOWN"), "explanation": "cluster unreachable for 1 h"}
 
 

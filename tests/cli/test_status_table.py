@@ -53,6 +53,14 @@ def test_what_is_unknown_or_well_is_a_dash() -> None:
     assert "t/3 STOP, lag unknown" in drawn(group(worst=worst))[1]
 
 
+def test_an_objective_that_an_ok_group_does_not_keep() -> None:
+    broken = {"objective": "retention", "status": "ERR", "sentence": "40 records were deleted"}
+    well = group(status="OK", since=None, worst=None, incident=None, broken_objectives=[broken])
+    row = drawn(well)[1]
+    assert "OK objective ERR" in row
+    assert row.endswith("retention: 40 records were deleted")
+
+
 WHY = "no commit for 4 m 12 s, usual pause 5 s; 2,101 records behind, log at rest"
 
 

@@ -18,7 +18,7 @@ from warren.words import visible
 
 from warren_cli.api_client import ApiUnavailable, understood, without_login
 from warren_cli.commands.options import ApiOption, ConfigOption, asked_address
-from warren_cli.display.status_table import status_table
+from warren_cli.display.status_table import status_table, statuses
 from warren_cli.group_feed import Groups, all_pages, http_client
 from warren_cli.terminal.output_console import output_console
 
@@ -79,8 +79,8 @@ def status(
         FailOn | None,
         typer.Option(
             case_sensitive=False,
-            help="Exit 3 when a group shown is this bad or worse; else 4 when one is UNKNOWN; "
-            "else 1 when the data are in doubt",
+            help="Exit 3 when a group shown, or an objective that it does not keep, is this bad "
+            "or worse; else 4 when one is UNKNOWN; else 1 when the data are in doubt",
         ),
     ] = None,
 ) -> None:
@@ -157,7 +157,8 @@ def _render(answer: Groups) -> RenderableType:
 
 def _exit_code(answer: Groups, fail_on: FailOn) -> int:
     limit = _BADNESS[fail_on.value.upper()]
-    if any(_BADNESS.get(group["status"], 0) >= limit for group in answer.groups):
+    shown = (status for group in answer.groups for status in statuses(group))
+    if any(_BADNESS.get(status, 0) >= limit for status in shown):
         return EXIT_BAD
     if any(group["status"] == "UNKNOWN" for group in answer.groups):
         return EXIT_UNKNOWN

@@ -7,7 +7,7 @@ this command sends no freshness: it is then unknown.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -93,8 +93,24 @@ def _name(group: Group, with_cluster: bool) -> Shortened:
 def _status(group: Group) -> Text:
     """`-` of a group that is not judged: a share group, or one without a commit."""
     status = Text().append(group["status"] or _NONE, style=_STYLES.get(group["status"], ""))
+    if broken := worst_broken(group):
+        status.append(" objective ", style="dim")
+        status.append(broken["status"], style=_STYLES.get(broken["status"], ""))
     said = [name for field, name in _SAID.items() if group.get(field)]
     return status.append(f" {', '.join(said)}", style="dim") if said else status
+
+
+def worst_broken(group: Group) -> Group | None:
+    """The objective whose limit is broken worst; an API that is older than this tells of none."""
+    broken: list[Group] = group.get("broken_objectives") or []
+    return broken[0] if broken else None
+
+
+def statuses(group: Group) -> Iterator[str]:
+    """The group's own, and how bad the objectives are that it does not keep."""
+    yield group["status"] or _NONE
+    if broken := worst_broken(group):
+        yield broken["status"]
 
 
 def _lag(group: Group) -> Text:
@@ -149,9 +165,11 @@ def _worst(group: Group) -> Shortened:
 
 
 def why(group: Group) -> str:
-    """The cause; else what is wrong with the worst partition, or why the status is not known. One
-    sentence; empty when nothing is wrong, or that is unknown.
+    """The cause; else what is wrong with the worst partition, or why the status is not known; of
+    who is OK, which objective is not kept. Empty when nothing is wrong, or that is unknown.
     """
+    if group["status"] == "OK" and (broken := worst_broken(group)):
+        return f"{broken['objective']}: {broken['sentence']}"
     own = group.get("explanation") or ""
     if group["status"] == "UNKNOWN":
         return str(own)

@@ -72,6 +72,10 @@ def _group_facts(body: Row, now_ms: int) -> Facts:
     yield "state", f"{body.get('state') or _NONE}, members: {count(body.get('member_count'))}"
     if opened := body["incident"]:
         yield "incident", f"{opened['id']}, open for {ago(opened['opened_at'], now_ms)}"
+    for broken in body.get("broken_objectives") or ():
+        what = f"{broken['objective']} ({broken['status']}): {broken['sentence']}"
+        since_ = f"for {ago(broken['since'], now_ms)}; incident {broken['incident_id']}"
+        yield "broken objective", f"{what}, {since_}"
     if noted := body.get("acknowledgement"):
         yield "looked after", f"by {noted['by'] or 'somebody'}: {noted['why'] or _NONE}"
     if silence := body.get("silence"):

@@ -20,7 +20,7 @@ import structlog
 from confluent_kafka import Message
 from warren.clock import Clock
 from warren.contracts.group_key import split_group_key
-from warren.contracts.status_change import STATUS_CHANGED
+from warren.contracts.status_change import EVENT_TYPES
 from warren.contracts.topics import (
     ACKNOWLEDGEMENTS,
     CLUSTERS,
@@ -54,7 +54,7 @@ QUIET_SECONDS = 5.0  # without a record for so long, ask the home cluster whethe
 RETRY_SECONDS = 2.0
 LOOK_AGAIN_SECONDS = 30.0  # for topics that could not be read
 
-_Subject = tuple[str, bytes, bool]  # topic, key, whether it is about objectives
+_Subject = tuple[str, bytes, str]  # topic, key, type of a status change
 
 
 class Reader(Protocol):
@@ -235,15 +235,17 @@ class Feed:
 
     def _newest_per_key(self, records: Iterable[Message]) -> dict[_Subject, Message]:
         return {
-            (record.topic() or "", record.key() or b"", self._is_of_objectives(record)): record
+            (record.topic() or "", record.key() or b"", self._kind(record)): record
             for record in records
             if record.topic() != self._notifications_topic
         }
 
-    def _is_of_objectives(self, record: Message) -> bool:
-        """A group's newest change of these does not hide that of its status."""
-        is_change = record.topic() == self._status_topic
-        return is_change and STATUS_CHANGED.encode() not in (record.value() or b"")
+    def _kind(self, record: Message) -> str:
+        """Of a status change: one of another kind does not hide the newest of this one."""
+        if record.topic() != self._status_topic:
+            return ""
+        value = record.value() or b""
+        return next((kind for kind in EVENT_TYPES if kind.encode() in value), "")
 
     def _changes(self, records: Iterable[Message]) -> list[Message]:
         """The status changes among the records."""

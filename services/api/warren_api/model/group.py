@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from warren.contracts import (
+    Breach,
     GroupMember,
     GroupStatusName,
     LagEvent,
@@ -88,6 +89,13 @@ class StatusSince(NamedTuple):
     at: int
 
 
+class BrokenObjective(NamedTuple):
+    """A limit that the group does not keep, as its open incident has told."""
+
+    incident_id: str
+    breach: Breach
+
+
 @dataclass(frozen=True)
 class GroupView:
     """A group's newest evaluation. Immutable: the next evaluation makes a new view."""
@@ -96,6 +104,8 @@ class GroupView:
     changed: StatusSince | None = None
     freshness: GroupFreshness | None = None
     membership: Membership | None = None
+    broken: tuple[BrokenObjective, ...] = ()
+    """Worst first."""
     # Text made from the view, by what it is for: a list of all groups is asked for again and again,
     # and most of them have not changed since.
     rendered: dict[str, str] = field(default_factory=dict, repr=False, compare=False)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Collection
 from dataclasses import dataclass
+from itertools import chain
 from typing import TypeVar
 
 from warren.contracts import (
@@ -16,6 +17,7 @@ from warren.contracts import (
     FreshnessEvent,
     GroupEvent,
     LagEvent,
+    Status,
     StatusChangeEvent,
     TopicsEvent,
     split_group_key,
@@ -26,7 +28,7 @@ from warren.silences import Silences
 
 from warren_api.model.cluster import ClusterView
 from warren_api.model.freshness import GroupFreshness
-from warren_api.model.group import GroupView, StatusSince
+from warren_api.model.group import BrokenObjective, GroupView, StatusSince
 from warren_api.model.group_views import GroupName, GroupViews, Standing
 from warren_api.model.lag_parts import LagParts
 from warren_api.model.membership import Membership
@@ -62,6 +64,7 @@ class ReadModel:
         self._parts = LagParts()
         self._views = GroupViews()
         self._changes: dict[GroupName, StatusSince] = {}
+        self._broken: dict[GroupName, dict[str, list[BrokenObjective]]] = {}  # by event type
         self._freshness: dict[GroupName, GroupFreshness] = {}
         self._clusters: dict[GroupName, ClusterEvent] = {}  # by cluster and collector
         self._members: dict[GroupName, Membership] = {}
@@ -140,8 +143,8 @@ class ReadModel:
         self.topics.measure(*name, event)
 
     def apply_status_change(self, key: bytes | None, value: bytes | None) -> None:
-        """Takes a record of `warren.lag-status`: since when a group has its status. Objectives have
-        incidents of their own, which the history knows.
+        """Takes a record of `warren.lag-status`: since when a group has its status, and which
+        objectives it does not keep.
 
         Raises ContractViolation when the record is not a status-change event.
         """
@@ -150,6 +153,7 @@ class ReadModel:
             return
         change = StatusChangeEvent.from_bytes(value)
         if change.type != STATUS_CHANGED:
+            self._break(name, change)
             return
         since = StatusSince(change.data.status, round(change.time.timestamp() * 1000))
         with self._lock:
@@ -157,6 +161,17 @@ class ReadModel:
                 self._changes.pop(name, None)
                 return
             self._changes[name] = since
+            self.states += 1
+            self._refresh(name)
+
+    def _break(self, name: GroupName, change: StatusChangeEvent) -> None:
+        told = change.data
+        broken = [BrokenObjective(told.incident_id, breach) for breach in told.objectives or ()]
+        with self._lock:
+            kinds = self._broken.setdefault(name, {})
+            kinds[change.type] = broken
+            if not any(kinds.values()):
+                del self._broken[name]
             self.states += 1
             self._refresh(name)
 
@@ -207,8 +222,15 @@ class ReadModel:
             self._changes.get(name),
             self._freshness.get(name),
             self._members.get(name),
+            self._broken_by(name),
         )
         self.states += self._views.put(name, view)
+
+    def _broken_by(self, name: GroupName) -> tuple[BrokenObjective, ...]:
+        if name not in self._broken:  # as mostly
+            return ()
+        every = chain.from_iterable(self._broken[name].values())
+        return tuple(sorted(every, key=lambda one: -Status[one.breach.status]))
 
     def keep_only(
         self,

@@ -57,6 +57,17 @@ GROUP_SUMMARY: Body = {
     "complete": 1.0,
     "worst": {"topic": "orders", "partition": 1, "status": "STOP", "lag": 2101},
     "incident": _INCIDENT,
+    "broken_objectives": [
+        {
+            "objective": "orders-on-time",
+            "limit": "max_freshness",
+            "status": "WARN",
+            "since": _NOW - 180_000,
+            "sentence": "orders/0 is 9 m late, 5 m are allowed",
+            "owner": "payments",
+            "incident_id": "3b9c77f1-4b7a-5b0e-9f3c-0d5d3a6f1c22",
+        }
+    ],
     "silence": {"id": _SILENCE["id"], **{k: _SILENCE[k] for k in ("ends_at", "by", "why")}},
     "acknowledgement": _ACKNOWLEDGEMENT,
     "evaluated_at": _NOW,
@@ -80,6 +91,7 @@ SHARE_GROUP_SUMMARY: Body = {
     "cluster": "prod",
     "group": "thumbnails",
     "not_judged": "lag not defined by committed offsets",
+    "broken_objectives": [],
     "partition_counts": {},
     "partition_count": 6,
     "protocol": "share",

@@ -17,6 +17,7 @@ from warren_api.v1.models.notifications import (
     PendingView,
     RouteTest,
 )
+from warren_api.v1.models.objectives import BrokenObjectiveView
 from warren_api.v1.models.partitions import PartitionDetail, WindowCommit, WorstPartition
 from warren_api.v1.models.silences import (
     AcknowledgementNote,
@@ -36,6 +37,7 @@ from warren_api.v1.models.topics import (
 __all__ = [
     "AcknowledgementNote",
     "BegunSilence",
+    "BrokenObjectiveView",
     "ClusterHistory",
     "ClusterSummary",
     "Clusters",

@@ -22,6 +22,7 @@ from warren_api.model.shown_status import ShownStatusName, Verdict
 from warren_api.model.topic_progress import TopicProgress
 from warren_api.v1.models.changes import RecordedVerdict
 from warren_api.v1.models.members import Member
+from warren_api.v1.models.objectives import BrokenObjectiveView
 from warren_api.v1.models.partitions import PartitionDetail, WorstPartition
 from warren_api.v1.models.silences import AcknowledgementNote, SilenceNote
 
@@ -63,6 +64,10 @@ class GroupSummary(BaseModel):
     incident: Incident | None = Field(
         description="The open incident; opened_at: since when the group has not been OK, whatever "
         "its status was meanwhile; null: none is open"
+    )
+    broken_objectives: list[BrokenObjectiveView] = Field(
+        description="Limits that are not kept, worst first, each with an open incident: an OK "
+        "status says only that the group goes on reading"
     )
     silence: SilenceNote | None = Field(
         description="Why nobody is told of the group now; null: somebody is, as routes say"
@@ -127,6 +132,7 @@ class GroupSummary(BaseModel):
             complete=event.complete,
             worst=WorstPartition.of(view.worst) if view.worst else None,
             incident=event.incident,
+            broken_objectives=[BrokenObjectiveView.of(one) for one in view.broken],
             silence=SilenceNote.of(notes.silence_of(view)),
             acknowledgement=AcknowledgementNote.of(notes.acknowledgement_of(view)),
             evaluated_at=event.evaluated_at,
@@ -162,6 +168,7 @@ class GroupSummary(BaseModel):
             complete=None,
             worst=None,
             incident=None,
+            broken_objectives=[],
             silence=SilenceNote.of(notes.silence_of(membership)),
             acknowledgement=None,
             evaluated_at=None,
