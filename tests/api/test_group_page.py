@@ -196,3 +196,28 @@ def test_objectives_that_are_not_kept(filled: Api) -> None:
     assert soup.find("a", href="/incidents/late-1")
     filled.change("billing", "OK", NOW, previous="WARN", **kind, objectives=[])
     assert "Objective" not in page(filled, "/groups/demo/billing").get_text()
+
+
+def test_the_list_tells_of_objectives_that_an_ok_group_does_not_keep(api: Api) -> None:
+    def listed() -> list[str]:
+        soup = page(api, "/")
+        assert ("1 group needs you" in text(soup)) == broken
+        return [text(row) for row in soup.select("tbody tr")]
+
+    for name in ("fine", "larger"):
+        api.put(name, total_lag=len(name))
+    broken = False
+    assert "fine" in listed()[-1]
+    breach = {
+        "objective": "on-time",
+        "limit": "max_freshness",
+        "status": "ERR",
+        "since": NOW - 120_000,
+        "value": 700_000,
+        "wanted": 300_000,
+        "sentence": "orders/1 is 11 m late at least",
+    }
+    kind = {"type": "warren.group.freshness.changed", "incident_id": "late-1"}
+    api.change("fine", "ERR", NOW - 60_000, **kind, objectives=[breach])
+    broken = True
+    assert "orders/1 is 11 m late at least" in listed()[0]

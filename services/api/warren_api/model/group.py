@@ -167,10 +167,15 @@ class GroupView:
         event = self.event
         return Verdict(event.status, event.status, event.reason, event.explanation, self.since)
 
+    @property
+    def worst_broken(self) -> GroupStatusName:
+        """How bad the worst is of the objectives that it does not keep."""
+        return self.broken[0].breach.status if self.broken else "OK"
+
     @cached_property
     def needs_somebody(self) -> bool:
         """Somebody has to do something, if it is as it was last judged."""
-        return self.event.status == "ERR" or self.is_losing
+        return self.is_losing or "ERR" in (self.event.status, self.worst_broken)
 
     @cached_property
     def lost_records(self) -> int:
@@ -210,7 +215,7 @@ class GroupView:
     @property
     def is_troubled(self) -> bool:
         """As last judged and measured: all others are ranked after it."""
-        return self.event.status != "OK" or self.is_losing
+        return self.event.status != "OK" or self.is_losing or bool(self.broken)
 
     @property
     def loses_in_ms(self) -> int | None:
@@ -224,10 +229,13 @@ class GroupView:
 
     @cached_property
     def rank(self) -> Rank:
-        """Sorts groups: loss of data, worst status, oldest incident, largest lag; then by name."""
+        """Sorts groups: loss of data, worst status (an objective's as well), oldest incident,
+        largest lag; then by name.
+        """
         incident = self.event.incident
-        opened_at = incident.opened_at if incident else 0
-        severity = _SEVERITY[self.event.status]
+        since = min((one.breach.since for one in self.broken), default=0)
+        opened_at = incident.opened_at if incident else since
+        severity = max(_SEVERITY[self.event.status], _SEVERITY[self.worst_broken])
         keeps = not self.is_losing
         return (
             keeps,

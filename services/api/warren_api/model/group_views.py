@@ -25,7 +25,7 @@ class Standing(NamedTuple):
     judged: dict[tuple[str, GroupStatusName], int]
     """How many of a cluster have which status, as last judged."""
     troubled: list[GroupView]
-    """Not OK, or losing data."""
+    """Not OK, losing data, or not keeping an objective."""
     unknown: list[GroupView]
     """Not to be believed, troubled or not."""
     fine: Sequence[GroupName]
@@ -156,4 +156,5 @@ def _opened_at(view: GroupView) -> int:
 
 
 def _state(view: GroupView) -> tuple[object, ...]:
-    return view.event.status, view.event.incident, view.lost_records > 0, view.is_losing
+    broken = tuple(one.incident_id for one in view.broken), view.worst_broken
+    return view.event.status, view.event.incident, view.lost_records > 0, view.is_losing, broken
