@@ -8,15 +8,26 @@ from typing import Any
 
 import pytest
 from support.freshness_events import WELL as WELL_OFF
-from support.freshness_events import Row, freshness_event, late
+from support.freshness_events import late
+from support.group_looks import (
+    RULES,
+    STEP,
+    WELL,
+    at,
+    group_event,
+    looks,
+    measured_at,
+    silent,
+    standing,
+    told,
+    well,
+)
 from support.offset_events import NOW, At, Judge, offset_event
 from warren.contracts import (
     Cause,
     CauseName,
     FreshnessEvent,
     GroupEvent,
-    GroupMember,
-    LagEvent,
     OffsetEvent,
     OpenTransaction,
     StatusChange,
@@ -24,167 +35,9 @@ from warren.contracts import (
 )
 from warren.evaluation import GroupRules, Rules
 from warren.judgement.facts import Knowledge
-from warren.judgement.judge import Duplicate, Ended, Judged, Nothing, Taken, judge
+from warren.judgement.judge import Judged, judge
 from warren.judgement.lateness import lateness_of
-from warren.judgement.membership import (
-    CorruptMembership,
-    Membership,
-    decode,
-    encode,
-    membership_after,
-)
 from warren.judgement.state import GroupState
-from warren.judgement.state_codec import decode as decode_state
-from warren.judgement.state_codec import encode as encode_state
-
-STEP = 5000
-RULES = GroupRules(Rules())
-WELL = 12  # looks at which everything is well
-
-
-def group_event(at: int, *owned: list[int], **more: Any) -> GroupEvent:
-    """A member for each list of partitions of `orders`."""
-    members = [
-        GroupMember(
-            member_id=f"m-{n}", client_id=f"client-{n}", host=f"h{n}", assignment={"orders": ps}
-        )
-        for n, ps in enumerate(owned)
-    ]
-    fields: dict[str, Any] = {"state": "Stable" if owned else "Empty", "protocol_type": "consumer"}
-    return GroupEvent(
-        cluster="prod",
-        group="billing",
-        observed_at=NOW + at * STEP,
-        position=-1,
-        protocol="classic",
-        members=members,
-        **fields | more,
-    )
-
-
-def at(look: int, committed: int, log_end: int, commits: int = 1, log_start: int = 0) -> At:
-    return At(committed, NOW + look * STEP, log_end=log_end, commits=commits, log_start=log_start)
-
-
-def looks(
-    *partitions: Iterator[At],
-    leaders: list[int] | None = None,
-    last_stable: list[int] | None = None,
-    parts: int = 1,
-) -> Iterator[OffsetEvent]:
-    """In `parts` events each, as a huge group is told."""
-    told_of_logs = {"leader": leaders, "last_stable": last_stable}
-    for look, ats in enumerate(zip(*partitions, strict=True)):
-        now = NOW + look * STEP
-        for part in range(parts):
-            mine = {n: one for n, one in enumerate(ats) if n % parts == part}
-            event = offset_event(now + part, {"orders": mine})
-            columns = {
-                name: None if values is None else [values[n] for n in mine]
-                for name, values in told_of_logs.items()
-            }
-            topic = event.topics["orders"].model_copy(update=columns)
-            update = {"topics": {"orders": topic}, "part": part, "parts": parts}
-            yield event.model_copy(update=update)
-
-
-def well(count: int = 40) -> Iterator[At]:
-    for look in range(count):
-        yield at(look, 50 * look, 50 * look)
-
-
-def silent(count: int = 40, **more: int) -> Iterator[At]:
-    """No commit once everything was well."""
-    for look in range(count):
-        last = min(look, WELL)
-        ended = At(50 * last, NOW + last * STEP, log_end=50 * look, commits=int(look <= WELL))
-        yield ended if look <= WELL else At(**{**vars(ended), **more})
-
-
-def standing(count: int = 40, log_start: int = 0) -> Iterator[At]:
-    """Commits of the same offset, once everything was well."""
-    for look in range(count):
-        yield at(look, 50 * min(look, WELL), 50 * look, log_start=log_start if look > WELL else 0)
-
-
-def told(
-    events: Iterator[OffsetEvent],
-    *groups: GroupEvent,
-    measured: FreshnessEvent | None = None,
-    rules: GroupRules | None = None,
-) -> Cause:
-    """The cause after the last look; what is known of members comes when it was observed."""
-    known_late = None if measured is None else lateness_of(measured)
-    state: GroupState | None = None
-    lag: LagEvent | None = None
-    for event in events:
-        membership: Membership | None = None
-        for group in groups:
-            if group.observed_at <= event.observed_at:
-                membership = membership_after(group, membership)
-        knowledge = Knowledge(lambda known=membership: known, lambda: known_late)
-        outcome = judge(event, state, rules or RULES, knowledge=knowledge)
-        assert not isinstance(outcome, Duplicate | Nothing | Ended)
-        assert isinstance(outcome.state, GroupState)
-        if isinstance(outcome, Taken):  # stored, as after a batch
-            kept = decode_state(encode_state(outcome.state))
-            assert isinstance(kept, GroupState)
-            state = kept
-            continue
-        state, lag = outcome.state, outcome.lag
-        assert (lag.cause is None) == (lag.status == "OK")
-        if outcome.change is not None:
-            assert outcome.change.data.cause == lag.cause
-    assert lag is not None
-    assert lag.cause is not None
-    assert LagEvent.from_bytes(lag.to_bytes()).cause == lag.cause
-    return lag.cause
-
-
-def test_nobody_is_in_the_group() -> None:
-    cause = told(looks(silent(), silent()), group_event(0, [0], [1]), group_event(WELL + 1))
-    assert cause.name == "no_members"
-    assert (
-        cause.sentence == "nobody has been in the group for 2 m 10 s; client-0 at h0 was there last"
-    )
-    assert cause.evidence.model_dump() == {
-        "since": NOW + (WELL + 1) * STEP,
-        "client_id": "client-0",
-        "host": "h0",
-        "members": 0,
-    }
-
-
-@pytest.mark.parametrize(
-    "groups",
-    [
-        pytest.param([], id="nothing is known of its members"),
-        pytest.param([group_event(0, [0], [1])], id="they are there and hang"),
-        pytest.param([group_event(0, protocol_type="")], id="they never were in the group"),
-    ],
-)
-def test_silence_alone_has_no_known_cause(groups: list[GroupEvent]) -> None:
-    cause = told(looks(silent(), silent()), *groups)
-    assert (cause.name, cause.is_known, cause.action) == ("unknown", False, None)
-
-
-def test_a_group_that_never_had_members_is_said_to_have_none() -> None:
-    cause = told(looks(silent(), silent()), group_event(0, protocol_type=""))
-    assert "; the group has no members: who reads assigns partitions to itself" in cause.sentence
-    hung = told(looks(silent(), silent()), group_event(0, [0], [1]))
-    assert "; 2 members are in the group" in hung.sentence
-
-
-def test_all_that_is_bad_belongs_to_one_member() -> None:
-    lives = silent(), silent(), well(), well()
-    cause = told(looks(*lives), group_event(0, [0, 1], [2, 3]))
-    assert cause.name == "one_member"
-    assert (
-        "orders/0 and 1 more belong to member client-0 at h0; the other one is well"
-        in cause.sentence
-    )
-    halves = told(looks(*(silent(), silent(), well(), well())), group_event(0, [0, 2], [1, 3]))
-    assert halves.name == "unknown"
 
 
 def test_a_record_that_the_group_cannot_get_past() -> None:
@@ -205,18 +58,6 @@ def test_a_record_is_stood_at_since_the_first_commit_of_its_offset(count: int) -
     assert (cause.name, cause.evidence.since) == ("stuck_record", NOW + WELL * STEP)
 
 
-def test_who_left_a_group_that_stood_at_a_record_is_missed() -> None:
-    """Of who pauses for 100 s at times, commits that repeat an offset are remembered for long."""
-    last, stood = 0, []
-    for look in range(90):
-        reads = look <= 12 or 32 < look <= 60
-        last = look if reads else last
-        stood.append(at(look, 50 * last, 50 * look, commits=int(reads or 60 < look <= 70)))
-    rules = GroupRules(Rules(policy="progress"))
-    cause = told(looks(iter(stood)), group_event(0, [0]), group_event(71), rules=rules)
-    assert cause.name == "no_members"
-
-
 def test_one_record_behind_may_be_the_end_of_a_transaction() -> None:
     still = (at(look, 600, 601) for look in range(40))
     assert told(looks(still), group_event(0, [0])).name == "unknown"
@@ -225,10 +66,6 @@ def test_one_record_behind_may_be_the_end_of_a_transaction() -> None:
 def test_records_that_are_gone() -> None:
     cause = told(looks(standing(log_start=700), well()), group_event(0, [0, 1]))
     assert (cause.name, cause.evidence.lost_records) == ("records_lost", 100)
-
-
-def measured_at(look: int, *rows: Row, **more: Any) -> FreshnessEvent:
-    return freshness_event(look * STEP, *rows, **more)
 
 
 def test_records_that_are_gone_as_freshness_measured_it() -> None:
@@ -315,20 +152,6 @@ def test_all_that_is_bad_is_led_by_one_broker(parts: int) -> None:
     assert said(leaders, group_event(0, [0, 1, 2, 3], [4, 5, 6, 7])).name == "one_member"
 
 
-def test_partitions_that_nobody_owns() -> None:
-    groups = group_event(0, [0, 1]), group_event(WELL, [0], unowned={"orders": [1]})
-    cause = told(looks(well(), silent()), *groups)
-    assert (cause.name, cause.evidence.partition) == ("unowned_partitions", 1)
-    assert told(looks(silent(), silent()), *groups).name == "unknown"
-
-
-def test_rebalances_again_and_again() -> None:
-    groups = [group_event(n, [0, 1], rebalances=n // 4) for n in range(0, 40, 4)]
-    cause = told(looks(silent(), silent()), *groups)
-    assert (cause.name, cause.evidence.times) == ("rebalance_loop", 9)
-    assert told(looks(silent(), silent()), group_event(0, [0, 1], rebalances=99)).name == "unknown"
-
-
 def test_too_slow_says_how_much_is_missing() -> None:
     slow = (at(look, 50 * look, 200 * look) for look in range(40))
     cause = told(looks(slow), group_event(0, [0]))
@@ -401,42 +224,6 @@ def test_offsets_that_were_reset_are_no_replay_while_nobody_reads() -> None:
             yield at(look, 50 * look if look <= WELL else 10, 50 * look, commits=look <= WELL + 1)
 
     assert told(looks(reset())).name == "unknown"
-
-
-def test_partitions_that_nobody_misses_have_no_owner() -> None:
-    """Nobody is subscribed to their topic any more."""
-    group = group_event(WELL, [0])
-    cause = told(looks(well(), silent()), group_event(0, [0, 1]), group)
-    assert (cause.name, cause.evidence.partition) == ("unowned_partitions", 1)
-
-
-def test_rebalances_that_are_still_to_come_do_not_count() -> None:
-    """Members are observed apart from commits: what is known of them may be newer."""
-    group = group_event(0, [0, 1])
-    later = [group_event(n, [0, 1], rebalances=n - 35) for n in range(36, 41)]
-    known: Membership | None = None
-    for event in (group, *later):
-        known = membership_after(event, known)
-    assert known is not None
-    assert len(known.rebalanced_at) == 5
-    events = list(looks(silent(38), silent(38)))
-    state = None
-    for event in events:
-        outcome = judge(event, state, RULES, knowledge=Knowledge(lambda: known))
-        assert isinstance(outcome, Judged)
-        state, lag = outcome.state, outcome.lag
-    assert lag.cause is not None
-    assert lag.cause.name == "unknown"
-
-
-def test_a_membership_comes_back_from_its_bytes_as_it_was() -> None:
-    before = membership_after(group_event(0, [0], [1]), None)
-    for known in (before, membership_after(group_event(3, rebalances=2), before)):
-        assert decode(encode(known)) == known
-    assert membership_after(group_event(0, rebalances=7), before) is before  # replayed
-    for damaged in (b"", b"{}", b"[]", b'{"v":2}', b"\xff", encode(before)[:-9]):
-        with pytest.raises(CorruptMembership):
-            decode(damaged)
 
 
 def changes(events: Iterator[OffsetEvent], measured: FreshnessEvent) -> list[StatusChange]:

@@ -1,0 +1,125 @@
+"""Causes that lie with a group's members."""
+
+from __future__ import annotations
+
+import pytest
+from support.group_looks import (
+    RULES,
+    STEP,
+    WELL,
+    at,
+    group_event,
+    looks,
+    silent,
+    told,
+    well,
+)
+from support.offset_events import NOW
+from warren.contracts import (
+    GroupEvent,
+)
+from warren.evaluation import GroupRules, Rules
+from warren.judgement.facts import Knowledge
+from warren.judgement.judge import Judged, judge
+from warren.judgement.membership import (
+    Membership,
+    membership_after,
+)
+
+
+def test_nobody_is_in_the_group() -> None:
+    cause = told(looks(silent(), silent()), group_event(0, [0], [1]), group_event(WELL + 1))
+    assert cause.name == "no_members"
+    assert (
+        cause.sentence == "nobody has been in the group for 2 m 10 s; client-0 at h0 was there last"
+    )
+    assert cause.evidence.model_dump() == {
+        "since": NOW + (WELL + 1) * STEP,
+        "client_id": "client-0",
+        "host": "h0",
+        "members": 0,
+    }
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        pytest.param([], id="nothing is known of its members"),
+        pytest.param([group_event(0, [0], [1])], id="they are there and hang"),
+        pytest.param([group_event(0, protocol_type="")], id="they never were in the group"),
+    ],
+)
+def test_silence_alone_has_no_known_cause(groups: list[GroupEvent]) -> None:
+    cause = told(looks(silent(), silent()), *groups)
+    assert (cause.name, cause.is_known, cause.action) == ("unknown", False, None)
+
+
+def test_a_group_that_never_had_members_is_said_to_have_none() -> None:
+    cause = told(looks(silent(), silent()), group_event(0, protocol_type=""))
+    assert "; the group has no members: who reads assigns partitions to itself" in cause.sentence
+    hung = told(looks(silent(), silent()), group_event(0, [0], [1]))
+    assert "; 2 members are in the group" in hung.sentence
+
+
+def test_all_that_is_bad_belongs_to_one_member() -> None:
+    lives = silent(), silent(), well(), well()
+    cause = told(looks(*lives), group_event(0, [0, 1], [2, 3]))
+    assert cause.name == "one_member"
+    assert (
+        "orders/0 and 1 more belong to member client-0 at h0; the other one is well"
+        in cause.sentence
+    )
+    halves = told(looks(*(silent(), silent(), well(), well())), group_event(0, [0, 2], [1, 3]))
+    assert halves.name == "unknown"
+
+
+def test_who_left_a_group_that_stood_at_a_record_is_missed() -> None:
+    """Of who pauses for 100 s at times, commits that repeat an offset are remembered for long."""
+    last, stood = 0, []
+    for look in range(90):
+        reads = look <= 12 or 32 < look <= 60
+        last = look if reads else last
+        stood.append(at(look, 50 * last, 50 * look, commits=int(reads or 60 < look <= 70)))
+    rules = GroupRules(Rules(policy="progress"))
+    cause = told(looks(iter(stood)), group_event(0, [0]), group_event(71), rules=rules)
+    assert cause.name == "no_members"
+
+
+def test_partitions_that_nobody_owns() -> None:
+    groups = group_event(0, [0, 1]), group_event(WELL, [0], unowned={"orders": [1]})
+    cause = told(looks(well(), silent()), *groups)
+    assert (cause.name, cause.evidence.partition) == ("unowned_partitions", 1)
+    assert told(looks(silent(), silent()), *groups).name == "unknown"
+
+
+def test_partitions_that_nobody_misses_have_no_owner() -> None:
+    """Nobody is subscribed to their topic any more."""
+    group = group_event(WELL, [0])
+    cause = told(looks(well(), silent()), group_event(0, [0, 1]), group)
+    assert (cause.name, cause.evidence.partition) == ("unowned_partitions", 1)
+
+
+def test_rebalances_again_and_again() -> None:
+    groups = [group_event(n, [0, 1], rebalances=n // 4) for n in range(0, 40, 4)]
+    cause = told(looks(silent(), silent()), *groups)
+    assert (cause.name, cause.evidence.times) == ("rebalance_loop", 9)
+    assert told(looks(silent(), silent()), group_event(0, [0, 1], rebalances=99)).name == "unknown"
+
+
+def test_rebalances_that_are_still_to_come_do_not_count() -> None:
+    """Members are observed apart from commits: what is known of them may be newer."""
+    group = group_event(0, [0, 1])
+    later = [group_event(n, [0, 1], rebalances=n - 35) for n in range(36, 41)]
+    known: Membership | None = None
+    for event in (group, *later):
+        known = membership_after(event, known)
+    assert known is not None
+    assert len(known.rebalanced_at) == 5
+    events = list(looks(silent(38), silent(38)))
+    state = None
+    for event in events:
+        outcome = judge(event, state, RULES, knowledge=Knowledge(lambda: known))
+        assert isinstance(outcome, Judged)
+        state, lag = outcome.state, outcome.lag
+    assert lag.cause is not None
+    assert lag.cause.name == "unknown"
