@@ -17,6 +17,7 @@ NEW = 10
 """So many of those that are shown may be so only because they are new: they are why it is sent."""
 WORST = "Worst groups"
 CAUSES = 3
+OLD_MS = 60_000
 _BAD = {"ERR": 0, "WARN": 1}  # worst first
 _WHERE = {
     "cluster": "on {}",
@@ -202,10 +203,16 @@ def _row(group: _Group, has_cluster: bool, now: int) -> tuple[str, str, str, str
     return (
         change.status,
         _name(change, has_cluster),
-        records(change.total_lag),
+        _lag(group, now),
         duration(now - change.opened_at),
         visible(_wrong(change)),
     )
+
+
+def _lag(group: _Group, now: int) -> str:
+    """As it was when that was told, and how long ago where it may be another by now."""
+    lag, age = records(group.change.total_lag), now - group.at
+    return f"{lag} ({duration(age)} ago)" if age >= OLD_MS else lag
 
 
 def _wrong(change: StatusChange) -> str:
