@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from api.read_pages import NONE, STOPPED, cells, fact, fill, page, row_of, text
 from api.served_api import NOW, Api, late, paced, topic
+from warren.contracts import Acknowledgement
 
 WHY = "orders/1: no commit for 4 m 12 s, usual pause 5 s; 12,345 records behind"
 
@@ -221,3 +222,9 @@ def test_the_list_tells_of_objectives_that_an_ok_group_does_not_keep(api: Api) -
     api.change("fine", "ERR", NOW - 60_000, **kind, objectives=[breach])
     broken = True
     assert "orders/1 is 11 m late at least" in listed()[0]
+    looked_after = Acknowledgement(
+        incident_id="late-1", cluster="demo", group="fine", by="ann", why="", at=NOW
+    )
+    api.model.silences.apply_acknowledgement(b"late-1", looked_after.to_bytes())
+    broken = False
+    assert "acknowledged" in listed()[0]

@@ -63,9 +63,12 @@ class Notes:
         return self.silences.of(group.cluster, group.group) if self.silences else None
 
     def acknowledgement_of(self, group: GroupView | Membership) -> Acknowledgement | None:
-        """Of the group's open incident."""
-        incident = group.event.incident if isinstance(group, GroupView) else None
-        return self.acknowledgement(incident.id) if incident is not None else None
+        """Of the group's open incident; where it is OK, of the worst of its objectives'."""
+        if not isinstance(group, GroupView):
+            return None
+        if (incident := group.event.incident) is not None:
+            return self.acknowledgement(incident.id)
+        return self.acknowledgement(group.broken[0].incident_id) if group.broken else None
 
 
 @dataclass(frozen=True, slots=True)
