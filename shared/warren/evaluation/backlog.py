@@ -37,6 +37,10 @@ SPELL_ACCIDENT = 120
 # commits more: it stood still.
 STOOD_STILL_MS = 15_000
 STOOD_STILL_PAUSES = 3
+# What is usually left is learnt over so long: of the first advance so much at most, then of each.
+LEFT_SPAN_MS = 60 * 60_000
+FIRST_LEFT_MS = 4_000
+MOST_LEFT_MS = 20_000
 # Who reads so many times what is usually written is not too slow: for so long a burst may last.
 MORE_THAN_USUAL = 1.15
 LONGEST_BURST_MS = 15 * 60_000
@@ -67,7 +71,7 @@ def learn_backlog(
     explained = explained_lag(marks, figures, sighting.allowed_lag)
     # What is left is compared with what was left since it was level, not with a backlog before.
     level = known & (lag <= explained)
-    _learn_left(marks, figures, lag, known)
+    _learn_left(marks, figures, lag, known, since_advance)
     begin_lag_anew(figures, lag, level)
     known &= ~level
     smooth(figures, Figure.LAG_QUICK, lag, known, since_advance, span)
@@ -127,11 +131,19 @@ def reads_a_burst(figures: Figures) -> Bools:
     return more
 
 
-def _learn_left(marks: Int64, figures: Figures, lag: Int64, known: Bools) -> None:
-    """What an advance usually leaves; one that leaves far more adds a quarter only."""
+def _learn_left(
+    marks: Int64, figures: Figures, lag: Int64, known: Bools, since_advance: Int64
+) -> None:
+    """What an advance leaves of late, where one that leaves far more adds a quarter only; and what
+    it usually leaves, as of who commits what it has processed. Trouble is not usual.
+    """
     left = lag * 1000.0 / np.maximum(figures[Figure.PRODUCED], 1e-6)
     before = marks[Mark.LEFT]
     most = np.where(before >= 0, before + before // 4 + 1000, LONGEST_MS)
+    is_first = figures[Figure.USUALLY_LEFT] < 0
+    usually = np.minimum(left, np.where(is_first, FIRST_LEFT_MS, MOST_LEFT_MS))
+    well = known & (marks[Mark.GROWING] == 0)
+    smooth(figures, Figure.USUALLY_LEFT, usually, well, since_advance, LEFT_SPAN_MS)
     left = np.minimum(left, most).astype(np.int64)
     marks[Mark.LEFT] = np.where(known, np.maximum(before - before // 8, left), before)
 

@@ -21,9 +21,9 @@ Figures: TypeAlias = NDArray[np.float32]
 
 # What was kept before there were LEVEL_AT and ODD_AT, before there was REST_AT, before members were
 # looked at, before the log end's own time was kept, and before there was REPEATING, when ODD_AT was
-# where that pause ended; figures before the rates, and CLOCKWORK.
+# where that pause ended; figures before the rates, CLOCKWORK, and USUALLY_LEFT.
 _EARLIER_MARKS = (19, 21, 24, 30, 33)
-_EARLIER_FIGURES = (4, 6, 8)
+_EARLIER_FIGURES = (4, 6, 8, 9)
 # After so many waits it is known how long one may be, and so many are averaged.
 ENOUGH_WAITS = 8
 # A wait that was no trouble is remembered for so many of its own length.
@@ -95,6 +95,7 @@ class Figure(IntEnum):
     USUALLY_PRODUCED = 6  # records per second over half an hour
     CONSUMED = 7  # records per second
     CLOCKWORK = 8  # longest pause of late that comes each ODD_APART, ms; negative: without members
+    USUALLY_LEFT = 9  # by an advance: so long it takes to be written, ms, over an hour
 
 
 FRESH = np.full(len(Mark), UNKNOWN, np.int64)
@@ -171,6 +172,8 @@ class Track:
             rate = figures[[Figure.PRODUCED]]
             figures = np.concatenate([figures, rate, np.full_like(rate, UNKNOWN)])
         if len(figures) == _EARLIER_FIGURES[2]:
+            figures = np.concatenate([figures, np.full_like(figures[:1], UNKNOWN)])
+        if len(figures) == _EARLIER_FIGURES[3]:
             figures = np.concatenate([figures, np.full_like(figures[:1], UNKNOWN)])
         if len(marks) == _EARLIER_MARKS[4] and len(figures) == len(Figure):
             marks = np.concatenate([marks, np.zeros_like(marks[:2])])

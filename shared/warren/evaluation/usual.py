@@ -42,7 +42,9 @@ LAG_MS = 30_000
 SLOWER = 4
 LEAST_PAUSE_MS = 10_000
 # The same of the lag once it is known what is usually left.
-LEAST_LEFT_MS = 6_000
+LEAST_LEFT_MS = 4_000
+# Who commits what it has processed leaves what takes so long, and up to so many times that.
+LEFT_TIMES = 2
 # So many mean pauses between commits are usual, however long one was.
 MEAN_PAUSES = 4
 
@@ -206,6 +208,7 @@ def explained_lag(marks: Int64, figures: Figures, allowed_lag: int | Int64) -> F
     usual = np.where(learnt, 2.0 * marks[Mark.LEFT], np.inf)
     least = np.where(learnt, LEAST_LEFT_MS, LEAST_PAUSE_MS)
     span = np.maximum(np.minimum(usual_gap(marks, figures) / 2, usual), least)
+    span = np.maximum(span, LEFT_TIMES * figures[Figure.USUALLY_LEFT])
     written = np.maximum(figures[Figure.PRODUCED], 0) * span / 1000
     explained: Floats = caught_up_lag(marks, allowed_lag) + written + 3 * np.sqrt(written) + 1
     return explained

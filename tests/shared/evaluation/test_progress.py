@@ -438,7 +438,7 @@ def test_a_log_end_that_falls_once_costs_nothing_that_was_learnt() -> None:
 
 
 @pytest.mark.parametrize(
-    ("marks", "figures"), [(19, 4), (21, 4), (24, 6), (30, 6), (33, 8), (33, 9)]
+    ("marks", "figures"), [(19, 4), (21, 4), (24, 6), (30, 6), (33, 8), (33, 9), (35, 9)]
 )
 def test_what_an_earlier_version_has_learnt_is_read(marks: int, figures: int) -> None:
     partition = Followed().healthy(180, every=300)
