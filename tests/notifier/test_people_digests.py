@@ -68,7 +68,7 @@ def test_a_storm_is_one_message_with_the_worst(kind: str) -> None:
     many = [told(n, "ERR", total_lag=n) for n in range(STORM)]
     _, text = posted(kind, *many, over(STORM))
     assert "2,000 consumer groups on prod are in trouble: 2,000 ERR." in text
-    assert "Worst groups\nERR g1999: 1,999 records behind" in text
+    assert "Worst groups\nERR g1999: 1,999 records (1 m ago) behind" in text
     assert "… and 1,980 more" in text
     assert "Over\ng2000: OK again after 5 m" in text
 

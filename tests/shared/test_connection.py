@@ -7,12 +7,17 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import Future
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from aiokafka.errors import SaslAuthenticationFailed
+from confluent_kafka.admin import AdminClient
 from support.starting_broker import starting_broker
+from warren.errors import ClusterUnreachable
+from warren.kafka import connection
 from warren.kafka.aiokafka_options import ClientCredentialsToken
+from warren.settings import KafkaConnection
 from warren_local.ports import free_port
 
 CONNECT = """
@@ -25,6 +30,16 @@ try:
 except KafkaError as error:
     print(error)
 """
+
+
+def test_a_request_that_is_never_over_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As librdkafka's may be that were sent while it lost its brokers."""
+    monkeypatch.setattr(connection, "GRACE_SECONDS", 0.1)
+    monkeypatch.setattr(connection, "ask", lambda *_: Future())
+    home = KafkaConnection(bootstrap="127.0.0.1:1")
+    with pytest.raises(ClusterUnreachable):
+        connection.connect("home", "home", home, 0.1)
+    assert not connection.answers(AdminClient({"bootstrap.servers": home.bootstrap}), 0.1)
 
 
 def test_a_broker_that_knows_no_brokers_does_not_end_the_process() -> None:

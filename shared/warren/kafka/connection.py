@@ -32,6 +32,7 @@ log = structlog.get_logger(__name__)
 librdkafka_log = logging.getLogger("librdkafka")
 librdkafka_log.setLevel(logging.CRITICAL)
 REPORT_EVERY = 30.0
+GRACE_SECONDS = 5.0  # after its own time a request of librdkafka's is over, but for a lost one
 
 _ASKED_FOR = "__consumer_offsets"
 Code = confluent_kafka.KafkaError
@@ -112,12 +113,12 @@ def connect(
         admin = AdminClient(client_options(cluster, setting, connection, seen.append))
     except (KafkaException, ValueError) as error:
         raise SettingsError(f"{setting}.kafka", _text(error)) from None
-    answer = ask(admin, timeout)
-    while not answer.done():
+    answer, given_up_at = ask(admin, timeout), time.monotonic() + timeout + GRACE_SECONDS
+    while not answer.done() and time.monotonic() < given_up_at:
         admin.poll(0.05)  # delivers errors to `seen`
         if any(error.code() in _AUTHENTICATION for error in seen):
             raise _most_telling(cluster, setting, seen, connection)
-    unanswered = why_unanswered(answer)
+    unanswered = why_unanswered(answer, 0)
     if unanswered is not None:
         raise _most_telling(cluster, setting, [*seen, unanswered], connection)
     return admin
@@ -134,10 +135,21 @@ def ask(admin: AdminClient, timeout: float) -> Future[TopicDescription]:
     return answer
 
 
-def why_unanswered(answer: Future[TopicDescription]) -> confluent_kafka.KafkaError | None:
-    """What kept all brokers from answering; waits. A broker's refusal is an answer, too."""
+def answers(admin: AdminClient, timeout: float) -> bool:
+    """Whether a broker answers within `timeout` seconds."""
+    return why_unanswered(ask(admin, timeout), timeout + GRACE_SECONDS) is None
+
+
+def why_unanswered(
+    answer: Future[TopicDescription], wait: float
+) -> confluent_kafka.KafkaError | None:
+    """What kept all brokers from answering within `wait` seconds. A broker's refusal is an answer,
+    too. Of what it asks while it loses its brokers librdkafka 2.16 may never say anything.
+    """
     try:
-        answer.result()
+        answer.result(wait)
+    except TimeoutError:
+        return confluent_kafka.KafkaError(Code._TIMED_OUT)
     except KafkaException as error:
         problem: confluent_kafka.KafkaError = error.args[0]
         return problem if problem.code() < 0 or problem.code() in _AUTHENTICATION else None

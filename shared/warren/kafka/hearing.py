@@ -15,7 +15,7 @@ from confluent_kafka.admin import AdminClient
 
 from warren.clock import Clock
 from warren.errors import ClientLost, KafkaError
-from warren.kafka.connection import ask, connect, why_unanswered
+from warren.kafka.connection import answers, connect
 from warren.settings import KafkaConnection
 
 # Silence after which the client is asked, seconds. No less: as long as a service may stand still
@@ -133,4 +133,4 @@ def asking_client(client: Consumer | Producer, topic: str) -> Asking:
 
 
 def asking_admin(admin: AdminClient) -> Asking:
-    return lambda timeout: why_unanswered(ask(admin, timeout)) is None
+    return lambda timeout: answers(admin, timeout)

@@ -6,7 +6,7 @@ import structlog
 from confluent_kafka import KafkaException, TopicCollection
 from confluent_kafka.admin import AclOperation, AdminClient
 from warren.errors import AuthorizationFailed, KafkaError, TopicMisconfigured
-from warren.kafka.connection import ask, classify, connect, why_unanswered
+from warren.kafka.connection import GRACE_SECONDS, answers, classify, connect
 from warren.kafka.topics import HOME, ensure_topics
 from warren.settings import HomeSettings
 
@@ -61,8 +61,9 @@ class HomeCluster:
             request_timeout=ANSWER_SECONDS,
         )[topic]
         try:
-            return description.result().authorized_operations or []
-        except KafkaException:
+            answer = description.result(ANSWER_SECONDS + GRACE_SECONDS)
+            return answer.authorized_operations or []
+        except (KafkaException, TimeoutError):
             return []
 
     def problem(self) -> KafkaError | None:
@@ -70,7 +71,7 @@ class HomeCluster:
 
         A client that finds no broker is made anew: it may have lost them all for good (`hearing`).
         """
-        if why_unanswered(ask(self._admin, ANSWER_SECONDS)) is None:
+        if answers(self._admin, ANSWER_SECONDS):
             return None
         try:
             self._admin = connect(HOME, HOME, self._home, ANSWER_SECONDS)
