@@ -19,10 +19,7 @@ from warren.evaluation import GroupRules, Rules
 from warren.judgement.facts import Knowledge
 from warren.judgement.judge import Duplicate, Ended, Nothing, Taken, judge
 from warren.judgement.lateness import lateness_of
-from warren.judgement.membership import (
-    Membership,
-    membership_after,
-)
+from warren.judgement.membership import Membership, membership_after
 from warren.judgement.state import GroupState
 from warren.judgement.state_codec import decode as decode_state
 from warren.judgement.state_codec import encode as encode_state

@@ -171,10 +171,10 @@ class Track:
             marks[Mark.LOG_END_AT] = marks[Mark.SEEN_AT]
             rate = figures[[Figure.PRODUCED]]
             figures = np.concatenate([figures, rate, np.full_like(rate, UNKNOWN)])
-        if len(figures) == _EARLIER_FIGURES[2]:
-            figures = np.concatenate([figures, np.full_like(figures[:1], UNKNOWN)])
-        if len(figures) == _EARLIER_FIGURES[3]:
-            figures = np.concatenate([figures, np.full_like(figures[:1], UNKNOWN)])
+        if len(figures) in _EARLIER_FIGURES[2:]:
+            missing = len(Figure) - len(figures)
+            unknown = np.full((missing, figures.shape[1]), UNKNOWN, figures.dtype)
+            figures = np.concatenate([figures, unknown])
         if len(marks) == _EARLIER_MARKS[4] and len(figures) == len(Figure):
             marks = np.concatenate([marks, np.zeros_like(marks[:2])])
             clock = np.abs(figures[Figure.CLOCKWORK]).astype(np.int64)

@@ -43,7 +43,7 @@ SLOWER = 4
 LEAST_PAUSE_MS = 10_000
 # The same of the lag once it is known what is usually left.
 LEAST_LEFT_MS = 4_000
-# Who commits what it has processed leaves what takes so long, and up to so many times that.
+# So many times what it leaves of late is usual, and what it always leaves, as of who processes it.
 LEFT_TIMES = 2
 # So many mean pauses between commits are usual, however long one was.
 MEAN_PAUSES = 4
@@ -205,7 +205,7 @@ def usual_gap(marks: Int64, figures: Figures) -> Int64:
 def explained_lag(marks: Int64, figures: Figures, allowed_lag: int | Int64) -> Floats:
     """[partition] the lag that a healthy consumer may leave when it has just advanced."""
     learnt = (marks[Mark.WAITS] >= ENOUGH_WAITS) & (marks[Mark.LEFT] >= 0)
-    usual = np.where(learnt, 2.0 * marks[Mark.LEFT], np.inf)
+    usual = np.where(learnt, LEFT_TIMES * marks[Mark.LEFT], np.inf)
     least = np.where(learnt, LEAST_LEFT_MS, LEAST_PAUSE_MS)
     span = np.maximum(np.minimum(usual_gap(marks, figures) / 2, usual), least)
     span = np.maximum(span, LEFT_TIMES * figures[Figure.USUALLY_LEFT])

@@ -19,7 +19,8 @@ from warren.judgement.state import Latest
 
 # Freshness measures every 10 s, or as often as its passes end.
 MEASURED_LATELY_MS = 2 * 60_000
-_STANDING = (Status.STOP, Status.STALL)
+STANDING = (Status.STOP, Status.STALL)
+"""Statuses in which nothing moves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ class Facts:
 
     def standing(self) -> list[int]:
         """Rows in which nothing moves."""
-        return self.with_status(*_STANDING)
+        return self.with_status(*STANDING)
 
     def name(self, row: int) -> str:
         topic, partition = self.layout.name(row)

@@ -16,11 +16,10 @@ from warren.evaluation.backlog import reads_a_burst
 from warren.evaluation.progress import waited_ms
 from warren.evaluation.track import Mark
 from warren.evaluation.usual import LEAST_WAIT_MS, usual_gap
-from warren.judgement.facts import Knowledge
+from warren.judgement.facts import STANDING, Knowledge
 from warren.judgement.state import GroupState
 
 LONGEST_TURN_MS = 5 * 60_000
-_STANDING = (Status.STOP, Status.STALL)
 
 
 def told_in_turn(
@@ -30,7 +29,7 @@ def told_in_turn(
     another partition, for a while. Where nobody knows the owner it is told as ever.
     """
     track = state.track
-    standing = np.isin(verdicts.status, _STANDING)
+    standing = np.isin(verdicts.status, STANDING)
     if track is None or not standing.any():  # as nearly always
         return verdicts
     standing &= rules.policies["progress"]

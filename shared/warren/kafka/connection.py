@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any
+from typing import Any, TypeVar
 
 import confluent_kafka
 import structlog
@@ -36,6 +36,7 @@ GRACE_SECONDS = 5.0  # after its own time a request of librdkafka's is over, but
 
 _ASKED_FOR = "__consumer_offsets"
 Code = confluent_kafka.KafkaError
+Answer = TypeVar("Answer")
 _AUTHENTICATION = {
     Code._AUTHENTICATION,
     Code.SASL_AUTHENTICATION_FAILED,
@@ -130,9 +131,19 @@ def ask(admin: AdminClient, timeout: float) -> Future[TopicDescription]:
     It describes a topic, whether there is one or not. Not the cluster: librdkafka 2.16 ends the
     process (`rko_result' failed) where a broker that has just started knows of no brokers.
     """
-    answers = admin.describe_topics(TopicCollection([_ASKED_FOR]), request_timeout=timeout)
-    answer: Future[TopicDescription] = answers[_ASKED_FOR]
+    asked = admin.describe_topics(TopicCollection([_ASKED_FOR]), request_timeout=timeout)
+    answer: Future[TopicDescription] = asked[_ASKED_FOR]
     return answer
+
+
+def awaited(answer: Future[Answer], wait: float) -> Answer:
+    """What is answered within `wait` seconds; raises KafkaException. Of what it asks while it loses
+    its brokers librdkafka 2.16 may never say anything.
+    """
+    try:
+        return answer.result(wait)
+    except TimeoutError:
+        raise KafkaException(confluent_kafka.KafkaError(Code._TIMED_OUT)) from None
 
 
 def answers(admin: AdminClient, timeout: float) -> bool:
@@ -144,12 +155,10 @@ def why_unanswered(
     answer: Future[TopicDescription], wait: float
 ) -> confluent_kafka.KafkaError | None:
     """What kept all brokers from answering within `wait` seconds. A broker's refusal is an answer,
-    too. Of what it asks while it loses its brokers librdkafka 2.16 may never say anything.
+    too.
     """
     try:
-        answer.result(wait)
-    except TimeoutError:
-        return confluent_kafka.KafkaError(Code._TIMED_OUT)
+        awaited(answer, wait)
     except KafkaException as error:
         problem: confluent_kafka.KafkaError = error.args[0]
         return problem if problem.code() < 0 or problem.code() in _AUTHENTICATION else None

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.group_looks import (
-    group_event,
-)
+from support.group_looks import group_event
 from warren.judgement.membership import (
     CorruptMembership,
     decode,

@@ -12,6 +12,7 @@ S = 1000
 LOOK = 5 * S
 STEADY_S = 300
 BURST = 15_000
+CHUNK = 6_000
 CAPACITY = 100  # records a second, of all partitions
 WRITTEN = 5  # a second, in each
 ALONE = Member("worker-1", "/10.0.0.1", {"orders": [0, 1, 2]})
@@ -21,21 +22,20 @@ TWO = (
 )
 
 
-def membership(*members: Member) -> Membership:
-    return Membership(NOW, "Stable", True, members, {}, None, None, 0, ())
-
-
 class Consumer:
-    """Reads up to `chunk` records of a partition before it turns to the next, as clients do that
+    """Reads up to `CHUNK` records of a partition before it turns to the next, as clients do that
     fetch much at once; `stuck` is a partition whose records it leaves.
     """
 
-    def __init__(self, chunk: int, commits_all: bool, stuck: int | None = None) -> None:
-        self.chunk, self.commits_all, self.stuck = chunk, commits_all, stuck
+    def __init__(self, *members: Member, commits_all: bool) -> None:
+        self.commits_all = commits_all
+        self.stuck: int | None = None
         self.committed, self.log_end, self.at = [0] * 3, [0] * 3, [NOW] * 3
         self.now, self.turn, self.read = 0, 0, 0
         self.capacity = CAPACITY
-        self.group = Judge(Rules(policy="progress"))
+        known = Membership(NOW, "Stable", True, members, {}, None, None, 0, ())
+        knowledge = Knowledge(lambda: known if members else None)
+        self.group = Judge(Rules(policy="progress"), knowledge=knowledge)
         self.statuses: list[list[str]] = []
 
     def work(self, seconds: int, burst: tuple[int, int, int] = (0, 0, 0)) -> Consumer:
@@ -51,7 +51,7 @@ class Consumer:
     def _poll(self, left: int) -> None:
         for _ in range(100):
             lag = self.log_end[self.turn] - self.committed[self.turn]
-            took = 0 if self.turn == self.stuck else min(left, lag, self.chunk - self.read)
+            took = 0 if self.turn == self.stuck else min(left, lag, CHUNK - self.read)
             self.committed[self.turn] += took
             left, self.read = left - took, self.read + took
             if not left:
@@ -74,12 +74,8 @@ class Consumer:
         return [all_of[partition] for all_of in self.statuses[STEADY_S * S // LOOK :]]
 
 
-def consumer(
-    *members: Member, chunk: int = 6000, commits_all: bool = True, stuck: int | None = None
-) -> Consumer:
-    one = Consumer(chunk, commits_all)
-    one.group.knowledge = Knowledge(lambda: membership(*members) if members else None)
-    one.work(STEADY_S)
+def consumer(*members: Member, commits_all: bool = True, stuck: int | None = None) -> Consumer:
+    one = Consumer(*members, commits_all=commits_all).work(STEADY_S)
     one.stuck = stuck
     return one
 
