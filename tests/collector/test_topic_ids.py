@@ -38,6 +38,22 @@ def test_a_topic_that_cannot_be_described_delays_nothing_for_long(
     assert len(at.asked) == 2
 
 
+def test_an_answer_that_never_comes_is_not_waited_for(
+    at: GroupBench, billing: ConsumerGroup
+) -> None:
+    """As librdkafka's may not that was asked for while it lost its brokers."""
+    at.fold(billing.epoch(1), billing.member("m"), billing.current("m", 1, owned(UUID(int=99), 0)))
+    assert at.look() == {}
+    at.clock.advance(14)
+    assert at.look() == {}
+    at.clock.advance(1)
+    assert at.only().members[0].assignment == {}
+    at.clock.advance(15)
+    at.fold(billing.current("m", 2, owned(UUID(int=99), 0)))
+    at.look()
+    assert len(at.asked) == 2
+
+
 def test_only_what_can_be_a_name_is_asked_for(at: GroupBench, billing: ConsumerGroup) -> None:
     odd = ["", "orders", "a b", "or\0ders", "ü", "x" * 250]
     member = billing.member("m", subscribed_topic_names=odd)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from confluent_kafka import KafkaException, TopicCollection
 from confluent_kafka.admin import AdminClient
 from warren.kafka import log_offsets
-from warren.kafka.connection import classify
+from warren.kafka.connection import awaited, classify
 from warren.kafka.topics import HOME, TIMEOUT
 
 
@@ -19,7 +19,7 @@ def topic_ids(admin: AdminClient, names: Collection[str]) -> dict[str, str]:
     """
     with _classified():
         answers = admin.describe_topics(TopicCollection(list(names)), request_timeout=TIMEOUT)
-        return {name: str(answer.result().topic_id) for name, answer in answers.items()}
+        return {name: str(awaited(answer, TIMEOUT).topic_id) for name, answer in answers.items()}
 
 
 def log_starts(admin: AdminClient, topic: str) -> Mapping[int, int]:

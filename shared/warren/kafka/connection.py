@@ -114,7 +114,7 @@ def connect(
         admin = AdminClient(client_options(cluster, setting, connection, seen.append))
     except (KafkaException, ValueError) as error:
         raise SettingsError(f"{setting}.kafka", _text(error)) from None
-    answer, given_up_at = ask(admin, timeout), time.monotonic() + timeout + GRACE_SECONDS
+    answer, given_up_at = ask(admin, timeout), time.monotonic() + timeout
     while not answer.done() and time.monotonic() < given_up_at:
         admin.poll(0.05)  # delivers errors to `seen`
         if any(error.code() in _AUTHENTICATION for error in seen):
@@ -136,29 +136,29 @@ def ask(admin: AdminClient, timeout: float) -> Future[TopicDescription]:
     return answer
 
 
-def awaited(answer: Future[Answer], wait: float) -> Answer:
-    """What is answered within `wait` seconds; raises KafkaException. Of what it asks while it loses
-    its brokers librdkafka 2.16 may never say anything.
+def awaited(answer: Future[Answer], timeout: float) -> Answer:
+    """What a request of `timeout` seconds brings; raises KafkaException. Of what it asks while it
+    loses its brokers librdkafka 2.16 may never say anything, not even that its time is over.
     """
     try:
-        return answer.result(wait)
+        return answer.result(timeout + GRACE_SECONDS)
     except TimeoutError:
         raise KafkaException(confluent_kafka.KafkaError(Code._TIMED_OUT)) from None
 
 
 def answers(admin: AdminClient, timeout: float) -> bool:
     """Whether a broker answers within `timeout` seconds."""
-    return why_unanswered(ask(admin, timeout), timeout + GRACE_SECONDS) is None
+    return why_unanswered(ask(admin, timeout), timeout) is None
 
 
 def why_unanswered(
-    answer: Future[TopicDescription], wait: float
+    answer: Future[TopicDescription], timeout: float
 ) -> confluent_kafka.KafkaError | None:
-    """What kept all brokers from answering within `wait` seconds. A broker's refusal is an answer,
-    too.
+    """What kept all brokers from answering within `timeout` seconds. A broker's refusal is an
+    answer, too.
     """
     try:
-        awaited(answer, wait)
+        awaited(answer, timeout)
     except KafkaException as error:
         problem: confluent_kafka.KafkaError = error.args[0]
         return problem if problem.code() < 0 or problem.code() in _AUTHENTICATION else None

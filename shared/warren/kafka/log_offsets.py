@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from confluent_kafka import KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
+from warren.kafka.connection import awaited
+
 TIMEOUT = 30.0  # seconds
 _EARLIEST = OffsetSpec.earliest()  # type: ignore[no-untyped-call]  # not annotated there
 _LATEST = OffsetSpec.latest()  # type: ignore[no-untyped-call]  # not annotated there
@@ -30,4 +32,4 @@ def _list(admin: AdminClient, topic: str, spec: OffsetSpec) -> Mapping[int, int]
         raise KafkaException(metadata.error)
     wanted = {TopicPartition(topic, partition): spec for partition in metadata.partitions}
     answers = admin.list_offsets(wanted, request_timeout=TIMEOUT)
-    return {place.partition: answer.result().offset for place, answer in answers.items()}
+    return {place.partition: awaited(answer, TIMEOUT).offset for place, answer in answers.items()}

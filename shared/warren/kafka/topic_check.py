@@ -12,7 +12,7 @@ from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixe
 
 from warren.contracts.topics import CATALOGUE, Topic
 from warren.errors import TopicMissing
-from warren.kafka.connection import classify
+from warren.kafka.connection import awaited, classify
 from warren.kafka.topics import (
     HOME,
     MIN_INSYNC_REPLICAS,
@@ -90,7 +90,8 @@ def _config(admin: AdminClient, name: str) -> dict[str, str | None]:
     """Of a topic that is there, though the broker that is asked may not have heard of it yet."""
     resource = ConfigResource(ResourceType.TOPIC, name)
     try:
-        entries = admin.describe_configs([resource])[resource].result(TIMEOUT)
+        answers = admin.describe_configs([resource], request_timeout=TIMEOUT)
+        entries = awaited(answers[resource], TIMEOUT)
     except KafkaException as error:
         raise classify(HOME, "home", error.args[0]) from None
     return {key: entry.value for key, entry in entries.items()}

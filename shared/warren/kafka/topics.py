@@ -13,7 +13,7 @@ from tenacity import Retrying, retry_if_result, stop_after_delay, wait_fixed
 
 from warren.contracts.topics import CATALOGUE
 from warren.errors import TopicMisconfigured
-from warren.kafka.connection import classify
+from warren.kafka.connection import awaited, classify
 from warren.settings import HomeSettings
 
 log = structlog.get_logger(__name__)
@@ -83,7 +83,7 @@ def _create(
         )
         for name, config in configs.items()
     ]
-    answers = admin.create_topics(requests, operation_timeout=TIMEOUT)
+    answers = admin.create_topics(requests, operation_timeout=TIMEOUT, request_timeout=TIMEOUT)
     return {name: _refusal(future) for name, future in answers.items()}
 
 
@@ -95,7 +95,7 @@ def replication_config(home: HomeSettings) -> dict[str, str]:
 
 def _refusal(created: Future[None]) -> confluent_kafka.KafkaError | None:
     try:
-        created.result()
+        awaited(created, TIMEOUT)
     except KafkaException as error:
         refusal: confluent_kafka.KafkaError = error.args[0]
         return refusal

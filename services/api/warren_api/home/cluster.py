@@ -6,7 +6,7 @@ import structlog
 from confluent_kafka import KafkaException, TopicCollection
 from confluent_kafka.admin import AclOperation, AdminClient
 from warren.errors import AuthorizationFailed, KafkaError, TopicMisconfigured
-from warren.kafka.connection import GRACE_SECONDS, answers, awaited, classify, connect
+from warren.kafka.connection import answers, awaited, classify, connect
 from warren.kafka.topics import HOME, ensure_topics
 from warren.settings import HomeSettings
 
@@ -61,7 +61,7 @@ class HomeCluster:
             request_timeout=ANSWER_SECONDS,
         )[topic]
         try:
-            answer = awaited(description, ANSWER_SECONDS + GRACE_SECONDS)
+            answer = awaited(description, ANSWER_SECONDS)
             return answer.authorized_operations or []
         except KafkaException:
             return []

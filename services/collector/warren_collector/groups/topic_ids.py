@@ -14,6 +14,7 @@ from uuid import UUID
 from confluent_kafka import KafkaException, TopicCollection
 from confluent_kafka.admin import AdminClient, TopicDescription
 from warren.clock import Clock
+from warren.kafka.connection import GRACE_SECONDS
 
 _LEGAL = re.compile(r"[A-Za-z0-9._-]{1,249}")
 ASK_AGAIN_AFTER = 30.0  # seconds; a topic may be created anew, under another id
@@ -55,12 +56,21 @@ class TopicIds:
 
     def refresh(self) -> None:
         """Takes in what was answered meanwhile and asks for what is wanted."""
-        for name in [name for name, answer in self._pending.items() if answer.done()]:
-            self._take(name, self._pending.pop(name))
+        self._pending, asked = {}, self._pending
+        for name, answer in asked.items():
+            if answer.done():
+                self._take(name, answer)
+            elif not self._is_lost(name):
+                self._pending[name] = answer
         if self._wanted:
             wanted, self._wanted = sorted(self._wanted), set()
             self._asked_at |= dict.fromkeys(wanted, self._clock.monotonic())
             self._pending |= self._ask(wanted)
+
+    def _is_lost(self, name: str) -> bool:
+        """Whether its answer never comes (`connection.awaited`): nobody shall wait for it."""
+        waited = self._clock.monotonic() - self._asked_at[name]
+        return waited >= REQUEST_TIMEOUT + GRACE_SECONDS
 
     def _take(self, name: str, answer: Future[TopicDescription]) -> None:
         try:

@@ -22,7 +22,7 @@ from warren.contracts.topics import (
 from warren.errors import AuthorizationFailed, ClusterUnreachable
 from warren.kafka.brokers import UNANSWERED, Brokers
 from warren.kafka.classic_groups import ClassicGroup, describe_group
-from warren.kafka.connection import classify
+from warren.kafka.connection import awaited, classify
 from warren.kafka.topics import HOME, TIMEOUT
 from warren.settings import HomeSettings, Settings
 
@@ -52,7 +52,7 @@ def check_rights(admin: AdminClient, settings: Settings) -> None:
     )
     for topic, operations in needed.items():
         try:
-            allowed = answers[topic].result().authorized_operations
+            allowed = awaited(answers[topic], TIMEOUT).authorized_operations
         except KafkaException as error:
             raise classify(HOME, "home", error.args[0]) from None
         if allowed is not None:
