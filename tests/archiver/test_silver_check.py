@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -28,6 +28,11 @@ def _checked(lab: Archive) -> dict[str, TableCheck]:
     found = check_silver(lab.spark, lab.settings)
     rows = (check for check in found if check.rows or check.differences)
     return {check.table.removeprefix("silver/"): check for check in rows}
+
+
+def _first_day(lab: Archive, table: str) -> date:
+    days = lab.spark.read.format("delta").load(lab.lake.silver(table)).select("date").collect()
+    return min(row["date"] for row in days)
 
 
 def test_holes_in_silver_are_found(lab: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,16 +64,17 @@ def test_holes_in_silver_are_found(lab: Archive, monkeypatch: pytest.MonkeyPatch
     strange = strange.withColumn("kafka_offset", F.lit(77).cast("bigint"))
     strange.write.format("delta").mode("append").save(path(QUARANTINE.name))
 
+    of_rows = _first_day(lab, POSITIONS.name)
     wrong = {
-        name: (check.missing, check.invented, check.other)
+        name: (check.missing, check.invented, check.other, check.to_make_again)
         for name, check in _checked(lab).items()
         if not check.correct
     }
     assert wrong == {
-        POSITIONS.name: (1, 0, 0),
-        GROUP_MINUTES.name: (0, 0, 1),
-        EVALUATIONS.name: (0, 0, 1),
-        QUARANTINE.name: (0, 1, 0),
+        POSITIONS.name: (1, 0, 0, of_rows),
+        GROUP_MINUTES.name: (0, 0, 1, of_rows),
+        EVALUATIONS.name: (0, 0, 1, of_rows),
+        QUARANTINE.name: (0, 1, 0, None),  # no backfill takes it away
     }
     DeltaTable.forPath(lab.spark, path(EVALUATIONS.name)).delete("position = 5")
     DeltaTable.forPath(lab.spark, lab.lake.gold(STATUS_HOURS.name)).delete()
@@ -77,8 +83,9 @@ def test_holes_in_silver_are_found(lab: Archive, monkeypatch: pytest.MonkeyPatch
     (of_gold,) = check_gold(lab.spark, lab.settings, clock, told.append)
     assert [step.phase for step in told] == ["gold", "gold"]
     assert (of_gold.table, of_gold.correct) == (f"gold/{STATUS_HOURS.name}", False)
-    day = lab.rows()[0]["date"]
+    assert of_gold.to_make_again == of_rows
     told.clear()
+    day = lab.rows()[0]["date"]
     mended = backfill(lab.spark, lab.settings, day, clock, told.append)
     assert {step.phase for step in told} == {"silver", "judging", "gold", "gold again"}
     ends = [step for step in told if step.done == step.total]

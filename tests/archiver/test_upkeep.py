@@ -12,6 +12,7 @@ from delta.tables import DeltaTable
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
+from structlog.testing import capture_logs
 from support.archive_lab import Archive, events_between
 from support.silver_rows import DAY as DAY_MS
 from support.silver_rows import END, START, frame, silver_rows
@@ -63,7 +64,12 @@ def test_small_files_are_joined_and_upkeep_removes_what_is_over(lab: Archive) ->
         "SET TBLPROPERTIES (delta.deletedFileRetentionDuration = 'interval 0 hours')"
     )
     old = {kept: _silver_of_long_ago(lab, table) for kept, table in SILVER.items()}
-    Upkeep(lab.spark, lab.lake, lab.settings.archiver, SystemClock()).run()
+    with capture_logs() as logs:
+        done = Upkeep(lab.spark, lab.lake, lab.settings.archiver, SystemClock()).run()
+    dropped = {each.table: each.days_dropped for each in done if each.days_dropped}
+    assert dropped == {"bronze/events": 1, f"silver/{GROUP_MINUTES.name}": 1}
+    told = {each["table"]: each["last"] for each in logs if each["event"] == "days dropped"}
+    assert told == {"events": "2026-01-01", GROUP_MINUTES.name: "2026-01-01"}
     assert [row["offset"] for row in lab.rows()] == [1, 2, 1, 2]
     assert len(list(folder.rglob("date=*/*.parquet"))) == len(_files(lab))
     left = {kept: lab.spark.read.format("delta").load(path).count() for kept, path in old.items()}
@@ -208,7 +214,7 @@ def test_days_that_are_over_are_in_order_of_groups(
         Step("upkeep", done.table.rpartition("/")[2], 0, 1),
         Step("upkeep", "", 1, 1),
     ]
-    assert done == ("silver/group_minutes", files, files - 3, 3)
+    assert done == ("silver/group_minutes", files, files - 3, 3, 0)
     day = spark.read.format("delta").load(path).where(f"date = '{rows[0]['date']}'").collect()
     groups = [row["group"] for row in day]
     assert groups == sorted(groups)

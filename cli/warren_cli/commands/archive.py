@@ -62,7 +62,7 @@ def check(
     with spark_session(settings, "warren-archive-check") as spark, job_progress(spark) as tell:
         found = check_all(spark, settings, SystemClock(), tell, wait=wait)
     if as_json:
-        typer.echo(json.dumps(found.as_json()))
+        typer.echo(json.dumps(found.as_json(), default=str))
     else:
         _print(found.topics)
         _print_tables(found.tables)
@@ -88,7 +88,7 @@ def upkeep(config: ConfigOption = None) -> None:
         done = Upkeep(spark, lake, settings.archiver, SystemClock()).run(tell=tell)
     table = Table(box=None, header_style="bold", pad_edge=False)
     table.add_column("TABLE", overflow="fold")
-    for name in ("files before", "files", "days put in order"):
+    for name in ("files before", "files", "days put in order", "days dropped"):
         table.add_column(name, justify="right")
     for each in done:
         table.add_row(each.table, *map(grouped, each[1:]))
@@ -158,6 +158,13 @@ def _print_tables(checks: list[TableCheck]) -> None:
     for found in checks:
         for difference in found.differences:
             console.print(f"{found.table}: {difference}", soft_wrap=True, highlight=False)
+    days = [found.to_make_again for found in checks if found.to_make_again is not None]
+    if days:
+        console.print(
+            f"What is missing or other is written by `warren archive backfill --day {min(days)}`",
+            soft_wrap=True,
+            highlight=False,
+        )
 
 
 def _verdict(found: TopicCheck) -> str:

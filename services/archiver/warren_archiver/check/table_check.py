@@ -24,6 +24,8 @@ class TableCheck:
     other: int
     """Rows with other values than they should have."""
     differences: list[str] = field(default_factory=list)
+    to_make_again: date | None = None
+    """The first day of those with rows missing, or other: a backfill writes them."""
 
     @property
     def correct(self) -> bool:
@@ -55,9 +57,10 @@ def compare_rows(
         F.count(F.when(F.col("wn").isNull(), 1)),
         F.count(F.when(F.col("sn").isNotNull() & F.col("wn").isNotNull() & differs, 1)),
         F.min(F.when(differs, F.coalesce("w.date", "s.date"))),
+        F.min(F.when(differs & F.col("wn").isNotNull(), F.col("w.date"))),
     ).first()
     assert found is not None  # an aggregate has a row
-    rows, missing, invented, unlike, day = found
+    rows, missing, invented, unlike, day, again = found
     said = [
         f"{count} {what}, the first on {day}"
         for count, what in (
@@ -67,4 +70,4 @@ def compare_rows(
         )
         if count
     ]
-    return TableCheck(f"{layer}/{table.name}", rows, missing, invented, unlike, said)
+    return TableCheck(f"{layer}/{table.name}", rows, missing, invented, unlike, said, again)

@@ -58,6 +58,7 @@ class Upkept(NamedTuple):
     files_before: int
     files: int
     days_in_order: int
+    days_dropped: int
 
 
 class Upkeep:
@@ -118,14 +119,14 @@ class Upkeep:
     def _keep(self, path: str, how: Kept, silver_read_ago: float | None) -> Upkept:
         table = DeltaTable.forPath(self._spark, path)
         before = _files(table)
-        self._forget(table, how)
         name = _name(path)
+        dropped = self._forget(table, name, how)
         ordered = self._put_in_order(path, name, CLUSTERED[name]) if name in CLUSTERED else 0
         if path == self._lake.replay(name):  # a file for each run
             table.optimize().executeCompaction()
         self._remove_files(table, path, silver_read_ago)
         now = _files(DeltaTable.forPath(self._spark, path))
-        return Upkept(path.removeprefix(f"{self._lake.root}/"), before, now, ordered)
+        return Upkept(path.removeprefix(f"{self._lake.root}/"), before, now, ordered, dropped)
 
     def _remove_files(self, table: DeltaTable, path: str, silver_read_ago: float | None) -> None:
         if silver_read_ago is None:
@@ -153,11 +154,18 @@ class Upkeep:
         first: int | None = None if row is None else row["at"]
         return None if first is None else max(self._clock.now_ms() - first, 0) / 1000 + MARGIN
 
-    def _forget(self, table: DeltaTable, how: Kept) -> None:
-        days = self._kept_days.get(how)
-        if days is not None:
-            old = F.col("date") < F.lit(self._today() - timedelta(days=days))
+    def _forget(self, table: DeltaTable, name: str, how: Kept) -> int:
+        """How many days were dropped."""
+        kept = self._kept_days.get(how)
+        if kept is None:
+            return 0
+        old = F.col("date") < F.lit(self._today() - timedelta(days=kept))
+        days = [row["date"] for row in table.toDF().where(old).select("date").distinct().collect()]
+        if days:
             table.delete(old)
+            first, last = str(min(days)), str(max(days))
+            log.info("days dropped", table=name, days=len(days), first=first, last=last, kept=kept)
+        return len(days)
 
     def _put_in_order(self, path: str, name: str, by: str) -> int:
         """Days that are over and have changed since the day of the last time, and that day itself;
