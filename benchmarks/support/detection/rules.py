@@ -8,7 +8,9 @@ import numpy as np
 from support.detection.simulation import UNKNOWN, Ints, Recording
 from warren.contracts import EarlierPositions, OffsetEvent, Status, TopicPositions
 from warren.evaluation import GroupRules, Rules
-from warren.judgement.cohort import Brief, Entry, is_ordinary, judge_together
+from warren.judgement.brief import Brief
+from warren.judgement.cohort import judge_together
+from warren.judgement.entry import Entry, is_ordinary
 from warren.judgement.judge import Judged, judge
 from warren.judgement.state import GroupGone, GroupState
 from warren.settings import PolicyName

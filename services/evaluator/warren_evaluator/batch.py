@@ -13,14 +13,16 @@ from warren.contracts import DeadLetter, OffsetEvent, Status, part_key, split_gr
 from warren.contracts.topics import DEAD_LETTERS, LAG, LAG_STATUS, MAX_MESSAGE_BYTES, TRENDS
 from warren.errors import ContractViolation
 from warren.evaluation import GroupRules
-from warren.judgement.cohort import Entry, is_ordinary, tell_together
+from warren.judgement.cohort import tell_together
+from warren.judgement.entry import Entry, is_ordinary
 from warren.judgement.facts import Knowledge
 from warren.judgement.judge import Duplicate, Ended, Judged, Outcome, Taken, judge
 from warren.judgement.lag_parts import in_parts
 from warren.judgement.lateness import Lateness
 from warren.judgement.membership import Membership
 from warren.judgement.state import GroupGone, GroupState
-from warren.judgement.state_codec import CorruptState, Remains, decode, encode, remains
+from warren.judgement.state_arrays import CorruptState
+from warren.judgement.state_codec import Remains, decode, encode, remains
 from warren.words import duration
 
 from warren_evaluator.records import BatchResult, Counts, Publication, SourceRecord, Write

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from warren.judgement.state import GroupGone
-from warren.judgement.state_codec import CorruptState, decode, is_gone
+from warren.judgement.state_arrays import CorruptState
+from warren.judgement.state_codec import decode, is_gone
 
 
 class GoneGroups:

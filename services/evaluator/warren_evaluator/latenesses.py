@@ -18,7 +18,8 @@ from warren.clock import Clock
 from warren.contracts import FreshnessEvent, StatusChangeEvent, split_group_key
 from warren.errors import ContractViolation
 from warren.judgement.lateness import Lateness
-from warren.judgement.state_codec import CorruptState, positions_in
+from warren.judgement.state_arrays import CorruptState
+from warren.judgement.state_codec import positions_in
 from warren.metrics import evaluator as metrics
 from warren.objectives.group_record import (
     CorruptRecord,

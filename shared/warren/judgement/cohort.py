@@ -9,12 +9,12 @@ those of now, groups that are and were OK are told of in full. Causes and explan
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from warren.contracts import OffsetEvent, Status
+from warren.contracts import Status
 from warren.contracts.reason import ReasonName
 from warren.errors import ContractViolation
 from warren.evaluation import (
@@ -34,87 +34,25 @@ from warren.evaluation import (
     explain,
     judge_partitions,
     onset_of,
-    presence_of,
     told_beyond_end,
 )
 from warren.evaluation.commit_convention import Commits, last_processed
 from warren.evaluation.group import GroupVerdicts, are_expired, judge_groups
 from warren.evaluation.packed_windows import pack_parts
+from warren.judgement.brief import Brief
 from warren.judgement.commits import correct, learnt, shown
+from warren.judgement.entry import Entry
 from warren.judgement.incidents import opened_at, openings
+from warren.judgement.joint_observation import observe_together
 from warren.judgement.judge import Judged
 from warren.judgement.lag_events import LagColumns, lag_event
 from warren.judgement.lags import lag_of, least_lag_of
-from warren.judgement.layout import Layout
-from warren.judgement.observation import (
-    Observation,
-    bounded,
-    last_stable_of,
-    order_of,
-)
 from warren.judgement.reasons import bad_rows
-from warren.judgement.state import Applied, GroupGone, GroupState, Latest
+from warren.judgement.state import Applied, GroupState
 from warren.judgement.update import forget_other_logs, insert, learn, remember_log_ends
-from warren.words import LATEST_MOMENT
 
 MOST_ROWS = 20_000
 """Partitions that are judged in one go: more do not fit into the processor's caches."""
-
-
-class Entry(NamedTuple):
-    """An event, and what is known of its group."""
-
-    event: OffsetEvent
-    state: GroupState | GroupGone | None
-    source_offset: int
-
-
-class Brief(NamedTuple):
-    """What was said of a group, but for its partitions, and what is to be remembered of it."""
-
-    state: GroupState
-    previous: Status
-    complete: float
-    total_lag: int
-    bad_partitions: int
-    reason: str | None
-    """Of the worst partition; None when OK."""
-
-    @property
-    def status(self) -> Status:
-        return self.state.status
-
-    @classmethod
-    def of(cls, judged: Judged, previous: Status) -> Brief:
-        lag = judged.lag
-        statuses = chain.from_iterable(topic.status for topic in lag.topics.values())
-        bad = sum(status != Status.OK.name for status in statuses)
-        return cls(judged.state, previous, lag.complete, lag.total_lag, bad, lag.reason)
-
-
-def is_ordinary(entry: Entry, rules: GroupRules) -> bool:
-    """Whether a cohort may have it: the event tells where known partitions stand, and no more."""
-    event, state = entry.event, entry.state
-    if not isinstance(state, GroupState) or not state.layout.topics or state.forgotten:
-        return False
-    if event.deleted or event.removed or event.earlier or event.forget is not None:
-        return False
-    has_track = state.track is not None or rules.group.policy != "progress"
-    if not (
-        rules.same_for_all_topics
-        and has_track
-        and state.windows.intervals == rules.group.intervals
-        and event.parts == 1
-        and state.applied.is_before(event, entry.source_offset)
-        and not state.applied.was_ahead(event)
-        and state.applied.shares_order_with(event)
-    ):
-        return False
-    has = state.layout.has
-    for topic, columns in event.topics.items():  # noqa: SIM110  # a generator takes twice as long
-        if not has(topic, columns.partition):
-            return False
-    return True
 
 
 def judge_together(entries: Sequence[Entry], rules: Rules) -> list[Brief | None]:
@@ -173,7 +111,8 @@ class _Cohort:
         named = [sum(len(c.partition) for c in event.topics.values()) for event in self._events]
         self._named = _slices(named)
         """Of the observation, what each event says."""
-        self._observation = self._observe(named)
+        layouts = [state.layout for state in self._states]
+        self._observation = observe_together(self._events, layouts, self._starts, named)
 
     def judged(self) -> list[Brief | None]:
         """In short."""
@@ -257,38 +196,6 @@ class _Cohort:
     def _expired(self, found: _Found) -> Iterable[bool]:
         windows = found.evidence.windows
         return are_expired(windows, self._starts, self._now, self._rules.expire_group_ms)
-
-    def _observe(self, named: list[int]) -> Observation:
-        events = self._events
-        if int(self._now.min()) < 0 or int(self._now.max()) > LATEST_MOMENT:
-            raise ContractViolation("observed_at: no Unix time in milliseconds")
-        topics = [columns for event in events for columns in event.topics.values()]
-        latest = np.empty((len(Latest), sum(named)), np.int64)
-        latest[Latest.COMMITTED] = _column(columns.committed for columns in topics)
-        latest[Latest.COMMITTED_AT] = _column(columns.committed_at for columns in topics)
-        latest[Latest.LOG_START] = _column(columns.log_start for columns in topics)
-        latest[Latest.LOG_END] = _column(columns.log_end for columns in topics)
-        return Observation(
-            self._rows(),
-            bounded(latest),
-            _column(columns.commits for columns in topics),
-            np.repeat(self._now, named),
-            np.repeat(np.array([order_of(event) for event in events], np.int64), named),
-            np.repeat(_presences(events), named),
-            last_stable_of(topics),
-        )
-
-    def _rows(self) -> Int64:
-        """Of what the events say, in their order. Most say it of all partitions."""
-        both = list(zip(self._events, self._states, strict=True))
-        if all(_is_whole(event, state.layout) for event, state in both):
-            return np.arange(len(self._group))
-        rows = [
-            state.layout.rows(topic, columns.partition) + part.start
-            for (event, state), part in zip(both, self._parts, strict=True)
-            for topic, columns in event.topics.items()
-        ]
-        return np.concatenate(rows) if rows else np.zeros(0, np.int64)
 
     def _track(self) -> Track | None:
         if self._rules.policy != "progress":
@@ -393,27 +300,7 @@ class _Columns(NamedTuple):
     onset: Onset | None
 
 
-def _is_whole(event: OffsetEvent, layout: Layout) -> bool:
-    """Whether it tells of all partitions, in the order of the rows."""
-    if len(event.topics) != len(layout.topics):
-        return False
-    pairs = zip(event.topics.items(), layout.topics.items(), strict=True)
-    for (topic, columns), (known, partitions) in pairs:
-        if topic != known or tuple(columns.partition) != partitions:
-            return False
-    return True
-
-
-def _presences(events: Iterable[OffsetEvent]) -> Int64:
-    return np.array([presence_of(event.group_state) for event in events], np.int64)
-
-
 def _slices(counts: Iterable[int]) -> list[slice]:
     """One after the other."""
     ends = list(accumulate(counts))
     return [slice(start, end) for start, end in pairwise([0, *ends])]
-
-
-def _column(parts: Iterable[list[int]]) -> Int64:
-    """Raises OverflowError."""
-    return np.array(list(chain.from_iterable(parts)), np.int64)

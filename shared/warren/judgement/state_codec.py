@@ -19,25 +19,27 @@ stays where it is in every version to come: `remains` reads it, whoever wrote it
 
 from __future__ import annotations
 
-import functools
-import json
-import math
 import struct
 from dataclasses import dataclass
-from typing import Any, NamedTuple, get_args
+from typing import NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warren.contracts.offset_event import SourceName
 from warren.contracts.status import Status
-from warren.errors import WarrenError
-from warren.evaluation import UNKNOWN, Began, Bools, Column, Int64, Onset, Track, Windows
-from warren.evaluation.commit_convention import CommitEvidence, Commits, Rest
-from warren.evaluation.track import NARROW
+from warren.evaluation import UNKNOWN, Began, Column, Int64, Onset, Windows
+from warren.evaluation.commit_convention import Commits
 from warren.judgement.layout import Layout
 from warren.judgement.log_columns import LogColumn
-from warren.judgement.state import Applied, Forgotten, GroupGone, GroupState, Latest
+from warren.judgement.state import Applied, GroupGone, GroupState, Latest
+from warren.judgement.state_arrays import (
+    CorruptState,
+    Reader,
+    encode_columns,
+    encode_times,
+    encode_track,
+)
+from warren.judgement.state_layout import decode_layout, encode_layout
 from warren.words import LATEST_MOMENT
 
 VERSION = 7
@@ -50,16 +52,11 @@ _GROUP_STATUSES = (Status.NOTFOUND, Status.OK, Status.WARN, Status.ERR)
 _PREFIX = struct.Struct("<BB")  # version, kind
 _APPLIED = struct.Struct("<Bqq")  # source, position, observed_at
 _GROUP = struct.Struct("<BqHII")  # status, opened_at, intervals, partitions, bytes of the layout
-_TRACK = struct.Struct("<BB")  # marks, figures; 0, 0 where there is no track
 _GONE = struct.Struct("<q")  # source offset
 # Source offset, number of openings, marks of the onset and columns of logs (0 where there is none).
 _TAIL = struct.Struct("<qBBB")
 _TAIL_4 = struct.Struct("<qBB")  # without those of logs
 _HEAD = _PREFIX.size + _APPLIED.size
-
-
-class CorruptState(WarrenError):
-    """A table value cannot be read. Operator: written by another version, or damaged."""
 
 
 def encode(state: GroupState | GroupGone) -> bytes:
@@ -68,7 +65,7 @@ def encode(state: GroupState | GroupGone) -> bytes:
     if isinstance(state, GroupGone):
         return _PREFIX.pack(VERSION, _KIND_GONE) + head + _GONE.pack(state.source_offset)
     windows = state.windows
-    layout = _encode_layout(state)
+    layout = encode_layout(state)
     group = _GROUP.pack(
         state.status,
         _NONE if state.opened_at is None else state.opened_at,
@@ -79,20 +76,11 @@ def encode(state: GroupState | GroupGone) -> bytes:
     parts = [_PREFIX.pack(VERSION, _KIND_GROUP), head, group, layout]
     parts.append(windows.filled.astype("<u2").tobytes())
     parts.append(state.latest.astype("<i8").tobytes())
-    parts += _encode_columns(windows.columns)
-    parts += _encode_columns(windows.log_ends[np.newaxis])
-    parts += _encode_track(state.track)
-    parts += _encode_times(windows.log_ends_at)
-    onset = None if state.onset is None else state.onset.marks.astype("<i8")
-    marks = 0 if onset is None else len(onset)
-    told = 0 if state.logs is None else len(state.logs)
-    parts.append(_TAIL.pack(applied.source_offset, len(state.openings), marks, told))
-    if state.openings:
-        parts.append(np.array(state.openings, "<i8").tobytes())
-    if onset is not None:
-        parts.append(onset.tobytes())
-    if state.logs is not None:
-        parts.append(state.logs.astype("<i8").tobytes())
+    parts += encode_columns(windows.columns)
+    parts += encode_columns(windows.log_ends[np.newaxis])
+    parts += encode_track(state.track)
+    parts += encode_times(windows.log_ends_at)
+    parts += _encode_tail(state)
     return b"".join(parts)
 
 
@@ -138,8 +126,8 @@ def positions_in(value: bytes) -> Positions | None:
         if version not in READABLE:
             raise CorruptState(f"state of version {version}, expected {VERSION}")
         _, _, _, partitions, layout_size = _GROUP.unpack_from(value, _HEAD)
-        reader = _Reader(value, _HEAD + _GROUP.size)
-        layout, _, commits = _decode_layout(bytes(reader.take(layout_size)), partitions)
+        reader = Reader(value, _HEAD + _GROUP.size)
+        layout, _, commits = decode_layout(bytes(reader.take(layout_size)), partitions)
         reader.numbers("<u2", (partitions,))
         latest = reader.numbers("<i8", (len(Latest), len(layout)))
     except (struct.error, ValueError, IndexError, TypeError) as error:
@@ -197,8 +185,8 @@ def _decode_group(
     status, opened_at, intervals, partitions, layout_size = _GROUP.unpack_from(value, _HEAD)
     if status not in _GROUP_STATUSES:
         raise CorruptState(f"{status} is no status of a group")
-    reader = _Reader(value, _HEAD + _GROUP.size)
-    layout, forgotten, commits = _decode_layout(bytes(reader.take(layout_size)), partitions)
+    reader = Reader(value, _HEAD + _GROUP.size)
+    layout, forgotten, commits = decode_layout(bytes(reader.take(layout_size)), partitions)
     if len(layout) != partitions or intervals < 1:
         raise CorruptState(f"{partitions} partitions announced, {len(layout)} named")
     filled = reader.numbers("<u2", (partitions,)).astype(np.int64)
@@ -213,7 +201,9 @@ def _decode_group(
     log_ends_at = np.full(partitions, observed_at, np.int64)
     if version > 2:
         reader.times(into=log_ends_at)
-    tail = reader.tail(partitions, version) if version > 3 else _Tail(UNKNOWN, (), None, None)
+    tail = (
+        _decode_tail(reader, partitions, version) if version > 3 else _Tail(UNKNOWN, (), None, None)
+    )
     reader.expect_end()
     return GroupState(
         applied=Applied(source, position, observed_at, tail.source_offset),
@@ -231,44 +221,18 @@ def _decode_group(
     )
 
 
-def _encode_columns(columns: Int64) -> list[bytes]:
-    """[column, partition, slot], all at once: one of NumPy's calls costs as much as a column."""
-    # May wrap around 2^64 for values far apart, but wraps back when it is undone.
-    distances = columns[:, :, -1:] - columns[:, :, :-1]
-    narrow = distances.astype("<i4")
-    fits = (narrow == distances).reshape(len(columns), -1).all(axis=1).tolist()
-    parts = []
-    for number, is_narrow in enumerate(fits):
-        newest = columns[number, :, -1].astype("<i8")
-        body = narrow[number] if is_narrow else distances[number].astype("<i8")
-        parts += [bytes([4 if is_narrow else 8]), newest.tobytes(), body.tobytes()]
+def _encode_tail(state: GroupState) -> list[bytes]:
+    onset = None if state.onset is None else state.onset.marks.astype("<i8")
+    marks = 0 if onset is None else len(onset)
+    told = 0 if state.logs is None else len(state.logs)
+    parts = [_TAIL.pack(state.applied.source_offset, len(state.openings), marks, told)]
+    if state.openings:
+        parts.append(np.array(state.openings, "<i8").tobytes())
+    if onset is not None:
+        parts.append(onset.tobytes())
+    if state.logs is not None:
+        parts.append(state.logs.astype("<i8").tobytes())
     return parts
-
-
-def _encode_times(times: Int64) -> list[bytes]:
-    """All, or one that stands for all."""
-    stored = times[:1] if len(times) and bool((times == times[0]).all()) else times
-    return [bytes([len(stored) == len(times)]), stored.astype("<i8").tobytes()]
-
-
-def _encode_track(track: Track | None) -> list[bytes]:
-    if track is None:
-        return [_TRACK.pack(0, 0)]
-    marks, figures = track.marks, track.figures
-    narrow = _narrow(len(marks))
-    parts = [_TRACK.pack(len(marks), len(figures)), marks[~narrow].astype("<i8").tobytes()]
-    fitting = np.clip(marks[narrow], *_FITS)
-    return [*parts, fitting.astype("<i4").tobytes(), figures.astype("<f4").tobytes()]
-
-
-@functools.cache
-def _narrow(marks: int) -> Bools:
-    """[mark]"""
-    return np.isin(np.arange(marks), NARROW)
-
-
-_FITS = -(2**31), 2**31 - 1
-_KINDS = {kind: np.dtype(kind) for kind in ("<u2", "<i4", "<i8", "<f4", "<f8")}
 
 
 class _Tail(NamedTuple):
@@ -278,119 +242,15 @@ class _Tail(NamedTuple):
     logs: Int64 | None
 
 
-class _Reader:
-    """Takes the bytes one part after the other; every part that is missing is an error."""
-
-    def __init__(self, value: bytes, at: int) -> None:
-        self._value = memoryview(value)
-        self._at = at
-
-    def take(self, size: int) -> memoryview:
-        part = self._value[self._at : self._at + size]
-        if len(part) < size:
-            raise CorruptState(f"state ends at byte {len(self._value)}")
-        self._at += size
-        return part
-
-    def numbers(self, kind: str, shape: tuple[int, ...]) -> NDArray[Any]:
-        """`kind` is NumPy's, such as <i8. The array only looks at the bytes."""
-        at, dtype = self._at, _KINDS[kind]
-        self.take(math.prod(shape) * dtype.itemsize)
-        return np.ndarray(shape, dtype, self._value, at)
-
-    def columns(self, into: Int64) -> None:
-        """[column, partition, slot]. Neighbours of the same width, often all, are read at once."""
-        count, partitions, intervals = into.shape
-        done = 0
-        while done < count:
-            start, width = self._at, self.take(1)[0]
-            if width not in (4, 8):
-                raise CorruptState(f"distances of {width} bytes")
-            row = (intervals - 1) * width
-            size = 1 + partitions * (8 + row)
-            widths = bytes(self._value[start : start + (count - done) * size : size])
-            alike = len(widths) - len(widths.lstrip(widths[:1]))
-            self.take(alike * size - 1)
-            some, value, at = slice(done, done + alike), self._value, start + 1
-            newest = np.ndarray((alike, partitions, 1), "<i8", value, at, (size, 8, 8))
-            shape, at = (alike, partitions, intervals - 1), at + 8 * partitions
-            distances = np.ndarray(shape, f"<i{width}", value, at, (size, row, width))
-            into[some, :, -1:] = newest
-            np.subtract(newest, distances, out=into[some, :, :-1])
-            done += alike
-
-    def times(self, into: Int64) -> None:
-        is_each = self.take(1)[0]
-        into[:] = self.numbers("<i8", (len(into) if is_each else 1,))
-
-    def track(self, partitions: int, version: int) -> Track | None:
-        """None where none was kept, or one that another version of Warren has learnt."""
-        marks, figures = _TRACK.unpack(self.take(_TRACK.size))
-        learnt = np.empty((marks, partitions), np.int64)
-        narrow = _narrow(marks) if version > 6 else np.zeros(marks, np.bool_)
-        learnt[~narrow] = self.numbers("<i8", (int((~narrow).sum()), partitions))
-        learnt[narrow] = self.numbers("<i4", (int(narrow.sum()), partitions))
-        kind = "<f4" if version > 5 else "<f8"
-        averages = self.numbers(kind, (figures, partitions)).astype(np.float32)
-        return Track.kept(learnt, averages)
-
-    def tail(self, partitions: int, version: int) -> _Tail:
-        """No onset, and nothing of logs, where another version of Warren has noted it."""
-        form = _TAIL if version > 4 else _TAIL_4
-        source_offset, count, marks, *columns = form.unpack(self.take(form.size))
-        openings: tuple[int, ...] = ()
-        if count:
-            openings = tuple(self.numbers("<i8", (count,)).tolist())
-        began = self._rows(marks, partitions)
-        logs = self._rows(columns[0] if columns else 0, partitions)
-        onset = None if began is None or len(began) != len(Began) else Onset(began)
-        is_ours = logs is not None and len(logs) == len(LogColumn)
-        return _Tail(source_offset, openings, onset, logs if is_ours else None)
-
-    def _rows(self, count: int, partitions: int) -> Int64 | None:
-        if not count:
-            return None
-        return self.numbers("<i8", (count, partitions)).astype(np.int64)
-
-    def expect_end(self) -> None:
-        if self._at != len(self._value):
-            raise CorruptState(f"{len(self._value) - self._at} bytes too many")
-
-
-def _encode_layout(state: GroupState) -> bytes:
-    """Most topics have partitions 0 to n-1: those are just n. A third entry is forgotten ones, a
-    fourth how the group commits: 1 for the next offset, or where it was seen to rest."""
-    compact: list[list[Any]] = [
-        [topic, len(ps) if ps == tuple(range(len(ps))) else ps]
-        for topic, ps in state.layout.topics.items()
-    ]
-    compact += [[topic, [], sorted(partitions)] for topic, partitions in state.forgotten.items()]
-    compact += [
-        [topic, [], [], 1 if evidence.has_reached_end else sorted(evidence.rests)]
-        for topic, evidence in state.commits.items()
-    ]
-    return json.dumps(compact, separators=(",", ":")).encode()
-
-
-@functools.lru_cache(maxsize=4096)
-def _decode_layout(raw: bytes, most: int) -> tuple[Layout, Forgotten, Commits]:
-    topics = {}
-    forgotten = {}
-    commits = {}
-    for topic, partitions, *more in json.loads(raw):
-        if len(more) > 1:
-            commits[topic] = _commit_evidence(more[1])
-            continue
-        if more:
-            forgotten[topic] = frozenset(more[0])
-            continue
-        if isinstance(partitions, int) and partitions > most:
-            raise CorruptState(f"{partitions} partitions named, {most} announced")
-        topics[topic] = range(partitions) if isinstance(partitions, int) else partitions
-    return Layout(topics), forgotten, commits
-
-
-def _commit_evidence(stored: int | list[list[int]]) -> CommitEvidence:
-    if isinstance(stored, int):
-        return CommitEvidence(has_reached_end=True)
-    return CommitEvidence(frozenset(Rest(*place) for place in stored))
+def _decode_tail(reader: Reader, partitions: int, version: int) -> _Tail:
+    """No onset, and nothing of logs, where another version of Warren has noted it."""
+    form = _TAIL if version > 4 else _TAIL_4
+    source_offset, count, marks, *columns = form.unpack(reader.take(form.size))
+    openings: tuple[int, ...] = ()
+    if count:
+        openings = tuple(reader.numbers("<i8", (count,)).tolist())
+    began = reader.rows(marks, partitions)
+    logs = reader.rows(columns[0] if columns else 0, partitions)
+    onset = None if began is None or len(began) != len(Began) else Onset(began)
+    is_ours = logs is not None and len(logs) == len(LogColumn)
+    return _Tail(source_offset, openings, onset, logs if is_ours else None)

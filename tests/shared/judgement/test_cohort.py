@@ -9,7 +9,9 @@ import pytest
 from support.offset_events import NOW, At, offset_event
 from warren.contracts import OffsetEvent, Status
 from warren.evaluation import GroupRules, Rules
-from warren.judgement.cohort import Brief, Entry, is_ordinary, judge_together, tell_together
+from warren.judgement.brief import Brief
+from warren.judgement.cohort import judge_together, tell_together
+from warren.judgement.entry import Entry, is_ordinary
 from warren.judgement.judge import Ended, Judged, Outcome, Taken, judge
 from warren.judgement.state import GroupGone, GroupState
 from warren.judgement.state_codec import encode

@@ -17,15 +17,8 @@ from warren.evaluation.track import NARROW, Figure, Mark
 from warren.judgement.layout import Layout
 from warren.judgement.log_columns import LogColumn
 from warren.judgement.state import Applied, GroupGone, GroupState, Latest
-from warren.judgement.state_codec import (
-    CorruptState,
-    decode,
-    encode,
-    is_gone,
-    peek_status,
-    positions_in,
-    remains,
-)
+from warren.judgement.state_arrays import CorruptState
+from warren.judgement.state_codec import decode, encode, is_gone, peek_status, positions_in, remains
 from warren.settings import PolicyName
 
 STATUS_AT = 2 + 17  # version and kind, then what was applied

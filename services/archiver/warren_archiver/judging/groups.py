@@ -10,10 +10,13 @@ from typing import NamedTuple
 from warren.contracts import OffsetEvent, Status, split_group_key
 from warren.errors import ContractViolation
 from warren.evaluation import GroupRules, Onset, RuleBook, Track
-from warren.judgement.cohort import Brief, Entry, is_ordinary, judge_together
+from warren.judgement.brief import Brief
+from warren.judgement.cohort import judge_together
+from warren.judgement.entry import Entry, is_ordinary
 from warren.judgement.judge import Ended, Judged, Taken, judge
 from warren.judgement.state import GroupGone, GroupState
-from warren.judgement.state_codec import CorruptState, decode, encode
+from warren.judgement.state_arrays import CorruptState
+from warren.judgement.state_codec import decode, encode
 
 # As the evaluator does, which knows a record when it is appended.
 MOST_AHEAD_MS = 24 * 3_600_000
