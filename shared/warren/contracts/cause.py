@@ -23,6 +23,7 @@ CauseName = Literal[
     "beyond_log_end",
     "hanging_transaction",  # a transaction is open, and who reads committed records waits
     "records_lost",
+    "competing_commits",  # somebody else commits other offsets in turn
     "replaying",  # reads again what it had read
     "unknown",
 ]

@@ -17,7 +17,9 @@ from warren.evaluation.evidence import Evidence
 from warren.evaluation.onset import Began, Onset, onset_of
 from warren.evaluation.pace import log_at_rest, produced_per_s
 from warren.evaluation.policies import Statuses
+from warren.evaluation.presence import REBALANCE_MS
 from warren.evaluation.replay import tracked
+from warren.evaluation.rewinds import goes_to_and_fro
 from warren.evaluation.track import ASSUMED, CATCHING_UP, LATE, Figure, Mark, Track
 from warren.evaluation.usual import LEAST_WAIT_MS, late_ms, remaining_ms
 from warren.evaluation.windows import UNKNOWN, Bools, Column, Int64, Windows
@@ -218,15 +220,20 @@ def _learnt(part: _Part, i: int, track: Track) -> Explanation:
         told = _by_clock(track, i) or told
         if marks[Mark.GONE_SINCE] >= 0 and marks[Mark.THERE_SINCE] >= 0:
             gone = now - marks[Mark.GONE_SINCE]
-            told += f", no members for {duration(gone)}" if gone > 0 else ", no members any more"
+            told += (
+                f", no members seen for {duration(gone)}" if gone > 0 else ", no members any more"
+            )
         if marks[Mark.REBALANCED] > 0:
-            told += f", rebalanced for {duration(marks[Mark.REBALANCED])} of it"
+            least = "at least " if marks[Mark.REBALANCED] >= REBALANCE_MS else ""
+            told += f", rebalanced for {least}{duration(marks[Mark.REBALANCED])} of it"
         return Explanation("no_commit", _no_commit(part.silence(i), told, behind))
     if status is Status.STALL:
         return Explanation("no_progress", _no_progress(marks[Mark.COMMITTED], waited, behind))
     if status is Status.REWIND:
         ago = now - marks[Mark.REWOUND_AT]
         back = _went_back(marks[Mark.REWOUND_FROM], ago, marks[Mark.COMMITTED], behind)
+        if goes_to_and_fro(track.marks[:, i : i + 1])[0]:
+            back = f"again and again the {back}"
         return Explanation("rewind", back)
     if marks[Mark.REWOUND_FROM] >= 0:
         return Explanation("replaying", _replays(track, i, part.lag[i], now, behind))

@@ -7,6 +7,7 @@ import numpy as np
 from warren.evaluation.averages import begin_lag_anew, smooth
 from warren.evaluation.backlog import learn_backlog
 from warren.evaluation.presence import learn_presence
+from warren.evaluation.rewinds import learn_rewind
 from warren.evaluation.track import FRESH, Figure, Figures, Mark, Sighting, Track, span_ms
 from warren.evaluation.waits import learn_wait
 from warren.evaluation.windows import UNKNOWN, Bools, Int64
@@ -18,7 +19,6 @@ RESTS = 3
 RATE_MS = 120_000  # of the average of the produce rate
 USUAL_RATE_MS = 30 * 60_000  # of what it usually is
 READ_MS = 60_000
-AGAIN_MS = 30_000
 REST_MS = 60 * 60_000  # of a wait that nobody saw begin, since the last commit
 
 
@@ -55,7 +55,7 @@ def _learn(marks: Int64, figures: Figures, sighting: Sighting, blind_ms: int) ->
     learn_presence(marks, sighting)
     stood_still = learn_wait(marks, figures, sighting, lag, elapsed, advanced, sure)
     _learn_commits(marks, figures, sighting, advanced, sure)
-    _learn_rewind(marks, committed, now, ~lost)
+    learn_rewind(marks, figures, sighting, ~lost)
     _learn_rates(marks, figures, sighting, advanced, sure & ~fell, lost)
     # What was left before a long silence, or a step back, says nothing of what is left after it.
     anew = stood_still | (~lost & (committed < marks[Mark.COMMITTED]))
@@ -95,22 +95,6 @@ def _learn_commits(
     figures[Figure.COMMIT_PAUSE] = np.where(known & (gap > 0), smoothed, average)
     newer = came | (marks[Mark.COMMITTED_AT] == UNKNOWN)
     marks[Mark.COMMITTED_AT] = np.where(newer, sighting.committed_at, marks[Mark.COMMITTED_AT])
-
-
-def _learn_rewind(marks: Int64, committed: Int64, now: int | Int64, known: Bools) -> None:
-    before = marks[Mark.COMMITTED]
-    back = known & (committed < before)
-    if not (back.any() or (marks[Mark.REWOUND_FROM] >= 0).any()):
-        return
-    began = back & (marks[Mark.REWOUND_FROM] < 0)
-    marks[Mark.REWOUND_FROM] = np.where(began, before, marks[Mark.REWOUND_FROM])
-    # Who goes back again amid a replay begins anew, and is known to read on: told at once.
-    again = ~began & (span_ms(now, marks[Mark.ADVANCED_AT]) < AGAIN_MS)
-    at = np.where(again, marks[Mark.ADVANCED_AT] - 1, now)
-    marks[Mark.REWOUND_AT] = np.where(back, at, marks[Mark.REWOUND_AT])
-    there = committed >= marks[Mark.REWOUND_FROM]
-    marks[Mark.REWOUND_FROM] = np.where(there, UNKNOWN, marks[Mark.REWOUND_FROM])
-    marks[Mark.REWOUND_AT] = np.where(there, UNKNOWN, marks[Mark.REWOUND_AT])
 
 
 def _learn_rates(

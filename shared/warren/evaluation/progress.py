@@ -6,20 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warren.contracts.status import Status
+from warren.evaluation.rewinds import goes_to_and_fro, is_replaying, is_rewound
 from warren.evaluation.track import Mark, Track
 from warren.evaluation.usual import (
-    LEAST_PAUSE_MS,
     REPEATED,
     caught_up_lag,
-    explained_lag,
     patience_ms,
     repeating_ms,
-    usual_gap,
 )
 from warren.evaluation.windows import Bools, Int64
-
-# A rewind is told as such for so long; who then reads on replays.
-TOLD_MS = 60_000
 
 
 def waited_ms(track: Track, now_ms: int | Int64) -> Int64:
@@ -36,10 +31,11 @@ def judge(track: Track, now_ms: int | Int64, allowed_lag: int | Int64) -> NDArra
     too_long = waited > patience
     commits = _keeps_committing(track, now_ms, patience)
     repeats = commits & (waited > np.minimum(patience, repeating_ms(marks)))
-    rewound = _rewound(track, now_ms, patience, allowed_lag)
+    rewound = is_rewound(track, now_ms, patience, allowed_lag)
     replays = is_replaying(track, now_ms)
     return np.select(
         [
+            goes_to_and_fro(marks),
             _nothing_to_read(track, allowed_lag),
             rewound & ~replays,
             repeats,
@@ -47,6 +43,7 @@ def judge(track: Track, now_ms: int | Int64, allowed_lag: int | Int64) -> NDArra
             rewound | (marks[Mark.GROWING] > 0),
         ],
         [
+            np.uint8(Status.REWIND),
             np.uint8(Status.OK),
             np.uint8(Status.REWIND),
             np.uint8(Status.STALL),
@@ -63,32 +60,6 @@ def _nothing_to_read(track: Track, allowed_lag: int | Int64) -> Bools:
     lag = marks[Mark.LOG_END] - marks[Mark.COMMITTED]
     nothing: Bools = unknown | (lag <= caught_up_lag(marks, allowed_lag))
     return nothing
-
-
-def _rewound(track: Track, now_ms: int | Int64, patience: Int64, allowed_lag: int | Int64) -> Bools:
-    """A small step back may be made good within the usual time. A large one is told once somebody
-    reads on from there, or once the next commit would have shown that it was a late one of a member
-    that is none any more.
-    """
-    marks = track.marks
-    was_back: Bools = marks[Mark.REWOUND_FROM] >= 0
-    if not was_back.any():
-        return was_back
-    back = marks[Mark.REWOUND_FROM] - marks[Mark.COMMITTED]
-    large = back > explained_lag(marks, track.figures, allowed_lag)
-    since = now_ms - marks[Mark.REWOUND_AT]
-    next_ms = np.minimum(np.maximum(usual_gap(marks, track.figures), LEAST_PAUSE_MS), patience)
-    reads_on = marks[Mark.ADVANCED_AT] > marks[Mark.REWOUND_AT]
-    rewound: Bools = was_back & ((large & (reads_on | (since >= next_ms))) | (since > patience))
-    return rewound
-
-
-def is_replaying(track: Track, now_ms: int | Int64) -> Bools:
-    """[partition] it went back, was told of, and has read on from there."""
-    marks = track.marks
-    at = marks[Mark.REWOUND_AT]
-    replays: Bools = (at >= 0) & (marks[Mark.ADVANCED_AT] > at) & (now_ms - at >= TOLD_MS)
-    return replays
 
 
 def _keeps_committing(track: Track, now_ms: int | Int64, patience: Int64) -> Bools:

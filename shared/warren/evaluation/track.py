@@ -35,6 +35,8 @@ RECOVERING = -1  # no longer far, but not level yet
 LONGEST_MS = 30 * 86_400_000
 # So many times the usual pace, a look is only late.
 LATE_LOOK = 2
+# REWOUND_AT is even, but for this: the offset goes back again and again.
+TO_AND_FRO = 1
 # Pauses that were seen are even numbers of ms; this is added to one that was only assumed.
 ASSUMED = 1
 
@@ -57,7 +59,7 @@ class Mark(IntEnum):
     ODD_BACKLOG = 12  # longest one of late with a growing lag, ms
     RESTING = 13  # >= 0: a lag of 1 counts as caught up; else RESTS - seen at 1, negative
     REWOUND_FROM = 14  # the committed offset before it went back
-    REWOUND_AT = 15
+    REWOUND_AT = 15  # the last time; see TO_AND_FRO
     ADVANCED_AT = 16
     PEAK = 17  # most lag that an advance has left since then
     GROWING = 18  # 1 once the lag was found growing, until it shrinks; else LATE and others above

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from warren.contracts.cause import Cause
 from warren.contracts.status import Status
 from warren.evaluation import UNKNOWN, Began, Column
+from warren.evaluation.presence import Presence
 from warren.judgement.cause_words import BOOTSTRAP, cause, listed
 from warren.judgement.facts import Facts
 from warren.judgement.log_causes import (
@@ -53,7 +56,7 @@ def _stuck_record(facts: Facts) -> Cause | None:
         "stuck_record",
         f"{facts.name(row)} has stood at offset {grouped(offset)} for "
         f"{duration(facts.now_ms - since)} while commits go on: there is a record that the group "
-        "cannot get past",
+        "cannot get past, or a member has paused the partition",
         f"look at it: kafka-console-consumer {BOOTSTRAP} --topic "
         f"{shell_word(topic)} --partition {partition} --offset {offset} --max-messages 1",
         topic=topic,
@@ -61,6 +64,40 @@ def _stuck_record(facts: Facts) -> Cause | None:
         offset=offset,
         since=since,
     )
+
+
+def _competing_commits(facts: Facts) -> Cause | None:
+    """Offsets go back, come forth and go back again: no reset does that, and no replay."""
+    found = [
+        (row, older) for row in facts.with_status(Status.REWIND) if (older := _in_turn(facts, row))
+    ]
+    if not found:
+        return None
+    row, older = found[0]
+    topic, partition = facts.layout.name(row)
+    newest = int(facts.windows.column(Column.OFFSET)[row].max())
+    return cause(
+        "competing_commits",
+        f"{listed(facts, [row for row, _ in found])}: offsets that lie apart are committed in "
+        f"turn, {grouped(older)} after a newer one, and {grouped(newest)}: a restart reads from "
+        "whichever came last",
+        "look for two that commit: a member that keeps offsets of partitions which it has lost, or "
+        "another application with this group id",
+        topic=topic,
+        partition=partition,
+        offset=older,
+        partitions=len(found),
+    )
+
+
+def _in_turn(facts: Facts, row: int) -> int:
+    """The offset that it went back to the last time; 0 where it did not come forth in between."""
+    windows = facts.windows
+    offsets = windows.column(Column.OFFSET)[row][windows.occupied[row]]
+    back = np.flatnonzero(np.diff(offsets) < 0)
+    if len(back) < 2 or offsets[back[0] + 1 : back[-1] + 1].max() < offsets[back[0]]:
+        return 0
+    return int(offsets[back[-1] + 1])
 
 
 def _replaying(facts: Facts) -> Cause | None:
@@ -108,7 +145,9 @@ def _flapping(facts: Facts) -> Cause | None:
 def _unknown(facts: Facts) -> Cause:
     group = facts.membership
     seen = ""
-    if group is not None and group.members:
+    if facts.presence is Presence.NOBODY:
+        seen = "; the group has no members any more" if group and group.members else ""
+    elif group is not None and group.members:
         count = len(group.members)
         seen = f"; {count} {'member is' if count == 1 else 'members are'} in the group"
     elif group is not None and not group.managed:
@@ -131,6 +170,7 @@ _IN_ORDER: Sequence[Finding] = (
     one_member,
     one_broker,
     _stuck_record,
+    _competing_commits,
     _replaying,
     pace_cause,
     _flapping,

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from warren.contracts.status import Status
-from warren.evaluation import UNKNOWN, Began, Column, Int64, Onset, Windows
+from warren.evaluation import UNKNOWN, Began, Column, Int64, Onset, Track, Windows
 from warren.evaluation.pace import LEAST_MS, Floats, produced_per_s
 from warren.evaluation.policies import Statuses
+from warren.evaluation.presence import Presence
 from warren.judgement.lateness import Lateness
 from warren.judgement.layout import Layout
 from warren.judgement.log_columns import LogColumn
@@ -50,8 +51,10 @@ class Facts:
     lag: Int64  # what it is judged by, UNKNOWN where it is
     latest: Int64  # [Latest, partition]
     windows: Windows
+    track: Track | None  # only where policy `progress` judges
     onset: Onset
     bad: list[int]  # rows, worst first
+    presence: Presence  # of members, as the event has it: it may be newer than `membership`
     membership: Membership | None  # None: nothing is known of it
     lateness: Lateness | None  # likewise; only what was measured lately
     logs: Int64  # [LogColumn, partition]
@@ -125,14 +128,13 @@ class Facts:
         return np.where(is_behind, np.maximum(lost, 0), 0)
 
     def consumed_per_s(self, windows: Windows) -> Floats:
-        """[partition of the windows], negative where nobody knows: too few commits, or a pause
-        among them that is half of the time.
+        """[partition of the windows], negative where nobody knows: too few commits, or it stood
+        still for half of their time.
         """
         newest, oldest = windows.newest(), windows.oldest()
         elapsed = newest[Column.OBSERVED_AT] - oldest[Column.OBSERVED_AT]
-        pauses = np.diff(windows.column(Column.OBSERVED_AT), axis=1) * windows.occupied[:, :-1]
         known = (windows.filled > 2) & (elapsed >= LEAST_MS)
-        known &= 2 * pauses.max(axis=1, initial=0) <= elapsed
+        known &= 2 * _longest_stand_ms(windows) <= elapsed
         moved = np.maximum(newest[Column.OFFSET] - oldest[Column.OFFSET], 0)
         return np.where(known, moved * 1000.0 / np.maximum(elapsed, 1), -1.0)
 
@@ -140,3 +142,16 @@ class Facts:
         """[row] over the windows and since, negative where nobody knows."""
         moving = np.zeros(len(rows), np.bool_)
         return produced_per_s(windows, self.lag[rows], self.now_ms, moving)
+
+
+def _longest_stand_ms(windows: Windows) -> Int64:
+    """[partition] from an advance to the next one, whatever was committed in between."""
+    seen, offset = windows.column(Column.OBSERVED_AT), windows.column(Column.OFFSET)
+    since = seen[:, 0]
+    longest = np.zeros_like(since)
+    for slot in range(1, windows.intervals):
+        follows = windows.occupied[:, slot - 1]
+        longest = np.where(follows, np.maximum(longest, seen[:, slot] - since), longest)
+        stands = follows & (offset[:, slot] == offset[:, slot - 1])
+        since = np.where(stands, since, seen[:, slot])
+    return longest

@@ -26,6 +26,7 @@ from warren.evaluation import (
     judge_group,
     judge_partitions,
     onset_of,
+    presence_of,
     told_beyond_end,
 )
 from warren.evaluation.windows import Column
@@ -216,7 +217,7 @@ def _judged(
         late = knowledge.lateness_at(state.applied.observed_at)
         logs = logs_told(event, state.layout) if updated.logs is None else updated.logs
         cause = _cause(
-            event.group,
+            event,
             state,
             onset,
             logs,
@@ -242,7 +243,7 @@ def _judged(
 
 
 def _cause(
-    group_name: str,
+    event: OffsetEvent,
     state: GroupState,
     onset: Onset,
     logs: Int64,
@@ -255,7 +256,7 @@ def _cause(
     late: Lateness | None,
 ) -> Cause:
     facts = Facts(
-        group=group_name,
+        group=event.group,
         now_ms=state.applied.observed_at,
         layout=state.layout,
         status=partitions.status,
@@ -263,8 +264,10 @@ def _cause(
         lag=evidence.current_lag,
         latest=state.latest,
         windows=state.windows,
+        track=state.track,
         onset=onset,
         bad=why.worst_first,
+        presence=presence_of(event.group_state),
         membership=membership,
         lateness=late,
         logs=logs,

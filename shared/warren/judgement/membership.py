@@ -71,7 +71,10 @@ def membership_after(event: GroupEvent, before: Membership | None) -> Membership
     if not members:
         empty_since, left = event.observed_at, None
         if before is not None and not before.members:
-            empty_since, left = before.empty_since, before.left
+            left = before.left
+            # Who has come meanwhile and gone again rebalanced it, twice.
+            if event.rebalances <= before.rebalances:
+                empty_since = before.empty_since
         elif before is not None:
             left = before.members[0].client_id, before.members[0].host
     return Membership(

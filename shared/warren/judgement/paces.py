@@ -9,6 +9,7 @@ import numpy as np
 from warren.contracts.cause import Cause, CauseEvidence
 from warren.contracts.status import Status
 from warren.evaluation import UNKNOWN, Int64
+from warren.evaluation.track import Figure
 from warren.judgement.facts import Facts
 from warren.words import duration, grouped, rate, records, utc
 
@@ -55,7 +56,7 @@ def _pace(facts: Facts) -> Pace | None:
     return Pace(
         float(consumed.sum()),
         float(produced.sum()),
-        _produced_before(facts, windows.log_ends),
+        _produced_before(facts, rows, windows.log_ends),
         int(np.maximum(facts.lag[rows], 0).sum()),
         len(rows),
     )
@@ -72,14 +73,18 @@ def _measured_pace(facts: Facts) -> Pace | None:
     return Pace(late.consume_rate, late.produce_rate, -1.0, lag, len(facts.bad))
 
 
-def _produced_before(facts: Facts, log_ends: Int64) -> float:
+def _produced_before(facts: Facts, rows: list[int], log_ends: Int64) -> float:
     """From the oldest log ends that are remembered: what was usual until a minute and a half ago,
-    by default.
+    by default. Where that was a pause, what is usual over half an hour, where it is known.
     """
     if log_ends.shape[1] < MOST_ENDS or (log_ends[:, 0] == UNKNOWN).any():
         return -1.0
     moved = log_ends[:, BEFORE] - log_ends[:, 0]
-    return float((moved * 1000.0 / (BEFORE * facts.log_ends_apart_ms)).sum())
+    lately = float((moved * 1000.0 / (BEFORE * facts.log_ends_apart_ms)).sum())
+    if facts.track is None:
+        return lately
+    usual = np.maximum(facts.track.figures[Figure.USUALLY_PRODUCED, rows], 0)
+    return max(lately, float(usual.sum()))
 
 
 def _burst(facts: Facts, pace: Pace) -> Cause | None:

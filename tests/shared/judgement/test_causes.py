@@ -182,6 +182,33 @@ def test_who_catches_up_says_until_when() -> None:
     assert caught_up_s == pytest.approx(5 * (300 + 240), rel=0.02)
 
 
+def test_who_had_its_turn_elsewhere_is_not_too_slow() -> None:
+    """It committed where it stood for minutes, as Java's clients do; now it reads this one."""
+    group, committed, causes = Judge(Rules(policy="progress")), 0, []
+    for look in range(200):
+        log_end, stands = 50 * look, 60 < look <= 150
+        committed = committed if stands else min(committed + 150, log_end)
+        seen = At(committed, NOW + 5_000 * look, log_end=log_end)
+        lag = group.judged(offset_event(NOW + 5_000 * look, {"orders": {0: seen}})).lag
+        causes += [lag.cause.name] if lag.cause and look > 150 else []
+    assert set(causes) <= {"unknown", "catching_up"}
+    assert causes[-1] == "catching_up"
+
+
+def test_what_is_written_again_after_a_pause_is_no_burst() -> None:
+    """The usual, of which 8 of 20 a second are consumed of late, after 80 s of nothing."""
+    log_end = committed = 0
+    group, names = Judge(Rules(policy="progress")), set()
+    for look in range(400):
+        log_end += 0 if 320 < look <= 336 else 100
+        committed = min(committed + (100 if look < 300 else 40), log_end)
+        seen = At(committed, NOW + 5_000 * look, log_end=log_end)
+        lag = group.judged(offset_event(NOW + 5_000 * look, {"orders": {0: seen}})).lag
+        names |= {lag.cause.name} if lag.cause else set()
+    assert "too_slow" in names
+    assert "producer_burst" not in names
+
+
 def test_a_topic_that_was_made_anew() -> None:
     anew = (at(look, 600, 50 if look > WELL else 600, commits=0) for look in range(40))
     first = [at(0, 600, 600), *list(anew)[1:]]
@@ -216,6 +243,17 @@ def test_who_reads_backwards_reads_again() -> None:
             yield at(look, 50 * look if look <= WELL else 600 - look, 50 * look)
 
     assert told(looks(backwards())).name == "replaying"
+
+
+def test_who_commits_old_offsets_in_turn_with_new_ones_has_a_competitor() -> None:
+    def in_turn() -> Iterator[At]:
+        for look in range(WELL + 6):
+            yield at(look, 100 if look > WELL and look % 2 else 50 * look, 50 * look)
+
+    cause = told(looks(in_turn()), rules=GroupRules(Rules(policy="progress")))
+    assert cause.name == "competing_commits"
+    assert cause.evidence.offset == 100
+    assert "100 after a newer one, and 800" in cause.sentence
 
 
 def test_offsets_that_were_reset_are_no_replay_while_nobody_reads() -> None:

@@ -49,6 +49,28 @@ def test_silence_alone_has_no_known_cause(groups: list[GroupEvent]) -> None:
     assert (cause.name, cause.is_known, cause.action) == ("unknown", False, None)
 
 
+def test_who_comes_and_goes_between_two_looks_is_no_nobody() -> None:
+    """A supervisor starts what ends at each record: at every look the group is empty."""
+    before = [group_event(0, [0]), group_event(WELL + 1, rebalances=1)]
+    loop = [group_event(WELL + 1 + 3 * n, rebalances=1 + 2 * n) for n in range(1, 9)]
+    assert told(looks(silent()), *before).name == "no_members"
+    assert told(looks(silent(38)), *before, *loop).name == "rebalance_loop"
+    over = told(looks(silent(48)), *before, *loop)
+    assert (over.name, over.evidence.since) == ("no_members", NOW + (WELL + 25) * STEP)
+
+
+def test_members_that_are_gone_are_not_counted_by_an_older_look() -> None:
+    """Members are looked at apart from offsets; the event of these has the group's state, too."""
+    before = group_event(0, [0])
+    events = [
+        event.model_copy(update={"group_state": "Empty" if look > 37 else "Stable"})
+        for look, event in enumerate(looks(silent()))
+    ]
+    cause = told(iter(events), before)
+    assert "; the group has no members any more" in cause.sentence
+    assert "1 member is in the group" in told(iter(events[:37]), before).sentence
+
+
 def test_a_group_that_never_had_members_is_said_to_have_none() -> None:
     cause = told(looks(silent(), silent()), group_event(0, protocol_type=""))
     assert "; the group has no members: who reads assigns partitions to itself" in cause.sentence

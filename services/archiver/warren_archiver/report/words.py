@@ -31,6 +31,7 @@ _OF_CAUSE = {
     "beyond_log_end": "it committed offsets that the log does not have: reset its offsets",
     "hanging_transaction": "an open transaction holds it up: end that transaction",
     "records_lost": "retention was faster than it: keep records for longer, or add consumers",
+    "competing_commits": "two commit its offsets in turn: look for who has its name, too",
     "replaying": "it reads again what it had read: wait, if somebody meant that",
 }
 _OF_REASON = {
