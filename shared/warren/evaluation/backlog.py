@@ -36,13 +36,13 @@ SPELL_ACCIDENT = 120
 # It grows since the advance before, but where that was so long ago, and so many mean pauses between
 # commits more: it stood still.
 STOOD_STILL_MS = 15_000
-STOOD_STILL_PAUSES = 3
+STOOD_STILL_PAUSES = 2
 # What is usually left is learnt over so long: of the first advance so much at most, then of each.
 LEFT_SPAN_MS = 60 * 60_000
 FIRST_LEFT_MS = 4_000
 MOST_LEFT_MS = 20_000
 # Who reads so many times what is usually written is not too slow: for so long a burst may last.
-MORE_THAN_USUAL = 1.15
+MORE_THAN_USUAL = 1.1
 LONGEST_BURST_MS = 15 * 60_000
 # A backlog that does not shrink is late from here, or from so many times the longest wait of late.
 LATE_MS = 5 * 60_000

@@ -12,7 +12,7 @@ from warren.evaluation.windows import UNKNOWN, Bools, Int64
 
 # The distances, from where one begins to where the next does, differ by no more than so much; or
 # those from end to end by less, as of jobs that start by the clock and take now long and now short.
-REGULAR_APART = 0.13
+REGULAR_APART = 0.1
 ENDS_REGULAR_APART = 0.05
 # The lengths of two that begin a clock, by no more than so much of the longer one: accidents do.
 ALIKE = 0.25

@@ -12,6 +12,7 @@ from warren.evaluation import UNKNOWN, Began, Column, Int64, Onset, Track, Windo
 from warren.evaluation.pace import LEAST_MS, Floats, produced_per_s
 from warren.evaluation.policies import Statuses
 from warren.evaluation.presence import Presence
+from warren.evaluation.track import Mark
 from warren.judgement.lateness import Lateness
 from warren.judgement.layout import Layout
 from warren.judgement.log_columns import LogColumn
@@ -103,7 +104,12 @@ class Facts:
 
     def stands_since(self, rows: list[int]) -> int:
         """Unix milliseconds: since when one of them has."""
-        return int(self.onset.marks[Began.STANDS_SINCE, rows].min())
+        since = int(self.onset.marks[Began.STANDS_SINCE, rows].min())
+        if self.track is None:
+            return since
+        # What was told late began before the window.
+        waiting = self.track.marks[Mark.WAITING_SINCE, rows]
+        return min(since, int(waiting[waiting >= 0].min(initial=since)))
 
     def newest_commit_seen_at(self) -> int:
         """Of all partitions; UNKNOWN without commits."""

@@ -182,6 +182,19 @@ def test_who_catches_up_says_until_when() -> None:
     assert caught_up_s == pytest.approx(5 * (300 + 240), rel=0.02)
 
 
+def test_a_stand_that_was_told_late_began_before_the_window() -> None:
+    """Pauses of 80 s with commits, as of who waits for a slow database, are usual there."""
+    group, committed, causes = Judge(Rules(policy="progress")), 0, []
+    for look in range(400):
+        log_end, stands = 50 * look, look > 330 or look % 30 > 13
+        committed = committed if stands else log_end
+        seen = At(committed, NOW + 5_000 * look, log_end=log_end)
+        lag = group.judged(offset_event(NOW + 5_000 * look, {"orders": {0: seen}})).lag
+        causes += [lag.cause] if lag.cause and look > 330 else []
+    assert causes[0].name == "stuck_record"
+    assert causes[0].evidence.since == NOW + 5_000 * 331
+
+
 def test_who_had_its_turn_elsewhere_is_not_too_slow() -> None:
     """It committed where it stood for minutes, as Java's clients do; now it reads this one."""
     group, committed, causes = Judge(Rules(policy="progress")), 0, []
