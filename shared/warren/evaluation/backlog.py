@@ -42,7 +42,7 @@ LEFT_SPAN_MS = 60 * 60_000
 FIRST_LEFT_MS = 4_000
 MOST_LEFT_MS = 20_000
 # Who reads so many times what is usually written is not too slow: for so long a burst may last.
-MORE_THAN_USUAL = 1.1
+MORE_THAN_USUAL = 1.15
 LONGEST_BURST_MS = 15 * 60_000
 # A backlog that does not shrink is late from here, or from so many times the longest wait of late.
 LATE_MS = 5 * 60_000
