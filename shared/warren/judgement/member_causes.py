@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from warren.contracts.cause import Cause
 from warren.contracts.status import Status
+from warren.evaluation.presence import REBALANCE_MS, Presence
+from warren.evaluation.track import Mark
 from warren.judgement.cause_words import cause, has, listed
 from warren.judgement.facts import Facts
 from warren.judgement.membership import MOST_REBALANCES
@@ -12,6 +14,10 @@ from warren.words import duration
 # Membership and commits are observed apart: so long one may be behind the other.
 APART_MS = 15_000
 REBALANCES, REBALANCES_MS, LAST_REBALANCE_MS = 4, 5 * 60_000, 2 * 60_000
+ENDLESS_MS = 2 * 60_000
+_WHO_REBALANCES = (
+    "look for members that end and start again, or that poll more rarely than max.poll.interval.ms"
+)
 
 
 def no_members(facts: Facts) -> Cause | None:
@@ -44,17 +50,34 @@ def rebalance_loop(facts: Facts) -> Cause | None:
         else [at for at in group.rebalanced_at if 0 <= facts.now_ms - at <= REBALANCES_MS]
     )
     if group is None or len(times) < REBALANCES or facts.now_ms - times[-1] > LAST_REBALANCE_MS:
-        return None
+        return _endless_rebalance(facts)
     return cause(
         "rebalance_loop",
         f"{len(times)}{' or more' if len(times) >= MOST_REBALANCES else ''} rebalances within "
         f"{duration(REBALANCES_MS)}, the last one {duration(facts.now_ms - times[-1])} ago: "
         "nothing is consumed while one goes on",
-        "look for members that end and start again, or that poll more rarely than "
-        "max.poll.interval.ms",
+        _WHO_REBALANCES,
         times=len(times),
         within_ms=REBALANCES_MS,
         members=len(group.members),
+    )
+
+
+def _endless_rebalance(facts: Facts) -> Cause | None:
+    """None is ever over, so that none is counted: each is cut short by the next member."""
+    rows = facts.standing()
+    if facts.presence is not Presence.REBALANCING or facts.track is None or not rows:
+        return None
+    took_ms = int(facts.track.marks[Mark.REBALANCED, rows].max())
+    if took_ms < ENDLESS_MS:
+        return None
+    return cause(
+        "rebalance_loop",
+        f"since it read anything the group has rebalanced for "
+        f"{'at least ' if took_ms >= REBALANCE_MS else ''}{duration(took_ms)}, and still does: "
+        "nothing is consumed meanwhile",
+        _WHO_REBALANCES,
+        within_ms=took_ms,
     )
 
 

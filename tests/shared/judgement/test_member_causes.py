@@ -49,6 +49,20 @@ def test_silence_alone_has_no_known_cause(groups: list[GroupEvent]) -> None:
     assert (cause.name, cause.is_known, cause.action) == ("unknown", False, None)
 
 
+def test_a_rebalance_that_is_never_over() -> None:
+    """Each is cut short by the next member that is killed: its generation stays the same."""
+    rules = GroupRules(Rules(policy="progress"))
+    events = [
+        event.model_copy(update={"group_state": "Stable" if look <= WELL else "PreparingRebalance"})
+        for look, event in enumerate(looks(silent(WELL + 70)))
+    ]
+    cause = told(iter(events), group_event(0, [0]), rules=rules)
+    assert cause.name == "rebalance_loop"
+    assert "the group has rebalanced for at least 3 m 20 s, and still does" in cause.sentence
+    over = events[-1].model_copy(update={"group_state": "Stable"})
+    assert told(iter([*events[:-1], over]), group_event(0, [0]), rules=rules).name == "unknown"
+
+
 def test_who_comes_and_goes_between_two_looks_is_no_nobody() -> None:
     """A supervisor starts what ends at each record: at every look the group is empty."""
     before = [group_event(0, [0]), group_event(WELL + 1, rebalances=1)]
