@@ -2,6 +2,7 @@
 
 Clients fetch much of a partition at once. While they work through it, offsets of their other
 partitions stand still, and those that commit all they have commit the same ones again and again.
+So they do where a member has paused a partition for a moment, as whose buffer for it is full.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ def told_in_turn(
     verdicts: PartitionVerdicts, rules: PartitionRules, state: GroupState, knowledge: Knowledge
 ) -> PartitionVerdicts:
     """The verdicts of policy `progress` without STOP and STALL where the owner reads the backlog of
-    another partition, for a while. Where nobody knows the owner it is told as ever.
+    another partition, for a while; without STALL, for as long as a silence would take to be told,
+    where it reads any other. Where nobody knows the owner it is told as ever.
     """
     track = state.track
     standing = np.isin(verdicts.status, STANDING)
@@ -34,23 +36,32 @@ def told_in_turn(
         return verdicts
     standing &= rules.policies["progress"]
     now = state.applied.observed_at
-    standing &= waited_ms(track, now) <= LONGEST_TURN_MS
-    reading = _reads_backlog(track, now)
+    waited = waited_ms(track, now)
+    reading = _reads(track, now) & ~standing
+    standing &= waited <= LONGEST_TURN_MS
     if not (standing.any() and reading.any()):
         return verdicts
     group = knowledge.membership()
     if group is None:
         return verdicts
     owner = np.array([group.owners.get(name, -1) for name in state.layout.names()])
-    waits = standing & (owner >= 0) & np.isin(owner, owner[reading])
+    takes_turns = np.isin(owner, owner[reading & _has_backlog(track)])
+    may_be_paused = (verdicts.status == Status.STALL) & (waited <= LEAST_WAIT_MS)
+    waits = standing & (owner >= 0)
+    waits &= takes_turns | (may_be_paused & np.isin(owner, owner[reading]))
     behind = np.where(track.marks[Mark.GROWING] > 0, np.uint8(Status.WARN), np.uint8(Status.OK))
     return replace(verdicts, status=np.where(waits, behind, verdicts.status))
 
 
-def _reads_backlog(track: Track, now_ms: int) -> Bools:
-    """[partition] its offset has advanced lately, by more than what comes."""
+def _reads(track: Track, now_ms: int) -> Bools:
+    """[partition] its offset has advanced lately."""
     marks, figures = track.marks, track.figures
     recent = np.maximum(usual_gap(marks, figures), LEAST_WAIT_MS)
-    lately = (marks[Mark.ADVANCED_AT] >= 0) & (now_ms - marks[Mark.ADVANCED_AT] <= recent)
-    reading: Bools = lately & ((marks[Mark.BEHIND_SINCE] >= 0) | reads_a_burst(figures))
-    return reading
+    lately: Bools = (marks[Mark.ADVANCED_AT] >= 0) & (now_ms - marks[Mark.ADVANCED_AT] <= recent)
+    return lately
+
+
+def _has_backlog(track: Track) -> Bools:
+    """[partition] more is read than what comes."""
+    has: Bools = (track.marks[Mark.BEHIND_SINCE] >= 0) | reads_a_burst(track.figures)
+    return has

@@ -30,6 +30,7 @@ class Consumer:
     def __init__(self, *members: Member, commits_all: bool) -> None:
         self.commits_all = commits_all
         self.stuck: int | None = None
+        self.leaves = 0
         self.committed, self.log_end, self.at = [0] * 3, [0] * 3, [NOW] * 3
         self.now, self.turn, self.read = 0, 0, 0
         self.capacity = CAPACITY
@@ -50,7 +51,7 @@ class Consumer:
 
     def _poll(self, left: int) -> None:
         for _ in range(100):
-            lag = self.log_end[self.turn] - self.committed[self.turn]
+            lag = self.log_end[self.turn] - self.committed[self.turn] - self.leaves
             took = 0 if self.turn == self.stuck else min(left, lag, CHUNK - self.read)
             self.committed[self.turn] += took
             left, self.read = left - took, self.read + took
@@ -97,6 +98,23 @@ def test_what_another_member_stands_at_is_told() -> None:
 
 def test_without_members_nobody_knows_whose_turn_it_is() -> None:
     assert STANDS & set(consumer().work(120, (BURST, BURST, BURST)).of(2))
+
+
+def test_a_partition_that_is_paused_for_half_a_minute_is_nothing() -> None:
+    """Its member commits it with all others, of which it reads on."""
+
+    def paused(*members: Member) -> Consumer:
+        one = Consumer(*members, commits_all=True)
+        one.leaves = 3  # it knows how long it waits
+        one.work(STEADY_S).stuck = 2
+        return one.work(30)
+
+    one = paused(ALONE)
+    one.stuck = None
+    assert set(one.work(60).of(2)) == {"OK"}
+    one.stuck = 2
+    assert one.work(120).statuses[-1][2] == "STALL"
+    assert paused(*TWO).of(2)[-1] == "STALL"  # of its member nothing is read
 
 
 def test_what_stands_beside_partitions_without_a_backlog_is_told() -> None:
