@@ -69,7 +69,9 @@ def _stuck_record(facts: Facts) -> Cause | None:
 def _competing_commits(facts: Facts) -> Cause | None:
     """Offsets go back, come forth and go back again: no reset does that, and no replay."""
     found = [
-        (row, older) for row in facts.with_status(Status.REWIND) if (older := _in_turn(facts, row))
+        (row, older)
+        for row in facts.with_status(Status.REWIND)
+        if (older := _in_turn(facts, row)) is not None
     ]
     if not found:
         return None
@@ -90,13 +92,13 @@ def _competing_commits(facts: Facts) -> Cause | None:
     )
 
 
-def _in_turn(facts: Facts, row: int) -> int:
-    """The offset that it went back to the last time; 0 where it did not come forth in between."""
+def _in_turn(facts: Facts, row: int) -> int | None:
+    """The offset that it went back to the last time; None where it did not come forth before."""
     windows = facts.windows
     offsets = windows.column(Column.OFFSET)[row][windows.occupied[row]]
     back = np.flatnonzero(np.diff(offsets) < 0)
     if len(back) < 2 or offsets[back[0] + 1 : back[-1] + 1].max() < offsets[back[0]]:
-        return 0
+        return None
     return int(offsets[back[-1] + 1])
 
 

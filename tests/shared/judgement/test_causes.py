@@ -258,15 +258,16 @@ def test_who_reads_backwards_reads_again() -> None:
     assert told(looks(backwards())).name == "replaying"
 
 
-def test_who_commits_old_offsets_in_turn_with_new_ones_has_a_competitor() -> None:
+@pytest.mark.parametrize("old", [0, 100])
+def test_who_commits_old_offsets_in_turn_with_new_ones_has_a_competitor(old: int) -> None:
     def in_turn() -> Iterator[At]:
         for look in range(WELL + 6):
-            yield at(look, 100 if look > WELL and look % 2 else 50 * look, 50 * look)
+            yield at(look, old if look > WELL and look % 2 else 50 * look, 50 * look)
 
     cause = told(looks(in_turn()), rules=GroupRules(Rules(policy="progress")))
     assert cause.name == "competing_commits"
-    assert cause.evidence.offset == 100
-    assert "100 after a newer one, and 800" in cause.sentence
+    assert cause.evidence.offset == old
+    assert f"{old} after a newer one, and 800" in cause.sentence
 
 
 def test_offsets_that_were_reset_are_no_replay_while_nobody_reads() -> None:
