@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from datetime import date
+
 import pytest
 from warren_archiver.check.all_checks import AllChecks
 from warren_archiver.check.table_check import TableCheck
@@ -35,3 +38,10 @@ def test_a_difference_counts_more_than_what_could_not_be_compared(
 
 def test_without_waiting_what_is_to_do_is_no_difference() -> None:
     assert AllChecks([_topic(behind=1)], []).exit_code(wait=0) == 0
+
+
+def test_what_was_found_is_json() -> None:
+    table = TableCheck("silver/positions", 10, 1, 0, 0, ["1 missing"], date(2026, 11, 21))
+    topic, found = json.loads(json.dumps(AllChecks([_topic()], [table]).as_json()))
+    assert topic["topic"] == "warren.lag"
+    assert found["to_make_again"] == "2026-11-21"

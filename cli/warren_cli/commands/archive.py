@@ -62,7 +62,7 @@ def check(
     with spark_session(settings, "warren-archive-check") as spark, job_progress(spark) as tell:
         found = check_all(spark, settings, SystemClock(), tell, wait=wait)
     if as_json:
-        typer.echo(json.dumps(found.as_json(), default=str))
+        typer.echo(json.dumps(found.as_json()))
     else:
         _print(found.topics)
         _print_tables(found.tables)

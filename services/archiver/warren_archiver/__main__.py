@@ -67,7 +67,7 @@ def _run(name: str, job: Job, settings: Settings, arguments: argparse.Namespace)
             answer = job.run(spark, settings, arguments)
         finally:
             spark.stop()
-    print(json.dumps(answer.json, default=str))
+    print(json.dumps(answer.json))
     if answer.why:
         print(f"warren-archiver: {answer.why}", file=sys.stderr)
     return answer.code

@@ -224,8 +224,7 @@ def _learnt(part: _Part, i: int, track: Track) -> Explanation:
                 f", no members seen for {duration(gone)}" if gone > 0 else ", no members any more"
             )
         if marks[Mark.REBALANCED] > 0:
-            least = "at least " if marks[Mark.REBALANCED] >= REBALANCE_MS else ""
-            told += f", rebalanced for {least}{duration(marks[Mark.REBALANCED])} of it"
+            told += f", rebalanced for {rebalanced_for(marks[Mark.REBALANCED])} of it"
         return Explanation("no_commit", _no_commit(part.silence(i), told, behind))
     if status is Status.STALL:
         return Explanation("no_progress", _no_progress(marks[Mark.COMMITTED], waited, behind))
@@ -250,6 +249,11 @@ def _learnt(part: _Part, i: int, track: Track) -> Explanation:
     if UNKNOWN < part.lag_before[i] < part.lag[i]:
         return Explanation("lag_growing", f"lag growing, {above}; {behind}")
     return Explanation("lag_growing", f"lag {above}, not growing just now; {behind}")
+
+
+def rebalanced_for(took_ms: int) -> str:
+    """In words; no more than that is counted of a wait."""
+    return f"{'at least ' if took_ms >= REBALANCE_MS else ''}{duration(took_ms)}"
 
 
 def _usual_pause(mean: float, longest: int) -> str:

@@ -21,7 +21,7 @@ def learn_rewind(marks: Int64, figures: Figures, sighting: Sighting, known: Bool
     back = known & (committed < before)
     if not (back.any() or (marks[Mark.REWOUND_FROM] >= 0).any()):
         return
-    went_back_at = marks[Mark.REWOUND_AT].copy()
+    went_back_at = marks[Mark.REWOUND_AT]
     lately = (went_back_at >= 0) & (span_ms(now, went_back_at) < TO_AND_FRO_MS)
     began = back & (marks[Mark.REWOUND_FROM] < 0)
     far = before - committed > explained_lag(marks, figures, sighting.allowed_lag)
@@ -29,9 +29,8 @@ def learn_rewind(marks: Int64, figures: Figures, sighting: Sighting, known: Bool
     marks[Mark.REWOUND_FROM] = np.where(began | (back & fro), before, marks[Mark.REWOUND_FROM])
     # Who goes back again amid a replay begins anew, and is known to read on: told at once.
     again = ~began & (span_ms(now, marks[Mark.ADVANCED_AT]) < AGAIN_MS)
-    at = _even(np.where(again, marks[Mark.ADVANCED_AT] - 1, now))
-    at = np.where(back, np.where(fro, at + TO_AND_FRO, at), went_back_at)
-    marks[Mark.REWOUND_AT] = np.where(fro, at, _even(at))
+    at = np.where(again, marks[Mark.ADVANCED_AT] - 1, now)
+    marks[Mark.REWOUND_AT] = _even(np.where(back, at, went_back_at)) + TO_AND_FRO * fro
     there = (committed >= marks[Mark.REWOUND_FROM]) & ~fro
     marks[Mark.REWOUND_FROM] = np.where(there, UNKNOWN, marks[Mark.REWOUND_FROM])
 

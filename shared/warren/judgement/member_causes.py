@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from warren.contracts.cause import Cause
 from warren.contracts.status import Status
-from warren.evaluation.presence import REBALANCE_MS, Presence
+from warren.evaluation.explanations import rebalanced_for
+from warren.evaluation.presence import Presence
 from warren.evaluation.track import Mark
 from warren.judgement.cause_words import cause, has, listed
 from warren.judgement.facts import Facts
@@ -73,9 +74,8 @@ def _endless_rebalance(facts: Facts) -> Cause | None:
         return None
     return cause(
         "rebalance_loop",
-        f"since it read anything the group has rebalanced for "
-        f"{'at least ' if took_ms >= REBALANCE_MS else ''}{duration(took_ms)}, and still does: "
-        "nothing is consumed meanwhile",
+        f"since it read anything the group has rebalanced for {rebalanced_for(took_ms)}, and "
+        "still does: nothing is consumed meanwhile",
         _WHO_REBALANCES,
         within_ms=took_ms,
     )

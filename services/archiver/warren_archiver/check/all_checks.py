@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any, NamedTuple
 
+from pydantic_core import to_jsonable_python
 from pyspark.sql import SparkSession
 from warren.clock import Clock
 from warren.settings import Settings
@@ -38,7 +38,8 @@ class AllChecks(NamedTuple):
 
     def as_json(self) -> list[dict[str, Any]]:
         every: list[TopicCheck | TableCheck] = [*self.topics, *self.tables]
-        return [dataclasses.asdict(found) for found in every]
+        found: list[dict[str, Any]] = to_jsonable_python(every)
+        return found
 
 
 def check_all(
