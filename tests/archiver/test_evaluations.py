@@ -14,6 +14,7 @@ from warren.clock import ManualClock
 from warren.contracts import LagEvent, OffsetEvent, group_key
 from warren.contracts.topics import LAG, OFFSETS
 from warren.evaluation import RuleBook
+from warren.judgement.state import GroupState
 from warren.settings import Settings
 from warren_archiver.judging.groups import (
     Evaluation,
@@ -32,6 +33,7 @@ from warren_evaluator.records import SourceRecord
 
 pytestmark = pytest.mark.timeout(900)
 SETTINGS = Settings()
+INTERVALS = SETTINGS.evaluation.intervals
 TOPIC = OFFSETS.full_name(SETTINGS.home.topic_prefix)
 
 
@@ -107,7 +109,7 @@ def test_judgement_goes_on_from_what_is_remembered(at_once: int) -> None:
     for start in range(0, len(sources), at_once):
         some = judge_again(sources[start : start + at_once], known, book)
         told += [one for one in some if isinstance(one, Evaluation)]
-        known = {key: remembered(as_stored(state)) for key, state in known.items()}
+        known = {key: remembered(as_stored(state), INTERVALS) for key, state in known.items()}
     said = [
         (one.source.offset, one.event.group, one.brief.status.name, one.brief.reason)
         for one in told
@@ -117,6 +119,21 @@ def test_judgement_goes_on_from_what_is_remembered(at_once: int) -> None:
         for offset, lag in sorted(_published(), key=lambda pair: pair[0])
     ]
     assert not list(judge_again(sources, known, book))
+
+
+def test_an_incident_goes_on_where_a_later_version_wrote_the_state() -> None:
+    book = RuleBook(SETTINGS.evaluation, SETTINGS.collector)
+    sources = [
+        Source(r.partition, r.offset, r.timestamp_ms * 1000, r.key, r.value) for r in _records()
+    ]
+    told = (one for one in judge_again(sources, {}, book) if isinstance(one, Evaluation))
+    ill = next(one.brief.state for one in told if one.brief.state.opened_at)
+    later = remembered(b"\xff" + (as_stored(ill) or b"")[1:], INTERVALS)
+    assert isinstance(later, GroupState)
+    assert later.applied.position == ill.applied.position
+    assert (later.status, later.opened_at) == (ill.status, ill.opened_at)
+    assert len(later.layout) == 0
+    assert remembered(b"\xff no state", INTERVALS) is None
 
 
 def test_evaluations_of_all_events_are_archived_once(

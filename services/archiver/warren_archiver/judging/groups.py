@@ -16,7 +16,7 @@ from warren.judgement.entry import Entry, is_ordinary
 from warren.judgement.judge import Ended, Judged, Taken, judge
 from warren.judgement.state import GroupGone, GroupState
 from warren.judgement.state_arrays import CorruptState
-from warren.judgement.state_codec import decode, encode
+from warren.judgement.state_codec import decode, encode, remains
 
 # As the evaluator does, which knows a record when it is appended.
 MOST_AHEAD_MS = 24 * 3_600_000
@@ -82,12 +82,19 @@ def key_of(key: bytes | None) -> GroupKey | None:
         return None
 
 
-def remembered(state: bytes | None) -> GroupState | GroupGone | None:
-    """From what was stored. An unreadable state is none: another version of Warren wrote it."""
-    try:
-        return None if state is None else decode(state)
-    except CorruptState:
+def remembered(state: bytes | None, intervals: int) -> GroupState | GroupGone | None:
+    """From what was stored. Of what cannot be read, as a later version of Warren wrote it, the
+    incident goes on, as in the evaluator.
+    """
+    if state is None:
         return None
+    try:
+        return decode(state)
+    except CorruptState:
+        left = remains(state)
+    if left is None:
+        return None
+    return GroupState.of_incident(left.applied, left.status, left.opened_at, intervals)
 
 
 def stored(state: GroupState | GroupGone | None) -> bytes | None:

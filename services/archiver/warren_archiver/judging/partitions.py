@@ -108,7 +108,8 @@ class _Task:
                     before[group] = source.value or b""
                     continue
                 if group not in last:
-                    known[group] = remembered(before.pop(group, None))
+                    intervals = rules.rules_for(*group).group.intervals
+                    known[group] = remembered(before.pop(group, None), intervals)
                 last[group] = source.appended
                 sources.append(source)
             told = map(self._row_of, judge_again(sources, known, rules))
