@@ -30,6 +30,11 @@ NEW_BURST_MS = 150_000
 KNOWN_MS = 10 * 60_000
 STEADY = 1.1
 NO_BURST_MS = 25_000
+# It grows where its averages differ by such a part of what is explained. By how little does not
+# matter of one that was never larger since it is behind, for so long, and is so far above that.
+RISE = 6
+CREEPS_MS = 5 * 60_000
+CREEPS_ABOVE = 1.5
 # A spell of a lag that grows is no longer than this, and fades so much more slowly.
 SPELL_MS = 3 * 60_000
 SPELL_ACCIDENT = 120
@@ -103,7 +108,8 @@ def learn_backlog(
     began = np.where(stood, sighting.at, marks[Mark.ADVANCED_AT])
     marks[Mark.BEHIND_SINCE] = np.where(behind, np.where(since >= 0, since, began), UNKNOWN)
     rise = figures[Figure.LAG_QUICK] - figures[Figure.LAG_SLOW]
-    rises = (lag >= marks[Mark.PEAK]) & (rise > explained / 4)
+    creeps = (length > CREEPS_MS) & (lag > CREEPS_ABOVE * explained)
+    rises = (lag >= marks[Mark.PEAK]) & ((rise > explained / RISE) | creeps)
     burst = reads_more & (length <= LONGEST_BURST_MS)
     starts = advanced & behind & too_long & rises & ~burst
     # Who reads too slowly for what comes has not caught up because less comes for a while.

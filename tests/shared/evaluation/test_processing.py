@@ -37,3 +37,14 @@ def test_once_it_is_too_slow_it_is_told() -> None:
     told = partition.seen[began:].index("WARN") * TICK
     assert told <= 120
     assert partition.seen[-1] == "WARN"
+
+
+def test_who_reads_a_hundredth_too_little_is_told_once_it_is_far_behind() -> None:
+    """So little that the averages of its lag hardly differ."""
+    partition = Followed().healthy(60, rate=4)
+    began = len(partition.seen)
+    for tick in range(round(90 * 60 / TICK)):
+        partition.tick(4 * TICK, read=4 * TICK - (tick % 5 == 0))
+    told = partition.seen[began:].index("WARN") * TICK
+    assert told <= 45 * 60
+    assert set(partition.seen[began + told // TICK :]) == {"WARN"}
