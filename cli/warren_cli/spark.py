@@ -55,7 +55,8 @@ def spark_session(settings: Settings, name: str) -> Iterator[SparkSession]:
     Ctrl-C ends the process, exit code 130: each table is written as a whole or not at all, so that
     the job can be begun again.
     """
-    from warren_archiver.session import open_session  # a second, which other commands need not take
+    # A second, which other commands need not take.
+    from warren_archiver.session import close_session, open_session
     from warren_archiver.spark_failures import told_by_spark
 
     try:
@@ -69,9 +70,9 @@ def spark_session(settings: Settings, name: str) -> Iterator[SparkSession]:
             except (Interrupted, KeyboardInterrupt):
                 raise
             except BaseException:
-                spark.stop()
+                close_session(spark)
                 raise
-            spark.stop()
+            close_session(spark)
     except (Interrupted, KeyboardInterrupt):
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         print("warren: interrupted; run it again when you like: it begins anew", file=sys.stderr)

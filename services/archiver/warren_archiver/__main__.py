@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import logging
 import sys
 from pathlib import Path
 from socket import gethostname
@@ -16,7 +15,7 @@ from warren.settings import Settings
 from warren.settings_file import load_settings
 
 from warren_archiver.jobs import JOBS, Job
-from warren_archiver.session import open_session
+from warren_archiver.session import close_session, open_session
 from warren_archiver.spark_failures import told_by_spark
 from warren_archiver.streaming.archive import run
 
@@ -28,8 +27,6 @@ def main() -> None:
     try:
         settings = load_settings(arguments.config).of_service("archiver", gethostname())
         configure(settings.log, service="archiver")
-        # It logs what our functions raise for Spark, with the stack; it is raised again as well.
-        logging.getLogger("py4j").setLevel(logging.CRITICAL)
         if arguments.job is None:
             run(settings, once=arguments.once)
         else:
@@ -66,7 +63,7 @@ def _run(name: str, job: Job, settings: Settings, arguments: argparse.Namespace)
         try:
             answer = job.run(spark, settings, arguments)
         finally:
-            spark.stop()
+            close_session(spark)
     print(json.dumps(answer.json))
     if answer.why:
         print(f"warren-archiver: {answer.why}", file=sys.stderr)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from py4j.protocol import Py4JNetworkError  # type: ignore[import-untyped]  # no py.typed
 from warren.errors import WarrenError
 
 _ANOTHER_WRITES = ("DELTA_CONCURRENT_TRANSACTION", "CONCURRENT_STREAM_LOG_UPDATE")
@@ -36,6 +37,11 @@ def archive_failed(problem: Exception, path: str) -> ArchiveFailed:
     """Of what Spark raised. `path`: the lake's, as it was set."""
     if any(code in str(problem) for code in _ANOTHER_WRITES):
         return ArchiveFailed(f"another archiver writes to {path} (archiver.path): stop one of them")
+    if isinstance(problem, (Py4JNetworkError, ConnectionError)):
+        return ArchiveFailed(
+            "Spark's JVM has ended amid it: somebody killed it, or it needs more memory than the "
+            "machine has, or than archiver.memory"
+        )
     return ArchiveFailed(f"{spark_cause(problem)} (archiver.path {path})")
 
 

@@ -5,13 +5,16 @@ Outside is `spark-submit` (or a cluster's defaults) when that started us, else t
 
 from __future__ import annotations
 
+import contextlib
 import importlib.resources
+import logging
 import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # no py.typed
+from pyspark.accumulators import AccumulatorServer
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from warren.errors import SettingsError
@@ -145,6 +148,7 @@ def open_session(archiver: ArchiverSettings, name: str) -> SparkSession:
             given[_JARS] = f"{own[_JARS]},{given[_JARS]}"
         configuration |= own
     configuration |= given
+    _tell_no_stacks()
     try:
         spark = SparkSession.Builder().appName(name).config(map=configuration).getOrCreate()
         _write_no_checksums(spark)
@@ -158,6 +162,23 @@ def open_session(archiver: ArchiverSettings, name: str) -> SparkSession:
             ) from problem
         text = str(problem).strip().splitlines()
         raise SparkUnavailable(f"no Spark session: {text[0] if text else problem!r}") from problem
+
+
+def close_session(spark: SparkSession) -> None:
+    """Where its JVM has ended before, there is nothing to close."""
+    with contextlib.suppress(Py4JError, ConnectionError):
+        spark.stop()
+
+
+def _tell_no_stacks() -> None:
+    """Of a JVM that has ended: whoever waits for its answer is told by an exception."""
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)
+    logging.getLogger().addFilter(_is_not_py4j)  # it logs by the root as well
+    AccumulatorServer.handle_error = lambda *_: None  # type: ignore[method-assign]
+
+
+def _is_not_py4j(record: logging.LogRecord) -> bool:
+    return record.module != "java_gateway"
 
 
 def _write_no_checksums(spark: SparkSession) -> None:

@@ -12,7 +12,8 @@ from warren.errors import SettingsError
 
 from warren_archiver.errors import archive_failed, spark_cause
 
-SPARK_FAILURES = (PySparkException, Py4JError)
+SPARK_FAILURES = (PySparkException, Py4JError, ConnectionError)
+"""The last one where there is no JVM any more."""
 _NO_FILE_SYSTEM = re.compile(
     r"ClassNotFoundException: Class ([\w.$]+) not found|No FileSystem for scheme \"?(\w+)"
 )

@@ -21,8 +21,8 @@ from warren.settings import HomeSettings, Settings
 from warren.standstill_watch import StandstillWatch
 
 from warren_archiver.lake.lake import Lake
-from warren_archiver.session import open_session
-from warren_archiver.spark_failures import told_by_spark
+from warren_archiver.session import close_session, open_session
+from warren_archiver.spark_failures import SPARK_FAILURES, told_by_spark
 from warren_archiver.streaming.event_query import EventQuery
 from warren_archiver.streaming.gold_job import GoldJob
 from warren_archiver.streaming.silver_query import SilverQuery
@@ -47,8 +47,13 @@ def run(settings: Settings, *, once: bool) -> None:
     with told_by_spark(settings.archiver.path):
         try:
             archive(spark, settings, stop, once=once, clock=SystemClock())
+        except SPARK_FAILURES:
+            # As systemd does: the JVM was told to stop as well, and has done so sooner.
+            if not stop.is_set():
+                raise
+            log.info("stopped amid a batch, which is repeated next time")
         finally:
-            spark.stop()
+            close_session(spark)
 
 
 def _on_signals(stop: threading.Event) -> None:
