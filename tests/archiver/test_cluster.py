@@ -20,7 +20,7 @@ from warren.settings_file import load_settings
 from warren_archiver.check.recount import check
 from warren_local.spark_cluster import QUICK, SparkCluster
 
-pytestmark = [pytest.mark.integration, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(1200)]
 
 
 class HasBootstrap(Protocol):
@@ -73,7 +73,7 @@ def _run(config: Path, *arguments: str) -> None:
     command = [sys.executable, "-m", "warren_archiver", "--config", str(config), *arguments]
     environ = {n: text for n, text in os.environ.items() if not n.startswith("WARREN_")}
     done = subprocess.run(
-        command, env=environ, capture_output=True, text=True, timeout=280, check=False
+        command, env=environ, capture_output=True, text=True, timeout=550, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
 
