@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import typer
 from rich.console import Console
 from warren.clock import SystemClock
-from warren.log import NOISY, configure
+from warren.log import configure
 from warren.settings import Settings
 from warren.settings_file import load_settings
 from warren_local.jars import ensure_spark_jars
@@ -34,7 +34,7 @@ def spark_settings(config: Path | None, *, service: str = "") -> Settings:
     Raises SettingsError or LocalError.
     """
     settings = load_settings(config)
-    configure(settings.log, service=service, quiet=(*NOISY, "py4j"))
+    configure(settings.log, service=service)
     from warren_archiver.session import is_submitted  # a second, as below
 
     if is_submitted(os.environ):

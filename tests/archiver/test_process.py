@@ -143,33 +143,37 @@ def test_kill_9_in_the_middle_of_batches_loses_and_repeats_nothing(
     assert offsets.archived == 4 * lag.archived > 0
 
 
-def test_a_stop_that_reaches_the_jvm_too_is_a_clean_end(
+Working = tuple[Archiver, subprocess.Popen[bytes]]
+
+
+@pytest.fixture
+def working(
     spark_jars: Path, broker: HasBootstrap, unique: str, tmp_path: Path
-) -> None:
-    """As systemd stops a service: every process of it gets the signal."""
+) -> Iterator[Working]:
+    """An archiver that has written batches, and its process."""
     archiver = Archiver(tmp_path / "warren.toml", tmp_path / "lake")
     settings = _settings(archiver, broker.bootstrap, unique, spark_jars)
     stream = Stream(Producer({"bootstrap.servers": broker.bootstrap}), settings)
     with archiver.running() as process:
         _await_batches(archiver, process, stream)
-        os.killpg(process.pid, signal.SIGTERM)
-        assert process.wait(PATIENCE) == 0, archiver.log.read_text()
+        yield archiver, process
+
+
+def test_a_stop_that_reaches_the_jvm_too_is_a_clean_end(working: Working) -> None:
+    """As systemd stops a service: every process of it gets the signal."""
+    archiver, process = working
+    os.killpg(process.pid, signal.SIGTERM)
+    assert process.wait(PATIENCE) == 0, archiver.log.read_text()
     assert "Traceback" not in archiver.log.read_text()
 
 
-def test_a_jvm_that_was_killed_is_told_in_a_line(
-    spark_jars: Path, broker: HasBootstrap, unique: str, tmp_path: Path
-) -> None:
+def test_a_jvm_that_was_killed_is_told_in_a_line(working: Working) -> None:
     """As the kernel does where memory is short."""
-    archiver = Archiver(tmp_path / "warren.toml", tmp_path / "lake")
-    settings = _settings(archiver, broker.bootstrap, unique, spark_jars)
-    stream = Stream(Producer({"bootstrap.servers": broker.bootstrap}), settings)
-    with archiver.running() as process:
-        _await_batches(archiver, process, stream)
-        for child in psutil.Process(process.pid).children(recursive=True):
-            if child.name() == "java":
-                child.kill()
-        assert process.wait(PATIENCE) == 1, archiver.log.read_text()
+    archiver, process = working
+    for child in psutil.Process(process.pid).children(recursive=True):
+        if child.name() == "java":
+            child.kill()
+    assert process.wait(PATIENCE) == 1, archiver.log.read_text()
     assert "Traceback" not in archiver.log.read_text()
     last = archiver.log.read_text().splitlines()[-1]
     assert "Spark's JVM has ended" in last

@@ -178,7 +178,7 @@ class BatchEvaluator:
             if left is None:
                 return None
             intervals = self._rules_for(*split_group_key(key)).group.intervals
-            return GroupState.of_incident(left.applied, left.status, left.opened_at, intervals)
+            return left.as_state(intervals)
 
     def _publish(
         self, outcome: Outcome, key: bytes, record: SourceRecord, result: BatchResult

@@ -157,6 +157,10 @@ class Remains:
     status: Status
     opened_at: int | None
 
+    def as_state(self, intervals: int) -> GroupState:
+        """With which a group is judged anew, and its incident goes on."""
+        return GroupState.of_incident(self.applied, self.status, self.opened_at, intervals)
+
 
 def remains(value: bytes) -> Remains | None:
     """None where not even that can be read, or is not plausible."""

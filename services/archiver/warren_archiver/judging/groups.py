@@ -92,9 +92,7 @@ def remembered(state: bytes | None, intervals: int) -> GroupState | GroupGone | 
         return decode(state)
     except CorruptState:
         left = remains(state)
-    if left is None:
-        return None
-    return GroupState.of_incident(left.applied, left.status, left.opened_at, intervals)
+    return None if left is None else left.as_state(intervals)
 
 
 def stored(state: GroupState | GroupGone | None) -> bytes | None:
