@@ -15,7 +15,7 @@ from confluent_kafka import KafkaException
 from prometheus_client import Gauge
 
 from warren.clock import Clock
-from warren.errors import KafkaError
+from warren.errors import KafkaError, WarrenError
 from warren.settings.standstill import StandstillSettings
 from warren.standstill import Look, Standstill
 
@@ -23,6 +23,7 @@ log = structlog.get_logger(__name__)
 
 LOOKS_PER_LIMIT = 12
 FAILED = 1  # what supervisors restart
+_FAILED_LOOK = Look(1, "failed", unit="")
 
 Looking = Callable[[], Look]
 """How some work stands. Raises KafkaException or KafkaError when a cluster does not answer."""
@@ -87,8 +88,11 @@ class StandstillWatch:
                 standstill.excused(f"cluster does not answer: {error.args[0].str()}")
             except KafkaError as error:
                 standstill.excused(str(error))
-            except Exception as error:  # what cannot even be looked at does not move
-                standstill.saw(Look(1, "failed", unit=""))
+            except WarrenError as error:  # what cannot even be looked at does not move
+                standstill.saw(_FAILED_LOOK)
+                log.warning("no look at own work", work=standstill.work, error=str(error))
+            except Exception as error:
+                standstill.saw(_FAILED_LOOK)
                 log.warning("no look at own work", work=standstill.work, exc_info=error)
             self._gauge.labels(standstill.work).set(standstill.stalled_seconds)
             self._tell(standstill)

@@ -195,6 +195,8 @@ def _settings(archiver: Archiver, bootstrap: str, unique: str, jars: Path) -> Se
         interval = 0.5
         silver_interval = 0
         batch_records = 5000
+        [standstill]
+        not_ready_after = 1  # looked at so often that it is amid whatever ends
         """
     )
     return load_settings(archiver.config)

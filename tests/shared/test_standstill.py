@@ -7,6 +7,7 @@ from confluent_kafka import KafkaError, KafkaException
 from prometheus_client import CollectorRegistry, Gauge
 from structlog.testing import capture_logs
 from warren.clock import ManualClock
+from warren.errors import WarrenError
 from warren.settings import StandstillSettings
 from warren.standstill import LONGEST_STEP, Look, Standstill, Turns
 from warren.standstill_watch import StandstillWatch
@@ -173,6 +174,27 @@ def test_a_look_that_fails_is_no_progress(clock: ManualClock) -> None:
     )
     service.go_on(clock, 185)
     assert service.ended == 1
+
+
+def test_a_look_that_fails_for_a_known_reason_is_told_without_a_stack(clock: ManualClock) -> None:
+    class Gone(WarrenError):
+        pass
+
+    def gone() -> Look:
+        raise Gone("the other process has ended")
+
+    service = Service(clock)
+    watch = StandstillWatch(StandstillSettings(), {"feed": gone}, service.gauge, clock, service.end)
+    with capture_logs() as logs:
+        watch.look()
+    assert logs == [
+        {
+            "event": "no look at own work",
+            "log_level": "warning",
+            "work": "feed",
+            "error": "the other process has ended",
+        }
+    ]
 
 
 def test_limits_are_in_order() -> None:

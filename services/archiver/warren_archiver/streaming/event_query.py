@@ -31,6 +31,7 @@ from warren_archiver.lake.checkpoint import Checkpoint, Ends, places_of
 from warren_archiver.lake.events import events
 from warren_archiver.lake.gaps import Place
 from warren_archiver.lake.lake import Lake
+from warren_archiver.spark_failures import told_by_spark
 from warren_archiver.streaming import source
 from warren_archiver.streaming.gap_recorder import GapRecorder
 from warren_archiver.streaming.known_topics import KnownTopics
@@ -90,8 +91,13 @@ class EventQuery:
     def look(self) -> Look:
         """A batch that is being written waits; tasks of Spark's that end, of whatever query, move.
 
-        May be called from any thread. Raises KafkaError when the home cluster does not answer.
+        May be called from any thread. Raises KafkaError when the home cluster does not answer,
+        ArchiveFailed when Spark does not.
         """
+        with told_by_spark(self._settings.archiver.path):
+            return self._look()
+
+    def _look(self) -> Look:
         tracker = self._spark.sparkContext.statusTracker()
         stages = tracker.getActiveStageIds()
         infos = [tracker.getStageInfo(stage) for stage in stages]
