@@ -129,6 +129,17 @@ def test_a_day_is_kept_in_forty_kilobytes() -> None:
     assert minutes.columns(THIS, THIS + MINUTE_MS, MINUTE_MS)["lag"] == [None]
 
 
+def test_figures_below_all_that_can_be_are_the_least_that_is_held() -> None:
+    """As somebody's own trend event may have them."""
+    minutes = Minutes(GROUP)
+    least = -(2**63)
+    figures = {"rebalances": least, "ok_ms": least, "members": least, "lag": least, "consumed": -5}
+    minutes.add(THIS, figures)
+    minutes.add(THIS, {"ok_ms": 60_000})
+    found = minutes.columns(THIS, THIS + MINUTE_MS, MINUTE_MS)
+    assert (found["ok_ms"], found["consumed"]) == ([60_000], [-5])
+
+
 @pytest.mark.parametrize("kind", [GROUP, TOPIC, CLUSTER])
 def test_years_cost_no_more_than_the_day_that_is_held(kind: np.dtype[np.void]) -> None:
     minutes, day = Minutes(kind), DAY * MINUTE_MS

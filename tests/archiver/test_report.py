@@ -391,6 +391,41 @@ def test_other_figures_are_of_gold_and_of_minutes(lake: Path) -> None:
         assert str(outlook.crosses_on) == "2026-12-21"
 
 
+def test_the_minute_that_silver_is_in_counts_for_no_rate(lake: Path, tmp_path: Path) -> None:
+    """It is not known for how much of it there are records."""
+    lake = shutil.copytree(lake, tmp_path / "lake")
+    columns = {"cluster": "VARCHAR", "group": "VARCHAR", "minute": "TIMESTAMPTZ"}
+    columns |= dict.fromkeys(("produced", "consumed", "lag"), "BIGINT")
+    last = END - 10 * MINUTE
+    own = {"cluster": "prod", "group": "shipping"}
+    begun = own | {"minute": moment(last + MINUTE), "produced": 10, "consumed": 10}
+    write_table(lake, "silver/group_minutes", columns, [begun])
+
+    def rate(start: int) -> float | None:
+        (group,) = _made(lake, Period(start, END), groups="^shipping$").groups
+        return group.consume_rate
+
+    assert rate(END - HOUR) == pytest.approx(10)
+    assert rate(last) == pytest.approx(10)
+    assert rate(last + MINUTE) is None
+
+
+def test_a_lag_beyond_all_numbers_is_unknown_and_spoils_no_other(tmp_path: Path) -> None:
+    noon = START + 12 * HOUR
+    huge = 2**63 - 10
+    records = [
+        LagRecord(
+            f"prod|{group}".encode(), lag_event(group, at, "OK", lag, position=at).to_bytes(), at
+        )
+        for group, lag in (("huge", huge), ("mail", 7))
+        for at in range(noon, noon + HOUR, MINUTE)
+    ]
+    add_bronze(tmp_path, records)
+    found = {each.group: each for each in _made(tmp_path, Period(noon, noon + HOUR)).groups}
+    assert (found["mail"].lag_p50, found["mail"].lag_p95) == (7, 7)
+    assert (found["huge"].lag_p50, found["huge"].lag_max) == (None, huge)
+
+
 def test_nothing_archived_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(NothingArchived, match="warren archive run"):
         _made(tmp_path / "no lake", MINUTE)

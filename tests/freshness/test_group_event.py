@@ -44,6 +44,14 @@ def test_sums_and_extremes_over_all_partitions() -> None:
     )
 
 
+def test_a_topic_without_partitions_is_no_row() -> None:
+    """As somebody's own offset event may have one."""
+    rows = {"orders": [Row(3, 9, 0, "caught_up", 0)], "empty": []}
+    assert group_event(SNAPSHOT, rows, NOW) == group_event(
+        SNAPSHOT, {"orders": rows["orders"]}, NOW
+    )
+
+
 def test_all_caught_up() -> None:
     event = group_event(SNAPSHOT, {"orders": [Row(3, 9, 0, "caught_up", 0)]}, NOW)
     assert event.freshness_ms == 0

@@ -33,6 +33,7 @@ KINDS: dict[str, Kind] = {
 _SCALES = {"ok_ms": 1000.0, "warn_ms": 1000.0, "err_ms": 1000.0, "time_to_loss_ms": 3.6e6}
 _COUNT, _ROUGH, _SECONDS = "<f4", "<f2", "|u1"
 _MOST = {_ROUGH: 65_000.0, _SECONDS: 255.0}
+_LEAST = {_ROUGH: -65_000.0, _SECONDS: 0.0}
 
 GROUP = np.dtype(
     [
@@ -53,11 +54,12 @@ CLUSTER = np.dtype(
 
 
 @functools.cache
-def _fields(dtype: np.dtype[Any]) -> tuple[tuple[str, float, float], ...]:
-    """Name, scale and largest value of each."""
+def _fields(dtype: np.dtype[Any]) -> tuple[tuple[str, float, float, float], ...]:
+    """Name, scale, least and largest value of each."""
+    kinds = [(name, dtype[name].str) for name in dtype.names or ()]
     return tuple(
-        (name, _SCALES.get(name, 1.0), _MOST.get(dtype[name].str, math.inf))
-        for name in dtype.names or ()
+        (name, _SCALES.get(name, 1.0), _LEAST.get(kind, -math.inf), _MOST.get(kind, math.inf))
+        for name, kind in kinds
     )
 
 
@@ -101,8 +103,8 @@ class Minutes:
         self._rows[index] = tuple(
             old
             if (value := figures.get(name)) is None
-            else min(_together(kinds[name], old, value / scale), most)
-            for old, (name, scale, most) in zip(before, self._fields, strict=True)
+            else max(least, min(_together(kinds[name], old, value / scale), most))
+            for old, (name, scale, least, most) in zip(before, self._fields, strict=True)
         )
 
     def _advance(self, minute: int) -> None:

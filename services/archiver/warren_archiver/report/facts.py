@@ -19,7 +19,7 @@ _MOVES = {"produced": "BIGINT", "consumed": "BIGINT"}
 _LATE = {"late_max_ms": "BIGINT", "time_to_loss_ms": "BIGINT", "lost_records": "BIGINT"}
 CHANGES_READ = timedelta(days=30)
 """Of incidents that began longer before the period, changes before that are not read."""
-_DAY_MS = 86_400_000
+_MINUTE_MS, _DAY_MS = 60_000, 86_400_000
 
 
 def rates(tables: LakeTables, parts: Split) -> dict[Key, dict[str, Any]]:
@@ -28,7 +28,8 @@ def rates(tables: LakeTables, parts: Split) -> dict[Key, dict[str, Any]]:
     of_hours = _WHO | {"hour": "TIMESTAMPTZ"} | known | _MOVES
     tables.view("rate_hours", "gold/rate_hours", _days(parts.hours), of_hours)
     of_minutes = _WHO | {"minute": "TIMESTAMPTZ"} | _MOVES
-    tables.view("rate_minutes", "silver/group_minutes", _rest_days(parts), of_minutes)
+    days = _rest_days(parts, _MINUTE_MS)  # is there a later one?
+    tables.view("rate_minutes", "silver/group_minutes", days, of_minutes)
     return _by_group(tables.rows(_RATES, _bounds(parts)))
 
 
@@ -134,8 +135,8 @@ def _days(hours: Period) -> list[Any]:
     return hours.days if hours.length_ms else []
 
 
-def _rest_days(parts: Split) -> list[Any]:
-    return sorted({day for each in parts.rest for day in each.days})
+def _rest_days(parts: Split, after_ms: int = 0) -> list[Any]:
+    return sorted({day for each in parts.rest for day in each.widened(0, after_ms).days})
 
 
 def _within(period: Period) -> dict[str, int]:
@@ -152,6 +153,7 @@ def _by_group(rows: list[dict[str, Any]]) -> dict[Key, dict[str, Any]]:
 
 _IN_HOURS = "epoch_ms(hour) >= $hours_start AND epoch_ms(hour) < $hours_end"
 _IN_REST = "EXISTS (FROM rest WHERE epoch_ms(minute) >= start_ms AND epoch_ms(minute) < end_ms)"
+# The newest minute of all has not ended for silver: nobody knows how much of it that is.
 _RATES = f"""
 WITH every AS (
   SELECT cluster, "group", produced, consumed, coalesce(produced_minutes, minutes) AS produced_for,
@@ -160,7 +162,7 @@ WITH every AS (
   UNION ALL
   SELECT cluster, "group", produced, consumed, CASE WHEN produced IS NULL THEN 0 ELSE 1 END,
     CASE WHEN consumed IS NULL THEN 0 ELSE 1 END
-  FROM rate_minutes WHERE {_IN_REST}
+  FROM rate_minutes WHERE {_IN_REST} AND minute < (SELECT max(minute) FROM rate_minutes)
 )
 SELECT cluster, "group", sum(produced) / nullif(60.0 * sum(produced_for), 0) AS produce_rate,
   sum(consumed) / nullif(60.0 * sum(consumed_for), 0) AS consume_rate
@@ -191,13 +193,13 @@ WITH of_minute AS (
     in_order AS (PARTITION BY cluster, "group" ORDER BY late)
 ), percentiles AS (
   SELECT cluster, "group",
-    round(min(late) FILTER (rank >= ceil(0.95 * total)))::BIGINT AS late_p95_ms
+    try_cast(round(min(late) FILTER (rank >= ceil(0.95 * total))) AS BIGINT) AS late_p95_ms
   FROM ranked GROUP BY ALL
 )
 SELECT cluster, "group", least(late_p95_ms, max(late_max_ms)) AS late_p95_ms,
   max(late_max_ms) AS late_max_ms,
   min(time_to_loss_ms) AS time_to_loss_ms,
-  coalesce(max(lost_records), 0)::BIGINT AS lost_records
+  coalesce(try_cast(max(lost_records) AS BIGINT), 0) AS lost_records
 FROM worst LEFT JOIN percentiles USING (cluster, "group")
 GROUP BY cluster, "group", percentiles.late_p95_ms
 """

@@ -190,8 +190,9 @@ WITH gold AS (
   FROM sizes WINDOW of_group AS (PARTITION BY cluster, "group"),
     in_order AS (PARTITION BY cluster, "group" ORDER BY lag)
 ), percentiles AS (
-  SELECT cluster, "group", round(min(lag) FILTER (rank >= ceil(0.5 * total)))::BIGINT AS lag_p50,
-    round(min(lag) FILTER (rank >= ceil(0.95 * total)))::BIGINT AS lag_p95
+  SELECT cluster, "group",
+    try_cast(round(min(lag) FILTER (rank >= ceil(0.5 * total))) AS BIGINT) AS lag_p50,
+    try_cast(round(min(lag) FILTER (rank >= ceil(0.95 * total))) AS BIGINT) AS lag_p95
   FROM ranked GROUP BY ALL
 ), ends AS (
   SELECT cluster, "group", arg_max(status, ("at", position)) AS status FROM judged

@@ -50,7 +50,9 @@ def group_event(
         worst=worst,
         open_transactions=list(open_transactions),
         topics={
-            topic: _columns(listed, (commits or {}).get(topic)) for topic, listed in rows.items()
+            topic: _columns(listed, (commits or {}).get(topic))
+            for topic, listed in rows.items()
+            if listed
         },
     )
 
