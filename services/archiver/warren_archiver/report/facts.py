@@ -199,7 +199,7 @@ WITH of_minute AS (
 SELECT cluster, "group", least(late_p95_ms, max(late_max_ms)) AS late_p95_ms,
   max(late_max_ms) AS late_max_ms,
   min(time_to_loss_ms) AS time_to_loss_ms,
-  coalesce(try_cast(max(lost_records) AS BIGINT), 0) AS lost_records
+  coalesce(max(lost_records), 0)::BIGINT AS lost_records
 FROM worst LEFT JOIN percentiles USING (cluster, "group")
 GROUP BY cluster, "group", percentiles.late_p95_ms
 """
