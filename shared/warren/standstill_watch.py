@@ -26,7 +26,8 @@ FAILED = 1  # what supervisors restart
 _FAILED_LOOK = Look(1, "failed", unit="")
 
 Looking = Callable[[], Look]
-"""How some work stands. Raises KafkaException or KafkaError when a cluster does not answer."""
+"""How some work stands. Raises KafkaException or KafkaError when a cluster does not answer,
+another WarrenError where nobody can look and it is known why."""
 
 
 def end_process() -> None:
