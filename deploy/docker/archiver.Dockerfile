@@ -23,9 +23,9 @@ RUN useradd --system --uid 10001 --create-home --home-dir /var/lib/warren warren
  && mkdir /var/lib/warren/lake && chown warren /var/lib/warren/lake
 COPY --from=build /opt/warren /opt/warren
 COPY --from=build /opt/state/jars-spark /opt/jars
-COPY --chmod=755 deploy/docker/spark-role /opt/spark-role
-# Spark mounts its settings at /opt/spark/conf, so that this is no link itself.
-RUN mkdir /opt/spark && ln -s /opt/warren/lib/python3.*/site-packages/pyspark/bin \
+COPY deploy/docker/spark-role /opt/spark-role
+# Spark mounts its settings at /opt/spark/conf, so /opt/spark itself must not be a link.
+RUN chmod 755 /opt/spark-role && mkdir /opt/spark && ln -s /opt/warren/lib/python3.*/site-packages/pyspark/bin \
     /opt/warren/lib/python3.*/site-packages/pyspark/jars /opt/spark/ \
  && ln -s /opt/warren/lib/python3.*/site-packages/warren_archiver/__main__.py /opt/warren-archiver.py
 ENV PATH=/opt/warren/bin:$PATH PYTHONUNBUFFERED=1 WARREN_LOG__FORMAT=json SPARK_HOME=/opt/spark \
