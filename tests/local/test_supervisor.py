@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psutil
@@ -13,6 +15,7 @@ import pytest
 from support.waiting import eventually
 from warren.clock import ManualClock
 from warren_local.backoff import FIRST, LONGEST, STABLE_AFTER, Backoff
+from warren_local.child import STOP_GRACE, Child
 from warren_local.supervisor import Service, Supervisor, describe_exit, last_line, rotate
 
 SLEEP = ["sleep", "600"]
@@ -20,6 +23,12 @@ SLEEP = ["sleep", "600"]
 TALKATIVE = """
 trap 'echo $1 stopped >>$2; exit 0' TERM
 echo $1 up >>$2
+while :; do sleep 0.05; done
+"""
+# Says that it was asked to stop, and ends once $1.go is there.
+SLOW = """
+trap 'echo asked >>$1; until [ -e $1.go ]; do sleep 0.05; done; echo stopped >>$1; exit 0' TERM
+echo up >>$1
 while :; do sleep 0.05; done
 """
 DEAF = """
@@ -30,16 +39,31 @@ time.sleep(600)
 """
 
 
+class SteppedClock(ManualClock):
+    """Goes on by `step` seconds with each look."""
+
+    step = 0.0
+
+    def monotonic(self) -> float:
+        self.advance(self.step)
+        return super().monotonic()
+
+
 class Watched:
     """A supervisor and all that it said."""
 
     def __init__(self, logs: Path) -> None:
         self.logs = logs
-        self.clock = ManualClock()
+        self.clock = SteppedClock()
+        self.hurry = threading.Event()
         self.lines: list[str] = []
         self.pids: list[dict[str, list[int]]] = []
         self.supervisor = Supervisor(
-            logs=logs, clock=self.clock, report=self.lines.append, on_pids=self.pids.append
+            logs=logs,
+            clock=self.clock,
+            report=self.lines.append,
+            on_pids=self.pids.append,
+            hurry=self.hurry,
         )
 
     def pid(self, name: str) -> int:
@@ -61,6 +85,7 @@ class Watched:
 def watched(tmp_path: Path) -> Iterator[Watched]:
     watched = Watched(tmp_path / "logs")
     yield watched
+    watched.hurry.set()
     watched.supervisor.stop()
 
 
@@ -144,13 +169,52 @@ def test_services_stop_in_reverse_order_of_stages(watched: Watched, tmp_path: Pa
     watched.supervisor.stop()  # again does no harm
 
 
-def test_a_service_that_ignores_sigterm_is_killed_and_that_is_said(watched: Watched) -> None:
-    child = watched.supervisor.start(
-        Service("deaf", [sys.executable, "-c", DEAF], stage=0, grace=0.1)
-    )
+def start_deaf(watched: Watched) -> Child:
+    child = watched.supervisor.start(Service("deaf", [sys.executable, "-c", DEAF], stage=0))
     eventually(lambda: "deaf" in child.log.read_text(), message="it ignores SIGTERM")
+    return child
+
+
+def test_a_service_that_ignores_sigterm_is_waited_for_then_killed_and_both_are_said(
+    watched: Watched,
+) -> None:
+    child = start_deaf(watched)
+    watched.clock.step = 1.0
     watched.supervisor.stop()
-    assert watched.lines == ["deaf did not stop in time and was killed"]
+    assert watched.lines == [
+        "waiting for deaf to stop, 60 s at most (Ctrl-C again: kill now)",
+        "deaf did not stop in time and was killed",
+    ]
+    assert not psutil.pid_exists(child.pid)
+    assert STOP_GRACE <= watched.clock.monotonic() <= STOP_GRACE + 3
+
+
+def test_what_takes_long_to_stop_on_a_busy_machine_ends_by_itself(watched: Watched) -> None:
+    story = watched.logs.parent / "story"
+    command = ["bash", "-c", SLOW, "slow", str(story)]
+    watched.supervisor.start(Service("slow", command, stage=0))
+    eventually(lambda: story.exists(), message="slow is up")
+
+    def has_waited() -> None:
+        """30 s pass, then it gets on."""
+        eventually(lambda: story.read_text() == "up\nasked\n", message="it was asked to stop")
+        watched.clock.advance(STOP_GRACE / 2)
+        eventually(lambda: watched.lines != [], message="people are told")
+        story.with_suffix(".go").touch()
+
+    with ThreadPoolExecutor(1) as thread:
+        waited = thread.submit(has_waited)
+        watched.supervisor.stop()
+        waited.result()
+    assert story.read_text() == "up\nasked\nstopped\n"
+    assert watched.lines == ["waiting for slow to stop, 60 s at most (Ctrl-C again: kill now)"]
+
+
+def test_who_is_in_a_hurry_waits_for_nobody(watched: Watched) -> None:
+    child = start_deaf(watched)
+    watched.hurry.set()
+    watched.supervisor.stop()
+    assert watched.lines == ["deaf was killed at once"]
     assert not psutil.pid_exists(child.pid)
 
 

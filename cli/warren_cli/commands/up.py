@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from typing import Annotated
 
 import typer
@@ -68,7 +69,8 @@ def up(
 ) -> None:
     """Start Kafka, Valkey and all services here, with a demo workload or for your own cluster.
 
-    Runs until Ctrl-C or SIGTERM. Exit 2: nothing was started, because of the reason printed.
+    Runs until Ctrl-C or SIGTERM; a second Ctrl-C kills what still runs. Exit 2: nothing was
+    started, because of the reason printed.
     """
     options = Options(
         bootstrap=bootstrap,
@@ -82,7 +84,8 @@ def up(
         demo=demo,
         without=tuple(without or ()),
     )
-    stop = stop_on_signals()
+    hurry = threading.Event()
+    stop = stop_on_signals(hurry)
     console = LastingConsole()
     table = console.is_terminal and not plain
     try:
@@ -93,7 +96,7 @@ def up(
         configure(LogSettings(level="warning", format="console"), service="up")
         with own_foreground():
             screen = TableScreen(console) if table else PlainScreen(console)
-            run(plan, screen, stop, watch=SettingsWatch(config, settings, ALL))
+            run(plan, screen, stop, watch=SettingsWatch(config, settings, ALL), hurry=hurry)
     except (StartRefused, SettingsError) as refusal:
         print(f"warren: {refusal}", file=sys.stderr)
         raise typer.Exit(2) from None

@@ -12,6 +12,9 @@ from pathlib import Path
 
 from warren_local import leash
 
+STOP_GRACE = 60.0
+"""Seconds from SIGTERM to SIGKILL. A service needs up to 10 where 20 processes share 2 cores."""
+
 
 class Child:
     """A running process. Start it in a thread that lives as long as the process should.
@@ -62,7 +65,7 @@ class Child:
         if self._process.poll() is None:
             self._process.terminate()
 
-    def stop(self, grace: float) -> bool:
+    def stop(self, grace: float = STOP_GRACE) -> bool:
         """SIGTERM, then SIGKILL after `grace` seconds, to all that it started; True if in time."""
         self.ask_to_stop()
         try:

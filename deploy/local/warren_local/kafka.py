@@ -12,7 +12,7 @@ from pathlib import Path
 import confluent_kafka
 from confluent_kafka.admin import AdminClient
 
-from warren_local.child import Child
+from warren_local.child import STOP_GRACE, Child
 from warren_local.errors import ServerFailed
 from warren_local.kafka_properties import KafkaOptions, render, server_properties
 from warren_local.ports import HOST, accepts_connections
@@ -20,7 +20,6 @@ from warren_local.readiness import await_ready
 from warren_local.server import Server
 
 START_TIMEOUT = 60.0  # seconds; a loaded machine may need long, 3 s is usual
-STOP_GRACE = 20.0
 
 
 class EmbeddedKafka(Server):

@@ -9,27 +9,28 @@ from pathlib import Path
 
 from warren.settings import ApiSettings
 
-from warren_local.kafka import STOP_GRACE as KAFKA_GRACE
+from warren_local.child import STOP_GRACE
 from warren_local.kafka import EmbeddedKafka
 from warren_local.plan import DEMO_WEBHOOK_SECRET, SERVICES, Plan
 from warren_local.ports import HOST
 from warren_local.supervisor import Service
-from warren_local.valkey import STOP_GRACE as VALKEY_GRACE
 from warren_local.valkey import EmbeddedValkey
 
 # Stages: what others need stops last.
 _SERVERS, _RECEIVERS, _WARREN, _WORKLOAD = range(4)
-SERVICE_GRACE = 10.0  # seconds
-SPARK_GRACE = 30.0  # a batch that has begun is finished
+SPARK_GRACE = 180.0
+"""Seconds from SIGTERM to SIGKILL: Spark finishes the batch that has begun, and ends its JVM. That
+takes up to 70 where 20 other processes share 2 cores.
+"""
 ARRIVALS = MAILS, WEBHOOKS = "mails.jsonl", "webhooks.jsonl"
 
 
 def kafka_service(kafka: EmbeddedKafka) -> Service:
-    return Service("kafka", kafka.command(), _SERVERS, grace=KAFKA_GRACE)
+    return Service("kafka", kafka.command(), _SERVERS)
 
 
 def valkey_service(valkey: EmbeddedValkey) -> Service:
-    return Service("redis", valkey.command(), _SERVERS, grace=VALKEY_GRACE)
+    return Service("redis", valkey.command(), _SERVERS)
 
 
 def warren_services(plan: Plan, config: Path) -> list[Service]:
@@ -40,7 +41,7 @@ def warren_services(plan: Plan, config: Path) -> list[Service]:
             name,
             [sys.executable, "-m", f"warren_{name}", "--config", str(config)],
             _WARREN,
-            grace=SPARK_GRACE if name == "archiver" else SERVICE_GRACE,
+            grace=SPARK_GRACE if name == "archiver" else STOP_GRACE,
             environ=environ,
         )
         for name in SERVICES

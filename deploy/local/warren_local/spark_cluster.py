@@ -15,7 +15,6 @@ from warren_local.readiness import await_ready
 from warren_local.server import Server
 
 START_TIMEOUT = 120.0  # seconds
-STOP_GRACE = 60.0
 QUICK = f"{QUICK_START} -XX:+UseSerialGC"
 """Master, workers and executors live for seconds."""
 _DEPLOY = "org.apache.spark.deploy"
@@ -61,10 +60,10 @@ class SparkCluster(Server):
     def stop(self) -> None:
         """A worker takes its executors with it."""
         for worker in self._workers:
-            worker.stop(STOP_GRACE)
+            worker.stop()
         self._workers = []
         if self._child is not None:
-            self._child.stop(STOP_GRACE)
+            self._child.stop()
             self._child = None
 
     def _run(self, role: str, *options: str) -> Child:

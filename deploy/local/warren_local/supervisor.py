@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +16,11 @@ from pathlib import Path
 from warren.clock import Clock
 
 from warren_local.backoff import Backoff
-from warren_local.child import Child
+from warren_local.child import STOP_GRACE, Child
 
 LAST_LINE = 300  # bytes of a log's end that may be shown
+LOOK_EVERY = 0.1  # seconds between two looks at what is being stopped
+PATIENT_FOR = 10.0  # seconds until people are told what the stop waits for
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +31,7 @@ class Service:
     command: Sequence[str]
     stage: int
     """Services of a higher stage are stopped before those of a lower one."""
-    grace: float = 10.0
+    grace: float = STOP_GRACE
     """Seconds between SIGTERM and SIGKILL."""
     environ: Mapping[str, str] | None = None
 
@@ -46,7 +49,10 @@ class _Kept:
 
 
 class Supervisor:
-    """`report` gets one line for people per event; `on_pids` the process ids when they change."""
+    """`report` gets one line for people per event; `on_pids` the process ids when they change.
+
+    Once `hurry` is set `stop` waits no longer: what still runs is killed.
+    """
 
     def __init__(
         self,
@@ -55,7 +61,9 @@ class Supervisor:
         clock: Clock,
         report: Callable[[str], None],
         on_pids: Callable[[dict[str, list[int]]], None],
+        hurry: threading.Event | None = None,
     ) -> None:
+        self._hurry = hurry or threading.Event()
         self._logs = logs
         self._clock = clock
         self._report = report
@@ -112,15 +120,29 @@ class Supervisor:
 
     def _stop_all(self, services: Iterable[_Kept]) -> None:
         """All at once, so that the slowest one decides how long it takes."""
-        running = [(kept, kept.child) for kept in services if kept.child is not None]
+        running = [(kept.service, kept.child) for kept in services if kept.child is not None]
         for _, child in running:
             child.ask_to_stop()
-        deadlines = {id(kept): self._clock.monotonic() + kept.service.grace for kept, _ in running}
-        for kept, child in running:
-            left = max(deadlines[id(kept)] - self._clock.monotonic(), 0.0)
-            if not child.stop(left):
-                self._report(f"{kept.service.name} did not stop in time and was killed")
-            kept.child = None
+        began, told = self._clock.monotonic(), False
+        while left := [service for service, child in running if child.exit_code() is None]:
+            waited = self._clock.monotonic() - began
+            if self._hurry.is_set() or all(waited >= service.grace for service in left):
+                break
+            if waited >= PATIENT_FOR and not told:
+                told = True
+                names = ", ".join(service.name for service in left)
+                most = max(service.grace for service in left)
+                self._report(
+                    f"waiting for {names} to stop, {most:g} s at most (Ctrl-C again: kill now)"
+                )
+            self._hurry.wait(LOOK_EVERY)
+        why = (
+            "was killed at once" if self._hurry.is_set() else "did not stop in time and was killed"
+        )
+        for service in left:
+            self._report(f"{service.name} {why}")
+        for _, child in running:
+            child.kill()  # what it started goes with it
 
 
 def describe_exit(code: int) -> str:

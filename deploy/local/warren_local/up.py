@@ -56,10 +56,12 @@ def run(
     stop: threading.Event,
     clock: Clock | None = None,
     watch: SettingsWatch | None = None,
+    hurry: threading.Event | None = None,
 ) -> None:
     """Run until `stop` is set; everything that was started has ended when this returns.
 
     `watch` tells of other filters and objectives in the user's file: the services' file follows.
+    Once `hurry` is set, too, what still runs is killed.
 
     Raises StartRefused before anything is started, ServerFailed when a server does not come up.
     """
@@ -69,7 +71,7 @@ def run(
             if plan.draws_name:
                 plan = plan.called(instance_name(plan.state_dir))
                 screen.say(_naming(plan))
-            _Run(plan, screen, stop, clock or SystemClock(), watch).run()
+            _Run(plan, screen, stop, clock or SystemClock(), watch, hurry).run()
     except Held as held:
         raise AlreadyRunning(plan.state_dir) from held
     except Stopped:
@@ -92,6 +94,7 @@ class _Run:
         stop: threading.Event,
         clock: Clock,
         watch: SettingsWatch | None,
+        hurry: threading.Event | None,
     ) -> None:
         self._plan = plan
         self._settings = plan.settings
@@ -107,7 +110,11 @@ class _Run:
         self._arrivals = [ArrivalsFollower(plan.state_dir / name) for name in ARRIVALS]
         self._reports: Reports | None = None
         self._supervisor = Supervisor(
-            logs=self._logs, clock=clock, report=screen.say, on_pids=self._note_pids
+            logs=self._logs,
+            clock=clock,
+            report=screen.say,
+            on_pids=self._note_pids,
+            hurry=hurry,
         )
 
     def run(self) -> None:

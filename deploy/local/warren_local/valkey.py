@@ -16,7 +16,6 @@ from warren_local.readiness import await_ready
 from warren_local.server import Server
 
 START_TIMEOUT = 20.0  # seconds; 0.1 s is usual
-STOP_GRACE = 5.0
 
 
 class EmbeddedValkey(Server):
@@ -66,7 +65,7 @@ class EmbeddedValkey(Server):
     def stop(self) -> None:
         """Stop it; no harm when it does not run."""
         if self._child is not None:
-            self._child.stop(STOP_GRACE)
+            self._child.stop()
             self._child = None
 
 

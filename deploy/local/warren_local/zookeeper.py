@@ -12,7 +12,6 @@ from warren_local.readiness import await_ready
 from warren_local.server import Server
 
 START_TIMEOUT = 60.0  # seconds; 1 s is usual
-STOP_GRACE = 10.0
 # Unlike "ruok" this is answered with the version only once it serves.
 _STATUS, _SERVES = b"srvr", b"Zookeeper version"
 
@@ -71,5 +70,5 @@ class EmbeddedZookeeper(Server):
     def stop(self) -> None:
         """Stop it; no harm when it does not run."""
         if self._child is not None:
-            self._child.stop(STOP_GRACE)
+            self._child.stop()
             self._child = None
