@@ -30,10 +30,13 @@ Doubt = Callable[[Evidence, Following], Bools]
 
 
 def unless(is_doubtful: Doubt, said: Bools, evidence: Evidence) -> Bools:
-    """[partition] what is said and not doubtful. Plain windows are taken at their word."""
-    if evidence.following is None or not said.any():
+    """[partition] what is said and not doubtful. Plain windows, and those of partitions whose rules
+    leave doubt out, are taken at their word.
+    """
+    following = evidence.following
+    if following is None or following.doubt is False or not said.any():
         return said
-    believed: Bools = said & ~is_doubtful(evidence, evidence.following)
+    believed: Bools = said & ~(is_doubtful(evidence, following) & following.doubt)
     return believed
 
 

@@ -17,6 +17,7 @@ class Following:
     is_filling: Bools  # [partition] not full yet
     grace_ms: int  # so long, every healthy group may need to be seen to commit
     groups: Int64 | None = None  # [partition] the number of its group; None where all are of one
+    doubt: bool | Bools = True  # for all, or [partition]; False: the rules hold to the letter
 
     def of_group(self, found: Bools) -> bool | Bools:
         """Whether it holds of some partition of the group: for all, or [partition]."""

@@ -25,6 +25,7 @@ class PartitionRules:
     minimum_complete: float | NDArray[np.float64]
     policies: Mapping[PolicyName, Bools]  # who is judged by which
     grace_ms: int  # every group is observed so often
+    doubt: bool | Bools  # whose windows are doubted while they fill
 
     @classmethod
     def of(cls, rules: GroupRules, topics: Iterable[tuple[str, int]]) -> Self:
@@ -45,6 +46,7 @@ class PartitionRules:
             minimum_complete=np.repeat([one.minimum_complete for one in each], counts),
             policies={one.policy: policy == one.policy for one in each},
             grace_ms=rules.group.grace_ms,
+            doubt=np.repeat([one.doubt for one in each], counts),
         )
 
     @classmethod
@@ -57,6 +59,7 @@ class PartitionRules:
             minimum_complete=rules.minimum_complete,
             policies={rules.policy: np.ones(partitions, np.bool_)},
             grace_ms=rules.grace_ms,
+            doubt=rules.doubt,
         )
 
     def min_distance_of(self, rows: Int64) -> int | Int64:

@@ -24,6 +24,8 @@ class Rules:
     allowed_lag: int = 0
     minimum_complete: float = 0.0
     expire_group_ms: int = 7 * 86_400_000
+    doubt: bool = True
+    """Whether what a window says that has begun to fill is doubted; false: to the letter."""
     grace_ms: int = 15_000
     """So long, a window that has begun to fill is not taken for a group that has stopped."""
     log_ends_apart_ms: int = LOG_ENDS_APART_MS

@@ -228,7 +228,7 @@ class _Cohort:
 
     def _evidence(self, windows: Windows, track: Track | None, lag: Int64) -> Evidence:
         is_filling = windows.filled < self._all.intervals
-        following = Following(is_filling, self._rules.grace_ms, self._group)
+        following = Following(is_filling, self._all.grace_ms, self._group, self._all.doubt)
         return Evidence(windows, lag, self._now[self._group], track, following)
 
     def _reasons(self, found: _Found) -> tuple[Onset | None, dict[int, ReasonName]]:

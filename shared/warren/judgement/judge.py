@@ -182,7 +182,7 @@ def _judged(
         least_lag_of(updated.latest, updated.windows, lag, updated.steps),
         event.observed_at,
         updated.track,
-        Following(updated.windows.filled < rules.intervals, group_rules.group.grace_ms),
+        Following(updated.windows.filled < rules.intervals, rules.grace_ms, doubt=rules.doubt),
     )
     partitions = judge_partitions(
         evidence,

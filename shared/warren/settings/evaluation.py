@@ -14,6 +14,10 @@ Intervals = Annotated[int, Field(ge=2, le=255)]
 Distance = Annotated[float, Field(ge=0)]
 AllowedLag = Annotated[int, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
+DOUBT = (
+    "Whether policies `burrow` and `wiki` wait before they believe a young window; false judges it "
+    "by the letter, as Burrow does"
+)
 
 
 class EvaluationOverride(Section):
@@ -48,6 +52,7 @@ class EvaluationOverride(Section):
         default=None,
         description="Seconds without a commit after which a group is dropped; not with `topics`",
     )
+    doubt: bool | None = Field(default=None, description=DOUBT)
 
     @model_validator(mode="after")
     def _says_what_for_whom(self) -> Self:
@@ -88,6 +93,7 @@ class EvaluationSettings(Section):
     expire_group: Seconds = Field(
         default=7 * 86400, description="Seconds without a commit after which a group is dropped"
     )
+    doubt: bool = Field(default=True, description=DOUBT)
     overrides: list[EvaluationOverride] = Field(
         default_factory=list, description="Other rules for some groups or topics, first match wins"
     )

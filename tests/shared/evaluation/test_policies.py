@@ -16,6 +16,7 @@ from warren.evaluation import (
     UNKNOWN,
     Column,
     Evidence,
+    Following,
     Windows,
     judge_partitions,
 )
@@ -114,13 +115,23 @@ def columns(partitions: list[Partition], intervals: int) -> Windows:
 
 
 def judge(
-    policy: PolicyName, partitions: list[Partition], allowed: int = 0, minimum: float = 0
+    policy: PolicyName,
+    partitions: list[Partition],
+    allowed: int = 0,
+    minimum: float = 0,
+    doubt: list[bool] | None = None,
 ) -> list[str]:
+    """`doubt`: of each partition that is followed; None of plain windows."""
     intervals = len(partitions[0].slots)
+    windows = columns(partitions, intervals)
+    following = None
+    if doubt is not None:
+        following = Following(windows.filled < intervals, 15_000, doubt=np.array(doubt))
     evidence = Evidence(
-        windows=columns(partitions, intervals),
+        windows=windows,
         current_lag=np.array([-1 if p.current_lag is None else p.current_lag for p in partitions]),
         now_ms=np.array([p.now_ms for p in partitions]),
+        following=following,
     )
     verdicts = judge_partitions(
         evidence,
@@ -183,6 +194,20 @@ def test_vectorised_statuses_are_those_of_a_naive_reading(
 ) -> None:
     expected = [read(policy, p, allowed, minimum) for p in group]
     assert judge(policy, group, allowed, minimum) == expected
+
+
+@settings(max_examples=200)
+@given(groups(), st.sampled_from(PUBLISHED), st.integers(0, 4))
+def test_what_is_followed_without_doubt_is_judged_by_the_letter(
+    group: list[Partition], policy: PolicyName, allowed: int
+) -> None:
+    expected = [read(policy, p, allowed, 0) for p in group]
+    assert judge(policy, group, allowed, doubt=[False] * len(group)) == expected
+
+
+def test_doubt_is_a_matter_of_each_partition() -> None:
+    lone = Partition([None, Slot(5, 0, 3)], 3, [8], 20_000)
+    assert judge("burrow", [lone, lone], doubt=[True, False]) == ["OK", "STOP"]
 
 
 @settings(max_examples=150)

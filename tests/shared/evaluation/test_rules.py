@@ -38,6 +38,17 @@ def test_each_setting_comes_from_the_first_override_that_matches_and_names_it() 
     )
 
 
+def test_doubt_is_switched_off_for_all_or_for_some_and_on_again() -> None:
+    off = book({"groups": ["^new-"], "doubt": True}, doubt=False).rules_for
+    assert [off("c", group).group.doubt for group in ("old", "new-1")] == [False, True]
+    some = book({"groups": ["^a"], "doubt": False}, {"groups": ["^a"], "doubt": True}).rules_for
+    assert [some("c", group).group.doubt for group in ("a", "b")] == [False, True]
+    rows = PartitionRules.of(
+        book({"topics": ["^b"], "doubt": False}).rules_for("c", "g"), [("a", 2), ("b", 1)]
+    )
+    np.testing.assert_array_equal(rows.doubt, [True, True, False])
+
+
 @pytest.mark.parametrize("name", ["groups", "topics", "clusters"])
 def test_one_expression_needs_no_brackets(name: str) -> None:
     assert getattr(EvaluationOverride(**{name: "^a", "intervals": 3}), name) == ["^a"]

@@ -112,8 +112,9 @@ def _said(brief: Brief | None) -> object:
         Rules(policy="wiki", intervals=4, allowed_lag=3, minimum_complete=0.5),
         Rules(policy="progress"),
         Rules(min_distance_ms=0, expire_group_ms=3_600_000),
+        Rules(doubt=False),
     ],
-    ids=["burrow", "wiki", "progress", "short"],
+    ids=["burrow", "wiki", "progress", "short", "to the letter"],
 )
 def test_groups_are_judged_and_told_of_together_as_each_is_alone(rules: Rules) -> None:
     of_group, seen = GroupRules(rules), _Seen()

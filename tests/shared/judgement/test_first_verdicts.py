@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 from support.offset_events import NOW, At, Judge, offset_event
+from warren.evaluation import RuleBook, Rules
+from warren.settings import EvaluationOverride, EvaluationSettings
 
 TICK = 5_000
 GRACE = 15_000
@@ -220,3 +222,45 @@ def test_a_group_that_stands_still_is_found_once_a_record_may_not_take_so_long()
         judged = group.judged(offset_event(NOW + now, {"orders": {0: at}}))
         statuses.append(judged.lag.topics["orders"].status[0])
     assert statuses == ["OK"] * 9 + ["STALL"] * 2
+
+
+WITHOUT_DOUBT = Rules(doubt=False)
+
+
+def test_without_doubt_an_only_commit_is_a_stop_at_once() -> None:
+    group = Judge(WITHOUT_DOUBT)
+    at = At(5, NOW - 1, log_end=900)
+    assert group.judged(offset_event(NOW, {"orders": {0: at}})).lag.status == "ERR"
+
+
+def test_without_doubt_a_stop_is_found_as_soon_as_burrow_finds_it() -> None:
+    """Two commits 20 s apart, far behind, and then none: the next look after 20 s of silence."""
+    group, statuses = Judge(WITHOUT_DOUBT), []
+    for tick in range(10):
+        now = tick * TICK
+        newest = min(now // 20_000, 1)
+        commits = int(now in (0, 20_000))
+        at = At(10 + newest, NOW + newest * 20_000, commits=commits, log_end=end_at(now))
+        judged = group.judged(offset_event(NOW + now, {"orders": {0: at}}))
+        statuses.append(judged.lag.topics["orders"].status[0])
+    assert statuses[4:] == ["WARN"] * 5 + ["STOP"]
+
+
+def test_without_doubt_the_same_offset_twice_is_a_stall() -> None:
+    group, statuses = Judge(WITHOUT_DOUBT), []
+    for now in (0, TICK):
+        at = At(10, NOW + now, commits=1, log_end=end_at(now))
+        judged = group.judged(offset_event(NOW + now, {"orders": {0: at}}))
+        statuses.append(judged.lag.topics["orders"].status[0])
+    assert statuses == ["STALL", "STALL"]
+
+
+def test_doubt_may_be_switched_off_for_some_topics_of_a_group() -> None:
+    override = EvaluationOverride(topics=["^audit$"], doubt=False)
+    rules = RuleBook(EvaluationSettings(overrides=[override])).rules_for("prod", "billing")
+    lone = {0: At(5, NOW - 1, log_end=900)}
+    judged = Judge(rules).judged(offset_event(NOW, {"audit": lone, "orders": lone}))
+    assert {name: topic.status for name, topic in judged.lag.topics.items()} == {
+        "audit": ["STOP"],
+        "orders": ["OK"],
+    }
