@@ -18,7 +18,7 @@ OTELCOL_VERSION := v0.165.0
 # Hundreds of processes are started here: none compiles again what another one has compiled.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup run test browser alertmanager prometheus influxdb victoria-metrics carbon collector check format bench docs clean
+.PHONY: help setup run test browser alertmanager prometheus influxdb victoria-metrics carbon collector cloudevents check format bench docs clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -82,6 +82,12 @@ collector: ## Build an OpenTelemetry collector, likewise (needs Go 1.25+; some m
 	  go run go.opentelemetry.io/collector/cmd/builder@$(OTELCOL_VERSION) --config tests/support/otelcol.yaml >/dev/null 2>.warren/otelcol.log \
 	    || { tail -20 .warren/otelcol.log >&2; exit 2; }; \
 	  rm -f .warren/otelcol.log; }
+
+cloudevents: ## Install npm's cloudevents, with which `make test` reads change events (needs Node 20+)
+	@node -e 'require("$(CURDIR)/.warren/cloudevents/node_modules/cloudevents")' 2>/dev/null || { \
+	  command -v npm >/dev/null || { echo "warren: install Node 20 or newer, with npm" >&2; exit 2; }; \
+	  mkdir -p .warren/cloudevents; cp tests/support/cloudevents/package*.json .warren/cloudevents/; \
+	  npm ci --prefix .warren/cloudevents --ignore-scripts --no-audit --no-fund --silent; }
 
 check: setup ## Lint, format, types, lock, generated docs; alert rules where promtool is
 	@$(BIN)/ruff check .

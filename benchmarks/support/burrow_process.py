@@ -23,6 +23,7 @@ NAME = "bench"
 OWN_GROUP = f"burrow-{NAME}"
 TIMEOUT = 900.0  # seconds
 OFFSET_REFRESH = 10  # seconds; Burrow's own default
+EXPIRE_CACHE = 10  # seconds that it keeps a status; likewise
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +62,15 @@ def running_burrow(
     *,
     from_beginning: bool = False,
     offset_refresh: int = 600,
+    expire_cache: int = EXPIRE_CACHE,
+    min_distance: int = 0,
 ) -> Iterator[int]:
     """Its process id. Raises SystemExit when it has ended by itself meanwhile."""
     with tempfile.TemporaryDirectory(prefix="warren-bench-burrow-") as directory:
-        config = _config(bootstrap, topic, directory, port, from_beginning, offset_refresh)
+        config = _config(
+            *(bootstrap, topic, directory, port, from_beginning, offset_refresh),
+            *(expire_cache, min_distance),
+        )
         (Path(directory) / "burrow.toml").write_text(config)
         output = Path(directory) / "output"
         with output.open("wb") as log:
@@ -87,6 +93,8 @@ def _config(
     port: int,
     from_beginning: bool,
     offset_refresh: int,
+    expire_cache: int,
+    min_distance: int,
 ) -> str:
     servers = json.dumps(bootstrap.split(","))
     return f"""
@@ -113,10 +121,14 @@ offsets-topic = "{topic}"
 start-latest = {str(not from_beginning).lower()}
 [httpserver.default]
 address = "127.0.0.1:{port}"
+[evaluator.default]
+class-name = "caching"
+expire-cache = {expire_cache}
 [storage.default]
 class-name = "inmemory"
 workers = 20
 intervals = 10
+min-distance = {min_distance}
 """
 
 

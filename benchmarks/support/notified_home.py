@@ -92,7 +92,8 @@ class NotifiedHome:
         for event in events:
             key = group_key(event.data.cluster, event.data.group)
             self.published[event.id] = time.monotonic()
-            self._producer.send(self._topic(LAG_STATUS.name), key, event.to_bytes())
+            topic = self._topic(LAG_STATUS.name)
+            self._producer.send(topic, key, event.to_bytes(), event.headers)
         self._producer.flush()
 
     def audit(self) -> list[NotificationEvent]:

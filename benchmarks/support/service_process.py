@@ -28,9 +28,9 @@ class ServiceProcess:
     port: int
     log: Path
 
-    def is_ready(self) -> bool:
+    def is_ready(self, path: str = "/ready") -> bool:
         try:
-            answer = httpx.get(f"http://127.0.0.1:{self.port}/ready", timeout=30)
+            answer = httpx.get(f"http://127.0.0.1:{self.port}{path}", timeout=30)
         except httpx.HTTPError:
             return False
         return answer.status_code == httpx.codes.OK
@@ -54,14 +54,14 @@ class ServiceProcess:
 
 @contextmanager
 def running_service(name: str, config: str) -> Iterator[ServiceProcess]:
-    """`config` is the content of warren.toml; the port of metrics is chosen here."""
+    """`config` is the content of warren.toml; the port, of metrics or the api, is chosen here."""
     with tempfile.TemporaryDirectory(prefix=f"warren-bench-{name}-") as directory:
         port, file, log = free_port(), Path(directory) / "warren.toml", Path(directory) / "log"
         file.write_text(config)
         command = [sys.executable, "-m", f"warren_{name}", "--config", str(file)]
         environment = {
             **os.environ,
-            f"WARREN_{name.upper()}__METRICS_PORT": str(port),
+            f"WARREN_{name.upper()}__{'PORT' if name == 'api' else 'METRICS_PORT'}": str(port),
             "WARREN_LOG__FORMAT": "json",
         }
         with log.open("wb") as output:

@@ -71,6 +71,7 @@ class World:
 
     async def publish(self, item: Publication) -> Awaitable[Any]:
         assert (item.topic, item.partition) == ("w.lag-status", 1)
+        assert item.headers == StatusChangeEvent.headers
         self._effect()
         self.told.append(StatusChangeEvent.from_bytes(item.value))
         return _acknowledged()

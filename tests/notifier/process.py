@@ -44,7 +44,8 @@ class Home:
             value = event if isinstance(event, bytes) else event.to_bytes()
             data = None if isinstance(event, bytes) else event.data
             key = group_key(data.cluster, data.group) if data else b"odd"
-            producer.send(f"{self.settings.topic_prefix}lag-status", key, value)
+            topic = f"{self.settings.topic_prefix}lag-status"
+            producer.send(topic, key, value, StatusChangeEvent.headers)
         producer.flush()
 
     def records(self, topic: str) -> list[Message]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 import threading
 from email.utils import formatdate
 from ipaddress import ip_network
@@ -18,6 +19,7 @@ from notifier.http_receiver import Answer, Drip, Hang, HttpReceiver, Request, Re
 from notifier.tls import self_signed
 from pydantic import SecretStr
 from standardwebhooks import Webhook, WebhookVerificationError
+from support.cloudevents_sdks import npm_is_here, read_by_npm
 from warren.clock import SystemClock
 from warren.contracts import StatusChangeEvent
 from warren.settings.notifier import WebhookChannelSettings
@@ -70,6 +72,17 @@ def test_the_event_arrives_as_published_and_signed() -> None:
     Webhook(SECRET).verify(request.body, dict(request.headers))
     with pytest.raises(WebhookVerificationError):
         Webhook(SECRET).verify(request.body + b" ", dict(request.headers))
+
+
+@pytest.mark.parametrize("kind", ["opened", "repeated"])
+def test_it_is_a_cloudevent_to_npms_sdk(kind: str) -> None:
+    if not npm_is_here():
+        pytest.skip("no npm package cloudevents: `make cloudevents` installs it")
+    with HttpReceiver() as receiver:
+        send(receiver.url, what=delivery(kind=kind))
+    (request,) = receiver.requests
+    (read,) = read_by_npm("http", [(dict(request.headers), request.body)])
+    assert read == json.loads(request.body)
 
 
 def test_cookies_are_not_kept() -> None:

@@ -36,6 +36,18 @@ def test_asyncapi_describes_every_topic_and_refers_to_schemas_that_exist() -> No
         json.loads((DOCS / reference).read_text())
 
 
+def test_asyncapi_says_of_change_events_that_they_are_cloudevents() -> None:
+    channels = asyncapi.document()["channels"]
+    (message,) = channels["lag-status"]["messages"].values()
+    assert message["contentType"] == "application/cloudevents+json"
+    headers = message["headers"]["schema"]
+    assert headers["required"] == ["content-type"]
+    assert headers["properties"]["content-type"]["const"] == message["contentType"]
+    (other,) = channels["lag"]["messages"].values()
+    assert other["contentType"] == "application/json"
+    assert "headers" not in other
+
+
 def test_every_setting_is_documented() -> None:
     page = settings_page.pages()["settings.md"]
     for name in Settings.model_fields:

@@ -33,4 +33,16 @@ ZOOKEEPER_JARS = JarSet(
     "jars-zookeeper",
     "local.zookeeper_jars_dir",
 )
-JAR_SETS = {"kafka": KAFKA_JARS, "spark": SPARK_JARS, "zookeeper": ZOOKEEPER_JARS}
+CLOUDEVENTS_JARS = JarSet(
+    "CloudEvents",
+    "ivy-cloudevents.xml",
+    "jars-cloudevents.lock",
+    "jars-cloudevents",
+    "local.cloudevents_jars_dir",
+)
+JAR_SETS = {
+    "kafka": KAFKA_JARS,
+    "spark": SPARK_JARS,
+    "zookeeper": ZOOKEEPER_JARS,
+    "cloudevents": CLOUDEVENTS_JARS,
+}

@@ -22,7 +22,14 @@ from warren_local.guard import guard
 from warren_local.ivy import retrieve
 from warren_local.jar_lock import JarLock, render, verify
 from warren_local.jar_progress import JarProgress
-from warren_local.jar_sets import JAR_SETS, KAFKA_JARS, SPARK_JARS, ZOOKEEPER_JARS, JarSet
+from warren_local.jar_sets import (
+    CLOUDEVENTS_JARS,
+    JAR_SETS,
+    KAFKA_JARS,
+    SPARK_JARS,
+    ZOOKEEPER_JARS,
+    JarSet,
+)
 from warren_local.java import find_java
 
 
@@ -56,6 +63,15 @@ def ensure_zookeeper_jars(
     """Likewise those of the embedded ZooKeeper, which only tests run."""
     return _ensure(
         ZOOKEEPER_JARS, ZOOKEEPER_JARS.lock(), local.zookeeper_jars_dir, local, console, stop
+    )
+
+
+def ensure_cloudevents_jars(
+    local: LocalSettings, console: Console, *, stop: threading.Event | None = None
+) -> Path:
+    """Likewise those of CloudEvents' SDK, with which only tests read; without Kafka's client."""
+    return _ensure(
+        CLOUDEVENTS_JARS, CLOUDEVENTS_JARS.lock(), local.cloudevents_jars_dir, local, console, stop
     )
 
 
@@ -153,6 +169,8 @@ def main() -> None:
             ensure_spark_jars(settings, console)
         if options.set in (None, "zookeeper"):
             ensure_zookeeper_jars(settings.local, console)
+        if options.set in (None, "cloudevents"):
+            ensure_cloudevents_jars(settings.local, console)
     except WarrenError as problem:
         sys.exit(f"warren: {problem}")
 

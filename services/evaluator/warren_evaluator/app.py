@@ -205,7 +205,9 @@ def _faust_settings(settings: Settings, partitions: int) -> dict[str, Any]:
 
 def _publisher(app: faust.App) -> Any:
     async def publish(item: Publication) -> Awaitable[Any]:
-        return await app.producer.send(item.topic, item.key, item.value, item.partition, None, None)
+        return await app.producer.send(
+            *(item.topic, item.key, item.value, item.partition), None, list(item.headers)
+        )
 
     return publish
 

@@ -200,7 +200,9 @@ class BatchEvaluator:
         if (change := outcome.change) is not None:
             counts.status_changes.append(change.data.status)
             result.publications.append(
-                Publication(self._lag_status, key, change.to_bytes(), partition, record)
+                Publication(
+                    *(self._lag_status, key, change.to_bytes(), partition, record), change.headers
+                )
             )
 
     def _tell_of_minutes(

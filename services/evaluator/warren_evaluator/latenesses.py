@@ -203,7 +203,10 @@ class Latenesses:
         self._broken.show(*group, record.objectives, self.limits_for(*group))
 
     def _publication(self, record: SourceRecord, text: str) -> Publication:
-        return Publication(self._topic, record.key, text.encode(), record.partition, record)
+        return Publication(
+            *(self._topic, record.key, text.encode(), record.partition, record),
+            StatusChangeEvent.headers,
+        )
 
     async def _all_published(self, items: Sequence[Publication]) -> None:
         await asyncio.gather(*[await self._publish(item) for item in items])

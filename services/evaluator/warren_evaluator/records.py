@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from warren.contracts.event import Headers
+
 
 @dataclass(frozen=True, slots=True)
 class SourceRecord:
@@ -31,6 +33,7 @@ class Publication:
     value: bytes | None
     partition: int
     source: SourceRecord | None = field(default=None, compare=False, repr=False)
+    headers: Headers = ()
 
 
 @dataclass(frozen=True, slots=True)

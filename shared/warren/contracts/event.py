@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Self
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -15,11 +16,17 @@ Offset = Annotated[int, Field(ge=-1, description="Kafka offset; -1 unknown")]
 Partition = Annotated[int, Field(ge=0, description="Partition number")]
 
 
+Headers: TypeAlias = Sequence[tuple[str, bytes]]
+
+
 class Event(BaseModel):
     """A value on one of Warren's topics: UTF-8 JSON. Readers ignore fields they do not know."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
     topic_name: ClassVar[str]
+    content_type: ClassVar[str] = "application/json"
+    headers: ClassVar[Headers] = ()
+    """Of every record with such an event. Readers do without: older versions sent none."""
 
     def to_bytes(self) -> bytes:
         return self.model_dump_json().encode()

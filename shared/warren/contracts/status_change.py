@@ -8,10 +8,20 @@ from typing import Annotated, ClassVar, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, WithJsonSchema
 
 from warren.contracts.cause import Cause
-from warren.contracts.event import ClusterName, Event, Milliseconds, Offset, Partition, is_none
+from warren.contracts.event import (
+    ClusterName,
+    Event,
+    Headers,
+    Milliseconds,
+    Offset,
+    Partition,
+    is_none,
+)
 from warren.contracts.reason import EXPLANATION, REASON
 from warren.contracts.status import GroupStatusName, PartitionStatusName
 
+CONTENT_TYPE = "application/cloudevents+json"
+"""Media type of a whole event in JSON: structured mode, by Kafka as by HTTP."""
 MAX_PARTITIONS = 100
 MAX_OBJECTIVES = 20
 
@@ -147,6 +157,8 @@ class StatusChangeEvent(Event):
     """
 
     topic_name: ClassVar[str] = "lag-status"
+    content_type: ClassVar[str] = CONTENT_TYPE
+    headers: ClassVar[Headers] = (("content-type", CONTENT_TYPE.encode()),)
 
     specversion: Literal["1.0"] = "1.0"
     id: str

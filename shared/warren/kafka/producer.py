@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Protocol
 
@@ -10,6 +10,7 @@ import confluent_kafka
 from confluent_kafka import KafkaException, Message, Producer
 
 from warren.clock import Clock, SystemClock
+from warren.contracts.event import Headers
 from warren.contracts.topics import MAX_MESSAGE_BYTES
 from warren.errors import ClientLost, PublishFailed, RecordTooLarge
 from warren.kafka.connection import client_options, log_retry
@@ -17,7 +18,6 @@ from warren.kafka.hearing import asking_client, hearing_by
 from warren.settings import KafkaConnection
 
 PARTITIONER = -1  # librdkafka's RD_KAFKA_PARTITION_UA: the partitioner chooses
-Headers = Sequence[tuple[str, bytes]]
 
 
 class Bus(Protocol):
@@ -74,7 +74,7 @@ class EventProducer:
         topic: str,
         key: bytes | None,
         value: bytes | None,
-        headers: Headers | None = None,
+        headers: Headers = (),
         partition: int = PARTITIONER,
     ) -> None:
         """Queues a record; blocks while the queue is full (back-pressure, nothing is dropped).
@@ -89,7 +89,7 @@ class EventProducer:
                         topic,
                         value=value,
                         key=key,
-                        headers=list(headers or ()),
+                        headers=list(headers),
                         partition=partition,
                         on_delivery=self._delivered,
                     )

@@ -45,6 +45,8 @@ def _channel(topic: Topic) -> dict[str, Any]:
             topic.event.__name__: {
                 "name": topic.event.__name__,
                 "title": (topic.event.__doc__ or "").splitlines()[0],
+                "contentType": topic.event.content_type,
+                **_headers(topic),
                 "payload": {
                     "schemaFormat": JSON_SCHEMA,
                     "schema": {"$ref": f"schemas/{topic.name}.json"},
@@ -61,6 +63,19 @@ def _channel(topic: Topic) -> dict[str, Any]:
             }
         },
     }
+
+
+def _headers(topic: Topic) -> dict[str, Any]:
+    """Nothing where records have none."""
+    headers = {name: value.decode() for name, value in topic.event.headers}
+    if not headers:
+        return {}
+    schema = {
+        "type": "object",
+        "properties": {name: {"type": "string", "const": text} for name, text in headers.items()},
+        "required": list(headers),
+    }
+    return {"headers": {"schemaFormat": JSON_SCHEMA, "schema": schema}}
 
 
 def _topic_configuration(topic: Topic) -> dict[str, Any]:

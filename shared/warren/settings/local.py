@@ -26,6 +26,11 @@ class LocalSettings(Section):
         default="",
         description="Directory that already holds the jars of the ZooKeeper that tests run",
     )
+    cloudevents_jars_dir: str = Field(
+        default="",
+        description="Directory that already holds the jars of CloudEvents' SDK, with which tests "
+        "read",
+    )
     jars_mirror: str = Field(
         default="", description="Root URL of a Maven repository instead of Maven Central"
     )

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 
 from standardwebhooks import Webhook
 from warren.clock import Clock
+from warren.contracts.status_change import CONTENT_TYPE
 from warren.settings.notifier import WebhookChannelSettings
 
 from warren_notifier.channels.channel import Delivered, Result
@@ -49,7 +50,7 @@ class WebhookChannel:
         now = datetime.fromtimestamp(self._clock.now_ms() // 1000, UTC)
         signatures = [signer.sign(delivery_id, now, body) for signer in self._signers]
         return {
-            "content-type": "application/cloudevents+json; charset=utf-8",
+            "content-type": f"{CONTENT_TYPE}; charset=utf-8",
             **self._headers,
             "webhook-id": delivery_id,
             "webhook-timestamp": str(int(now.timestamp())),
