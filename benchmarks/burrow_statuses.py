@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from threading import Event, Thread
 
@@ -23,7 +24,7 @@ import httpx
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 from support.burrow_process import NAME, running_burrow
-from support.consumer_lives import LIVES, PARTITIONS, RATE, live
+from support.consumer_lives import LIVES, PARTITIONS, RATE, Life, live
 from support.measuring import kafka
 from support.service_process import running_service
 from warren_local.ports import free_port
@@ -43,6 +44,8 @@ def main() -> None:
         admin = AdminClient({"bootstrap.servers": bootstrap})
         admin.create_topics([wanted])[TOPIC].result()
         closing.enter_context(_produced(bootstrap))
+        # Burrow ends where there is no offsets topic yet.
+        live(bootstrap, TOPIC, "first", Life((("reads", 1),)))
         port = free_port()
         refresh = max(round(arguments.heartbeat), 1)
         closing.enter_context(
@@ -59,7 +62,7 @@ def main() -> None:
             for name in SERVICES:
                 service = closing.enter_context(running_service(name, config))
                 path = "/burrow/admin/ready" if name == "api" else "/ready"
-                service.until(lambda s=service, p=path: s.is_ready(p), f"the {name} is ready")
+                service.until(partial(service.is_ready, path), f"the {name} is ready")
             ports[f"doubt = {doubt}"] = service.port
         polls: dict[str, Polls] = {name: [] for name in ports}
         for number in range(arguments.rounds):
@@ -133,7 +136,7 @@ def _play(
             pool.submit(_poll, port, list(groups), until, polls[name])
             for name, port in ports.items()
         ]
-        for each in [*working, *asking]:
+        for each in [*asking, *working]:
             each.result()
 
 

@@ -15,8 +15,17 @@ from warren.judgement.layout import MISSING, Layout
 from warren.judgement.state import Latest
 
 
-def recall(windows: Windows, layout: Layout, latest: Int64, event: OffsetEvent) -> None:
-    """`latest` is what the event says, [Latest, partition]. Raises ContractViolation."""
+APART_MS = 10_000
+"""Between two of the log ends that an event tells of before: as the contract says, and Burrow."""
+
+
+def recall(
+    windows: Windows, layout: Layout, latest: Int64, event: OffsetEvent, apart_ms: int
+) -> None:
+    """`latest` is what the event says, [Latest, partition]; `apart_ms` is between two log ends that
+    windows remember. Raises ContractViolation.
+    """
+    kept = max(windows.intervals * apart_ms // APART_MS, 1)  # as long ago as those after will be
     order = event.observed_at if event.position < 0 else event.position
     for topic, earlier in (event.earlier or {}).items():
         rows = layout.rows(topic, earlier.partition)
@@ -24,7 +33,7 @@ def recall(windows: Windows, layout: Layout, latest: Int64, event: OffsetEvent) 
             row = int(rows[index])
             try:
                 if windows.log_ends_at[row] == UNKNOWN:
-                    ends = np.array(earlier.log_end[index], np.int64)
+                    ends = np.array(earlier.log_end[index][-kept:], np.int64)
                     windows.recall_log_ends(row, ends)
                 if not windows.filled[row] and latest[Latest.COMMITTED, row] >= 0:
                     commits = _commits(earlier, index, int(latest[Latest.LOG_END, row]))

@@ -52,7 +52,7 @@ def updated_state(
     forget_other_logs(windows, observation)
     is_first = windows.filled[observation.rows] == 0
     if event.earlier:
-        recall(windows, layout, latest, event)
+        recall(windows, layout, latest, event, rules.group.log_ends_apart_ms)
     remember_log_ends(windows, observation, rules.group)
     before = {t: evidence for t, evidence in old.commits.items() if t in layout.topics}
     commits = seen(before, event, observation, windows)

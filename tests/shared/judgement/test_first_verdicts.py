@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from support.offset_events import NOW, At, Judge, offset_event
+from warren.contracts import EarlierPositions
 from warren.evaluation import RuleBook, Rules
 from warren.settings import EvaluationOverride, EvaluationSettings
 
@@ -264,3 +265,16 @@ def test_doubt_may_be_switched_off_for_some_topics_of_a_group() -> None:
         "audit": ["STOP"],
         "orders": ["OK"],
     }
+
+
+@pytest.mark.parametrize(("heartbeat_ms", "status"), [(2_000, "STOP"), (10_000, "STALL")])
+def test_ends_of_before_a_group_came_are_remembered_for_as_long_as_those_after(
+    heartbeat_ms: int, status: str
+) -> None:
+    """It committed where the log ended 50 s ago: with a heartbeat of 2 s ten ends are 22 s."""
+    ends = [end_at(-seconds * 1000) for seconds in range(100, 0, -10)]
+    earlier = EarlierPositions(partition=[0], log_end=[ends], committed=[[]], committed_at=[[]])
+    group = Judge(Rules(doubt=False, log_ends_apart_ms=heartbeat_ms * 11 // 10))
+    at = At(end_at(-50_000), NOW - 1, log_end=end_at(0))
+    judged = group.judged(offset_event(NOW, {"orders": {0: at}}, earlier={"orders": earlier}))
+    assert judged.lag.topics["orders"].status == [status]
