@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import Literal
 
-from confluent_kafka import OFFSET_END, Consumer, TopicPartition
+from confluent_kafka import OFFSET_END, Consumer, KafkaException, TopicPartition
 
 PARTITIONS = 2
 RATE = 20  # records that are written to each partition in a second
@@ -65,7 +65,7 @@ def live(bootstrap: str, topic: str, group: str, life: Life) -> None:
 
 def _live(consumer: Consumer, topic: str, life: Life) -> None:
     places = [TopicPartition(topic, number) for number in range(PARTITIONS)]
-    ends = [consumer.get_watermark_offsets(place, timeout=30)[1] for place in places]
+    ends = [_end(consumer, topic, number) for number in range(PARTITIONS)]
     at = [max(end - life.behind, 0) for end in ends]
     for place, offset in zip(places, at, strict=True):
         place.offset = offset if life.behind else OFFSET_END
@@ -90,6 +90,19 @@ def _live(consumer: Consumer, topic: str, life: Life) -> None:
             due += life.every
 
 
+def _end(consumer: Consumer, topic: str, partition: int) -> int:
+    """Of the log. A topic that has just been made has no leader for a moment."""
+    deadline = time.monotonic() + 30
+    while True:
+        try:
+            place = TopicPartition(topic, partition)
+            return int(consumer.get_watermark_offsets(place, timeout=30)[1])
+        except KafkaException:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.2)
+
+
 def _reading(life: Life, due: float) -> list[int]:
     if not life.in_turn:
         return list(range(PARTITIONS))
@@ -100,7 +113,7 @@ def _read(consumer: Consumer, topic: str, at: list[int], read: list[int], most: 
     """So many records of each partition at most, those that are there now."""
     for number in read:
         others = [TopicPartition(topic, n) for n in range(PARTITIONS) if n != number]
-        end = consumer.get_watermark_offsets(TopicPartition(topic, number), timeout=30)[1]
+        end = _end(consumer, topic, number)
         wanted = min(at[number] + most, end)
         consumer.pause(others)
         while at[number] < wanted:

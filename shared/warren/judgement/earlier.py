@@ -14,7 +14,6 @@ from warren.evaluation import MAX_TIME, UNKNOWN, Column, Int64, Windows
 from warren.judgement.layout import MISSING, Layout
 from warren.judgement.state import Latest
 
-
 APART_MS = 10_000
 """Between two of the log ends that an event tells of before: as the contract says, and Burrow."""
 

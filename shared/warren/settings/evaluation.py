@@ -15,8 +15,8 @@ Distance = Annotated[float, Field(ge=0)]
 AllowedLag = Annotated[int, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 DOUBT = (
-    "Whether policies `burrow` and `wiki` wait before they believe a young window; false judges it "
-    "by the letter, as Burrow does"
+    "Whether policies `burrow` and `wiki` wait before they believe a young window, or a pause amid "
+    "a backlog; false judges by the letter, as Burrow does"
 )
 
 
