@@ -84,7 +84,8 @@ collector: ## Build an OpenTelemetry collector, likewise (needs Go 1.25+; some m
 	  rm -f .warren/otelcol.log; }
 
 cloudevents: ## Install npm's cloudevents, with which `make test` reads change events (needs Node 20+)
-	@node -e 'require("$(CURDIR)/.warren/cloudevents/node_modules/cloudevents")' 2>/dev/null || { \
+	@cmp -s tests/support/cloudevents/package-lock.json .warren/cloudevents/package-lock.json \
+	  && node -e 'require("$(CURDIR)/.warren/cloudevents/node_modules/cloudevents")' 2>/dev/null || { \
 	  command -v npm >/dev/null || { echo "warren: install Node 20 or newer, with npm" >&2; exit 2; }; \
 	  mkdir -p .warren/cloudevents; cp tests/support/cloudevents/package*.json .warren/cloudevents/; \
 	  npm ci --prefix .warren/cloudevents --ignore-scripts --no-audit --no-fund --silent; }

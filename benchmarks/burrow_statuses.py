@@ -1,9 +1,10 @@
 """Statuses beside LinkedIn's Burrow: real consumers in many lives, both asked each second.
 
-Two Warrens judge by policy `burrow`, one with `evaluation.doubt` and one without. New groups begin
+Warren judges by policy `burrow`, one with `evaluation.doubt` beside one without. New groups begin
 in every round, so that most of what happens does so while windows fill. A poll is equal within so
-many seconds where Warren said the same of that partition at a poll no further away. Prints one JSON
-line, and on standard error what was not equal within `--heartbeat`.
+many seconds where Warren said the same of that partition at a poll no further away (and half a
+second, as nobody is asked more often than each second). Prints one JSON line, and on standard error
+what was not equal within `--heartbeat`.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def main() -> None:
             )
         )
         ports = {"burrow": port}
-        for doubt in ("true", "false"):
+        for doubt in arguments.doubt:
             config = _settings(bootstrap, doubt, arguments)
             for name in SERVICES:
                 service = closing.enter_context(running_service(name, config))
@@ -77,10 +78,11 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--burrow", type=Path, required=True, help="binary of LinkedIn's Burrow")
     parser.add_argument("--bootstrap", help="a running, empty cluster; default: an embedded broker")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--doubt", nargs="+", choices=["true", "false"], default=["true", "false"])
     parser.add_argument("--interval", type=float, default=1, help="collector.interval")
     parser.add_argument(
-        "--heartbeat", type=float, default=2, help="collector.heartbeat, and offset-refresh"
+        "--heartbeat", type=float, default=1, help="collector.heartbeat, and offset-refresh"
     )
     return parser.parse_args()
 
