@@ -11,6 +11,7 @@ from confluent_kafka import OFFSET_END, Consumer, KafkaException, TopicPartition
 PARTITIONS = 2
 RATE = 20  # records that are written to each partition in a second
 BACK = 400  # records
+CREEPS = 0.1  # of what is written: its lag grows clearly, whenever log ends are read
 
 Does = Literal["reads", "creeps", "stands", "rests", "goes back"]
 
@@ -82,7 +83,7 @@ def _live(consumer: Consumer, topic: str, life: Life) -> None:
                     at[number] = max(at[number] - BACK, 0)
                     consumer.seek(TopicPartition(topic, number, at[number]))
             elif does in ("reads", "creeps"):
-                most = round(RATE * life.every * (0.5 if does == "creeps" else 25))
+                most = round(RATE * life.every * (CREEPS if does == "creeps" else 25))
                 _read(consumer, topic, at, read, most)
             if does != "rests":
                 told = [TopicPartition(topic, number, at[number]) for number in read]

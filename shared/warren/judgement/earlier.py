@@ -6,6 +6,8 @@ collector that was restarted changes nothing.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from warren.contracts import EarlierPositions, OffsetEvent
@@ -24,7 +26,8 @@ def recall(
     """`latest` is what the event says, [Latest, partition]; `apart_ms` is between two log ends that
     windows remember. Raises ContractViolation.
     """
-    kept = max(windows.intervals * apart_ms // APART_MS, 1)  # as long ago as those after will be
+    # As long as those after will be; two at least: the newest may be younger than the commit.
+    kept = max(math.ceil(windows.intervals * apart_ms / APART_MS), 2)
     order = event.observed_at if event.position < 0 else event.position
     for topic, earlier in (event.earlier or {}).items():
         rows = layout.rows(topic, earlier.partition)

@@ -272,9 +272,23 @@ def test_ends_of_before_a_group_came_are_remembered_for_as_long_as_those_after(
     heartbeat_ms: int, status: str
 ) -> None:
     """It committed where the log ended 50 s ago: with a heartbeat of 2 s ten ends are 22 s."""
-    ends = [end_at(-seconds * 1000) for seconds in range(100, 0, -10)]
+    assert first_status(heartbeat_ms, committed=end_at(-50_000), last_end_ms=-10_000) == status
+
+
+@pytest.mark.parametrize("heartbeat_ms", [200, 1_000, 10_000])
+def test_a_consumer_at_the_end_is_no_stop_though_the_end_was_read_again_after_its_commit(
+    heartbeat_ms: int,
+) -> None:
+    """It is not behind, by the end of up to 10 s before."""
+    assert first_status(heartbeat_ms, committed=end_at(-200), last_end_ms=-100) != "STOP"
+
+
+def first_status(heartbeat_ms: int, committed: int, last_end_ms: int) -> str:
+    """Of a group without doubt, by its first commit and ten ends before, 10 s apart."""
+    ends = [end_at(last_end_ms - back * 10_000) for back in range(9, -1, -1)]
     earlier = EarlierPositions(partition=[0], log_end=[ends], committed=[[]], committed_at=[[]])
     group = Judge(Rules(doubt=False, log_ends_apart_ms=heartbeat_ms * 11 // 10))
-    at = At(end_at(-50_000), NOW - 1, log_end=end_at(0))
+    at = At(committed, NOW - 1, log_end=end_at(0))
     judged = group.judged(offset_event(NOW, {"orders": {0: at}}, earlier={"orders": earlier}))
-    assert judged.lag.topics["orders"].status == [status]
+    (status,) = judged.lag.topics["orders"].status
+    return status
