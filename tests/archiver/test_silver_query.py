@@ -11,14 +11,16 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from support.archive_events import Record, event_frame, key, offset_event
 from support.archive_lab import Archive, events_between
-from support.gold_steps import only_status_hours
+from support.gold_steps import STATUS_HOURS, only_status_hours
 from support.waiting import eventually
 from warren.clock import ManualClock, SystemClock
 from warren.contracts.topics import OFFSETS
 from warren.metrics.archiver import ARCHIVER, ARCHIVER_FAILURES
 from warren.settings import Settings
+from warren_archiver.gold.catalogue import PROGRESS
 from warren_archiver.lake.lake import Lake
 from warren_archiver.silver.catalogue import EVALUATIONS, GROUP_MINUTES, POSITIONS
+from warren_archiver.silver.catalogue import TABLES as SILVER
 from warren_archiver.silver.silver import Silver
 from warren_archiver.silver.table import Table
 from warren_archiver.streaming import silver_query
@@ -35,7 +37,9 @@ def _stored(spark: SparkSession, lake: Lake, table: Table) -> DataFrame:
 def test_what_is_archived_is_in_silver_once_and_gold_follows(
     lab: Archive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Though whoever was there before was killed while it created the tables."""
     only_status_hours(monkeypatch)
+    _leave_half_made(lab.lake)
     lab.send([*events_between(0, 10), b"not an event"])
     lab.once(silver_interval=600)
     lab.forget_last_batch("silver")
@@ -53,6 +57,21 @@ def test_what_is_archived_is_in_silver_once_and_gold_follows(
         (position, "OK") for position in range(20)
     ]
     assert (minute["consumed"], minute["lag"], minute["partitions"]) == (19, 3, 2)
+
+
+def _leave_half_made(lake: Lake) -> None:
+    bronze = (lake.events, lake.gaps, lake.topic_ids)
+    silver = (lake.silver(table.name) for table in SILVER)
+    gold = (lake.gold(table.name) for table in (STATUS_HOURS, PROGRESS))
+    checkpoints = (
+        f"{path}/{of}" for path in (lake.checkpoint, lake.silver_checkpoint) for of in CHECKPOINT
+    )
+    for path in (*(f"{table}/_delta_log" for table in (*bronze, *silver, *gold)), *checkpoints):
+        Path(path.removeprefix("file:")).mkdir(parents=True)
+
+
+CHECKPOINT = ("offsets", "commits", "sources/0")
+"""Folders that Spark creates before it has written anything there."""
 
 
 @pytest.mark.integration

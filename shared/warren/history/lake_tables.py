@@ -17,6 +17,7 @@ from deltalake import DeltaTable, QueryBuilder
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
 from warren.errors import WarrenError
+from warren.history.delta_log import is_half_made
 
 _SPARKS_SCHEMES = {"s3a": "s3", "s3n": "s3"}
 
@@ -153,6 +154,8 @@ class LakeTables:
         except TableNotFoundError:
             return None
         except (DeltaError, OSError) as problem:
+            if not self._is_url and is_half_made(Path(self._root, table)):
+                return None
             raise LakeUnreadable(f"{self._root}/{table}: {_in_a_line(problem)}") from problem
 
 

@@ -164,9 +164,11 @@ def test_days_are_told_the_newest_first(lake: Path) -> None:
         assert tables.days("silver/none") == []
 
 
-def test_a_table_that_cannot_be_read_says_which(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", [0, 1])
+def test_a_table_that_cannot_be_read_says_which(tmp_path: Path, version: int) -> None:
+    """It has rows, which nobody finds: no table that is yet to come."""
+    write_table(tmp_path, "silver/group_minutes", _WHO, [{"minute": moment(MIDNIGHT)}])
     log = tmp_path / "silver" / "group_minutes" / "_delta_log"
-    log.mkdir(parents=True)
-    (log / f"{0:020d}.json").write_text("no JSON")
+    (log / f"{version:020d}.json").write_text("no JSON")
     with History(str(tmp_path)) as history, pytest.raises(LakeUnreadable, match="group_minutes"):
         history.group("prod", "g", MIDNIGHT, MIDNIGHT + DAY, DAY)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import date
 
-from delta.tables import DeltaTable
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # no py.typed
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
@@ -18,7 +17,7 @@ from warren_archiver.errors import ArchiveFailed, NothingArchived, spark_cause
 from warren_archiver.gold.catalogue import PROGRESS
 from warren_archiver.gold.gold import Gold
 from warren_archiver.gold.gold import ensure as ensure_gold
-from warren_archiver.lake.lake import Lake
+from warren_archiver.lake.lake import Lake, exists
 from warren_archiver.moments import moment
 from warren_archiver.silver.catalogue import EVALUATIONS
 from warren_archiver.silver.evaluations import judged_from_nothing
@@ -78,7 +77,7 @@ def _silver(
 def _gold(
     spark: SparkSession, lake: Lake, settings: Settings, day: date, clock: Clock, tell: Tell
 ) -> dict[str, int]:
-    if not DeltaTable.isDeltaTable(spark, lake.gold(PROGRESS.name)):
+    if not exists(spark, lake.gold(PROGRESS.name)):
         return {}
     ensure_gold(spark, lake)
     gold = Gold(spark, lake, settings, clock, tell)

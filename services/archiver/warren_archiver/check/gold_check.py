@@ -23,7 +23,7 @@ from warren_archiver.errors import ArchiveFailed, spark_cause
 from warren_archiver.gold.catalogue import PROGRESS
 from warren_archiver.gold.gold import DEFINED, first_kept
 from warren_archiver.gold.plan import STEPS, Step
-from warren_archiver.lake.lake import Lake, newest_version
+from warren_archiver.lake.lake import Lake, exists, newest_version
 from warren_archiver.silver.table import Table
 from warren_archiver.steps import Tell, told, untold
 
@@ -38,7 +38,7 @@ def check_gold(
     been removed since: gold is hours behind silver then.
     """
     lake, pause = Lake.at(settings.archiver.path), threading.Event()
-    if not DeltaTable.isDeltaTable(spark, lake.gold(PROGRESS.name)):
+    if not exists(spark, lake.gold(PROGRESS.name)):
         return []
     deadline = clock.monotonic() + wait
     while True:
@@ -60,7 +60,7 @@ def _written_since(spark: SparkSession, lake: Lake, noted: int) -> bool:
     written = (
         DeltaTable.forPath(spark, path).history().where(F.col("operation").isin("MERGE", "WRITE"))
         for path in paths
-        if DeltaTable.isDeltaTable(spark, path)
+        if exists(spark, path)
     )
     after = F.lit(None if row is None else row["timestamp"])
     return any(not history.where(F.col("timestamp") > after).isEmpty() for history in written)

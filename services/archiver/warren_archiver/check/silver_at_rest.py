@@ -6,13 +6,12 @@ import threading
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from delta.tables import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 from warren.clock import SystemClock
 
 from warren_archiver.errors import SilverBeingWritten
 from warren_archiver.lake.checkpoint import Checkpoint
-from warren_archiver.lake.lake import Lake, newest_version
+from warren_archiver.lake.lake import Lake, exists, newest_version
 from warren_archiver.silver.table import Table
 
 LOOK_EVERY = 1.0  # seconds
@@ -48,7 +47,7 @@ def silver_at_rest(
             versions = {
                 table.name: newest_version(spark, lake.silver(table.name))
                 for table in tables
-                if DeltaTable.isDeltaTable(spark, lake.silver(table.name))
+                if exists(spark, lake.silver(table.name))
             }
             if not checkpoint.begun() and checkpoint.taken_in() == taken_in:
                 return SilverAtRest(taken_in, versions)

@@ -6,14 +6,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+import structlog
 from delta.tables import DeltaTable
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # no py.typed
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StringType, StructField, StructType, TimestampType
 
 from warren_archiver.errors import LakeGone
 from warren_archiver.lake.events import EVENTS_SCHEMA
 from warren_archiver.lake.gaps import GAPS_SCHEMA
+from warren_archiver.lake.half_made import is_half_made, remove
 
+log = structlog.get_logger(__name__)
 TOPIC_IDS_SCHEMA = StructType(
     [
         StructField("topic", StringType()),
@@ -104,7 +109,7 @@ class Lake:
 
     def read(self, spark: SparkSession, path: str) -> DataFrame | None:
         """A table, or None when it has not been created."""
-        if not DeltaTable.isDeltaTable(spark, path):
+        if not exists(spark, path):
             return None
         return spark.read.format("delta").load(path)
 
@@ -114,6 +119,17 @@ class Lake:
         if table is None:
             raise LakeGone(path)
         return table
+
+
+def exists(spark: SparkSession, path: str) -> bool:
+    """Whether a table is there, which is so once it has a version. Each question after a table is
+    asked here: the folder of its log comes before that."""
+    try:
+        return bool(DeltaTable.isDeltaTable(spark, path))
+    except (PySparkException, Py4JError):
+        if is_half_made(spark, path):  # its first commit cannot be read
+            return False
+        raise
 
 
 def table_id(spark: SparkSession, path: str) -> str:
@@ -137,8 +153,11 @@ def create(
     *partitioned_by: str,
 ) -> None:
     """A table of Warren's, unless it is there."""
-    if DeltaTable.isDeltaTable(spark, path):
+    if exists(spark, path):
         return
+    if is_half_made(spark, path):
+        remove(spark, path)
+        log.warning("whoever created the table was killed at it: created again", table=path)
     table = DeltaTable.createIfNotExists(spark).location(path).addColumns(schema)
     for name, value in (_PROPERTIES | (properties or {})).items():
         table = table.property(name, value)

@@ -19,13 +19,16 @@ class SmallFiles:
     def exists(self, path: str) -> bool:
         return bool(self._files.exists(self._hadoop_path(path)))
 
-    def numbers(self, directory: str) -> list[int]:
-        """Names of its files that are numbers, in order."""
+    def names(self, directory: str) -> list[str]:
+        """Of what is in it; nothing is in one that is not there."""
         if not self.exists(directory):
             return []
         listed = self._files.listStatus(self._hadoop_path(directory))
-        names = [status.getPath().getName() for status in listed]
-        return sorted(int(name) for name in names if name.isdigit())
+        return [status.getPath().getName() for status in listed]
+
+    def numbers(self, directory: str) -> list[int]:
+        """Names of its files that are numbers, in order."""
+        return sorted(int(name) for name in self.names(directory) if name.isdigit())
 
     def read(self, path: str) -> str:
         stream = self._files.open(self._hadoop_path(path))
@@ -44,9 +47,10 @@ class SmallFiles:
         stream.write(text.encode())
         stream.close()
 
-    def delete(self, path: str) -> None:
-        """A file, or a directory with all that is in it."""
-        self._files.delete(self._hadoop_path(path), True)
+    def delete(self, path: str, *, whole: bool = True) -> None:
+        """A file, or a directory with all that is in it. Unless `whole`, Hadoop refuses a directory
+        in which anything is."""
+        self._files.delete(self._hadoop_path(path), whole)
 
     def _hadoop_path(self, path: str) -> Any:
         return self._jvm.org.apache.hadoop.fs.Path(path)

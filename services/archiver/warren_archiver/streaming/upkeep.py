@@ -22,7 +22,7 @@ from warren_archiver.gold.catalogue import TABLES as GOLD
 from warren_archiver.gold.catalogue import UPKEEP_PROGRESS
 from warren_archiver.gold.touched import touched
 from warren_archiver.lake.checkpoint import Checkpoint
-from warren_archiver.lake.lake import Lake, create
+from warren_archiver.lake.lake import Lake, create, exists
 from warren_archiver.lake.log_files import remove_unneeded
 from warren_archiver.moments import moment
 from warren_archiver.replay_catalogue import TABLES as REPLAY
@@ -109,7 +109,7 @@ class Upkeep:
         there = [
             (path, how)
             for path, how in (*bronze, *typed, *gold, *replay)
-            if DeltaTable.isDeltaTable(self._spark, path)
+            if exists(self._spark, path)
         ]
         return [
             self._keep(path, how, silver_read_ago)
