@@ -119,14 +119,16 @@ class Load:
         value = b""
         for number in range(first, end):
             group = f"group-{number % GROUPS}"
-            value = _event(group, number, self._started, self.group_partitions).to_bytes()
+            at = self._started + number // GROUPS * 5000
+            value = event(group, number, at, self.group_partitions).to_bytes()
             producer.send(name, group_key("bench", group), value)
         producer.flush()
         return len(value)
 
 
-def _event(group: str, number: int, started: int, count: int) -> OffsetEvent:
-    at = started + number // GROUPS * 5000
+def event(group: str, number: int, at: int, count: int) -> OffsetEvent:
+    """Of a group with `count` partitions that has consumed `number` records of each at that time,
+    Unix milliseconds."""
     columns = TopicPositions.model_construct(
         partition=list(range(count)),
         committed=[number] * count,

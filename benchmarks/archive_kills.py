@@ -5,6 +5,9 @@ killed with SIGKILL, Spark's JVM with it; after the third kill the broker is res
 is archived at the end, and everything is proved as `warren archive check` does: each record in
 bronze once, silver and gold equal to what all of bronze, and all of silver, make at once. Prints
 one JSON line; exit 1 where anything differs.
+
+`--first-starts 10` kills ten archivers instead, each in a lake of its own, at the moment at which
+they begin to create one of its tables. A second start has to make of each lake what it should be.
 """
 
 from __future__ import annotations
@@ -21,26 +24,33 @@ import threading
 import time
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from archive import Load
 from confluent_kafka.admin import AdminClient, NewTopic
+from pyspark.sql import SparkSession
 from rich.console import Console
 from support.measuring import embedded_kafka
-from support.service_process import ServiceProcess, running_service
+from support.service_process import WITHIN, ServiceProcess, running_service
 from warren.clock import SystemClock
 from warren.contracts.topics import CATALOGUE
+from warren.errors import WarrenError
 from warren.log import configure
 from warren.settings import LogSettings, Settings
 from warren.settings_file import load_settings
 from warren_archiver.check.gold_check import check_gold
 from warren_archiver.check.recount import check
 from warren_archiver.check.silver_check import check_silver
+from warren_archiver.gold.catalogue import TABLES as GOLD
 from warren_archiver.session import open_session
+from warren_archiver.silver.catalogue import TABLES as SILVER
 from warren_archiver.streaming.archive import archive
 from warren_local.jars import ensure_spark_jars
 from warren_local.kafka import EmbeddedKafka
 
 KILLS = 5
+FEW = 400
+"""Events for first starts: they are about tables, not about what is in them."""
 RESTART_AFTER = 3
 CONFIG = """
 [home]
@@ -60,6 +70,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--events", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--first-starts", type=int, metavar="N", help="kill these instead")
     arguments = parser.parse_args()
     configure(LogSettings(level="error"))
     jars = ensure_spark_jars(Settings(), Console(stderr=True)).absolute()
@@ -72,6 +83,13 @@ def main() -> None:
         settings = load_settings(file)
         _create_topics(settings)
         started = time.perf_counter()
+        if arguments.first_starts:
+            Load(settings, 5).fill(0, FEW)
+            fresh = [Path(directory) / f"lake-{n}" for n in range(arguments.first_starts)]
+            report = _first_starts(settings, fresh, chance)
+            seconds = round(time.perf_counter() - started)
+            print(json.dumps({"benchmark": "archive_kills", "seconds": seconds} | report))
+            sys.exit(bool(report["differences"]))
         load, ends = Load(settings, 5), _parts(arguments.events)
         for number, (first, end) in enumerate(ends[:KILLS], start=1):
             _live_and_die(config, load, first, end, chance)
@@ -80,11 +98,67 @@ def main() -> None:
             spent = round(time.perf_counter() - started)
             print(f"killed {number} times after {spent} s", file=sys.stderr)
         load.fill(*ends[KILLS])
-        wrong, rows = _proved(settings)
+        spark = open_session(settings.archiver, "warren-bench-kills")
+        wrong, rows = _proved(spark, settings)
+        spark.stop()
     found = {"benchmark": "archive_kills", "events": arguments.events, "kills": KILLS}
     seconds = round(time.perf_counter() - started)
     print(json.dumps(found | {"seconds": seconds, "rows": rows, "differences": wrong}))
     sys.exit(bool(wrong))
+
+
+def _first_starts(settings: Settings, lakes: list[Path], chance: random.Random) -> dict[str, Any]:
+    """What was killed, and what a second start has made of it."""
+    tables = 3 + len(SILVER) + len(GOLD)
+    ats, half_made, wrong = [], [], []
+    spark = open_session(settings.archiver, "warren-bench-kills")
+    for number, lake in enumerate(lakes):
+        share = tables / len(lakes)
+        nth = 1 + int(number * share) + chance.randrange(max(int(share), 1))
+        ats.append(_killed_at(settings, lake, nth))
+        half_made += [_name(log) for log in _logs(lake) if not any(log.glob("*.json"))]
+        own = settings.archiver.model_copy(update={"path": str(lake)})
+        try:
+            found, _ = _proved(spark, settings.model_copy(update={"archiver": own}))
+        except WarrenError as problem:
+            found = [str(problem)]
+        wrong += [f"{lake.name}, killed at {ats[-1]}: {each}" for each in found]
+        print(f"start {number + 1} killed at {ats[-1]}, wrong: {found}", file=sys.stderr)
+    spark.stop()
+    return {
+        "first_starts": len(lakes),
+        "killed_at": ats,
+        "half_made": half_made,
+        "started_again": len(lakes) - len({each.split(",")[0] for each in wrong}),
+        "differences": wrong,
+    }
+
+
+def _killed_at(settings: Settings, lake: Path, nth: int) -> str:
+    """Name of the table: the one whose log's folder is the nth in the lake."""
+    config = CONFIG.format(
+        bootstrap=settings.home.bootstrap,
+        path=lake,
+        jars=settings.archiver.jars_dir,
+        batch=settings.archiver.batch_records,
+    )
+    known: set[Path] = set()
+    with running_service("archiver", config) as archiver:
+        deadline = time.monotonic() + WITHIN
+        while len(now := _logs(lake)) < nth:
+            known = now
+            if time.monotonic() > deadline:
+                sys.exit(f"{len(known)} tables within {WITHIN:g} s\n{archiver.log.read_text()}")
+        _kill(archiver)
+    return ", ".join(sorted(map(_name, now - known)))
+
+
+def _logs(lake: Path) -> set[Path]:
+    return set(lake.glob("*/*/_delta_log"))
+
+
+def _name(log: Path) -> str:
+    return f"{log.parent.parent.name}/{log.parent.name}"
 
 
 def _parts(events: int) -> list[tuple[int, int]]:
@@ -130,10 +204,9 @@ def _restart(broker: EmbeddedKafka) -> None:
     broker.start()
 
 
-def _proved(settings: Settings) -> tuple[list[str], dict[str, int]]:
+def _proved(spark: SparkSession, settings: Settings) -> tuple[list[str], dict[str, int]]:
     """Differences, and rows by topic and table. All that is left is archived first."""
     clock = SystemClock()
-    spark = open_session(settings.archiver, "warren-bench-kills")
     archive(spark, settings, threading.Event(), once=True, clock=clock)
     wrong: list[str] = []
     rows: dict[str, int] = {}
@@ -144,7 +217,6 @@ def _proved(settings: Settings) -> tuple[list[str], dict[str, int]]:
     for table in [*check_silver(spark, settings), *check_gold(spark, settings, clock)]:
         rows[table.table] = table.rows
         wrong += [f"{table.table}: {difference}" for difference in table.differences]
-    spark.stop()
     return wrong, {name: count for name, count in rows.items() if count}
 
 

@@ -7,7 +7,7 @@ led to it.
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -327,10 +327,79 @@ def test_holes_in_gold_are_found_and_made_again(
         f"gold/{rates}": (0, 0, changed),
         f"gold/{capacity}": (0, 1, 0),
     }
-    written = Gold(spark, lake, settings, clock).make_again([day])
+    written = Gold(spark, lake, settings, clock).catch_up([day])
     assert (written[STATUS_DAYS.name], written[rates]) == (1, changed)
     spark.sql(f"DELETE FROM delta.`{lake.gold(capacity)}` WHERE `group` = 'nobody'")
     assert found() == {}
+
+
+def test_a_slow_pass_says_how_far_it_has_read_while_silver_goes_on(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And where an earlier Warren said more than that, the check finds it and makes it true."""
+    settings, lake, clock = _settings(tmp_path), Lake.at(str(tmp_path)), ManualClock(END)
+    path, progress = lake.silver(EVALUATIONS.name), lake.gold(catalogue.PROGRESS.name)
+    first, then = [_evaluation(number) for number in range(6)], _evaluation(30)
+
+    def store(rows: list[dict[str, Any]]) -> None:
+        frame(spark, EVALUATIONS, rows).coalesce(1).write.format("delta").mode("append").save(path)
+
+    def until() -> int:
+        (row,) = spark.read.format("delta").load(progress).where("until IS NOT NULL").collect()
+        return round(row["until"].timestamp() * 1000)
+
+    def evaluations() -> list[int]:
+        return [
+            spark.read.format("delta").load(lake.gold(step.table.name)).agg(count).collect()[0][0]
+            for step in steps
+        ]
+
+    def slow(frames: Any, settings: Settings) -> Any:
+        if not silver_went_on:
+            silver_went_on.append(True)
+            store([_evaluation(number) for number in range(6, 30)])
+        return steps[1].make(frames, settings)
+
+    silver_went_on: list[bool] = []
+    count = F.sum("evaluations")
+    steps = [
+        step
+        for step in gold_module.STEPS
+        if step.table in (STATUS_DAYS, catalogue.STATUS[Unit.HOUR])
+    ]
+    own = (*(step.table for step in steps), catalogue.PROGRESS)
+    for module in (gold_module, gold_check):
+        monkeypatch.setattr(module, "STEPS", (steps[0], replace(steps[1], make=slow)))
+    monkeypatch.setattr(gold_module, "TABLES", own)
+    create(spark, path, EVALUATIONS.schema, {}, "date")
+    gold_module.ensure(spark, lake)
+    store(first)
+    gold = Gold(spark, lake, settings, clock)
+    gold.catch_up()
+    assert (until(), evaluations()) == (first[-1]["at"].timestamp() * 1000, [6, 6])
+    gold.catch_up()
+    last = _evaluation(29)["at"].timestamp() * 1000
+    assert (until(), evaluations()) == (last, [30, 30])
+    store([then])
+    after = then["at"].timestamp() * 1000
+    spark.sql(
+        f"UPDATE delta.`{progress}` SET until = timestamp_millis({round(after)}) "
+        "WHERE until IS NOT NULL"
+    )
+    (found,) = [
+        check for check in gold_check.check_gold(spark, settings, clock) if not check.correct
+    ]
+    assert found.table == f"gold/{catalogue.PROGRESS.name}"
+    assert "made again" in found.differences[0]
+    assert (until(), evaluations()) == (after, [31, 31])
+    assert all(check.correct for check in gold_check.check_gold(spark, settings, clock))
+
+
+def _evaluation(number: int) -> dict[str, Any]:
+    """Each ten minutes one."""
+    place = {"kafka_topic_id": "t", "kafka_partition": 0, "kafka_offset": number}
+    row = _of_billing(START + number * 10 * MINUTE, "at", position=number, total_lag=1)
+    return row | place | {"status": "OK", "kafka_timestamp": row["at"]}
 
 
 def test_a_day_whose_events_are_over_is_kept_as_it_was(
@@ -417,7 +486,7 @@ def test_a_day_at_the_end_of_time_is_made_as_well(
     lake = Lake.at(str(tmp_path))
     for folder, tables in (
         (lake.silver, (EVALUATIONS, PARTITION_MINUTES, LATENESS_MINUTES)),
-        (lake.gold, own),
+        (lake.gold, (*own, catalogue.PROGRESS)),
     ):
         for table in tables:
             create(spark, folder(table.name), table.schema, {}, "date")
@@ -427,4 +496,4 @@ def test_a_day_at_the_end_of_time_is_made_as_well(
     told = frame(spark, EVALUATIONS, [row]).coalesce(1)
     told.write.format("delta").mode("append").save(lake.silver(EVALUATIONS.name))
     gold = Gold(spark, lake, _settings(tmp_path), ManualClock(END))
-    assert gold.make_again([LATEST.date()])[STATUS_DAYS.name] == 2  # it lasts into the next one
+    assert gold.catch_up()[STATUS_DAYS.name] == 2  # it lasts into the next one

@@ -80,9 +80,7 @@ def _gold(
     if not exists(spark, lake.gold(PROGRESS.name)):
         return {}
     ensure_gold(spark, lake)
-    gold = Gold(spark, lake, settings, clock, tell)
-    caught_up, again = gold.catch_up(), gold.make_again([day])
-    return {name: rows + again[name] for name, rows in caught_up.items()}
+    return Gold(spark, lake, settings, clock, tell).catch_up([day])
 
 
 def _put(spark: SparkSession, lake: Lake, judged: DataFrame, day: date) -> int:

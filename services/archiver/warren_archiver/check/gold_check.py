@@ -17,13 +17,14 @@ from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from warren.clock import Clock
 from warren.settings import Settings
 
+from warren_archiver.check.noted_hours import put_right
 from warren_archiver.check.silver_at_rest import LOOK_EVERY
 from warren_archiver.check.table_check import TableCheck, compare_rows
 from warren_archiver.errors import ArchiveFailed, spark_cause
 from warren_archiver.gold.catalogue import PROGRESS
 from warren_archiver.gold.gold import DEFINED, first_kept
 from warren_archiver.gold.plan import STEPS, Step
-from warren_archiver.lake.lake import Lake, exists, newest_version
+from warren_archiver.lake.lake import Lake, as_of, exists, newest_version
 from warren_archiver.silver.table import Table
 from warren_archiver.steps import Tell, told, untold
 
@@ -31,7 +32,8 @@ from warren_archiver.steps import Tell, told, untold
 def check_gold(
     spark: SparkSession, settings: Settings, clock: Clock, tell: Tell = untold, *, wait: float = 0.0
 ) -> list[TableCheck]:
-    """Every table, by the settings of now; none before gold has taken anything in.
+    """Every table, by the settings of now; none before gold has taken anything in. Hours that are
+    noted as whole and are not are told, and made again before.
 
     What differs because gold is being made is checked again after that, for which a running
     archiver may take `wait` seconds. Raises ArchiveFailed where files that gold was made of have
@@ -40,15 +42,16 @@ def check_gold(
     lake, pause = Lake.at(settings.archiver.path), threading.Event()
     if not exists(spark, lake.gold(PROGRESS.name)):
         return []
+    found = put_right(spark, settings, lake, clock, tell)
     deadline = clock.monotonic() + wait
     while True:
         noted = newest_version(spark, lake.gold(PROGRESS.name))
         checks = _checked(spark, settings, lake, clock, tell)
-        if all(found.correct for found in checks) or not _written_since(spark, lake, noted):
-            return checks
+        if all(each.correct for each in checks) or not _written_since(spark, lake, noted):
+            return [*found, *checks]
         while newest_version(spark, lake.gold(PROGRESS.name)) == noted:  # until it is made
             if clock.monotonic() >= deadline:
-                return checks
+                return [*found, *checks]
             pause.wait(LOOK_EVERY)
 
 
@@ -71,7 +74,7 @@ def _checked(
 ) -> list[TableCheck]:
     noted = spark.read.format("delta").load(lake.gold(PROGRESS.name)).collect()
     versions = {row["source"]: row["version"] for row in noted if row["source"] != DEFINED}
-    frames = {name: _as_of(spark, lake, name, version) for name, version in versions.items()}
+    frames = {name: as_of(spark, lake.silver(name), version) for name, version in versions.items()}
     checks = []
     try:
         for step in told("gold", STEPS if frames else (), tell, lambda each: each.table.name):
@@ -86,10 +89,6 @@ def _checked(
     except (PySparkException, Py4JError) as problem:
         raise ArchiveFailed(f"gold could not be checked: {spark_cause(problem)}") from problem
     return checks
-
-
-def _as_of(spark: SparkSession, lake: Lake, name: str, version: int) -> DataFrame:
-    return spark.read.format("delta").option("versionAsOf", version).load(lake.silver(name))
 
 
 def _since(step: Step, settings: Settings, clock: Clock) -> date | None:

@@ -8,20 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import date, timedelta
+from typing import NamedTuple
 
 import structlog
-from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from warren.clock import Clock
 from warren.settings import ArchiverSettings, Settings
 
 from warren_archiver.gold.catalogue import PROGRESS, TABLES
 from warren_archiver.gold.plan import STEPS, Step
-from warren_archiver.gold.touched import Touched, touched
+from warren_archiver.gold.snapshot import Snapshot
+from warren_archiver.gold.touched import touched
 from warren_archiver.lake.events import EARLIEST
 from warren_archiver.lake.lake import Lake, add_columns, create
 from warren_archiver.moments import moment
-from warren_archiver.silver import catalogue as silver
 from warren_archiver.silver.table import Kept, Table
 from warren_archiver.silver.upsert import upsert
 from warren_archiver.steps import Tell, told, untold
@@ -34,12 +35,18 @@ DEFINITIONS = 2
 """Raised where the same silver makes other figures: all days whose sources are kept are made anew
 then."""
 DEFINED = "definitions"
-_ENDS = {
-    silver.EVALUATIONS.name: "at",
-    silver.GROUP_MINUTES.name: "minute",
-    silver.LATENESS_MINUTES.name: "minute",
-}
-"""Columns that say up to when a table has rows."""
+
+
+class _Noted(NamedTuple):
+    """How far a table of silver was taken in: its version, and the time, Unix milliseconds."""
+
+    version: int
+    until: int | None
+
+    def earlier(self, other: _Noted) -> _Noted:
+        """What holds of both."""
+        times = [each.until for each in (self, other) if each.until is not None]
+        return _Noted(min(self.version, other.version), min(times) if len(times) == 2 else None)
 
 
 def ensure(spark: SparkSession, lake: Lake) -> None:
@@ -67,45 +74,51 @@ class Gold:
         self._clock = clock
         self._tell = tell
 
-    def catch_up(self) -> dict[str, int]:
-        """Takes in what has changed; how many rows of each table were written."""
-        progress = self._read(PROGRESS).withColumn("until_ms", F.unix_millis("until"))
-        noted = {row["source"]: row for row in progress.collect()}
-        taken = {name: row["version"] for name, row in noted.items()}
+    def catch_up(
+        self, again: Collection[date] = (), whole_until: Mapping[str, int] | None = None
+    ) -> dict[str, int]:
+        """Takes in what has changed; how many rows of each table were written.
+
+        `again`: days that are made though nothing has changed there. `whole_until`: up to when
+        tables of silver were taken in, Unix milliseconds, where what was noted of it is wrong.
+        """
+        archiver, sources = self._settings.archiver, _silver_sources()
+        interval = archiver.silver_interval
+        pinned = Snapshot.take(self._spark, self._lake, sources, interval, self._clock)
+        noted = self._noted()
+        taken = {name: each.version for name, each in noted.items()}
         if noted and taken.pop(DEFINED, None) != DEFINITIONS:
             log.info("gold is made anew: figures are defined otherwise now")
             taken = {}
         changed = {
-            table.name: touched(self._spark, self._path(table), taken.get(table.name))
-            for table in _silver_sources()
+            name: touched(self._spark, self._lake.silver(name), taken.get(name), version)
+            | frozenset(again)
+            for name, version in pinned.versions.items()
         }
-        days = {name: found.days for name, found in changed.items()}
-        written = self._make_all(days, "gold")
-        self._note(changed, noted)
+        written = self._make_all(pinned, changed)
+        self._note(pinned, changed, noted, whole_until or {})
         return written
 
-    def make_again(self, days: Collection[date]) -> dict[str, int]:
-        """What these days of silver make, though nothing has changed there; how many rows of each
-        table were written."""
-        changed = {table.name: frozenset(days) for table in _silver_sources()}
-        return self._make_all(changed, "gold again")
-
-    def _make_all(self, changed: dict[str, frozenset[date]], phase: str) -> dict[str, int]:
+    def _make_all(self, pinned: Snapshot, changed: Mapping[str, frozenset[date]]) -> dict[str, int]:
         """`changed`: days by the table of silver."""
         written: dict[str, int] = {}
-        for step in told(phase, STEPS, self._tell, lambda each: each.table.name):
-            wanted = self._wanted(step, changed)
-            written[step.table.name] = sum(self._make(step, part) for part in _parts(wanted))
+        for step in told("gold", STEPS, self._tell, lambda each: each.table.name):
+            wanted = self._wanted(pinned, step, changed)
+            written[step.table.name] = sum(
+                self._make(pinned, step, part) for part in _parts(wanted)
+            )
             changed = {**changed, step.table.name: frozenset(wanted)}
         return written
 
-    def _wanted(self, step: Step, changed: Mapping[str, frozenset[date]]) -> list[date]:
+    def _wanted(
+        self, pinned: Snapshot, step: Step, changed: Mapping[str, frozenset[date]]
+    ) -> list[date]:
         """Days that may have become others, and whose sources are kept in full."""
         days = {day for table in step.sources for day in changed[table.name]}
         kept = (first_kept(table, self._settings.archiver, self._clock) for table in step.sources)
         first = max(kept, default=date.min)
         if days and step.after is None:
-            days |= self._days_since(step, min(days))
+            days |= self._days_since(pinned, step, min(days))
         elif step.after:
             last = _next(max(days | {self._today()}))
             days |= {
@@ -115,63 +128,68 @@ class Gold:
             }
         return sorted(day for day in days if day >= first)
 
-    def _days_since(self, step: Step, first: date) -> set[date]:
-        rows = self._read(step.sources[0]).where(F.col("date") >= F.lit(first))
+    def _days_since(self, pinned: Snapshot, step: Step, first: date) -> set[date]:
+        rows = self._read(pinned, step.sources[0]).where(F.col("date") >= F.lit(first))
         return {row["date"] for row in rows.select("date").distinct().collect()}
 
-    def _make(self, step: Step, days: Sequence[date]) -> int:
-        frames = {table.name: self._around(table, days, step.before) for table in step.sources}
+    def _make(self, pinned: Snapshot, step: Step, days: Sequence[date]) -> int:
+        frames = {
+            table.name: self._around(pinned, table, days, step.before) for table in step.sources
+        }
         on = F.col("date").isin(list(days))
         made = step.make(frames, self._settings).where(on)
-        stored = self._read(step.table).where(on)
-        return upsert(self._spark, self._path(step.table), step.table, made, stored)
+        stored = self._stored(step.table).where(on)
+        return upsert(self._spark, self._lake.gold(step.table.name), step.table, made, stored)
 
-    def _around(self, table: Table, days: Sequence[date], before: int | None) -> DataFrame:
+    def _around(
+        self, pinned: Snapshot, table: Table, days: Sequence[date], before: int | None
+    ) -> DataFrame:
         """Rows of these days and of those before each."""
         last = _next(max(days))
+        rows = self._read(pinned, table)
         if before is None:
             first = EARLIEST.date()
             if table.kept is Kept.AS_MINUTES:  # an hour before an incident is asked for
                 first = min(days) - timedelta(days=1)
-            return self._read(table).where(F.col("date").between(first, last))
+            return rows.where(F.col("date").between(first, last))
         read = {day - timedelta(days=number) for day in days for number in range(before + 1)}
-        return self._read(table).where(F.col("date").isin(sorted(read)))
+        return rows.where(F.col("date").isin(sorted(read)))
 
     def _today(self) -> date:
         return moment(self._clock).date()
 
-    def _note(self, changed: Mapping[str, Touched], noted: Mapping[str, Row]) -> None:
-        """After all else. What was not there when silver was last brought up may come yet."""
-        settled = self._clock.now_ms() - round(self._settings.archiver.silver_interval * 1000)
-        rows = []
-        for name, found in changed.items():
-            until = self._newest(name, found.days, settled)
-            if name in noted and noted[name]["until"] is not None:
-                before = noted[name]["until_ms"]
-                until = before if until is None else max(until, before)
-            moment = None if until is None else EARLIEST + timedelta(milliseconds=until)
-            rows.append((name, found.version, moment, EARLIEST.date()))
+    def _noted(self) -> dict[str, _Noted]:
+        rows = self._stored(PROGRESS).select("source", "version", F.unix_millis("until"))
+        return {source: _Noted(version, until) for source, version, until in rows.collect()}
+
+    def _note(
+        self,
+        pinned: Snapshot,
+        changed: Mapping[str, frozenset[date]],
+        noted: Mapping[str, _Noted],
+        whole_until: Mapping[str, int],
+    ) -> None:
+        """After all else."""
+        meanwhile, rows = self._noted(), []
+        for name, version in pinned.versions.items():
+            before = whole_until.get(name, noted[name].until if name in noted else None)
+            own = _Noted(version, pinned.until(name, changed[name], before))
+            other = meanwhile.get(name)
+            # Where another pass has ended meanwhile, a day has the rows of one of both.
+            told = own if other is None or other == noted.get(name) else own.earlier(other)
+            at = None if told.until is None else EARLIEST + timedelta(milliseconds=told.until)
+            rows.append((name, told.version, at, EARLIEST.date()))
         rows.append((DEFINED, DEFINITIONS, None, EARLIEST.date()))
-        told = self._spark.createDataFrame(rows, PROGRESS.schema)
-        upsert(self._spark, self._path(PROGRESS), PROGRESS, told, self._read(PROGRESS))
+        frame = self._spark.createDataFrame(rows, PROGRESS.schema)
+        upsert(self._spark, self._lake.gold(PROGRESS.name), PROGRESS, frame, self._stored(PROGRESS))
 
-    def _newest(self, name: str, days: Collection[date], settled_ms: int) -> int | None:
-        """Of the rows of these days, Unix milliseconds."""
-        column = _ENDS.get(name)
-        if column is None or not days:
-            return None
-        rows = self._spark.read.format("delta").load(self._lake.silver(name))
-        recent = rows.where(F.col("date").isin(sorted(days)))
-        found = recent.agg(F.unix_millis(F.max(column)).alias("newest")).first()
-        newest = None if found is None else found["newest"]
-        return None if newest is None else min(newest, settled_ms)
+    def _stored(self, table: Table) -> DataFrame:
+        """Rows of gold, as they are now."""
+        return self._spark.read.format("delta").load(self._lake.gold(table.name))
 
-    def _read(self, table: Table) -> DataFrame:
-        return self._spark.read.format("delta").load(self._path(table))
-
-    def _path(self, table: Table) -> str:
-        is_gold = table.name in _GOLD_NAMES
-        return self._lake.gold(table.name) if is_gold else self._lake.silver(table.name)
+    def _read(self, pinned: Snapshot, table: Table) -> DataFrame:
+        """What a step is made of."""
+        return pinned.read(table.name) if table.name in pinned.versions else self._stored(table)
 
 
 def first_kept(table: Table, archiver: ArchiverSettings, clock: Clock) -> date:

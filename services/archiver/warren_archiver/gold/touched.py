@@ -3,41 +3,33 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import NamedTuple
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 
-from warren_archiver.lake.lake import newest_version
+from warren_archiver.lake.lake import as_of
 
 _FILE = "struct<partitionValues:map<string,string>,dataChange:boolean>"
 _LOG = f"add {_FILE}, remove {_FILE}"
 
 
-class Touched(NamedTuple):
-    """`days` are those with rows that were added, replaced or removed, up to `version`."""
+def touched(spark: SparkSession, path: str, since: int | None, version: int) -> frozenset[date]:
+    """Days with rows that were added, replaced or removed after version `since`, up to `version`.
 
-    version: int
-    days: frozenset[date]
-
-
-def touched(spark: SparkSession, path: str, since: int | None) -> Touched:
-    """All days of the table when `since` is None, or when its log does not reach back so far.
-
-    Joining of files changes no day.
+    All days of the table when `since` is None, or when its log does not reach back so far. Joining
+    of files changes no day.
     """
-    version = newest_version(spark, path)
     if since is not None and since <= version:
         files = [
             f"{path}/_delta_log/{number:020d}.json" for number in range(since + 1, version + 1)
         ]
         try:
-            return Touched(version, _days_of_log(spark, files) if files else frozenset())
+            return _days_of_log(spark, files) if files else frozenset()
         except AnalysisException:
             pass  # the log's beginning was removed
-    every = spark.read.format("delta").load(path).select("date").distinct().collect()
-    return Touched(version, frozenset(row["date"] for row in every if row["date"] is not None))
+    every = as_of(spark, path, version).select("date").distinct().collect()
+    return frozenset(row["date"] for row in every if row["date"] is not None)
 
 
 def _days_of_log(spark: SparkSession, files: list[str]) -> frozenset[date]:

@@ -139,6 +139,11 @@ def table_id(spark: SparkSession, path: str) -> str:
     return str(found["id"])
 
 
+def as_of(spark: SparkSession, path: str, version: int) -> DataFrame:
+    """A table as it was at that version, however often it is read and whatever is written."""
+    return spark.read.format("delta").option("versionAsOf", version).load(path)
+
+
 def newest_version(spark: SparkSession, path: str) -> int:
     newest = DeltaTable.forPath(spark, path).history(1).select("version").first()
     assert newest is not None  # a table has at least one version

@@ -22,7 +22,7 @@ from warren_archiver.gold.catalogue import TABLES as GOLD
 from warren_archiver.gold.catalogue import UPKEEP_PROGRESS
 from warren_archiver.gold.touched import touched
 from warren_archiver.lake.checkpoint import Checkpoint
-from warren_archiver.lake.lake import Lake, create, exists
+from warren_archiver.lake.lake import Lake, create, exists, newest_version
 from warren_archiver.lake.log_files import remove_unneeded
 from warren_archiver.moments import moment
 from warren_archiver.replay_catalogue import TABLES as REPLAY
@@ -176,13 +176,17 @@ class Upkeep:
         noted = stored.where(F.col("source") == name).first()
         if noted is not None and noted["date"] >= today:
             return 0
-        found = touched(self._spark, path, None if noted is None else noted["version"])
-        days = found.days | (set() if noted is None else {noted["date"]})
+        version, since = newest_version(self._spark, path), None
+        if noted is not None:
+            since = noted["version"]
+        days = touched(self._spark, path, since, version)
+        if noted is not None:
+            days |= {noted["date"]}
         over = sorted(day for day in days if day < today)
         for day in over:
             rows = DeltaTable.forPath(self._spark, path).optimize().where(f"date = '{day}'")
             rows.executeZOrderBy(by)
-        row = [(name, found.version, today)]
+        row = [(name, version, today)]
         told = self._spark.createDataFrame(row, UPKEEP_PROGRESS.schema)
         upsert(self._spark, progress, UPKEEP_PROGRESS, told, stored)
         return len(over)

@@ -1,0 +1,96 @@
+"""Silver as a pass of gold reads it: the same versions from the first step to the note at the end.
+
+Silver goes on meanwhile. What a pass says of how far it has come is of what it has read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
+from warren.clock import Clock
+
+from warren_archiver.lake.checkpoint import Checkpoint
+from warren_archiver.lake.events import EARLIEST
+from warren_archiver.lake.lake import Lake, as_of, newest_version
+from warren_archiver.silver import catalogue as silver
+from warren_archiver.silver.table import Table
+
+_ENDS = {
+    silver.EVALUATIONS.name: "at",
+    silver.GROUP_MINUTES.name: "minute",
+    silver.LATENESS_MINUTES.name: "minute",
+}
+"""Columns that say up to when a table has rows."""
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """`versions` by the tables' names; `settled_ms`: what is dated later may come yet, Unix
+    milliseconds; `at_rest`: no batch of silver was half taken in."""
+
+    spark: SparkSession
+    lake: Lake
+    versions: dict[str, int]
+    settled_ms: int
+    at_rest: bool
+    _frames: dict[str, DataFrame] = field(default_factory=dict)
+
+    @classmethod
+    def take(
+        cls,
+        spark: SparkSession,
+        lake: Lake,
+        tables: Collection[Table],
+        interval: float,
+        clock: Clock,
+    ) -> Snapshot:
+        """Of these tables, now. `interval`: silver's, seconds: what was archived in the last one
+        may not be in silver."""
+        checkpoint = Checkpoint(spark, lake.silver_checkpoint)
+        before, now = _batch_done(checkpoint), clock.now_ms()
+        versions = {table.name: newest_version(spark, lake.silver(table.name)) for table in tables}
+        at_rest = before is not None and before == _batch_done(checkpoint)
+        return cls(spark, lake, versions, now - round(interval * 1000), at_rest)
+
+    def read(self, name: str) -> DataFrame:
+        """A table's rows: of a version that is not the newest Delta makes a list of files each
+        time that it is opened, so that is done once."""
+        if name not in self._frames:
+            self._frames[name] = as_of(self.spark, self.lake.silver(name), self.versions[name])
+        return self._frames[name]
+
+    def until(self, name: str, days: Collection[date], before: int | None) -> int | None:
+        """Up to when a table has all of its rows, Unix milliseconds; None where it has no such
+        column, or none. `days` have changed since that was said to be `before`."""
+        if not (name in _ENDS and self.at_rest and days):
+            return before
+        newest = newest_ms(self.read(name), name, before, days)
+        return before if newest is None else min(newest, self.settled_ms)
+
+
+def newest_ms(
+    rows: DataFrame, name: str, since: int | None, days: Collection[date] = ()
+) -> int | None:
+    """Of the newest row of a table, Unix milliseconds, among those of these days and of all from
+    the day before `since` on; None for no row, and for a table without such a column."""
+    if (column := _ENDS.get(name)) is None:
+        return None
+    looked_at = F.col("date").isin(sorted(days))
+    if since is not None:
+        looked_at |= F.col("date") >= F.lit(day_of(since) - timedelta(days=1))
+    found = rows.where(looked_at).agg(F.unix_millis(F.max(column)).alias("newest")).first()
+    return None if found is None else found["newest"]
+
+
+def day_of(milliseconds: int) -> date:
+    """UTC."""
+    return (EARLIEST + timedelta(milliseconds=milliseconds)).date()
+
+
+def _batch_done(checkpoint: Checkpoint) -> int | None:
+    """Number of silver's last batch; None while one is being taken in."""
+    return None if checkpoint.begun() else checkpoint.newest()
