@@ -17,7 +17,7 @@ from warren_archiver.errors import ArchiveFailed, NothingArchived, spark_cause
 from warren_archiver.gold.catalogue import PROGRESS
 from warren_archiver.gold.gold import Gold
 from warren_archiver.gold.gold import ensure as ensure_gold
-from warren_archiver.lake.lake import Lake, exists
+from warren_archiver.lake.lake import Lake, as_of, exists, newest_version
 from warren_archiver.moments import moment
 from warren_archiver.silver.catalogue import EVALUATIONS
 from warren_archiver.silver.evaluations import judged_from_nothing
@@ -37,7 +37,9 @@ def backfill(
     Raises NothingArchived, or ArchiveFailed, as when the archiver writes the same rows just now.
     """
     lake = Lake.at(settings.archiver.path)
-    table = lake.read(spark, lake.events)
+    table = None  # one version, though the archiver adds to it, and upkeep drops days
+    if exists(spark, lake.events):
+        table = as_of(spark, lake.events, newest_version(spark, lake.events))
     events = None if table is None else table.where(F.col("date") == day)
     if table is None or events is None or events.isEmpty():
         raise NothingArchived(f"no event of {day} is in {lake.events}{_why(settings, day, clock)}")

@@ -11,7 +11,7 @@ from warren.clock import SystemClock
 
 from warren_archiver.errors import SilverBeingWritten
 from warren_archiver.lake.checkpoint import Checkpoint
-from warren_archiver.lake.lake import Lake, exists, newest_version
+from warren_archiver.lake.lake import Lake, as_of, exists, newest_version
 from warren_archiver.silver.table import Table
 
 LOOK_EVERY = 1.0  # seconds
@@ -25,8 +25,7 @@ class SilverAtRest(NamedTuple):
 
     def read(self, spark: SparkSession, lake: Lake, name: str) -> DataFrame:
         """As it was then, whatever has been written since."""
-        reader = spark.read.format("delta").option("versionAsOf", self.tables[name])
-        return reader.load(lake.silver(name))
+        return as_of(spark, lake.silver(name), self.tables[name])
 
 
 def silver_at_rest(

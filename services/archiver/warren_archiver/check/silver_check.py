@@ -18,7 +18,7 @@ from warren.settings import Settings
 from warren_archiver.check.silver_at_rest import SilverAtRest, silver_at_rest
 from warren_archiver.check.table_check import TableCheck, compare_rows
 from warren_archiver.errors import ArchiveFailed, spark_cause
-from warren_archiver.lake.lake import Lake
+from warren_archiver.lake.lake import Lake, as_of, newest_version
 from warren_archiver.silver.catalogue import EVALUATION_PROGRESS, EVALUATIONS, TABLES
 from warren_archiver.silver.evaluations import judged_from_nothing
 from warren_archiver.silver.whole import whole
@@ -52,12 +52,13 @@ def check_silver(
 def _checked(
     spark: SparkSession, settings: Settings, lake: Lake, silver: SilverAtRest, tell: Tell
 ) -> list[TableCheck]:
-    reader = spark.read.format("delta").option("versionAsOf", silver.taken_in)
-    events = reader.load(lake.events)
+    events = as_of(spark, lake.events, silver.taken_in)
+    newest = as_of(spark, lake.events, newest_version(spark, lake.events))
     since = whole_since(spark, lake, events)
     names = {topic.full_name(settings.home.topic_prefix): topic for topic in CATALOGUE}
     wanted = whole(events, names)
-    if since is None and (judged := _judged(spark, settings, lake, silver, events)) is not None:
+    progress = silver.read(spark, lake, EVALUATION_PROGRESS.name)
+    if since is None and (judged := _judged(settings, events, newest, progress)) is not None:
         wanted[EVALUATIONS.name] = judged
     there = [table for table in TABLES if table.name in wanted.keys() & silver.tables.keys()]
     return [
@@ -67,17 +68,17 @@ def _checked(
 
 
 def _judged(
-    spark: SparkSession, settings: Settings, lake: Lake, silver: SilverAtRest, events: DataFrame
+    settings: Settings, events: DataFrame, newest: DataFrame, progress: DataFrame
 ) -> DataFrame | None:
-    """Of the events that silver has taken in, and of those that were judged beyond them."""
+    """Of the events that silver has taken in, and of those of the newest version that were judged
+    beyond them."""
     place = ["topic_id", "partition"]
     name = OFFSETS.full_name(settings.home.topic_prefix)
-    newest = spark.read.format("delta").load(lake.events).where(F.col("topic") == name)
     taken = events.where(F.col("topic") == name).groupBy(*place).agg(F.max("offset").alias("until"))
-    progress = silver.read(spark, lake, EVALUATION_PROGRESS.name)
     until = taken.unionByName(progress.select(*place, "until"))
     ends = until.groupBy(*place).agg(F.max("until").alias("until"))
-    of_silver = newest.join(F.broadcast(ends), place).where("offset <= until")
+    of_topic = newest.where(F.col("topic") == name)
+    of_silver = of_topic.join(F.broadcast(ends), place).where("offset <= until")
     return judged_from_nothing(of_silver.select(events.columns), settings)
 
 

@@ -102,6 +102,7 @@ class Checkpoint:
         begun, done = self._numbers("offsets"), self.newest("commits")
         try:
             query = self.query()
+            self.beginnings()
             if not begun:
                 return done < 0
             for number in {max(begun[-1] - 1, 0), begun[-1]}:
@@ -126,7 +127,8 @@ class Checkpoint:
         return bool(offset["reservoirId"] != table_id or offset["reservoirVersion"] > newest + 1)
 
     def delete(self) -> None:
-        """The query begins anew."""
+        """The query begins anew. What is left of it where that is killed is not whole."""
+        self._files.delete(f"{self._path}/metadata")
         self._files.delete(self._path)
 
     def newest(self, of: str = "offsets") -> int:

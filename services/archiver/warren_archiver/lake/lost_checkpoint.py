@@ -106,7 +106,7 @@ def make_again(
     last = _last_batch(spark, lake.events) or Batch(str(uuid4()), 0, 0)
     ends = _ends(spark, lake, ids, log_starts)
     files, path = SmallFiles(spark, lake.checkpoint), lake.checkpoint
-    files.delete(path)
+    Checkpoint(spark, path).delete()
     about = {"batchWatermarkMs": 0, "batchTimestampMs": last.at_ms, "conf": {}}
     batch = "\n".join(["v1", json.dumps(about), json.dumps(ends)])
     files.replace(f"{path}/commits/{last.number}", 'v1\n{"nextBatchWatermarkMs":0}')

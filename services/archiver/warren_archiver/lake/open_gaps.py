@@ -6,10 +6,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+import structlog
 from pyspark.sql import SparkSession
 
 from warren_archiver.lake.gaps import Place
 from warren_archiver.lake.small_files import SmallFiles
+
+log = structlog.get_logger(__name__)
 
 
 class OpenGaps:
@@ -23,8 +26,12 @@ class OpenGaps:
     def read(self) -> Mapping[Place, int]:
         if self._known is None:
             there = self._files.exists(self._path)
-            noted = json.loads(self._files.read(self._path)) if there else []
-            self._known = {(topic, partition): at for topic, partition, at in noted}
+            try:
+                noted = json.loads(self._files.read(self._path)) if there else []
+                self._known = {(topic, partition): at for topic, partition, at in noted}
+            except (ValueError, TypeError):
+                log.error("gaps at the ends of partitions are forgotten", unreadable=self._path)
+                self._known = {}
         return self._known
 
     def keep(self, places: Mapping[Place, int]) -> None:
