@@ -27,6 +27,7 @@ from pydantic_settings import (
 from warren.errors import SettingsError
 from warren.service_links import service_links
 from warren.settings import Settings
+from warren.settings.file_secret import FileSecret
 
 PREFIX = "WARREN_"
 DEFAULT_FILE = "warren.toml"
@@ -202,8 +203,11 @@ def _resolve_files(value: Any, path: tuple[str, ...]) -> Any:
             resolved[key] = _resolve_files(item, (*path, key))
             continue
         try:
-            resolved[target] = Path(item).read_text().rstrip("\r\n")
+            secret = FileSecret(Path(item))
         except (OSError, UnicodeDecodeError) as error:
             name = ".".join((*path, key))
             raise SettingsError(name, f"cannot read {item}: {error}") from None
+        # Only connections to Kafka look at their files again; other settings are plain text here.
+        is_login = path[-1:] == ("kafka",)
+        resolved[target] = secret if is_login else secret.get_secret_value()
     return resolved

@@ -9,29 +9,13 @@ from pathlib import Path
 import structlog
 
 from warren.errors import SettingsError
+from warren.file_version import FileVersion
 from warren.settings import Settings
 from warren.settings_file import load_settings, settings_file
 
 log = structlog.get_logger(__name__)
 
 FILTERS = ("groups_allow", "groups_deny", "topics_allow", "topics_deny")
-
-
-@dataclass(frozen=True, slots=True)
-class _Version:
-    """What tells one state of the file from another; all 0 while there is none."""
-
-    inode: int = 0
-    modified_ns: int = 0
-    size: int = 0
-
-    @classmethod
-    def of(cls, file: Path) -> _Version:
-        try:
-            found = file.stat()
-        except OSError:
-            return cls()
-        return cls(found.st_ino, found.st_mtime_ns, found.st_size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +43,7 @@ class SettingsWatch:
         self._in_force = settings
         self.is_refused = False
         """Whether the file, as it is now, cannot be used."""
-        self._read = self._seen = _Version.of(self.file)
+        self._read = self._seen = FileVersion.of(self.file)
 
     def look(self) -> Settings | None:
         """Settings with what was found to take up; None when there is nothing to do.
@@ -67,7 +51,7 @@ class SettingsWatch:
         A file is read once it has stayed the same from one look to the next: an editor may be at
         it. One that cannot be used changes nothing and is told of.
         """
-        seen, self._seen = self._seen, _Version.of(self.file)
+        seen, self._seen = self._seen, FileVersion.of(self.file)
         if self._seen != seen or seen == self._read:
             return None
         self._read = seen

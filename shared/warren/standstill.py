@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
 from warren.clock import Clock
@@ -19,11 +19,27 @@ class Look:
 
     `waiting`: what there is to do, 0 when idle; `unit` says what is counted. `mark` is another one
     whenever something was done. No unit: nothing is counted, work is under way or not.
+    `obstacle`: why nothing can be done, where a new process could do no more: a cluster that does
+    not answer, a right that was taken away. Empty: there is none.
     """
 
     waiting: int
     mark: Hashable
     unit: str = "events"
+    obstacle: str = ""
+
+
+def obstacle(why: object) -> Look:
+    """Look at work that only an obstacle can keep from being done; falsy: there is none now."""
+    return Look(0, None, obstacle=str(why) if why else "")
+
+
+def in_parts(parts: Iterable[Look]) -> Look:
+    """Look at work whose parts go on without each other: an obstacle is in the way of all of it
+    only where one is in the way of each part.
+    """
+    obstacles = [part.obstacle for part in parts]
+    return obstacle("; ".join(dict.fromkeys(obstacles)) if all(obstacles) else "")
 
 
 class Turns:
@@ -68,6 +84,9 @@ class Standstill:
         self._excused = 0.0
 
     def saw(self, look: Look) -> None:
+        if look.obstacle:
+            self.excused(look.obstacle)
+            return
         step = self._step()
         moved = self._last is None or look.waiting == 0 or look.mark != self._last.mark
         self._stalled = 0.0 if moved else self._stalled + step
@@ -75,7 +94,7 @@ class Standstill:
         self._excuse, self._excused = "", 0.0
 
     def excused(self, why: str) -> None:
-        """Nothing can be done, and it is not the process's fault: a cluster does not answer.
+        """Nothing can be done, and a new process could do no more: a cluster does not answer.
 
         Whatever stood still before has the whole time again once it does.
         """

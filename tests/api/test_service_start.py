@@ -113,9 +113,15 @@ def test_a_certificate_that_cannot_be_used_is_one_line(
 
 def test_it_serves_and_stops_without_a_home_cluster(start: Start) -> None:
     service = start(NOBODY)
-    answer = service.get("/burrow/admin/ready")
-    assert (answer.status_code, answer.text) == (503, "STARTING")
+    assert service.get("/burrow/admin/ready").status_code == 503
     assert service.get("/burrow/admin").text == "GOOD"
+    eventually(
+        lambda: (
+            service.get("/burrow/admin/ready").text
+            == "STARTING: cluster home: no broker answers at 127.0.0.1:1 (see home.bootstrap)"
+        ),
+        message="it says what it waits for",
+    )
     eventually(
         lambda: "no broker answers at 127.0.0.1:1" in service.get("/").text,
         message="the page says what is wrong",

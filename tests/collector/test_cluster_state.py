@@ -101,8 +101,8 @@ class FakeBus:
 
 
 @pytest.fixture
-def reports(state: ClusterState) -> ClusterReports:
-    return ClusterReports([lambda: event(state)], "warren.")
+def reports(state: ClusterState, clock: ManualClock) -> ClusterReports:
+    return ClusterReports([lambda: event(state)], "warren.", clock)
 
 
 def test_changes_are_reported_at_once_and_all_else_every_10_s(

@@ -79,7 +79,7 @@ def test_a_broker_that_stops_answering_ends_nobody(
         home.await_caught_up()
         with own_kafka.suspended():
             reason = eventually(lambda: _reason(worker), timeout=60, message="it says so")
-            assert "cluster does not answer" in reason
+            assert reason.startswith("judging: cluster home: ")
         sender.send(*commits(5, 6, 7, 8))
         sender.flush()
         home.await_caught_up()

@@ -139,6 +139,7 @@ def test_nothing_is_used_before_its_dead_letters_are_safe() -> None:
             cast("RedisCache", FakeRedis()),
             cast("LastEvents", FakeLastEvents()),
             interval=1,
+            clock=ManualClock(NOW),
         )
         await asyncio.wait_for(service.run(stop), 30)
         return positions, publisher

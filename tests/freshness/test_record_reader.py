@@ -10,6 +10,7 @@ from structlog.testing import capture_logs
 from warren.clock import ManualClock
 from warren.errors import AuthenticationFailed
 from warren.kafka.brokers import Brokers
+from warren.kafka.metadata import NO_LEADER
 from warren.metrics.freshness import FRESHNESS
 from warren.settings import ClusterSettings
 from warren_freshness.log_position import LogPosition, Reading
@@ -42,9 +43,16 @@ class Bench:
         async def reading() -> dict[LogPosition, Reading]:
             wanted = {place: place.offset for place in places}
             await self.reader.prepare({place.topic for place in places}, timeout=timeout)
-            return await self.reader.read(wanted, ByteBudget(most_bytes), timeout=timeout)
+            readings = await self.reader.read(wanted, ByteBudget(most_bytes), timeout=timeout)
+            self.reader.settle()
+            return readings
 
         return asyncio.run(reading())
+
+    @property
+    def obstacle(self) -> str:
+        """Why the last pass measured nothing."""
+        return str(self.reader.obstacle or "")
 
 
 def log(leader: int = 1, **others: Any) -> FakeLog:
@@ -182,7 +190,54 @@ def test_an_unreachable_cluster_is_reported_once_until_it_answers_again() -> Non
         bench.clock.advance(MAX_AGE)
         # What was known of the leaders is good enough to go on.
         assert bench.read([place]) == {place: record(4)}
-    assert len(logs) == 2
+        assert bench.obstacle == ""
+    warned = [line["problem"] for line in logs if line["log_level"] == "warning"]
+    assert len(warned) == 2
+
+
+def test_a_pass_that_measures_nothing_says_why() -> None:
+    bench = Bench(FakeBrokers({("a", 0): log()}, no_metadata=True))
+    place = LogPosition("a", 0, 4)
+    bench.read([place])
+    assert "(see clusters.prod.bootstrap)" in bench.obstacle
+    bench.brokers.no_metadata = False
+    bench.read([place])
+    assert bench.obstacle == ""
+
+
+def test_answers_about_topics_alone_measure_nothing() -> None:
+    """As where only the bootstrap address can be reached."""
+    bench = Bench(FakeBrokers({("a", p): log() for p in range(3)}))
+    bench.brokers.unreachable = {1}
+    bench.read([LogPosition("a", p, 4) for p in range(3)])
+    assert "none of 3 questions to partitions is answered" in bench.obstacle
+    bench.read([])
+    assert bench.obstacle == "", "nothing waits"
+
+
+def test_one_broker_that_answers_is_enough() -> None:
+    bench = Bench(FakeBrokers({("a", 0): log(), ("a", 1): log(leader=2)}))
+    bench.brokers.unreachable = {1}
+    bench.read([LogPosition("a", 0, 4), LogPosition("a", 1, 4)])
+    assert bench.obstacle == ""
+
+
+def test_partitions_without_a_leader_are_no_obstacle() -> None:
+    bench = Bench(FakeBrokers({("a", 0): log(leader=NO_LEADER)}))
+    bench.read([LogPosition("a", 0, 4)])
+    assert bench.obstacle == ""
+
+
+def test_no_right_to_any_topic_is_an_obstacle_as_long_as_work_waits() -> None:
+    bench = Bench(FakeBrokers({("a", 0): log(), ("b", 0): log()}, unauthorised={"a", "b"}))
+    bench.read([LogPosition("a", 0, 4), LogPosition("b", 0, 4)])
+    assert "not authorised: DESCRIBE on topic a and 1 more topics" in bench.obstacle
+    bench.read([])
+    assert bench.obstacle == ""
+    bench.brokers.unauthorised = {"a"}
+    bench.clock.advance(MAX_AGE)
+    bench.read([LogPosition("a", 0, 4), LogPosition("b", 0, 4)])
+    assert bench.obstacle == ""
 
 
 def test_refused_credentials_are_reported() -> None:

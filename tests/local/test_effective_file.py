@@ -69,3 +69,13 @@ _tables = st.recursive(
 @given(st.dictionaries(_names, _tables, max_size=3))
 def test_any_tables_survive(tables: dict[str, object]) -> None:
     assert tomllib.loads(to_toml(tables)) == tables
+
+
+def test_a_secret_that_is_read_again_stays_in_its_file(tmp_path: Path) -> None:
+    (tmp_path / "password").write_text("right\n")
+    given = tmp_path / "given.toml"
+    given.write_text(f'[home.kafka]\n"sasl.password_file" = "{tmp_path / "password"}"')
+    path = write_effective(load_settings(given), tmp_path)
+    assert "right" not in path.read_text()
+    (tmp_path / "password").write_text("renewed\n")
+    assert load_settings(path).home.librdkafka()["sasl.password"] == "renewed"

@@ -13,6 +13,7 @@ from typing import Any
 import tomli_w
 from pydantic import SecretStr
 from warren.settings import Settings
+from warren.settings.file_secret import FileSecret
 
 FILE_NAME = "warren.toml"
 _HEADER = "# Written by `warren up` at each start, for its services. Changes here are lost.\n"
@@ -35,12 +36,19 @@ def to_toml(tables: Mapping[str, Any]) -> str:
     return tomli_w.dumps(_revealed(tables))
 
 
+def _entry(name: str, value: Any) -> tuple[str, Any]:
+    """A secret that services read again from its file stays in that file."""
+    if isinstance(value, FileSecret):
+        return f"{name}_file", str(value.file.absolute())
+    return name, _revealed(value)
+
+
 def _revealed(value: Any) -> Any:
     match value:
         case SecretStr():
             return value.get_secret_value()
         case Mapping():
-            return {name: _revealed(item) for name, item in value.items()}
+            return dict(_entry(name, item) for name, item in value.items())
         case list() | tuple():
             return [_revealed(item) for item in value]
     return value

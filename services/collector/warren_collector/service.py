@@ -14,6 +14,7 @@ from warren.kafka.topics import HOME
 from warren.metrics import collector as metrics
 from warren.settings import Settings
 from warren.settings_watch import SettingsWatch
+from warren.standstill import in_parts, obstacle
 from warren.standstill_watch import Looking
 
 from warren_collector.cluster.reports import ClusterReports, collector_name
@@ -44,6 +45,7 @@ class Collector:
         self._reports = ClusterReports(
             [partial(stack.report, collector_name()) for stack in self._stacks],
             settings.home.topic_prefix,
+            clock,
         )
 
     @property
@@ -56,12 +58,22 @@ class Collector:
         waiting = [stack for stack in unready if not stack.is_away]
         if len(unready) < len(self._stacks) and not waiting:
             return True
-        return "; ".join(f"cluster {s.cluster}: {s.state.name}" for s in waiting or unready)
+        return "; ".join(
+            f"cluster {stack.cluster}: {stack.state.name}"
+            + (f", {stack.state.problem}" if stack.state.problem else "")
+            for stack in waiting or unready
+        )
 
     @property
     def works(self) -> dict[str, Looking]:
-        """What must not stand still, by name."""
-        return {f"cluster {stack.cluster}": stack.look for stack in self._stacks}
+        """What must not stand still, by name. One cluster of which nothing is collected leaves the
+        others alone.
+        """
+        return {
+            **{f"cluster {stack.cluster}": stack.look for stack in self._stacks},
+            "collecting": lambda: in_parts(obstacle(s.state.obstacle) for s in self._stacks),
+            "reports": self._reports.trouble.look,
+        }
 
     def stop(self) -> None:
         """Makes `run` return once the last events are published. Safe in a signal handler."""

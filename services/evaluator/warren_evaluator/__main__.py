@@ -17,6 +17,9 @@ from warren import log as logs
 from warren import probe
 from warren.clock import SystemClock
 from warren.errors import SettingsError
+from warren.kafka.home import await_home
+from warren.kafka.topics import HOME
+from warren.kafka.trouble import Trouble
 from warren.metrics import evaluator as metrics
 from warren.settings import Settings
 from warren.settings_file import load_settings
@@ -26,7 +29,8 @@ from warren_evaluator.app import Evaluator, create_evaluator
 from warren_evaluator.faust_corrections.kafka_trouble import KafkaTrouble
 from warren_evaluator.faust_corrections.worker import Worker
 from warren_evaluator.home.changelog import app_id
-from warren_evaluator.home.preparation import await_home
+from warren_evaluator.home.preparation import prepare
+from warren_evaluator.home.renewed_credentials import CredentialsWatch
 from warren_evaluator.memory import search_seldom
 from warren_evaluator.objectives_watch import ObjectivesWatch
 from warren_evaluator.progress import WORK, WorkerProgress
@@ -58,18 +62,25 @@ def _run(read: Settings, config: Path | None) -> None:
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
+    preparing = Trouble(HOME, SystemClock(), over="the home cluster is as it should be")
     evaluator: Evaluator | None = None
     watch: StandstillWatch | None = None
-    objectives: ObjectivesWatch | None = None
+    looking: list[ObjectivesWatch | CredentialsWatch] = []
     stop_probe = probe.serve(
         settings.evaluator.metrics_port,
         metrics.EVALUATOR,
-        lambda: (watch and watch.reason) or (evaluator is not None and evaluator.ready()),
+        lambda: (
+            (watch and watch.reason)
+            or (evaluator is not None and evaluator.ready())
+            or preparing.look().obstacle
+        ),
         setting="evaluator.metrics_port",
         host=settings.probe.host,
     )
     try:
-        partitions = await_home(settings, stop)
+        partitions = await_home(
+            settings.home, lambda admin: prepare(admin, settings), stop, preparing
+        )
         if partitions is None:
             return
         evaluator = create_evaluator(settings, partitions, SystemClock())
@@ -82,14 +93,16 @@ def _run(read: Settings, config: Path | None) -> None:
             SystemClock(),
         )
         watch.start()
-        objectives = ObjectivesWatch(config, read, evaluator.latenesses)
-        objectives.start()
+        looking.append(ObjectivesWatch(config, read, evaluator.latenesses))
+        looking.append(CredentialsWatch(HOME, settings.home, evaluator.app))
+        for each in looking:
+            each.start()
         search_seldom()
         log.info("starting", app_id=app_id(settings), partitions=partitions)
         _work(evaluator, stop)
     finally:
-        if objectives is not None:
-            objectives.stop()
+        for each in looking:
+            each.stop()
         if watch is not None:
             watch.stop()
         stop_probe()

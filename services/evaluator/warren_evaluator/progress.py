@@ -23,7 +23,7 @@ class WorkerProgress:
         self._evaluator = evaluator
 
     def look(self) -> Look:
-        """Raises KafkaException when the home cluster does not answer.
+        """Raises the classified error when the home cluster does not answer, or refuses.
 
         A worker without partitions looks at all of them: it may have left its group without
         knowing. Where the other workers move, nothing stands still.

@@ -5,15 +5,19 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
+from functools import partial
 
 import structlog
+from confluent_kafka.admin import AdminClient
 from warren import probe
 from warren.clock import Clock, SystemClock
 from warren.errors import SettingsError
 from warren.garbage import collect_seldom
-from warren.kafka.connection import await_connection
-from warren.kafka.topics import ensure_topics
+from warren.kafka.home import await_home
+from warren.kafka.topics import HOME, ensure_topics
+from warren.kafka.trouble import Trouble
 from warren.metrics.freshness import FRESHNESS, FRESHNESS_STALLED
+from warren.probe import Ready
 from warren.settings import Settings
 from warren.standstill_watch import StandstillWatch
 
@@ -38,7 +42,7 @@ STALE_HEARTBEATS = 3
 
 
 def run(settings: Settings) -> None:
-    """Runs until SIGTERM or SIGINT. Raises SettingsError, or what the home cluster refuses."""
+    """Runs until SIGTERM or SIGINT. Raises SettingsError."""
     if not settings.clusters:
         raise SettingsError("clusters", "no cluster is configured; add a [clusters.<name>] table")
     asyncio.run(_run(settings))
@@ -54,39 +58,47 @@ async def _run(settings: Settings) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, end)
-    admin = await asyncio.to_thread(
-        await_connection, "home", "home", settings.home, stop_connecting
-    )
-    if admin is None:
-        return
-    if settings.home.create_topics:
-        await asyncio.to_thread(ensure_topics, admin, settings.home)
-    collect_seldom()
     clock = SystemClock()
-    service = build_service(settings, clock)
-    watch = StandstillWatch(settings.standstill, service.works, FRESHNESS_STALLED, clock)
+    preparing = Trouble(HOME, clock, over="the home cluster is as it should be")
+    readiness: list[Ready] = [lambda: preparing.look().obstacle]
     stop_probe = probe.serve(
         settings.freshness.metrics_port,
         FRESHNESS,
-        lambda: watch.reason or service.is_ready,
+        lambda: readiness[-1](),
         setting="freshness.metrics_port",
         host=settings.probe.host,
     )
-    log.info("started", clusters=sorted(settings.clusters))
-    watch.start()
     try:
-        await service.run(stop)
+        is_there = await asyncio.to_thread(
+            await_home, settings.home, partial(_prepare, settings), stop_connecting, preparing
+        )
+        if is_there:
+            collect_seldom()
+            service = build_service(settings, clock)
+            watch = StandstillWatch(settings.standstill, service.works, FRESHNESS_STALLED, clock)
+            readiness.append(lambda: watch.reason or service.is_ready or service.waits_for)
+            log.info("started", clusters=sorted(settings.clusters))
+            watch.start()
+            try:
+                await service.run(stop)
+            finally:
+                watch.stop()
     finally:
-        watch.stop()
         stop_probe()
     log.info("stopped")
+
+
+def _prepare(settings: Settings, admin: AdminClient) -> bool:
+    if settings.home.create_topics:
+        ensure_topics(admin, settings.home)
+    return True
 
 
 def build_service(settings: Settings, clock: Clock) -> FreshnessService:
     """The service on its topics, which exist. Raises SettingsError."""
     redis = RedisCache(settings.redis, settings.freshness.cache_ttl, clock)
     clusters = {name: _cluster_measurer(name, settings, redis, clock) for name in settings.clusters}
-    positions, publisher = GroupPositions(), Publisher(settings.home)
+    positions, publisher = GroupPositions(), Publisher(settings.home, clock)
     return FreshnessService(
         OffsetsFeed(settings, clock),
         Intake(positions, clusters, clock),
@@ -99,6 +111,7 @@ def build_service(settings: Settings, clock: Clock) -> FreshnessService:
         redis,
         LastEvents(settings.home, clock),
         settings.freshness.interval,
+        clock,
     )
 
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 
 import structlog
+from warren.clock import Clock
 from warren.contracts import DeadLetter
 from warren.errors import ClusterUnreachable, KafkaError, PublishFailed
 from warren.kafka.connection import log_retry
-from warren.standstill import Turns
+from warren.kafka.topics import HOME
+from warren.kafka.trouble import Trouble
+from warren.standstill import Look, Turns, in_parts
 from warren.standstill_watch import Looking
 
 from warren_freshness.home.intake import Intake
@@ -23,6 +27,7 @@ from warren_freshness.record_times.redis_cache import RedisCache
 log = structlog.get_logger(__name__)
 
 POLL_SECONDS = 0.2
+RETRY_SECONDS = 2.0  # after a refusal
 STOP_SECONDS = 10.0
 
 
@@ -39,6 +44,7 @@ class FreshnessService:
         redis: RedisCache,
         last_events: LastEvents,
         interval: float,
+        clock: Clock,
     ) -> None:
         self._feed = feed
         self._intake = intake
@@ -51,6 +57,7 @@ class FreshnessService:
         self._recalled: set[int] = set()
         self._caught_up = asyncio.Event()
         self._turns = Turns()
+        self._refused = Trouble(HOME, clock, over="offsets are read again")
 
     @property
     def is_ready(self) -> bool:
@@ -58,13 +65,33 @@ class FreshnessService:
         return all(loop.used is not None for loop in self._pass_loops)
 
     @property
+    def waits_for(self) -> str:
+        """What keeps it from being ready, as far as that is known; empty: it is starting."""
+        looks = (self._refused.look(), self._publisher.trouble.look())
+        return "; ".join(look.obstacle for look in looks if look.obstacle)
+
+    @property
     def works(self) -> dict[str, Looking]:
-        """What must not stand still, by name."""
-        passes = {f"pass over {loop.cluster}": loop.turns.look for loop in self._pass_loops}
-        return {"feed": self._turns.look, **passes}
+        """What must not stand still, by name. One cluster that cannot be measured leaves the
+        others alone.
+        """
+        return {
+            "feed": self._turns.look,
+            "intake": self._look_at_intake,
+            **{f"pass over {loop.cluster}": loop.turns.look for loop in self._pass_loops},
+            "measuring": self._look_at_measuring,
+            "publishing": self._publisher.trouble.look,
+        }
+
+    def _look_at_measuring(self) -> Look:
+        return in_parts(loop.look() for loop in self._pass_loops if loop.has_groups)
+
+    def _look_at_intake(self) -> Look:
+        """A refusal says more than what waits because of it."""
+        return self._refused.look() if self._refused.problem else self._feed.look()
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Works until `stop` is set. Raises what the home cluster refuses for good."""
+        """Works until `stop` is set; what the home cluster refuses is waited for."""
         tasks = [asyncio.create_task(self._follow(stop))]
         tasks += [asyncio.create_task(self._pass(loop, stop)) for loop in self._pass_loops]
         try:
@@ -89,13 +116,24 @@ class FreshnessService:
     async def _follow(self, stop: asyncio.Event) -> None:
         while not stop.is_set():
             self._turns.begin()
-            polled = await asyncio.to_thread(self._feed.poll, POLL_SECONDS, self._used())
+            try:
+                polled = await asyncio.to_thread(self._feed.poll, POLL_SECONDS, self._used())
+            except KafkaError as refusal:
+                self._refused.tell(refusal)
+                await self._pause(stop)
+                continue
             self._release(polled.revoked)
+            if polled.has_joined:
+                self._refused.over()
             is_safe = await self._dead_letter(self._intake.take(polled.messages), stop)
             if await self._recall(polled.current) and is_safe:
                 self._positions.folded = polled.current
                 if polled.is_caught_up:
                     self._caught_up.set()
+
+    async def _pause(self, stop: asyncio.Event) -> None:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(stop.wait(), RETRY_SECONDS)
 
     async def _recall(self, home_partitions: Collection[int]) -> bool:
         """Before groups are measured for the first time: since when they are late. False when the
@@ -130,9 +168,9 @@ class FreshnessService:
             try:
                 await self._publisher.publish_dead_letters(letters)
                 return True
-            except PublishFailed as error:
+            except PublishFailed:  # the publisher has told it
                 self._turns.begin()
-                log.warning("dead letters not published", problem=error.problem)
+                await self._pause(stop)
         return not letters
 
     def _used(self) -> dict[int, int]:

@@ -19,6 +19,7 @@ from warren.garbage import collect_seldom
 from warren.kafka.connection import await_connection, classify, log_retry
 from warren.kafka.group_backlog import GroupBacklog
 from warren.kafka.topics import HOME, TIMEOUT, ensure_topics
+from warren.kafka.trouble import Trouble
 from warren.metrics import notifier as metrics
 from warren.redaction import Redaction
 from warren.settings import HomeSettings, Settings
@@ -64,6 +65,7 @@ class Service:
         self._buckets = _buckets(settings, clock)
         self._ready = False
         self._turns = Turns()
+        self._trouble = Trouble(HOME, clock, over="at work again")
         self._backlog = GroupBacklog(
             settings.home,
             settings.home.installation.group("notifier", settings.notifier.group_id),
@@ -77,6 +79,11 @@ class Service:
     def ready(self) -> bool:
         """The consumer group has assigned partitions and their state is there."""
         return self._ready
+
+    @property
+    def waits_for(self) -> str:
+        """What keeps it from being ready, as far as that is known; empty: it is starting."""
+        return self._trouble.look().obstacle
 
     @property
     def works(self) -> dict[str, Looking]:
@@ -109,6 +116,8 @@ class Service:
                     self._ready = False
                     for error in errors.exceptions:
                         log_retry(error)
+                        if isinstance(error, KafkaError):
+                            self._trouble.note(error)
                     await self._pause()
         finally:
             watching.cancel()
@@ -129,7 +138,13 @@ class Service:
     async def _session(self) -> None:
         home, settings = self._settings.home, self._settings.notifier
         admin = await asyncio.to_thread(
-            await_connection, HOME, HOME, home, self._stop_threads, CONNECT_SECONDS
+            await_connection,
+            HOME,
+            HOME,
+            home,
+            self._stop_threads,
+            CONNECT_SECONDS,
+            self._trouble.note,
         )
         if admin is None:
             return
@@ -156,6 +171,7 @@ class Service:
         if not self._ready:
             log.info("ready")
         self._ready = True
+        self._trouble.over()
 
     async def _pause(self) -> None:
         try:
@@ -207,7 +223,7 @@ async def _run(settings: Settings, load: Callable[[], Settings], redaction: Reda
     stop_probe = probe.serve(
         settings.notifier.metrics_port,
         metrics.NOTIFIER,
-        lambda: watch.reason or service.ready,
+        lambda: watch.reason or service.ready or service.waits_for,
         setting="notifier.metrics_port",
         host=settings.probe.host,
     )

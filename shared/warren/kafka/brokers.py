@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from aiokafka.conn import AIOKafkaConnection, collect_hosts, create_conn
@@ -20,7 +21,7 @@ from aiokafka.errors import (
     UnsupportedSaslMechanismError,
 )
 
-from warren.errors import AuthenticationFailed, ClusterUnreachable
+from warren.errors import AuthenticationFailed, ClusterUnreachable, SettingsError
 from warren.kafka.aiokafka_options import aiokafka_options
 from warren.kafka.metadata import TopicMetadataRequest
 from warren.settings import KafkaConnection
@@ -42,9 +43,10 @@ class Brokers:
         """Raises SettingsError for what aiokafka cannot do."""
         self._cluster = cluster
         self._setting = setting
-        self._options = aiokafka_options(setting, connection)
-        self._options["client_id"] = connection.client_id
-        hosts = collect_hosts(self._options.pop("bootstrap_servers"))
+        self._connection_settings = connection
+        self._login_version = connection.login_version
+        self._options = self._login()
+        hosts = collect_hosts(connection.bootstrap)
         self._bootstrap: list[_Address] = [(host, port) for host, port, _ in hosts]
         self._addresses: dict[int, _Address] = {}
         self._connections: dict[_Address, AIOKafkaConnection] = {}
@@ -115,6 +117,7 @@ class Brokers:
         if connection is None or not connection.connected():
             self._connections.pop(address, None)
             host, port = address
+            self._take_renewed_credentials()
             try:
                 connection = await create_conn(
                     host,
@@ -129,6 +132,21 @@ class Brokers:
             self._count(connection)
             self._connections[address] = connection
         return connection
+
+    def _login(self) -> dict[str, Any]:
+        options = aiokafka_options(self._setting, self._connection_settings)
+        del options["bootstrap_servers"]
+        return {**options, "client_id": self._connection_settings.client_id}
+
+    def _take_renewed_credentials(self) -> None:
+        """Before each connection. Files that do not fit together are being written: those before
+        stay in force until the next connection.
+        """
+        version = self._connection_settings.login_version
+        if version != self._login_version:
+            with suppress(SettingsError):
+                self._options = self._login()
+                self._login_version = version
 
     def _count(self, connection: Any) -> None:
         """Counts what a connection receives from now on, as it comes in."""

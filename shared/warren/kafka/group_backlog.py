@@ -5,25 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from confluent_kafka import Consumer, KafkaError, TopicPartition
+import confluent_kafka
+from confluent_kafka import Consumer, KafkaException, TopicPartition
 
-from warren.kafka.connection import client_options
+from warren.kafka.connection import classify, client_options
 from warren.kafka.topics import HOME
 from warren.settings import HomeSettings
 
 ANSWER_SECONDS = 5.0
 
 
-def _quiet(_: KafkaError) -> None:
+def _quiet(_: confluent_kafka.KafkaError) -> None:
     """The service itself tells what is wrong with the cluster."""
 
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """By partition: how many records wait, and what is committed (negative: nothing)."""
+    """By partition: how many records wait, what is committed (absent: nothing), where logs end."""
 
     waiting: Mapping[int, int]
     committed: Mapping[int, int]
+    ends: Mapping[int, int]
 
 
 class GroupBacklog:
@@ -41,32 +43,41 @@ class GroupBacklog:
         self._consumer: Consumer | None = None  # connects when first asked
 
     def read(self) -> Backlog:
-        """Raises KafkaException when the cluster does not answer."""
+        """Ask the broker. Raises the classified error when it does not answer, refuses, or has no
+        such topic.
+        """
         consumer = self._consumer = self._consumer or self._connected()
         try:
             return self._read(consumer)
+        except KafkaException as error:
+            self._give_up(consumer)
+            raise classify(HOME, HOME, error.args[0]) from None
         except Exception:
-            self._consumer = None  # one that failed is not asked again
-            consumer.close()
+            self._give_up(consumer)
             raise
 
+    def _give_up(self, consumer: Consumer) -> None:
+        """One that failed is not asked again: the next one has the credentials of then."""
+        self._consumer = None
+        consumer.close()
+
     def _read(self, consumer: Consumer) -> Backlog:
-        topics = consumer.list_topics(self._topic, timeout=ANSWER_SECONDS).topics
-        partitions = [
-            TopicPartition(self._topic, p) for p in sorted(topics[self._topic].partitions)
-        ]
-        if not partitions:
-            return Backlog({}, {})
-        committed = {
-            place.partition: place.offset
-            for place in consumer.committed(partitions, timeout=ANSWER_SECONDS)
-            if place.offset >= 0
-        }
-        waiting = {}
+        topic = consumer.list_topics(self._topic, timeout=ANSWER_SECONDS).topics[self._topic]
+        if topic.error is not None:
+            raise KafkaException(topic.error)
+        partitions = [TopicPartition(self._topic, p) for p in sorted(topic.partitions)]
+        committed = {}
+        for place in consumer.committed(partitions, timeout=ANSWER_SECONDS):
+            if place.error is not None:
+                raise KafkaException(place.error)
+            if place.offset >= 0:
+                committed[place.partition] = place.offset
+        waiting, ends = {}, {}
         for place in partitions:
             start, end = consumer.get_watermark_offsets(place, timeout=ANSWER_SECONDS)
             waiting[place.partition] = end - max(committed.get(place.partition, start), start)
-        return Backlog(waiting, committed)
+            ends[place.partition] = end
+        return Backlog(waiting, committed, ends)
 
     def _connected(self) -> Consumer:
         options = client_options(

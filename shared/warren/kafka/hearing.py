@@ -1,14 +1,15 @@
-"""Clients of librdkafka that have lost all brokers for good.
+"""Clients of librdkafka that have lost all brokers for good, or cannot log in any more.
 
 A broker that has just started may answer a request for metadata with no brokers at all. librdkafka
 (2.10 to 2.16 at least) then drops those that it knows and never connects again; neither
 `metadata.recovery.strategy` nor its trigger help, and no error is told:
-https://github.com/confluentinc/librdkafka/issues/5301. Only a client made anew does.
+https://github.com/confluentinc/librdkafka/issues/5301. Only a client made anew does. So it
+is with credentials that were renewed: librdkafka reads certificates and passwords once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 
 from confluent_kafka import Consumer, KafkaException, Producer
 from confluent_kafka.admin import AdminClient
@@ -23,6 +24,9 @@ from warren.settings import KafkaConnection
 QUIET_SECONDS = 60.0
 AGAIN_SECONDS = 30.0  # while nobody answers: brokers forget when they come back
 # Without partitions. A rebalance waits 300 s (`max.poll.interval.ms`) for members that hang.
+# The same two, seconds, after the credentials were renewed: our client has old ones, and cannot log
+# in any more once the broker has closed its connections.
+RENEWED_SECONDS = 10.0
 JOIN_SECONDS = 360.0
 ANSWER_SECONDS = 3.0
 NEW_ANSWER_SECONDS = 5.0  # it connects and logs in first
@@ -43,15 +47,20 @@ class Hearing:
         asking: Asking,
         is_reachable: Callable[[], bool],
         clock: Clock,
+        login_version: Callable[[], Hashable] = lambda: None,
     ) -> None:
-        """`is_reachable` asks the cluster by a client made anew."""
+        """`is_reachable` asks the cluster by a client made anew; `login_version` tells the
+        credentials of now from those that the client was made with just now.
+        """
         self._cluster = cluster
         self._setting = setting
         self._asking = asking
         self._is_reachable = is_reachable
         self._clock = clock
-        self._joined_at = clock.monotonic()
-        self._due = self._joined_at + QUIET_SECONDS
+        self._login_version = login_version
+        self._made_with = login_version()
+        self._joined_at = self._since = clock.monotonic()
+        self._pause = QUIET_SECONDS
 
     def follow(self, *, heard: bool, joined: bool = True) -> None:
         """After each poll: whether it brought anything, and whether the client's group, if it has
@@ -63,19 +72,27 @@ class Hearing:
         if joined:
             self._joined_at = now
         if heard:
-            self._due = now + QUIET_SECONDS
-        elif now >= self._due:
+            self._since, self._pause = now, QUIET_SECONDS
+        elif now - self._since >= (RENEWED_SECONDS if self._is_renewed() else self._pause):
             self._ask()
+
+    def _is_renewed(self) -> bool:
+        return self._login_version() != self._made_with
 
     def _ask(self) -> None:
         if self._asking(ANSWER_SECONDS):
-            self._due = self._clock.monotonic() + QUIET_SECONDS
+            self._pause = QUIET_SECONDS
             if self._clock.monotonic() - self._joined_at >= JOIN_SECONDS:
                 raise self._lost("has been given no partitions for 6 m")
-        elif self._is_reachable() and not self._asking(LAST_ANSWER_SECONDS):
-            raise self._lost("has lost all brokers, though they answer others")
+        elif self._is_reachable():
+            if self._is_renewed():
+                raise self._lost("has credentials that were renewed since")
+            if not self._asking(LAST_ANSWER_SECONDS):
+                raise self._lost("has lost all brokers, though they answer others")
+            self._pause = AGAIN_SECONDS
         else:
-            self._due = self._clock.monotonic() + AGAIN_SECONDS
+            self._pause = AGAIN_SECONDS
+        self._since = self._clock.monotonic()
 
     def _lost(self, problem: str) -> ClientLost:
         return ClientLost(self._cluster, self._setting, f"our client {problem}")
@@ -107,6 +124,7 @@ def hearing_by(
         asking,
         lambda: is_reachable(cluster, setting, connection),
         clock,
+        lambda: connection.login_version,
     )
 
 

@@ -46,19 +46,9 @@ class EventProducer:
         self._cluster = cluster
         self._setting = setting
         self._failed: confluent_kafka.KafkaError | None = None
-        self._options = client_options(
-            cluster,
-            setting,
-            connection,
-            acks="all",
-            enable_idempotence=True,
-            compression_type="lz4",
-            partitioner="murmur2_random",
-            message_max_bytes=MAX_MESSAGE_BYTES,
-            linger_ms=5,
-            delivery_timeout_ms=round(delivery_timeout * 1000),
-        )
-        self._producer = Producer(self._options)
+        self._connection = connection
+        self._delivery_timeout_ms = round(delivery_timeout * 1000)
+        self._producer = self._connected()
         self._sent_to = ""
         """The topic of the newest record since the last `flush`."""
         self._hearing = hearing_by(
@@ -137,8 +127,25 @@ class EventProducer:
         """
         with suppress(KafkaException):  # it may say once more what has happened
             self._producer.flush(0)
-        self._producer = Producer(self._options)
+        self._producer = self._connected()
         self._failed = None
+
+    def _connected(self) -> Producer:
+        """A producer with the credentials of now."""
+        return Producer(
+            client_options(
+                self._cluster,
+                self._setting,
+                self._connection,
+                acks="all",
+                enable_idempotence=True,
+                compression_type="lz4",
+                partitioner="murmur2_random",
+                message_max_bytes=MAX_MESSAGE_BYTES,
+                linger_ms=5,
+                delivery_timeout_ms=self._delivery_timeout_ms,
+            )
+        )
 
     def _delivered(self, error: confluent_kafka.KafkaError | None, _message: Message) -> None:
         if error is not None:

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Self
 
 from pydantic import ConfigDict, Field, PrivateAttr, SecretStr, field_validator
 
+from warren.file_version import FileVersion
 from warren.installation import DEFAULT_NAME
 from warren.section import Section
 from warren.settings.bootstrap import bootstrap_servers
+from warren.settings.file_secret import FileSecret
 
+# Properties of librdkafka that name files with credentials, which may be renewed there.
+_FILES = (
+    "ssl.ca.location",
+    "ssl.certificate.location",
+    "ssl.key.location",
+    "ssl.keystore.location",
+)
 _SERVERS = ("bootstrap.servers", "metadata.broker.list")  # librdkafka's words for `bootstrap`
 
 
@@ -63,7 +73,18 @@ class KafkaConnection(Section):
                 raise ValueError(f"{name} is the setting bootstrap, beside the table kafka")
         return properties
 
+    @property
+    def login_version(self) -> tuple[FileVersion, ...]:
+        """What tells these credentials from renewed ones: the states of the files with them."""
+        files = [text.file for text in self.kafka.values() if isinstance(text, FileSecret)]
+        files += [
+            Path(self.kafka[name].get_secret_value()) for name in _FILES if name in self.kafka
+        ]
+        return tuple(FileVersion.of(file) for file in files)
+
     def librdkafka(self) -> dict[str, str]:
-        """Client properties with the secrets revealed: pass them on, never log them."""
+        """Client properties with the secrets revealed, as new as their files: pass them on, never
+        log or keep them.
+        """
         revealed = {name: text.get_secret_value() for name, text in self.kafka.items()}
         return {"bootstrap.servers": self.bootstrap, **revealed}

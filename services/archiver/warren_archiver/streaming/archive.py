@@ -12,9 +12,11 @@ from pyspark.sql import SparkSession
 from warren.clock import Clock, SystemClock
 from warren.contracts.topics import CATALOGUE, Topic
 from warren.errors import KafkaError, TopicMissing
-from warren.kafka.connection import await_connection, connect
+from warren.kafka.connection import connect
+from warren.kafka.home import await_home
 from warren.kafka.topic_check import check_topics
 from warren.kafka.topics import HOME, ensure_topics
+from warren.kafka.trouble import Trouble
 from warren.metrics.archiver import ARCHIVER, ARCHIVER_STALLED
 from warren.probe import serve
 from warren.settings import HomeSettings, Settings
@@ -63,11 +65,29 @@ def _on_signals(stop: threading.Event) -> None:
 
 
 def _prepare_topics(settings: Settings, stop: threading.Event, *, once: bool) -> bool:
-    """Whether all topics are there; False when `stop` was set before the broker answered."""
+    """Whether all topics are there; False when `stop` was set before they were.
+
+    Raises KafkaError with `once`; else it waits.
+    """
     home = settings.home
-    admin = connect(HOME, "home", home) if once else await_connection(HOME, "home", home, stop)
-    if admin is None:
-        return False
+    if once:
+        return _prepare(connect(HOME, HOME, home), home)
+    waits = Trouble(HOME, SystemClock(), over="the home cluster is as it should be")
+    stop_probe = serve(
+        settings.archiver.metrics_port,
+        ARCHIVER,
+        lambda: waits.look().obstacle,
+        setting="archiver.metrics_port",
+        host=settings.probe.host,
+    )
+    try:
+        return bool(await_home(home, lambda admin: _prepare(admin, home), stop, waits))
+    finally:
+        stop_probe()
+
+
+def _prepare(admin: AdminClient, home: HomeSettings) -> bool:
+    """True. Raises KafkaError for what is missing."""
     if home.create_topics:
         ensure_topics(admin, home)
     elif missing := [p for p in check_topics(admin, home).problems if "missing" in p]:
@@ -108,7 +128,8 @@ def archive(
     silver = SilverQuery(spark, lake, settings, topics, clock) if has_silver else None
     has_gold = has_silver and settings.archiver.gold_interval > 0
     gold = GoldJob(spark, lake, settings, clock) if has_gold else None
-    watch = StandstillWatch(settings.standstill, {"archive": query.look}, ARCHIVER_STALLED, clock)
+    works = {"archive": query.look, "archiving": query.look_at_failures}
+    watch = StandstillWatch(settings.standstill, works, ARCHIVER_STALLED, clock)
     stop_probe = serve(
         settings.archiver.metrics_port,
         ARCHIVER,

@@ -24,7 +24,7 @@ from warren.metrics.archiver import (
     ARCHIVER_ROWS,
 )
 from warren.settings import Settings
-from warren.standstill import Look
+from warren.standstill import Look, obstacle
 
 from warren_archiver.errors import ArchiveFailed, spark_cause
 from warren_archiver.lake.checkpoint import Checkpoint, Ends, places_of
@@ -108,6 +108,10 @@ class EventQuery:
         self._looked = look
         return look
 
+    def look_at_failures(self) -> Look:
+        """Look at what keeps the query from working: it has failed, and did nothing since."""
+        return obstacle(self._restarts.problem)
+
     def start(self, *, once: bool) -> None:
         """Starts the query; `once` ends it at what is the topics' end now. Raises KafkaError.
 
@@ -157,7 +161,12 @@ class EventQuery:
             self._restarts.attempt(self._start_again, self.stop)
 
     def _start_again(self) -> None:
-        """A topic may have been deleted: the others go on, and so does that one, made anew."""
+        """A topic may have been deleted: the others go on, and so does that one, made anew. And
+        credentials may have been renewed: the client that asks is made anew, too.
+        """
+        self._admin = self._gaps.admin = self._known.admin = connect(
+            HOME, HOME, self._settings.home, ANSWER_SECONDS
+        )
         if self._settings.home.create_topics:
             ensure_topics(self._admin, self._settings.home)
         self.start(once=self._restarts.once)
@@ -204,6 +213,7 @@ class EventQuery:
 
     def _take(self, progress: Progress) -> None:
         self._seen = progress.at
+        self._restarts.goes_on()
         behind: Counter[str] = Counter()
         for place, end in progress.latest.items():
             behind[place[0]] += end - progress.ends.get(place, 0)

@@ -39,7 +39,8 @@ class GapRecorder:
     ) -> None:
         self._spark = spark
         self._lake = lake
-        self._admin = admin
+        self.admin = admin
+        """Asks the home cluster; another one once this one has failed."""
         self._topics = topics
         self._clock = clock
         for topic in topics.values():  # from 0 on: alerts see the first record that is lost
@@ -124,7 +125,7 @@ class GapRecorder:
         logs = {
             (topic, partition): at
             for topic in (() if deleted else topics)
-            for partition, at in log_starts(self._admin, topic).items()
+            for partition, at in log_starts(self.admin, topic).items()
         }
         gone = {place: at for place, at in open_since.items() if logs.get(place, 0) >= ends[place]}
         found += between(ends, gone)

@@ -37,7 +37,8 @@ class KnownTopics:
     ) -> None:
         self._spark = spark
         self._lake = lake
-        self._admin = admin
+        self.admin = admin
+        """Asks the home cluster; another one once this one has failed."""
         self._topics = topics
         self._clock = clock
 
@@ -74,7 +75,7 @@ class KnownTopics:
             return
 
         def starts(topic: str) -> Mapping[int, int]:
-            return log_starts(self._admin, topic) if ids[topic] == known[topic] else {}
+            return log_starts(self.admin, topic) if ids[topic] == known[topic] else {}
 
         ends = make_again(self._spark, self._lake, known, starts)
         log.warning(
@@ -93,7 +94,7 @@ class KnownTopics:
                 before = (checkpoint.beginnings() if written is None else written).get(topic, {})
                 found[topic] = {partition: before.get(partition, 0) for partition in planned[topic]}
             else:  # made anew before a batch had it: nobody knows how many partitions it had
-                found[topic] = dict.fromkeys(log_starts(self._admin, topic), 0)
+                found[topic] = dict.fromkeys(log_starts(self.admin, topic), 0)
         return places_of(found)
 
     def _disown(self, ids: Mapping[str, str], raw: DataFrame) -> None:

@@ -28,6 +28,8 @@ class Restarts:
         self._first = self._pause = first
         self._longest = longest
         self._at = 0.0
+        self.problem = ""
+        """Why the query failed last; empty once it goes on."""
         self.once = False
         """A query that should run once is not started again."""
 
@@ -41,6 +43,10 @@ class Restarts:
     def went_well(self) -> None:
         """The next pause is as short as the first one."""
         self._pause = self._first
+
+    def goes_on(self) -> None:
+        """The query works, be there something to do or not."""
+        self.problem = ""
 
     def attempt(self, step: Callable[[], None], stop: Callable[[], None]) -> bool:
         """Whether it went well; if not, `stop` was called, and it is due after a pause.
@@ -60,6 +66,7 @@ class Restarts:
         if self.once:
             raise failed
         ARCHIVER_FAILURES.inc()
+        self.problem = f"{failed.cause} (see the log)"
         log.error(f"{self._what} failed", problem=failed.cause, again_in=self._pause)
         self.due_in(self._pause)
         self._pause = min(self._pause * 2, self._longest)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from warren.clock import Clock
 from warren.contracts.offset_event import SourceName
 from warren.installation import COLLECTOR
+from warren.kafka.trouble import Trouble
 from warren.settings import Settings
 
 from warren_collector.admin.zookeeper_client import ZookeeperClient
@@ -31,7 +32,6 @@ from warren_collector.sources.shards import MembershipShards, OffsetsTopicShards
 from warren_collector.sources.snapshot import Snapshot
 from warren_collector.sources.source import Source
 from warren_collector.sources.zookeeper import ZookeeperReader
-from warren_collector.trouble import Trouble
 
 LIVE_STATE = "live_state"
 """In metrics, beside the names of sources."""

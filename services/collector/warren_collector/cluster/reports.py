@@ -8,11 +8,14 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 
 import structlog
+from warren.clock import Clock
 from warren.contracts import ClusterEvent, group_key
 from warren.contracts.cluster_event import EVERY_MS
 from warren.contracts.topics import CLUSTERS
 from warren.errors import PublishFailed
 from warren.kafka.producer import Bus
+from warren.kafka.topics import HOME
+from warren.kafka.trouble import Trouble
 
 log = structlog.get_logger(__name__)
 
@@ -30,12 +33,12 @@ Report = Callable[[], ClusterEvent]
 class ClusterReports:
     """Publishes what is new, and all of it every 10 s."""
 
-    def __init__(self, reports: Sequence[Report], topic_prefix: str) -> None:
+    def __init__(self, reports: Sequence[Report], topic_prefix: str, clock: Clock) -> None:
         """`reports` give an event of one cluster each, as it stands at that moment."""
+        self.trouble = Trouble(HOME, clock, over="states of clusters are published again")
         self._reports = reports
         self._topic = CLUSTERS.full_name(topic_prefix)
         self._published: dict[bytes, ClusterEvent] = {}
-        self._failing = False
 
     def publish(self, bus: Bus) -> None:
         """What is due. What could not be published is due again; its trouble is told elsewhere."""
@@ -77,9 +80,9 @@ class ClusterReports:
                 bus.send(self._topic, key, value)
             bus.flush()
         except PublishFailed as error:
-            if not self._failing:
+            if self.trouble.problem is None:
                 log.warning("states of clusters are not published", problem=error.problem)
-            self._failing = True
+            self.trouble.note(error)
             return False
-        self._failing = False
+        self.trouble.over()
         return True

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from warren.contracts.offset_event import SourceName
 from warren.errors import KafkaError
+from warren.kafka.trouble import Trouble
 
 from warren_collector.positions.observed import ObservedPositions
 from warren_collector.sources.batch import Batch
@@ -16,7 +17,6 @@ from warren_collector.sources.polling import Polling
 from warren_collector.sources.shards import Shards
 from warren_collector.sources.snapshot import Snapshot
 from warren_collector.sources.source_partitions import SourcePartition, SourcePartitions
-from warren_collector.trouble import Trouble
 
 NO_RECORDS = Batch([], [], np.zeros(0, np.int32), np.zeros(0, np.int64))
 _NO_OFFSET = -1
@@ -70,6 +70,13 @@ class SourceSet:
     def problem(self) -> KafkaError | None:
         asked = next((source.problem for source in self._polled if source.problem), None)
         return self._offsets_topic.problem or asked if self._offsets_topic else asked
+
+    @property
+    def obstacle(self) -> KafkaError | None:
+        """Why none of the asked ones answers, where nothing is read beside them."""
+        if self._offsets_topic or not all(source.problem for source in self._polled):
+            return None
+        return self.problem
 
     @property
     def pending(self) -> int:

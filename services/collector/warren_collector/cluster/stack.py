@@ -286,13 +286,14 @@ class ClusterStack:
             published_at=ticker.published_at,
             log_ends_at=ticker.log_ends_at,
         )
-        problem = ticker.problem or source.problem
+        obstacle = ticker.problem or source.obstacle
+        problem = obstacle or source.problem
         if self._own_group is not None:
             self._own_group.look()
             self._meters.foreign_members.set(len(self._own_group.foreign))
             problem = problem or self._own_group.problem
         if problem is not None:
-            self.state.trouble(problem, figures)
+            self.state.trouble(problem, figures, goes_on=obstacle is None)
         else:
             self.state.note("ok" if self.is_ready else "rebuilding", figures)
         self._meters.pending.set(source.pending)

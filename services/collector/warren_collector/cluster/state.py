@@ -34,6 +34,7 @@ class _Snapshot:
     since: int
     problem: str = ""
     figures: Figures = Figures()
+    goes_on: bool = True
 
 
 class ClusterState:
@@ -52,18 +53,26 @@ class ClusterState:
     def problem(self) -> str:
         return self._now.problem
 
+    @property
+    def obstacle(self) -> str:
+        """Why nothing of the cluster is collected and published now; empty: something is."""
+        now = self._now
+        return "" if now.goes_on else now.problem
+
     def note(self, state: ClusterStateName, figures: Figures | None = None) -> None:
         """All is as it should be in this state."""
         self._enter(state, "", figures)
 
-    def trouble(self, error: KafkaError, figures: Figures | None = None) -> None:
-        """The cluster, or Warren's own, did not do what was asked."""
-        self._enter(_state_of(self.cluster, error), str(error), figures)
+    def trouble(
+        self, error: KafkaError, figures: Figures | None = None, *, goes_on: bool = False
+    ) -> None:
+        """The cluster, or Warren's own, did not do what was asked; `goes_on`: the rest is done."""
+        self._enter(_state_of(self.cluster, error), str(error), figures, goes_on=goes_on)
 
     def fault(self, fault: Exception) -> None:
         """Something that nobody has thought of: its kind; what it says is for the log."""
         problem = f"cluster {self.cluster}: {type(fault).__name__}, a fault of Warren (see its log)"
-        self._enter("failing", problem, None)
+        self._enter("failing", problem, None, goes_on=False)
 
     def event(self, collector: str, sources: Sequence[str]) -> ClusterEvent:
         now = self._now
@@ -83,7 +92,14 @@ class ClusterState:
             log_ends_at=now.figures.log_ends_at,
         )
 
-    def _enter(self, state: ClusterStateName, problem: str, figures: Figures | None) -> None:
+    def _enter(
+        self,
+        state: ClusterStateName,
+        problem: str,
+        figures: Figures | None,
+        *,
+        goes_on: bool = True,
+    ) -> None:
         before = self._now
         since = before.since if state == before.state else self._clock.now_ms()
         self._now = replace(
@@ -92,6 +108,7 @@ class ClusterState:
             since=since,
             problem=problem,
             figures=figures or before.figures,
+            goes_on=goes_on,
         )
 
 

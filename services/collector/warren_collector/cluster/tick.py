@@ -13,6 +13,7 @@ from typing import Protocol
 
 from warren.clock import Clock
 from warren.errors import AuthenticationFailed, ClusterUnreachable, PublishFailed
+from warren.kafka.trouble import Trouble
 
 from warren_collector.cluster.meters import Meters
 from warren_collector.cluster.publisher import Publisher
@@ -27,7 +28,6 @@ from warren_collector.positions.events import GroupEvents, Origin, Past, group_e
 from warren_collector.positions.group import Group
 from warren_collector.positions.standing import standing
 from warren_collector.sources.source_partitions import SourcePartitions
-from warren_collector.trouble import Trouble
 
 TickError = ClusterUnreachable | AuthenticationFailed | PublishFailed
 

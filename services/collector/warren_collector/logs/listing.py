@@ -9,9 +9,9 @@ from warren.contracts import TopicsEvent
 from warren.contracts.topics import TOPICS
 from warren.errors import PublishFailed
 from warren.kafka.producer import Bus
+from warren.kafka.trouble import Trouble
 
 from warren_collector.logs.ends import LogEnds
-from warren_collector.trouble import Trouble
 
 SPOKESMAN = 0
 """Whichever collector owns this source partition speaks for all of the cluster's."""

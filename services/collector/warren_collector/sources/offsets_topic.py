@@ -139,6 +139,11 @@ class OffsetsTopicSource:
         return self._tails.problem
 
     @property
+    def obstacle(self) -> KafkaError | None:
+        """None: `poll` raises what there is."""
+        return None
+
+    @property
     def pending(self) -> int:
         """Records of owned partitions that wait for the end of their transactions."""
         return self._tails.pending

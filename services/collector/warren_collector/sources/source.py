@@ -26,6 +26,10 @@ class Source(Protocol):
         """What keeps one of several sources from telling anything, while the others go on."""
 
     @property
+    def obstacle(self) -> KafkaError | None:
+        """What keeps all of them from telling anything, as far as `poll` does not raise it."""
+
+    @property
     def pending(self) -> int:
         """Records that wait for the end of their transactions."""
 

@@ -1,8 +1,6 @@
-"""What must be true of the home cluster before the worker starts; waits until it is."""
+"""What must be true of the home cluster before the worker starts."""
 
 from __future__ import annotations
-
-import threading
 
 import structlog
 from confluent_kafka.admin import AdminClient
@@ -16,8 +14,7 @@ from warren.contracts.topics import (
     OFFSETS,
     TRENDS,
 )
-from warren.errors import KafkaError, TopicMisconfigured, TopicMissing
-from warren.kafka.connection import await_connection, log_retry
+from warren.errors import TopicMisconfigured, TopicMissing
 from warren.kafka.topics import HOME, ensure_topics
 from warren.settings import Settings
 
@@ -32,31 +29,14 @@ from warren_evaluator.home.rights import check_rights
 
 log = structlog.get_logger(__name__)
 TOPICS = (OFFSETS, GROUPS, FRESHNESS, LAG, LAG_STATUS, TRENDS, DEAD_LETTERS)
-LONGEST_WAIT = 15.0  # seconds
 VISIBLE_WITHIN = 10.0
-CONNECT_WITHIN = 5.0
 
 
-def await_home(settings: Settings, stop: threading.Event) -> int | None:
-    """The number of partitions of `warren.offsets`; None when `stop` was set.
+def prepare(admin: AdminClient, settings: Settings) -> int:
+    """Make and check what the worker needs. Returns the number of partitions of `warren.offsets`.
 
-    Everything that is wrong is logged, one line per attempt, and tried again.
+    Raises warren.errors.KafkaError for what is missing.
     """
-    attempt = 0
-    while not stop.is_set():
-        admin = await_connection(HOME, "home", settings.home, stop, CONNECT_WITHIN)
-        if admin is None:
-            return None
-        try:
-            return _prepare(admin, settings)
-        except KafkaError as error:
-            log_retry(error)
-        attempt += 1
-        stop.wait(min(LONGEST_WAIT, 2.0 ** min(attempt, 4)))
-    return None
-
-
-def _prepare(admin: AdminClient, settings: Settings) -> int:
     home, app = settings.home, app_id(settings)
     created = ensure_topics(admin, home) if home.create_topics else []
     counts = _counts_with(admin, created)

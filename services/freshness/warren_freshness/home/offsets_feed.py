@@ -17,12 +17,14 @@ from confluent_kafka import (
 )
 from warren.clock import Clock
 from warren.contracts.topics import OFFSETS
-from warren.errors import ClientLost
+from warren.errors import ClientLost, KafkaError
 from warren.kafka.catching_up import CatchingUp
 from warren.kafka.connection import ErrorReporter, classify, client_options, log_retry
+from warren.kafka.group_backlog import GroupBacklog
 from warren.kafka.hearing import hearing_of
 from warren.kafka.rebalances import Rebalances
 from warren.settings import Settings
+from warren.standstill import Look
 
 log = structlog.get_logger(__name__)
 
@@ -45,12 +47,14 @@ class Polled:
 
     `revoked` partitions were so before any of the messages; `current` has, by partition whose end
     was reached once, the offset after its last message. `is_caught_up`: that is all of them.
+    `has_joined`: the group has said which partitions these are, be it none.
     """
 
     messages: list[Message]
     revoked: frozenset[int]
     current: dict[int, int]
     is_caught_up: bool
+    has_joined: bool = True
 
 
 class OffsetsFeed:
@@ -65,12 +69,28 @@ class OffsetsFeed:
         self._revoked: set[int] = set()
         self._committed: dict[int, int] = {}
         self._report = ErrorReporter(HOME, HOME)
-        options = client_options(
+        self._home = settings.home
+        self._group = settings.home.installation.group("freshness", settings.freshness.group_id)
+        self._backlog = GroupBacklog(self._home, self._group, self._topic)
+        self._join()
+
+    def _join(self) -> None:
+        """By a consumer made anew."""
+        self._joined = False
+        self._consumer = Consumer({**self._options(), "on_commit": self._answered})
+        self._catching_up = CatchingUp(self._consumer)
+        self._rebalances = Rebalances(self._topic)
+        self._rebalances.subscribe(self._consumer)
+        self._hearing = hearing_of(self._consumer, self._topic, HOME, HOME, self._home, self._clock)
+
+    def _options(self) -> dict[str, object]:
+        """With the credentials of now."""
+        return client_options(
             HOME,
             HOME,
-            settings.home,
+            self._home,
             self._report,
-            group_id=settings.home.installation.group("freshness", settings.freshness.group_id),
+            group_id=self._group,
             enable_auto_commit=False,
             enable_auto_offset_store=False,
             enable_partition_eof=True,
@@ -81,24 +101,32 @@ class OffsetsFeed:
             heartbeat_interval_ms=3_000,
             reconnect_backoff_max_ms=2_000,
         )
-        self._options = {**options, "on_commit": self._answered}
-        self._home = settings.home
-        self._join()
 
-    def _join(self) -> None:
-        """By a consumer made anew."""
-        self._joined = False
-        self._consumer = Consumer(self._options)
-        self._catching_up = CatchingUp(self._consumer)
-        self._rebalances = Rebalances(self._topic)
-        self._rebalances.subscribe(self._consumer)
-        self._hearing = hearing_of(self._consumer, self._topic, HOME, HOME, self._home, self._clock)
+    def look(self) -> Look:
+        """Look at what waits: behind what was polled or, without partitions, for the whole group,
+        which this instance may have left without knowing. Call it in a thread of its own.
+
+        Raises the classified error when the home cluster does not answer, or refuses.
+        """
+        backlog, polled = self._backlog.read(), dict(self._next)
+        if not polled:
+            return Look(sum(backlog.waiting.values()), tuple(sorted(backlog.committed.items())))
+        behind = (backlog.ends.get(partition, at) - at for partition, at in polled.items())
+        return Look(sum(max(each, 0) for each in behind), tuple(sorted(polled.items())))
 
     def poll(self, timeout: float, used: Mapping[int, int]) -> Polled:
         """Messages that came within `timeout` seconds; commits what was used.
 
-        Raises the classified error when the broker refuses; one that is away only delays.
+        Raises the classified error when the broker refuses, and begins anew: what was polled and
+        not returned is read again. A broker that is away only delays.
         """
+        try:
+            return self._poll(timeout, used)
+        except KafkaError:
+            self._begin_anew()
+            raise
+
+    def _poll(self, timeout: float, used: Mapping[int, int]) -> Polled:
         self._commit(used, wait=False)
         messages: list[Message] = []
         polled = self._consumer.consume(BATCH, timeout)
@@ -120,7 +148,7 @@ class OffsetsFeed:
                 self._catching_up.read((self._topic, partition), offset)
             else:
                 self._catching_up.end([(self._topic, partition)])
-                self._next.setdefault(partition, offset)
+                self._next[partition] = max(self._next.get(partition, offset), offset)
         if assigned is not None:  # only now: what was polled of them began elsewhere
             self._assign(assigned)
         revoked, self._revoked = self._revoked, set()
@@ -133,6 +161,7 @@ class OffsetsFeed:
                 if not self._catching_up.is_behind((self._topic, partition))
             },
             self._joined and self._catching_up.is_done,
+            self._joined,
         )
 
     def close(self, used: Mapping[int, int]) -> None:

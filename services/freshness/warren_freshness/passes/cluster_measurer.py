@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 
 from warren.clock import Clock
 from warren.contracts import FreshnessEvent
+from warren.errors import KafkaError
 from warren.kafka.list_offsets import LARGEST_TIMESTAMP
 from warren.settings import FreshnessSettings
 
@@ -81,6 +82,7 @@ class ClusterMeasurer:
         await self._transactions.refresh(
             begins_to_ask(at_transactions, self._clock.now_ms()), timeout=deadline.left()
         )
+        self._reader.settle()
         evidence = Evidence(
             readings,
             self._log_ends.newest(),
@@ -103,6 +105,11 @@ class ClusterMeasurer:
             if not self.is_stale(group):
                 self.commits.learn(group, readings)
         return events
+
+    @property
+    def obstacle(self) -> KafkaError | None:
+        """Why the last pass could measure nothing of what waits."""
+        return self._reader.obstacle
 
     def is_stale(self, group: GroupSnapshot | FreshnessEvent) -> bool:
         """Nothing was heard of the group for too long: the collector may be down."""

@@ -18,11 +18,11 @@ from warren.metrics.freshness import (
     FRESHNESS_PASSES,
     FRESHNESS_STALE_GROUPS,
 )
-from warren.standstill import Turns
+from warren.standstill import Look, Turns, obstacle
 
 from warren_freshness.home.publisher import Publisher
 from warren_freshness.passes.cluster_measurer import ClusterMeasurer
-from warren_freshness.positions.group_positions import GroupPositions
+from warren_freshness.positions.group_positions import GroupPositions, GroupSnapshot
 
 log = structlog.get_logger(__name__)
 
@@ -40,6 +40,9 @@ class PassLoop:
     ) -> None:
         self.used: Mapping[int, int] | None = None
         self.turns = Turns()
+        self.has_groups = False
+        """Whether the last pass was over any."""
+        self._fault = ""
         self.cluster = self._cluster = cluster
         self._measurer = measurer
         self._positions = positions
@@ -59,6 +62,10 @@ class PassLoop:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(stop.wait(), max(interval - took, 0))
 
+    def look(self) -> Look:
+        """Look at the measuring: whether the last pass could measure anything of what waits."""
+        return obstacle(self._fault or self._measurer.obstacle)
+
     def recall(self, home_partition: int, events: Iterable[FreshnessEvent]) -> None:
         """Goes on from what was published last of the groups of a home partition."""
         own = [event for event in events if event.cluster == self._cluster]
@@ -74,14 +81,16 @@ class PassLoop:
         await self._measurer.close()
 
     async def _try(self) -> str:
+        self._fault = ""
         try:
             await self._pass()
-        except PublishFailed as error:
-            log.warning("pass not published", cluster=self._cluster, problem=error.problem)
+        except PublishFailed:  # the publisher has told it
             return "failed"
         except Exception as error:
             # A defect that one cluster's data brings out must not end the others' passes.
             log.error("pass failed", cluster=self._cluster, exc_info=error)
+            name = type(error).__name__
+            self._fault = f"cluster {self._cluster}: {name}, a fault of Warren (see its log)"
             return "failed"
         return "published"
 
@@ -90,7 +99,7 @@ class PassLoop:
         deleted = self._positions.deleted(self._cluster)
         # Nothing keeps what is measured: there is much of it.
         measured = await self._measurer.measure(
-            self._positions.snapshots(self._cluster, used.keys())
+            self._noted(self._positions.snapshots(self._cluster, used.keys()))
         )
         # While it took place, groups may have been deleted, or have gone to another instance.
         events = [event for event in measured if (event.cluster, event.group) in self._positions]
@@ -99,6 +108,10 @@ class PassLoop:
         self._measurer.forget(deleted)
         self.used = used
         self._count(events)
+
+    def _noted(self, groups: list[GroupSnapshot]) -> list[GroupSnapshot]:
+        self.has_groups = bool(groups)
+        return groups
 
     def _count(self, events: Sequence[FreshnessEvent]) -> None:
         reasons = Counter(

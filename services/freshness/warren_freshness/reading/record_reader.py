@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping
 from warren.clock import Clock
 from warren.errors import ClusterUnreachable, KafkaError
 from warren.kafka.brokers import Brokers
-from warren.kafka.connection import log_retry
 from warren.kafka.list_offsets import FoundOffset
 from warren.kafka.metadata import NO_LEADER
+from warren.kafka.trouble import Trouble
 from warren.metrics.freshness import FRESHNESS_READ_BYTES, FRESHNESS_READS
 from warren.settings import KafkaConnection
 
@@ -41,23 +41,38 @@ class RecordReader:
         self.sizes = BatchSizes()
         self._offsets = OffsetLookups(self.brokers, self.metadata)
         self._counted = 0
-        self._trouble: type[KafkaError] | None = None
+        self._trouble = Trouble(cluster, clock, over="measuring again")
+        self._failed: KafkaError | None = None
+        self._asked = self._answered = 0
+        self._wanted: frozenset[str] = frozenset()
+        self.obstacle: KafkaError | None = None
+        """Why the last pass, as far as it is settled, could measure nothing."""
 
     async def prepare(self, topics: Iterable[str], *, timeout: float) -> None:
-        """Learns who leads the topics' partitions; on trouble, what is known must do."""
+        """Begins a pass: learns who leads the topics' partitions; on trouble, what is known must
+        do.
+        """
+        self._failed, self._asked, self._answered = None, 0, 0
+        self._wanted = frozenset(topics)
         try:
             async with asyncio.timeout(timeout):
-                await self.metadata.refresh(topics)
+                await self.metadata.refresh(self._wanted)
         except KafkaError as error:
-            self._report(error)
+            self._failed = error
         except TimeoutError:
-            self._report(
-                ClusterUnreachable(
-                    self._cluster, f"{self._setting}.bootstrap", f"no answer within {timeout:g} s"
-                )
-            )
+            self._failed = self._unreachable(f"no answer within {timeout:g} s")
+
+    def settle(self) -> None:
+        """Ends a pass: says what was wrong in it, and whether anything could be measured."""
+        why = self._failed
+        if why is None and self._asked and not self._answered:
+            why = self._unreachable(f"none of {self._asked} questions to partitions is answered")
+        if why is not None:
+            self._trouble.tell(why)
         else:
-            self._trouble = None
+            self._trouble.over()
+            why = self.metadata.refusal if self._wanted else None
+        self.obstacle = None if self._answered else why
 
     async def read(
         self,
@@ -100,10 +115,12 @@ class RecordReader:
         found: dict[TopicPartition, FoundOffset] = {}
         try:
             async with asyncio.timeout(timeout):
+                self._asked += sum(1 for p in times if self.metadata.leader(*p) != NO_LEADER)
                 for failure in await self._offsets.look_up(times, found):
                     self._handle(failure)
         except TimeoutError:
             self.metadata.expire()
+        self._answered += len(found)
         self._count_bytes()
         return found
 
@@ -123,6 +140,7 @@ class RecordReader:
                 self.metadata.expire()
             else:
                 by_broker[leader].append(search)
+        self._asked += sum(map(len, by_broker.values()))
         return [
             BrokerFetches(self.brokers, broker, self.metadata, its_searches, budget, self.sizes)
             for broker, its_searches in by_broker.items()
@@ -135,6 +153,7 @@ class RecordReader:
         for search in searches:
             reading = readings[search.position] = search.finish()
             outcomes[reading.outcome] += 1
+            self._answered += reading.outcome not in ("unread", "not_authorised")
             if reading.outcome == "not_authorised":
                 refused.add(search.position.topic)
         self.metadata.refuse(refused)
@@ -151,12 +170,9 @@ class RecordReader:
     def _handle(self, failure: BaseException | None) -> None:
         """A broker that refuses the credentials leaves the others alone."""
         if isinstance(failure, KafkaError):
-            self._report(failure)
+            self._failed = failure
         elif failure is not None:
             raise failure
 
-    def _report(self, error: KafkaError) -> None:
-        """One line when the trouble begins or changes its kind."""
-        if type(error) is not self._trouble:
-            log_retry(error)
-        self._trouble = type(error)
+    def _unreachable(self, problem: str) -> ClusterUnreachable:
+        return ClusterUnreachable(self._cluster, f"{self._setting}.bootstrap", problem)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from warren.clock import Clock
@@ -65,15 +65,26 @@ class TopicMetadata:
         """Whether the topic may be described and, as far as was tried, read."""
         return topic not in self._not_authorised
 
+    @property
+    def refusal(self) -> AuthorizationFailed | None:
+        """That none of the topics may be described, though some are asked for."""
+        if not self._topics and self._not_authorised:
+            return self._refused(self._not_authorised, "DESCRIBE")
+        return None
+
     def refuse(self, topics: Iterable[str]) -> None:
         """Reading these was refused: they are not tried again before the next refresh."""
         self._not_authorised |= frozenset(topics)
         news = sorted(self._not_authorised - self._reported)
         self._reported |= self._not_authorised
         if news:
-            more = f" and {len(news) - 1} more topics" if len(news) > 1 else ""
-            problem = f"not authorised: READ on topic {news[0]}{more}; its freshness is unknown"
-            log_retry(AuthorizationFailed(self._cluster, f"{self._setting}.kafka", problem))
+            log_retry(self._refused(news, "READ"))
+
+    def _refused(self, topics: Collection[str], right: str) -> AuthorizationFailed:
+        more = f" and {len(topics) - 1} more topics" if len(topics) > 1 else ""
+        what = f"{right} on topic {min(topics)}{more}"
+        problem = f"not authorised: {what}; its freshness is unknown"
+        return AuthorizationFailed(self._cluster, f"{self._setting}.kafka", problem)
 
     def _take(self, response: Any) -> None:
         described = list(described_topics(response))

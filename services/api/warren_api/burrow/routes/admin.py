@@ -30,7 +30,8 @@ def _health(routes: APIRouter, context: ApiContext) -> None:
             return Response(state.standstill, 503, media_type=TEXT)
         if state.ready:
             return Response("READY", media_type=TEXT)
-        return Response("STARTING", 503, media_type=TEXT)
+        waits_for = f": {state.problem}" if state.problem else ""
+        return Response(f"STARTING{waits_for}", 503, media_type=TEXT)
 
 
 def _log_level(routes: APIRouter) -> None:

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 from warren.contracts import GroupEvent
 from warren.errors import KafkaError
+from warren.kafka.trouble import Trouble
 
 from warren_collector.groups.live.enrichment import enriched
 from warren_collector.groups.live.group import LiveGroup, LiveState
 from warren_collector.sources.polling import Polling
 from warren_collector.sources.shards import Shards
-from warren_collector.trouble import Trouble
 
 
 @dataclass(slots=True)

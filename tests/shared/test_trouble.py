@@ -3,7 +3,7 @@ from __future__ import annotations
 from structlog.testing import capture_logs
 from warren.clock import ManualClock
 from warren.errors import AuthenticationFailed, ClusterUnreachable
-from warren_collector.trouble import Trouble
+from warren.kafka.trouble import Trouble
 
 
 def test_lasting_trouble_is_told_now_and_then_and_when_it_is_over() -> None:

@@ -1,0 +1,75 @@
+"""Renewed credentials are taken up while the worker runs: its clients log in with them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import faust
+import structlog
+from warren.errors import SettingsError
+from warren.kafka.aiokafka_options import aiokafka_options
+from warren.settings import KafkaConnection
+
+from warren_evaluator.home.credentials import credentials
+
+log = structlog.get_logger(__name__)
+
+LOOK_EVERY = 2.0  # seconds between two looks at the files
+# What aiokafka's client has of its options, and passes on to each connection that it opens.
+_LOGIN = (
+    "ssl_context",
+    "sasl_plain_username",
+    "sasl_plain_password",
+    "sasl_oauth_token_provider",
+)
+
+
+class CredentialsWatch(threading.Thread):
+    """Looks at the files with the home cluster's credentials until it is told to stop."""
+
+    def __init__(self, setting: str, connection: KafkaConnection, app: faust.App) -> None:
+        """`setting` is the cluster's table, `app` runs with what the files have said just now."""
+        super().__init__(name="credentials-watch", daemon=True)
+        self._setting = setting
+        self._connection = connection
+        self._app = app
+        self._version = connection.login_version
+        self._stop_event = threading.Event()
+
+    def run(self) -> None:
+        while not self._stop_event.wait(LOOK_EVERY):
+            self.look()
+
+    def look(self) -> None:
+        """Take up what was renewed. Files that do not fit together yet are looked at again."""
+        version = self._connection.login_version
+        if version == self._version:
+            return
+        try:
+            renewed = credentials(self._setting, self._connection)
+            options = aiokafka_options(self._setting, self._connection)
+        except SettingsError as error:
+            log.warning("renewed credentials cannot be used yet", problem=str(error))
+            return
+        self._version = version
+        self._app.conf.broker_credentials = renewed
+        for client in _clients(self._app):
+            for name in _LOGIN:
+                if name in options:
+                    setattr(client, f"_{name}", options[name])
+        log.info("credentials renewed", setting=f"{self._setting}.kafka")
+
+    def stop(self) -> None:
+        self._stop_event.set()
+
+
+def _clients(app: faust.App) -> Iterator[Any]:
+    """aiokafka's clients, which Faust does not hand out: of the consumer, and of the producer."""
+    consumer: Any = getattr(getattr(app.consumer, "_thread", None), "_consumer", None)
+    producer: Any = getattr(app.producer, "_producer", None)
+    if consumer is not None:
+        yield consumer._client
+    if producer is not None:
+        yield producer.client

@@ -1,0 +1,80 @@
+"""Secrets that settings name by their file: read again once they are renewed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from warren.errors import SettingsError
+from warren.settings.file_secret import FileSecret
+from warren.settings_file import load_settings
+
+
+@pytest.fixture
+def password(tmp_path: Path) -> Path:
+    file = tmp_path / "password"
+    file.write_text("old\n")
+    return file
+
+
+def renew(file: Path, text: str) -> None:
+    """As Kubernetes and Vault do: the file is replaced whole."""
+    draft = file.with_name("draft")
+    draft.write_text(text)
+    draft.replace(file)
+
+
+def test_the_properties_of_a_connection_are_as_new_as_their_files(
+    password: Path, tmp_path: Path
+) -> None:
+    config = tmp_path / "warren.toml"
+    config.write_text(
+        f'[clusters.prod]\nbootstrap = "b:1"\nkafka."sasl.password_file" = "{password}"'
+    )
+    connection = load_settings(config).of_service("collector", "host").clusters["prod"]
+    before = connection.login_version
+    assert connection.librdkafka()["sasl.password"] == "old"
+    assert connection.login_version == before
+    renew(password, "renewed\n")
+    assert connection.login_version != before
+    assert connection.librdkafka()["sasl.password"] == "renewed"
+    assert "renewed" not in repr(connection)
+
+
+def test_a_file_from_the_environment_is_read_again_too(
+    password: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WARREN_HOME__KAFKA__SASL_PASSWORD_FILE", str(password))
+    home = load_settings(Path(os.devnull)).home
+    renew(password, "renewed")
+    assert home.librdkafka()["sasl.password"] == "renewed"
+
+
+def test_certificates_count_among_the_credentials(tmp_path: Path) -> None:
+    certificate, config = tmp_path / "tls.crt", tmp_path / "warren.toml"
+    certificate.write_text("old")
+    config.write_text(f'[home.kafka]\n"ssl.certificate.location" = "{certificate}"')
+    home = load_settings(config).home
+    before = home.login_version
+    renew(certificate, "renewed")
+    assert home.login_version != before
+
+
+@pytest.mark.parametrize("text", ["", None])
+def test_a_secret_stays_while_its_file_is_written_or_away(password: Path, text: str | None) -> None:
+    secret = FileSecret(password)
+    if text is None:
+        password.unlink()
+    else:
+        password.write_text(text)
+    assert secret.get_secret_value() == "old"
+    password.write_text("renewed")
+    assert secret.get_secret_value() == "renewed"
+
+
+def test_a_file_that_is_not_there_at_the_start_is_named(tmp_path: Path) -> None:
+    config = tmp_path / "warren.toml"
+    config.write_text(f'[home.kafka]\n"sasl.password_file" = "{tmp_path / "nothing"}"')
+    with pytest.raises(SettingsError, match=r"^home\.kafka\.sasl\.password_file: cannot read "):
+        load_settings(config)

@@ -1,0 +1,69 @@
+"""Credentials that are renewed on disk, while clients run that have logged in with the old ones."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from confluent_kafka.admin import AdminClient, NewTopic
+from support.renewed_password import renewed_password
+from support.waiting import eventually
+from warren.errors import KafkaError
+from warren.kafka import hearing
+from warren.kafka.brokers import Brokers
+from warren.kafka.group_backlog import GroupBacklog
+from warren.kafka.producer import EventProducer
+from warren.kafka.topics import HOME
+from warren.settings_file import load_settings
+
+pytestmark = pytest.mark.integration
+
+
+def test_clients_log_in_with_what_is_in_the_file(
+    pytestconfig: pytest.Config, tmp_path: Path, unique: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hearing, "RENEWED_SECONDS", 1.0)
+    with renewed_password(pytestconfig.rootpath, tmp_path, "old") as kafka, asyncio.Runner() as run:
+        admin = AdminClient({"bootstrap.servers": kafka.bootstrap})
+        admin.create_topics([NewTopic(unique, 1, 1)])[unique].result(30)
+        config = tmp_path / "warren.toml"
+        properties = "".join(
+            f"{json.dumps(n)} = {json.dumps(v)}\n" for n, v in kafka.login().items()
+        )
+        config.write_text(f'[home]\nbootstrap = "{kafka.secured}"\n[home.kafka]\n{properties}')
+        home = load_settings(config).home
+        brokers = Brokers(HOME, HOME, home)
+        producer = EventProducer(HOME, HOME, home, delivery_timeout=3)
+        backlog = GroupBacklog(home, unique, unique)
+
+        def answered() -> bool:
+            try:
+                run.run(brokers.metadata([unique]))
+                return True
+            except KafkaError:
+                return False
+
+        def published() -> bool:
+            producer.send(unique, b"key", b"value")
+            try:
+                producer.flush()
+                return True
+            except KafkaError:
+                return False
+
+        def waiting() -> int:
+            try:
+                return sum(backlog.read().waiting.values())
+            except KafkaError:
+                return 0
+
+        assert answered()
+        assert published()
+        assert waiting() == 1
+        kafka.renew("new")
+        eventually(answered, message="connections to brokers are opened again")
+        eventually(published, message="a producer is made that logs in")
+        eventually(lambda: waiting() > 1, message="the backlog is known again")
+        run.run(brokers.close())
