@@ -122,17 +122,37 @@ def test_an_unreachable_cluster_degrades_only_itself(lab: ServiceLab, topic: str
     clusters = {**lab.settings.clusters, "dead": dead}
     settings: Settings = lab.settings.model_copy(update={"clusters": clusters})
     elsewhere = committed(topic, 2, 10, group="elsewhere").model_copy(update={"cluster": "dead"})
-    with capture_logs() as lines, lab.running(settings):
+    with capture_logs() as lines, lab.running(settings) as service:
         lab.publish(elsewhere, committed(topic, 2, 10))
         assert lab.await_figures(lambda _: True).topics[topic].reason == ["exact", "caught_up"]
         event = lab.await_figures(lambda _: True, "elsewhere")
         assert event.topics[topic].reason == ["timeout", "caught_up"]
         lab.await_figures(lambda e: e.measured_at > event.measured_at, "elsewhere")
         eventually(lambda: lab.committed() == 2, message="both events are committed")
+        assert service.works["measuring"]().obstacle == ""
     warnings = [line for line in lines if line["log_level"] == "warning"]
     assert [line["setting"] for line in warnings if line.get("cluster") == "dead"] == [
         "clusters.dead.bootstrap"
     ]
+
+
+def test_where_no_cluster_with_groups_can_be_measured_that_is_said(
+    lab: ServiceLab, topic: str
+) -> None:
+    dead = ClusterSettings(bootstrap=f"127.0.0.1:{free_port()}")
+    clusters = {**lab.settings.clusters, "dead": dead}
+    settings: Settings = lab.settings.model_copy(update={"clusters": clusters})
+    elsewhere = committed(topic, 2, 10, group="elsewhere").model_copy(update={"cluster": "dead"})
+    with lab.running(settings) as service:
+        lab.publish(elsewhere)
+        why = eventually(
+            lambda: service.works["measuring"]().obstacle, message="nothing can be measured"
+        )
+        assert "(see clusters.dead.bootstrap)" in why
+        lab.publish(committed(topic, 2, 10))
+        eventually(
+            lambda: service.works["measuring"]().obstacle == "", message="one cluster is measured"
+        )
 
 
 def test_an_event_that_comes_while_it_is_asked_where_to_start_is_read(
