@@ -91,3 +91,12 @@ def test_the_innermost_cause_is_named() -> None:
     query = _Caused(f"{task}\n=== Streaming Query ===\nIdentifier: 7", task)
     assert spark_cause(query) == f"{task}: java.io.IOException: No space left on device"
     assert spark_cause(_Caused("refused", _Caused("refused"))) == "refused"
+
+
+def test_a_failure_is_the_problem_until_the_query_goes_on(restarts: Restarts) -> None:
+    restarts.attempt(_fail, lambda: None)
+    assert "no disk" in restarts.problem
+    restarts.attempt(lambda: None, _fail)
+    assert restarts.problem, "that it starts says little"
+    restarts.goes_on()
+    assert restarts.problem == ""

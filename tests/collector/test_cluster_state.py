@@ -67,6 +67,18 @@ def test_trouble_says_what_it_is(
     assert (event(state).state, event(state).problem) == ("ok", "")
 
 
+def test_what_keeps_all_work_with_a_cluster_from_being_done(state: ClusterState) -> None:
+    away = ClusterUnreachable("prod", "clusters.prod.bootstrap", "away")
+    state.trouble(away, goes_on=True)
+    assert state.obstacle == ""
+    state.trouble(away)
+    assert state.obstacle == str(away)
+    state.note("ok")
+    assert state.obstacle == ""
+    state.fault(KeyError("orders"))
+    assert "KeyError, a fault of Warren" in state.obstacle
+
+
 def test_trouble_with_the_home_cluster_is_no_verdict_on_this_one(state: ClusterState) -> None:
     state.trouble(ClusterUnreachable("home", "home.bootstrap", "no broker answers"))
     assert event(state).state == "failing"
@@ -128,9 +140,11 @@ def test_what_was_not_acknowledged_is_reported_again(reports: ClusterReports) ->
     bus = FakeBus()
     bus.is_away = True
     reports.publish(bus)
+    assert reports.trouble.look().obstacle, "it is not ready when that lasts"
     bus.is_away = False
     reports.publish(bus)
     assert bus.take() == ["connecting"]
+    assert reports.trouble.look().obstacle == ""
 
 
 def test_a_collector_that_stops_is_forgotten(reports: ClusterReports) -> None:

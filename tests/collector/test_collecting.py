@@ -288,6 +288,7 @@ def check_isolation(lab: Lab, commits: Commits, settings: Settings) -> None:
         expected = {CLUSTER: "ok", "away": "unreachable", "slow": "unreachable"}
         events.until(lambda: events.cluster_states() == expected, "each has its own state")
         assert collector.readiness() is True, "what can be reached is rebuilt"
+        assert collector.works["collecting"]().obstacle == ""
     events.until(lambda: events.cluster_states() == {}, "a collector that stops withdraws")
 
 
@@ -300,6 +301,7 @@ def test_a_collector_that_reaches_no_cluster_is_not_ready(lab: Lab) -> None:
             lambda: str(collector.readiness()).startswith("cluster away: unreachable, "),
             message="it says why",
         )
+        assert "(see clusters.away.bootstrap)" in collector.works["collecting"]().obstacle
 
 
 def test_nothing_is_lost_when_killed(lab: Lab, tmp_path: Path) -> None:

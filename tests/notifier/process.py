@@ -89,6 +89,11 @@ class Running:
         except httpx.TransportError:
             return False
 
+    @property
+    def reason(self) -> str:
+        """What /ready says."""
+        return httpx.get(f"http://{HOST}:{self.metrics_port}/ready").text
+
     def metric(self, sample: str) -> float | None:
         """The value of a sample, written as it is exposed."""
         for line in httpx.get(f"http://{HOST}:{self.metrics_port}/metrics").text.splitlines():

@@ -330,6 +330,7 @@ def test_a_home_cluster_that_is_away_is_waited_for(tmp_path: Path) -> None:
     with notifier(file, wait=False) as running:
         eventually(lambda: "cluster not usable" in running.output(), message="it says so")
         assert not running.ready
+        assert running.reason.startswith("cluster home: no broker answers at 127.0.0.1:1")
         assert stop(running) == 0
 
 

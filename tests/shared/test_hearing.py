@@ -13,6 +13,7 @@ from warren.kafka.hearing import (
     AGAIN_SECONDS,
     JOIN_SECONDS,
     QUIET_SECONDS,
+    RENEWED_SECONDS,
     Hearing,
     asking_client,
     hearing_by,
@@ -28,7 +29,15 @@ class Played:
         self.client = self.cluster = True
         self.client_answers_late = False
         self.asked: list[str] = []
-        self.hearing = Hearing("prod", "clusters.prod", self._ask, self._ask_anew, self.clock)
+        self.login_version = 1
+        self.hearing = Hearing(
+            "prod",
+            "clusters.prod",
+            self._ask,
+            self._ask_anew,
+            self.clock,
+            lambda: self.login_version,
+        )
 
     def _ask(self, _timeout: float) -> bool:
         self.asked.append("client")
@@ -92,6 +101,21 @@ def test_who_has_no_partitions_for_longer_than_any_rebalance_is_lost(played: Pla
         played.polls(QUIET_SECONDS, joined=False)
     with pytest.raises(ClientLost, match="no partitions"):
         played.polls(QUIET_SECONDS, joined=False)
+
+
+def test_a_client_with_old_credentials_is_made_anew_once_it_is_not_answered(
+    played: Played,
+) -> None:
+    played.login_version = 2
+    played.polls(RENEWED_SECONDS)
+    played.polls(RENEWED_SECONDS, heard=True)
+    assert played.asked == ["client"], "its connections are open still"
+    played.client = played.cluster = False
+    played.polls(RENEWED_SECONDS - 1)
+    played.polls(1)
+    played.cluster = True
+    with pytest.raises(ClientLost, match="has credentials that were renewed since"):
+        played.polls(RENEWED_SECONDS)
 
 
 @pytest.mark.integration

@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 from warren.clock import ManualClock
 from warren.errors import WarrenError
 from warren.settings import StandstillSettings
-from warren.standstill import LONGEST_STEP, Look, Standstill, Turns
+from warren.standstill import LONGEST_STEP, Look, Standstill, Turns, in_parts, obstacle
 from warren.standstill_watch import StandstillWatch
 
 
@@ -200,3 +200,32 @@ def test_a_look_that_fails_for_a_known_reason_is_told_without_a_stack(clock: Man
 def test_limits_are_in_order() -> None:
     with pytest.raises(ValueError, match="exit_after must be more"):
         StandstillSettings(not_ready_after=60, exit_after=60)
+
+
+def test_an_obstacle_is_said_after_a_while_and_ends_nobody(
+    standstill: Standstill, clock: ManualClock
+) -> None:
+    standstill.saw(obstacle(None))
+    for _ in range(1000):
+        clock.advance(5)
+        assert standstill.reason is None or clock.monotonic() >= 60
+        standstill.saw(obstacle("no right to read"))
+        assert not standstill.must_end
+    assert standstill.reason == "judging: no right to read"
+    standstill.saw(obstacle(""))
+    assert standstill.reason is None
+
+
+@pytest.mark.parametrize(
+    ("obstacles", "expected"),
+    [
+        (["", "away"], ""),
+        (["away", "refused"], "away; refused"),
+        (["home is away", "home is away"], "home is away"),
+        ([], ""),
+    ],
+)
+def test_work_in_parts_is_kept_from_by_an_obstacle_in_each(
+    obstacles: list[str], expected: str
+) -> None:
+    assert in_parts(map(obstacle, obstacles)).obstacle == expected

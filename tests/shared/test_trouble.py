@@ -27,4 +27,15 @@ def test_lasting_trouble_is_told_now_and_then_and_when_it_is_over() -> None:
         ("cluster not usable, retrying", "away"),
     ]
     assert logs[3]["after_seconds"] == 35.0
+    assert trouble.look().obstacle == "cluster prod: away (see clusters.prod.bootstrap)"
     assert logs[0]["setting"] == "clusters.prod.bootstrap"
+
+
+def test_what_somebody_else_tells_is_taken_down_and_ends_with_a_line() -> None:
+    trouble = Trouble("home", ManualClock(), over="at work again")
+    with capture_logs() as logs:
+        trouble.note(ClusterUnreachable("home", "home.bootstrap", "away"))
+        assert trouble.problem is not None
+        trouble.over()
+    assert trouble.look().obstacle == ""
+    assert [line["event"] for line in logs] == ["at work again"]
