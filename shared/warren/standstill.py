@@ -79,9 +79,8 @@ class Standstill:
         self._exit_after = exit_after
         self._last: Look | None = None
         self._at = clock.monotonic()
-        self._stalled = 0.0
+        self._stalled = self._unmoved = 0.0  # without what is excused, and with it
         self._excuse = ""
-        self._excused = 0.0
 
     def saw(self, look: Look) -> None:
         if look.obstacle:
@@ -90,16 +89,17 @@ class Standstill:
         step = self._step()
         moved = self._last is None or look.waiting == 0 or look.mark != self._last.mark
         self._stalled = 0.0 if moved else self._stalled + step
-        self._last = look
-        self._excuse, self._excused = "", 0.0
+        self._unmoved = 0.0 if moved else self._unmoved + step
+        self._last, self._excuse = look, ""
 
     def excused(self, why: str) -> None:
         """Nothing can be done, and a new process could do no more: a cluster does not answer.
 
-        Whatever stood still before has the whole time again once it does.
+        Whatever stood still before has the whole time again once it does, until the process ends.
+        It is not ready before it moves.
         """
         step = self._step()
-        self._excused = self._excused + step if self._excuse else 0.0
+        self._unmoved = self._unmoved + step if self._excuse or self._unmoved else 0.0
         self._excuse, self._stalled = why, 0.0
 
     @property
@@ -109,17 +109,14 @@ class Standstill:
     @property
     def reason(self) -> str | None:
         """Why the service is not ready; None while nothing is wrong."""
-        if self._excuse:
-            waited = self._excused >= self._not_ready_after
-            return f"{self.work}: {self._excuse}" if waited else None
-        if self._last is None or self._stalled < self._not_ready_after:
+        if self._unmoved < self._not_ready_after:
             return None
-        if not self._last.unit:
-            return f"{self.work}: nothing done for {duration(round(self._stalled * 1000))}"
-        return (
-            f"{self.work}: {self._last.waiting} {self._last.unit} waiting, "
-            f"none done for {duration(round(self._stalled * 1000))}"
-        )
+        if self._excuse:
+            return f"{self.work}: {self._excuse}"
+        since = duration(round(self._unmoved * 1000))
+        if self._last is None or not self._last.unit:
+            return f"{self.work}: nothing done for {since}"
+        return f"{self.work}: {self._last.waiting} {self._last.unit} waiting, none done for {since}"
 
     @property
     def must_end(self) -> bool:

@@ -65,8 +65,24 @@ def test_who_waits_for_a_cluster_says_so_and_does_not_end(
         standstill.excused("cluster does not answer")
         assert not standstill.must_end
     assert standstill.reason == "judging: cluster does not answer"
-    looks(standstill, clock, 55, waiting=7)
+    looks(standstill, clock, 175, waiting=7)
+    assert not standstill.must_end, "it has the whole time again"
+    assert str(standstill.reason).startswith("judging: 7 events waiting, none done for ")
+    standstill.saw(Look(7, "another"))
     assert standstill.reason is None
+
+
+def test_trouble_that_comes_and_goes_is_no_progress(
+    standstill: Standstill, clock: ManualClock
+) -> None:
+    """As where each session begins well, and ends with the first record that it may not write."""
+    standstill.saw(Look(7, "same"))
+    for _ in range(20):
+        clock.advance(5)
+        standstill.excused("not acknowledged")
+        looks(standstill, clock, 5, waiting=7)
+    assert standstill.reason == "judging: 7 events waiting, none done for 3 m 15 s"
+    assert not standstill.must_end
 
 
 def test_time_in_which_the_process_was_stopped_hardly_counts(

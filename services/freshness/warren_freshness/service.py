@@ -87,8 +87,11 @@ class FreshnessService:
         return in_parts(loop.look() for loop in self._pass_loops if loop.has_groups)
 
     def _look_at_intake(self) -> Look:
-        """A refusal says more than what waits because of it."""
-        return self._refused.look() if self._refused.problem else self._feed.look()
+        """A refusal says more than what waits because of it, dead letters among it."""
+        for trouble in (self._refused, self._publisher.trouble):
+            if trouble.problem:
+                return trouble.look()
+        return self._feed.look()
 
     async def run(self, stop: asyncio.Event) -> None:
         """Works until `stop` is set; what the home cluster refuses is waited for."""

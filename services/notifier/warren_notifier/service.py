@@ -91,7 +91,11 @@ class Service:
         return {"session": self._turns.look, "routing": self._routing}
 
     def _routing(self) -> Look:
-        """Of all notifiers: where one of them moves, this one need not."""
+        """Of all notifiers: where one of them moves, this one need not. Why the last session ended
+        says more than what waits because of it.
+        """
+        if self._trouble.problem:
+            return self._trouble.look()
         backlog = self._backlog.read()
         return Look(sum(backlog.waiting.values()), tuple(sorted(backlog.committed.items())))
 

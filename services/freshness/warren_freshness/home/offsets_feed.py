@@ -108,11 +108,14 @@ class OffsetsFeed:
 
         Raises the classified error when the home cluster does not answer, or refuses.
         """
-        backlog, polled = self._backlog.read(), dict(self._next)
-        if not polled:
+        backlog, owned, polled = self._backlog.read(), set(self._owned), dict(self._next)
+        if not owned:
             return Look(sum(backlog.waiting.values()), tuple(sorted(backlog.committed.items())))
-        behind = (backlog.ends.get(partition, at) - at for partition, at in polled.items())
-        return Look(sum(max(each, 0) for each in behind), tuple(sorted(polled.items())))
+        behind = (
+            max(backlog.ends.get(p, 0) - polled[p], 0) if p in polled else backlog.waiting.get(p, 0)
+            for p in owned
+        )
+        return Look(sum(behind), tuple(sorted(polled.items())))
 
     def poll(self, timeout: float, used: Mapping[int, int]) -> Polled:
         """Messages that came within `timeout` seconds; commits what was used.
