@@ -30,7 +30,7 @@ def test_who_may_not_write_is_not_ready_until_it_may(
         file = config(tmp_path, home, webhook("hook", hooks.port))
         pairs = "".join(f"{json.dumps(k)} = {json.dumps(v)}\n" for k, v in login(USER).items())
         text = file.read_text().replace(kafka.bootstrap, kafka.secured)
-        limits = "[standstill]\nnot_ready_after = 3\nexit_after = 300\n"
+        limits = "[standstill]\nnot_ready_after = 3\nexit_after = 9\n"
         file.write_text(f"{text}\n[home.kafka]\n{pairs}{limits}")
         with notifier(file) as running:
             kafka.revoke(USER, TOPIC, f"{prefix}notifier-state", WRITE)
@@ -40,6 +40,13 @@ def test_who_may_not_write_is_not_ready_until_it_may(
                 timeout=60,
                 message=f"it says so: {running.reason}",
             )
+            eventually(
+                lambda: running.child.exit_code() is not None
+                or running.output().count("cluster not usable, retrying") > 5,
+                timeout=90,
+                message="it tries again and again",
+            )
+            assert running.child.exit_code() is None, running.output()
             kafka.grant(USER, TOPIC, f"{prefix}notifier-state", WRITE)
             eventually(lambda: running.ready, timeout=60, message="it goes on by itself")
             eventually(lambda: len(hooks.requests) > 0, timeout=60, message="billing is told")
