@@ -41,8 +41,10 @@ def test_who_may_not_write_is_not_ready_until_it_may(
                 message=f"it says so: {running.reason}",
             )
             eventually(
-                lambda: running.child.exit_code() is not None
-                or running.output().count("cluster not usable, retrying") > 5,
+                lambda: (
+                    running.child.exit_code() is not None
+                    or running.output().count("cluster not usable, retrying") > 5
+                ),
                 timeout=90,
                 message="it tries again and again",
             )

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from warren.errors import SettingsError
+from confluent_kafka import Producer
+from warren.errors import AuthenticationFailed, SettingsError
+from warren.kafka.aiokafka_options import aiokafka_options
+from warren.kafka.connection import new_client
+from warren.settings import KafkaConnection
 from warren.settings.file_secret import FileSecret
 from warren.settings_file import load_settings
 
@@ -78,3 +83,35 @@ def test_a_file_that_is_not_there_at_the_start_is_named(tmp_path: Path) -> None:
     config.write_text(f'[home.kafka]\n"sasl.password_file" = "{tmp_path / "nothing"}"')
     with pytest.raises(SettingsError, match=r"^home\.kafka\.sasl\.password_file: cannot read "):
         load_settings(config)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda connection: new_client(Producer, "prod", "clusters.prod", connection),
+        lambda connection: aiokafka_options("clusters.prod", connection),
+    ],
+)
+def test_renewed_files_that_cannot_be_used_yet_are_waited_for(
+    tmp_path: Path, use: Callable[[KafkaConnection], object]
+) -> None:
+    """What is wrong from the start is a setting; what was renewed may be half written."""
+    certificate, config = tmp_path / "tls.crt", tmp_path / "warren.toml"
+    certificate.write_text("no certificate")
+    config.write_text(
+        f"""
+        [clusters.prod]
+        bootstrap = "b:1"
+        [clusters.prod.kafka]
+        "security.protocol" = "SSL"
+        "ssl.certificate.location" = "{certificate}"
+        "ssl.key.location" = "{certificate}"
+        """
+    )
+    connection = load_settings(config).clusters["prod"]
+    with pytest.raises(SettingsError) as refused:
+        use(connection)
+    assert refused.value.setting == "clusters.prod.kafka"
+    renew(certificate, "half of a certificate")
+    with pytest.raises(AuthenticationFailed, match="cluster prod: renewed credentials cannot be"):
+        use(connection)

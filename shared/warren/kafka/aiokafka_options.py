@@ -11,7 +11,13 @@ from aiokafka.abc import AbstractTokenProvider
 from aiokafka.errors import SaslAuthenticationFailed
 
 from warren.errors import SettingsError
-from warren.kafka.login_properties import LOGIN_PROPERTIES, needed, sasl_mechanism, unsupported
+from warren.kafka.login_properties import (
+    LOGIN_PROPERTIES,
+    needed,
+    sasl_mechanism,
+    unsupported,
+    unusable,
+)
 from warren.settings import KafkaConnection
 
 if TYPE_CHECKING:
@@ -61,7 +67,8 @@ def aiokafka_options(setting: str, connection: KafkaConnection) -> dict[str, Any
 
     `setting` is the cluster's table, for errors. Raises SettingsError for what aiokafka cannot do:
     `ssl.` and `sasl.` properties beyond those known here. All other properties say how librdkafka
-    works, not how to log in, and are left out.
+    works, not how to log in, and are left out. Raises AuthenticationFailed for renewed files that
+    cannot be used yet.
     """
     properties = connection.librdkafka()
     protocol = properties.pop("security.protocol", "plaintext").upper()
@@ -70,7 +77,7 @@ def aiokafka_options(setting: str, connection: KafkaConnection) -> dict[str, Any
         "security_protocol": protocol,
     }
     if protocol.endswith("SSL"):
-        options["ssl_context"] = _ssl_context(setting, properties)
+        options["ssl_context"] = _ssl_context(setting, connection, properties)
     if protocol.startswith("SASL"):
         options |= _sasl(setting, properties)
     unknown = [n for n in properties if n.startswith(("ssl.", "sasl.")) and n not in _KNOWN]
@@ -84,7 +91,9 @@ def aiokafka_options(setting: str, connection: KafkaConnection) -> dict[str, Any
 _KNOWN = LOGIN_PROPERTIES | {"ssl.cipher.suites"}
 
 
-def _ssl_context(setting: str, properties: dict[str, str]) -> ssl.SSLContext:
+def _ssl_context(
+    setting: str, connection: KafkaConnection, properties: dict[str, str]
+) -> ssl.SSLContext:
     try:
         context = ssl.create_default_context(
             cafile=properties.get("ssl.ca.location"), cadata=properties.get("ssl.ca.pem")
@@ -96,7 +105,7 @@ def _ssl_context(setting: str, properties: dict[str, str]) -> ssl.SSLContext:
         if ciphers := properties.get("ssl.cipher.suites"):
             context.set_ciphers(ciphers)
     except (OSError, ssl.SSLError) as error:
-        raise SettingsError(f"{setting}.kafka", f"TLS files cannot be used: {error}") from None
+        raise unusable(setting, connection, f"TLS files cannot be used: {error}") from None
     if properties.get("ssl.endpoint.identification.algorithm", "https").lower() in ("", "none"):
         context.check_hostname = False
     if properties.get("enable.ssl.certificate.verification", "true") == "false":

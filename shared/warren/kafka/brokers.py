@@ -21,7 +21,7 @@ from aiokafka.errors import (
     UnsupportedSaslMechanismError,
 )
 
-from warren.errors import AuthenticationFailed, ClusterUnreachable, SettingsError
+from warren.errors import AuthenticationFailed, ClusterUnreachable
 from warren.kafka.aiokafka_options import aiokafka_options
 from warren.kafka.metadata import TopicMetadataRequest
 from warren.settings import KafkaConnection
@@ -144,7 +144,7 @@ class Brokers:
         """
         version = self._connection_settings.login_version
         if version != self._login_version:
-            with suppress(SettingsError):
+            with suppress(AuthenticationFailed):
                 self._options = self._login()
                 self._login_version = version
 

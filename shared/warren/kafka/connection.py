@@ -22,9 +22,9 @@ from warren.errors import (
     ClientLost,
     ClusterUnreachable,
     KafkaError,
-    SettingsError,
     TopicMissing,
 )
+from warren.kafka.login_properties import unusable
 from warren.settings import KafkaConnection
 
 log = structlog.get_logger(__name__)
@@ -37,6 +37,7 @@ GRACE_SECONDS = 5.0  # after its own time a request of librdkafka's is over, but
 _ASKED_FOR = "__consumer_offsets"
 Code = confluent_kafka.KafkaError
 Answer = TypeVar("Answer")
+Client = TypeVar("Client")
 _AUTHENTICATION = {
     Code._AUTHENTICATION,
     Code.SASL_AUTHENTICATION_FAILED,
@@ -101,6 +102,25 @@ def client_options(
     }
 
 
+def new_client(
+    kind: Callable[[dict[str, Any]], Client],
+    cluster: str,
+    setting: str,
+    connection: KafkaConnection,
+    on_error: Callable[[confluent_kafka.KafkaError], None] | None = None,
+    **extra: Any,
+) -> Client:
+    """A confluent-kafka client with the credentials of now; see `client_options`.
+
+    Raises SettingsError for a property that librdkafka does not know or cannot use,
+    AuthenticationFailed for renewed files that cannot be used yet.
+    """
+    try:
+        return kind(client_options(cluster, setting, connection, on_error, **extra))
+    except (KafkaException, ValueError) as error:
+        raise unusable(setting, connection, _text(error)) from None
+
+
 def connect(
     cluster: str, setting: str, connection: KafkaConnection, timeout: float = 10.0
 ) -> AdminClient:
@@ -110,10 +130,7 @@ def connect(
     ClusterUnreachable or AuthenticationFailed.
     """
     seen: list[confluent_kafka.KafkaError] = []
-    try:
-        admin = AdminClient(client_options(cluster, setting, connection, seen.append))
-    except (KafkaException, ValueError) as error:
-        raise SettingsError(f"{setting}.kafka", _text(error)) from None
+    admin = new_client(AdminClient, cluster, setting, connection, seen.append)
     answer, given_up_at = ask(admin, timeout), time.monotonic() + timeout
     while not answer.done() and time.monotonic() < given_up_at:
         admin.poll(0.05)  # delivers errors to `seen`

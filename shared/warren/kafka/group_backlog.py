@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import confluent_kafka
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
-from warren.kafka.connection import classify, client_options
+from warren.kafka.connection import classify, new_client
 from warren.kafka.topics import HOME
 from warren.settings import HomeSettings
 
@@ -80,7 +80,12 @@ class GroupBacklog:
         return Backlog(waiting, committed, ends)
 
     def _connected(self) -> Consumer:
-        options = client_options(
-            HOME, HOME, self._home, _quiet, group_id=self._group_id, enable_auto_commit=False
+        return new_client(
+            Consumer,
+            HOME,
+            HOME,
+            self._home,
+            _quiet,
+            group_id=self._group_id,
+            enable_auto_commit=False,
         )
-        return Consumer(options)

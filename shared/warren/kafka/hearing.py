@@ -86,6 +86,7 @@ class Hearing:
                 raise self._lost("has been given no partitions for 6 m")
         elif self._is_reachable():
             if self._is_renewed():
+                self._made_with = self._login_version()  # those of the client that follows
                 raise self._lost("has credentials that were renewed since")
             if not self._asking(LAST_ANSWER_SECONDS):
                 raise self._lost("has lost all brokers, though they answer others")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from warren.errors import SettingsError
+from warren.errors import AuthenticationFailed, SettingsError
+from warren.settings import KafkaConnection
 
 LOGIN_PROPERTIES = frozenset(
     {
@@ -31,6 +32,23 @@ LOGIN_PROPERTIES = frozenset(
 def sasl_mechanism(properties: Mapping[str, str]) -> str:
     """As librdkafka chooses it."""
     return properties.get("sasl.mechanism") or properties.get("sasl.mechanisms") or "GSSAPI"
+
+
+def unusable(
+    setting: str, connection: KafkaConnection, problem: str, name: str = ""
+) -> SettingsError | AuthenticationFailed:
+    """The error for properties that no client can be made with. `setting` is the cluster's table,
+    `name` the property.
+
+    Files that were renewed since the service began may be half written: that is to be waited for.
+    """
+    where = f"{setting}.kafka{name and '.'}{name}"
+    if connection.is_renewed:
+        cluster = setting.removeprefix("clusters.")
+        return AuthenticationFailed(
+            cluster, where, f"renewed credentials cannot be used: {problem}"
+        )
+    return SettingsError(where, problem)
 
 
 def needed(setting: str, properties: Mapping[str, str], name: str) -> str:

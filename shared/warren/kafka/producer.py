@@ -12,8 +12,8 @@ from confluent_kafka import KafkaException, Message, Producer
 from warren.clock import Clock, SystemClock
 from warren.contracts.event import Headers
 from warren.contracts.topics import MAX_MESSAGE_BYTES
-from warren.errors import ClientLost, PublishFailed, RecordTooLarge
-from warren.kafka.connection import client_options, log_retry
+from warren.errors import AuthenticationFailed, ClientLost, PublishFailed, RecordTooLarge
+from warren.kafka.connection import log_retry, new_client
 from warren.kafka.hearing import asking_client, hearing_by
 from warren.settings import KafkaConnection
 
@@ -127,24 +127,24 @@ class EventProducer:
         """
         with suppress(KafkaException):  # it may say once more what has happened
             self._producer.flush(0)
-        self._producer = self._connected()
+        with suppress(AuthenticationFailed):  # files that are half written: the next time
+            self._producer = self._connected()
         self._failed = None
 
     def _connected(self) -> Producer:
         """A producer with the credentials of now."""
-        return Producer(
-            client_options(
-                self._cluster,
-                self._setting,
-                self._connection,
-                acks="all",
-                enable_idempotence=True,
-                compression_type="lz4",
-                partitioner="murmur2_random",
-                message_max_bytes=MAX_MESSAGE_BYTES,
-                linger_ms=5,
-                delivery_timeout_ms=self._delivery_timeout_ms,
-            )
+        return new_client(
+            Producer,
+            self._cluster,
+            self._setting,
+            self._connection,
+            acks="all",
+            enable_idempotence=True,
+            compression_type="lz4",
+            partitioner="murmur2_random",
+            message_max_bytes=MAX_MESSAGE_BYTES,
+            linger_ms=5,
+            delivery_timeout_ms=self._delivery_timeout_ms,
         )
 
     def _delivered(self, error: confluent_kafka.KafkaError | None, _message: Message) -> None:

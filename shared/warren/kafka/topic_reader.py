@@ -11,7 +11,7 @@ from warren.clock import SystemClock
 from warren.errors import TopicMissing
 from warren.installation import Installation
 from warren.kafka.catching_up import CatchingUp, Place
-from warren.kafka.connection import classify, client_options
+from warren.kafka.connection import classify, new_client
 from warren.kafka.hearing import hearing_of
 from warren.settings import HomeSettings, KafkaConnection
 
@@ -40,20 +40,19 @@ class TopicReader:
         """
         self._cluster = cluster
         self._setting = setting
-        self._consumer = Consumer(
-            client_options(
-                cluster,
-                setting,
-                connection,
-                # librdkafka wants one; nothing is ever committed to it.
-                group_id=_installation(connection).group("reader"),
-                enable_auto_commit=False,
-                enable_auto_offset_store=False,
-                enable_partition_eof=True,
-                auto_offset_reset="earliest",
-                isolation_level="read_committed",
-                fetch_message_max_bytes=4 * 2**20,
-            )
+        self._consumer = new_client(
+            Consumer,
+            cluster,
+            setting,
+            connection,
+            # librdkafka wants one; nothing is ever committed to it.
+            group_id=_installation(connection).group("reader"),
+            enable_auto_commit=False,
+            enable_auto_offset_store=False,
+            enable_partition_eof=True,
+            auto_offset_reset="earliest",
+            isolation_level="read_committed",
+            fetch_message_max_bytes=4 * 2**20,
         )
         self._until = until or {}
         self._catching_up = CatchingUp(self._consumer)

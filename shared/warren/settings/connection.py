@@ -41,6 +41,10 @@ class KafkaConnection(Section):
     )
 
     _client_id: str = PrivateAttr(default=DEFAULT_NAME)
+    _read_at: tuple[FileVersion, ...] = PrivateAttr(default=())
+
+    def model_post_init(self, _context: object) -> None:
+        self._read_at = self.login_version
 
     @property
     def client_id(self) -> str:
@@ -81,6 +85,11 @@ class KafkaConnection(Section):
             Path(self.kafka[name].get_secret_value()) for name in _FILES if name in self.kafka
         ]
         return tuple(FileVersion.of(file) for file in files)
+
+    @property
+    def is_renewed(self) -> bool:
+        """Whether the files are others than when the settings were read, or not there now."""
+        return self.login_version != self._read_at
 
     def librdkafka(self) -> dict[str, str]:
         """Client properties with the secrets revealed, as new as their files: pass them on, never

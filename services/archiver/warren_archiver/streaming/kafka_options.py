@@ -5,7 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from warren.errors import SettingsError
-from warren.kafka.login_properties import LOGIN_PROPERTIES, needed, sasl_mechanism, unsupported
+from warren.kafka.login_properties import (
+    LOGIN_PROPERTIES,
+    needed,
+    sasl_mechanism,
+    unsupported,
+    unusable,
+)
 from warren.settings import KafkaConnection
 
 _LOGIN = "org.apache.kafka.common.security"
@@ -33,7 +39,7 @@ def kafka_options(setting: str, connection: KafkaConnection) -> dict[str, str]:
         **{name: properties[name] for name in _SAME_NAME if name in properties},
     }
     if protocol.endswith("SSL"):
-        options |= _tls(setting, properties)
+        options |= _tls(setting, connection, properties)
     if protocol.startswith("SASL"):
         options |= _sasl(setting, properties)
     for name in sorted(properties.keys() - _KNOWN):
@@ -44,18 +50,20 @@ def kafka_options(setting: str, connection: KafkaConnection) -> dict[str, str]:
     return options
 
 
-def _tls(setting: str, properties: dict[str, str]) -> dict[str, str]:
+def _tls(setting: str, connection: KafkaConnection, properties: dict[str, str]) -> dict[str, str]:
     if properties.get("enable.ssl.certificate.verification", "true") == "false":
         raise SettingsError(
             f"{setting}.kafka.enable.ssl.certificate.verification",
             "Java's client always verifies certificates: give ssl.ca.location",
         )
     options: dict[str, str] = {}
-    authority = properties.get("ssl.ca.pem") or _read(setting, properties, "ssl.ca.location")
+    authority = properties.get("ssl.ca.pem") or _read(
+        setting, connection, properties, "ssl.ca.location"
+    )
     if authority:
         options |= {"ssl.truststore.type": "PEM", "ssl.truststore.certificates": authority}
-    certificate = _read(setting, properties, "ssl.certificate.location")
-    key = _read(setting, properties, "ssl.key.location")
+    certificate = _read(setting, connection, properties, "ssl.certificate.location")
+    key = _read(setting, connection, properties, "ssl.key.location")
     if certificate and key:
         options |= {
             "ssl.keystore.type": "PEM",
@@ -65,14 +73,14 @@ def _tls(setting: str, properties: dict[str, str]) -> dict[str, str]:
     return options
 
 
-def _read(setting: str, properties: dict[str, str], name: str) -> str:
+def _read(setting: str, connection: KafkaConnection, properties: dict[str, str], name: str) -> str:
     """Text of a PEM file. Its contents are passed on: executors need not have the file."""
     if not properties.get(name):
         return ""
     try:
         return Path(properties[name]).read_text()
     except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{setting}.kafka.{name}", f"cannot be read: {error}") from None
+        raise unusable(setting, connection, f"cannot be read: {error}", name) from None
 
 
 def _sasl(setting: str, properties: dict[str, str]) -> dict[str, str]:

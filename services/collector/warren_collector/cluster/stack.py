@@ -14,7 +14,7 @@ from warren.clock import Clock
 from warren.contracts import ClusterEvent
 from warren.errors import ClientLost, KafkaError, SettingsError
 from warren.kafka.brokers import Brokers
-from warren.kafka.connection import await_connection, client_options, log_retry
+from warren.kafka.connection import await_connection, log_retry, new_client
 from warren.kafka.hearing import Hearing, asking_admin, hearing_by, is_reachable
 from warren.kafka.producer import EventProducer
 from warren.kafka.topics import HOME, cluster_id, ensure_topics
@@ -185,7 +185,7 @@ class ClusterStack:
                 closing,
             )
             source, positions = opened.source, opened.positions
-            admin = AdminClient(client_options(self.cluster, self._setting, cluster))
+            admin = new_client(AdminClient, self.cluster, self._setting, cluster)
             self._own_group = self._watched_group(membership, closing)
             reports = GroupReports(
                 self.cluster,

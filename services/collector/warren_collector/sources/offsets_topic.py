@@ -16,8 +16,8 @@ from confluent_kafka import (
 )
 from confluent_kafka import TopicPartition as Partition
 from warren.clock import Clock, SystemClock
-from warren.errors import KafkaError, SettingsError
-from warren.kafka.connection import ErrorReporter, classify, client_options
+from warren.errors import KafkaError
+from warren.kafka.connection import ErrorReporter, classify, new_client
 from warren.kafka.hearing import hearing_of
 from warren.kafka.rebalances import Rebalances
 from warren.settings import ClusterSettings
@@ -90,17 +90,15 @@ class OffsetsTopicSource:
         self._tails = UnstableTails(
             self.partitions, self._reader, self._high_watermark, clock or SystemClock()
         )
-        try:
-            self._consumer = Consumer(self._options(settings, group))
-        except (KafkaException, ValueError) as error:
-            raise SettingsError(f"{setting}.kafka", str(error)) from None
+        self._consumer = self._connected(settings, group)
         self._rebalances.subscribe(self._consumer)
         self._hearing = hearing_of(
             self._consumer, self._topic, cluster, setting, settings, clock or SystemClock()
         )
 
-    def _options(self, settings: ClusterSettings, group: str) -> dict[str, object]:
-        return client_options(
+    def _connected(self, settings: ClusterSettings, group: str) -> Consumer:
+        return new_client(
+            Consumer,
             self._cluster,
             self._setting,
             settings,

@@ -11,8 +11,8 @@ from confluent_kafka import Consumer, KafkaException
 from confluent_kafka import TopicPartition as Partition
 from warren.clock import Clock
 from warren.contracts.topics import GROUPS
-from warren.errors import KafkaError, SettingsError
-from warren.kafka.connection import ErrorReporter, classify, client_options
+from warren.errors import KafkaError
+from warren.kafka.connection import ErrorReporter, classify, new_client
 from warren.kafka.hearing import hearing_of
 from warren.kafka.rebalances import Rebalance, Rebalances
 from warren.kafka.topics import HOME
@@ -62,7 +62,7 @@ class MembershipShards:
         self._on_released = on_released
         self._owned: frozenset[int] | None = None
         self._report = ErrorReporter(HOME, HOME)
-        self._consumer = Consumer(_options(home, group_id, self._report))
+        self._consumer = _connected(home, group_id, self._report)
         try:
             self._count = self._partitions()
         except KafkaError:
@@ -149,24 +149,22 @@ class OffsetsTopicShards:
         """Who reads the topic closes it."""
 
 
-def _options(home: HomeSettings, group_id: str, report: ErrorReporter) -> dict[str, object]:
-    try:
-        return client_options(
-            HOME,
-            HOME,
-            home,
-            report,
-            group_id=group_id,
-            enable_auto_commit=False,
-            enable_auto_offset_store=False,
-            auto_offset_reset="latest",
-            allow_auto_create_topics=False,
-            partition_assignment_strategy="cooperative-sticky",
-            session_timeout_ms=10_000,
-            heartbeat_interval_ms=3_000,
-        )
-    except (KafkaException, ValueError) as error:
-        raise SettingsError("home.kafka", str(error)) from None
+def _connected(home: HomeSettings, group_id: str, report: ErrorReporter) -> Consumer:
+    return new_client(
+        Consumer,
+        HOME,
+        HOME,
+        home,
+        report,
+        group_id=group_id,
+        enable_auto_commit=False,
+        enable_auto_offset_store=False,
+        auto_offset_reset="latest",
+        allow_auto_create_topics=False,
+        partition_assignment_strategy="cooperative-sticky",
+        session_timeout_ms=10_000,
+        heartbeat_interval_ms=3_000,
+    )
 
 
 def java_hash(text: str) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 import faust
 import structlog
-from warren.errors import SettingsError
+from warren.errors import AuthenticationFailed
 from warren.kafka.aiokafka_options import aiokafka_options
 from warren.settings import KafkaConnection
 
@@ -50,7 +50,7 @@ class CredentialsWatch(threading.Thread):
         try:
             renewed = credentials(self._setting, self._connection)
             options = aiokafka_options(self._setting, self._connection)
-        except SettingsError as error:
+        except AuthenticationFailed as error:
             log.warning("renewed credentials cannot be used yet", problem=str(error))
             return
         self._version = version

@@ -19,7 +19,7 @@ from warren.clock import Clock
 from warren.contracts.topics import OFFSETS
 from warren.errors import ClientLost, KafkaError
 from warren.kafka.catching_up import CatchingUp
-from warren.kafka.connection import ErrorReporter, classify, client_options, log_retry
+from warren.kafka.connection import ErrorReporter, classify, log_retry, new_client
 from warren.kafka.group_backlog import GroupBacklog
 from warren.kafka.hearing import hearing_of
 from warren.kafka.rebalances import Rebalances
@@ -77,15 +77,16 @@ class OffsetsFeed:
     def _join(self) -> None:
         """By a consumer made anew."""
         self._joined = False
-        self._consumer = Consumer({**self._options(), "on_commit": self._answered})
+        self._consumer = self._connected()
+        self._is_closed = False
         self._catching_up = CatchingUp(self._consumer)
         self._rebalances = Rebalances(self._topic)
         self._rebalances.subscribe(self._consumer)
         self._hearing = hearing_of(self._consumer, self._topic, HOME, HOME, self._home, self._clock)
 
-    def _options(self) -> dict[str, object]:
-        """With the credentials of now."""
-        return client_options(
+    def _connected(self) -> Consumer:
+        return new_client(
+            lambda options: Consumer({**options, "on_commit": self._answered}),
             HOME,
             HOME,
             self._home,
@@ -124,9 +125,12 @@ class OffsetsFeed:
         not returned is read again. A broker that is away only delays.
         """
         try:
+            if self._is_closed:
+                self._join()
             return self._poll(timeout, used)
         except KafkaError:
-            self._begin_anew()
+            if not self._is_closed:
+                self._give_up()
             raise
 
     def _poll(self, timeout: float, used: Mapping[int, int]) -> Polled:
@@ -137,7 +141,8 @@ class OffsetsFeed:
             self._hearing.follow(heard=bool(polled), joined=self._joined)
         except ClientLost as lost:
             log_retry(lost)
-            self._begin_anew()
+            self._give_up()
+            self._join()
         assigned = self._withdrawn_and_assigned()
         for message in polled:
             error, partition, offset = message.error(), message.partition(), message.offset()
@@ -169,14 +174,15 @@ class OffsetsFeed:
 
     def close(self, used: Mapping[int, int]) -> None:
         """Commits what was used and leaves the group."""
-        self._commit(used, wait=True)
-        self._consumer.close()
+        if not self._is_closed:
+            self._commit(used, wait=True)
+            self._consumer.close()
 
-    def _begin_anew(self) -> None:
+    def _give_up(self) -> None:
         """Whatever was owned is another one's, or ours once more, and then read again."""
         self._withdraw(list(self._owned))
         self._consumer.close()
-        self._join()
+        self._is_closed = True
 
     def _commit(self, used: Mapping[int, int], *, wait: bool) -> None:
         news = {
