@@ -13,6 +13,7 @@ from notifier.harness import Harness, Log, life
 from notifier.hostile_names import HOSTILE
 from notifier.http_receiver import Answer, Hang, HttpReceiver
 from notifier.test_slack import BASE, CLOCK, send
+from notifier.test_webhook import LOOPBACK
 from pydantic import SecretStr
 from warren.settings.channels import AppriseChannelSettings
 from warren_notifier.channels.apprise import LEAST, AppriseChannel
@@ -22,7 +23,7 @@ from warren_notifier.state.delivery import Delivery
 
 def channel(url: str, **fields: Any) -> AppriseChannel:
     settings = AppriseChannelSettings(type="apprise", url=SecretStr(url), **fields)
-    return AppriseChannel(settings, BASE, CLOCK)
+    return AppriseChannel(settings, BASE, LOOPBACK, CLOCK)
 
 
 def json_url(receiver: HttpReceiver, query: str = "") -> str:

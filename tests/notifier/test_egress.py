@@ -23,8 +23,12 @@ NOT_PUBLIC = [
     "10.1.2.3",
     "172.16.0.1",
     "192.168.1.1",
+    "168.63.129.16",
     "169.254.169.254",
+    "169.254.170.2",
     "100.64.0.1",
+    "100.100.100.200",
+    "192.0.0.192",
     "192.0.0.8",
     "192.0.2.1",
     "192.88.99.1",
@@ -40,6 +44,9 @@ NOT_PUBLIC = [
     "::ffff:127.0.0.1",
     "::ffff:10.0.0.1",
     "::ffff:169.254.169.254",
+    "::ffff:168.63.129.16",
+    "64:ff9b::168.63.129.16",
+    "2002:a83f:8110::1",
     "64:ff9b::127.0.0.1",
     "64:ff9b::10.0.0.1",
     "64:ff9b:1::1",
@@ -52,6 +59,8 @@ NOT_PUBLIC = [
     "3fff::1",
     "5f00::1",
     "fc00::1",
+    "fd00:ec2::254",
+    "fd20:ce::254",
     "fd12:3456::1",
     "fe80::1",
     "fe80::1%eth0",
@@ -77,6 +86,23 @@ def test_networks_that_settings_allow() -> None:
         assert guard.permits(ip_address(allowed))
     for refused in ("127.0.0.1", "192.168.0.1", "::1", "fe80::1"):
         assert not guard.permits(ip_address(refused))
+
+
+@pytest.mark.parametrize(
+    ("address", "wide", "own"),
+    [
+        ("168.63.129.16", "168.63.0.0/16", "168.63.129.16/32"),
+        ("169.254.169.254", "169.254.0.0/16", "169.254.169.254"),
+        ("::ffff:169.254.169.254", "::/0", "169.254.169.254"),
+        ("100.100.100.200", "100.64.0.0/10", "100.100.100.200"),
+        ("fd00:ec2::254", "fd00::/8", "fd00:ec2::254"),
+    ],
+)
+def test_what_gives_out_credentials_needs_a_network_of_its_own(
+    address: str, wide: str, own: str
+) -> None:
+    assert not EgressGuard([ip_network(wide)]).permits(ip_address(address))
+    assert EgressGuard([ip_network(wide), ip_network(own)]).permits(ip_address(address))
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,20 @@ def _web_address(value: str) -> str:
     return value.rstrip("/")
 
 
+ChannelKind = Literal[
+    "webhook",
+    "email",
+    "slack",
+    "slack-bot",
+    "pagerduty",
+    "alertmanager",
+    "alertmanager-webhook",
+    "teams",
+    "template",
+    "apprise",
+    "opsgenie",
+]
+"""Each `type`."""
 LEAST_RATE = 0.01  # messages a minute
 AlertLabelName = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*$")]
 WebAddress = Annotated[str, AfterValidator(_web_address)]
@@ -264,7 +278,7 @@ class TemplateChannelSettings(HttpChannelSettings):
 
 
 class AppriseChannelSettings(ChannelSettings):
-    """What the library Apprise knows (extra `apprise`); allow_networks does not hold for it."""
+    """What the library Apprise knows (extra `apprise`)."""
 
     type: Literal["apprise"] = Field(description="Kind of channel")
     url: SecretStr = Field(description="Apprise's URL of the service, such as `ntfys://topic`")

@@ -13,6 +13,7 @@ from warren.section import Seconds, SecondsOrNone, Section
 from warren.settings.channels import (
     AlertmanagerChannelSettings,
     AnyChannelSettings,
+    ChannelKind,
     ChannelSettings,
     EmailChannelSettings,
     WebAddressOrNone,
@@ -110,7 +111,13 @@ class NotifierSettings(Section):
     )
     allow_networks: list[str] = Field(
         default_factory=list,
-        description="Networks (CIDR) that URLs may lead to although they are private or loopback",
+        description="Networks (CIDR) that URLs may lead to although they are private or loopback. "
+        "An address at which a cloud gives out credentials needs a network of its own, such as "
+        "169.254.169.254/32",
+    )
+    deny_channels: list[ChannelKind] = Field(
+        default_factory=list,
+        description="Types that no channel may have, such as apprise: the service does not start",
     )
     first_retry: Seconds = Field(
         default=2, description="Seconds until the second attempt; doubles from there, with jitter"
@@ -147,6 +154,16 @@ class NotifierSettings(Section):
         for text in value:
             ip_network(text)
         return value
+
+    @model_validator(mode="after")
+    def _types_are_not_denied(self) -> Self:
+        for name, channel in self.channels.items():
+            if channel.type in self.deny_channels:
+                raise ValueError(
+                    f"channel {name}: type {channel.type} is in deny_channels: use another type, "
+                    "or take it off that list"
+                )
+        return self
 
     @model_validator(mode="after")
     def _routes_fit_channels(self) -> Self:

@@ -1,9 +1,9 @@
 """Everything else: the services that the library Apprise knows, by their URLs there.
 
 https://github.com/caronc/apprise. It blocks, so each attempt has a thread; one that does not come
-back in time is left alone, and counts until it does. It connects by itself, so the egress guard
-does not hold here: the URL says where to. It does not tell whether another attempt makes sense, so
-what it could not deliver is tried again.
+back in time is left alone, and counts until it does. It connects by itself, so its threads are held
+to the egress guard. It does not tell whether another attempt makes sense, so what it could not
+deliver is tried again, unless the guard was the reason.
 """
 
 from __future__ import annotations
@@ -25,7 +25,15 @@ from warren.redaction import Redaction
 from warren.settings.channels import AppriseChannelSettings
 from warren.words import shortened
 
-from warren_notifier.channels.channel import ChannelUnusable, Delivered, Result, Retry
+from warren_notifier.channels.channel import (
+    ChannelUnusable,
+    Delivered,
+    Refused,
+    Result,
+    Retry,
+)
+from warren_notifier.channels.egress import EgressGuard
+from warren_notifier.channels.guarded_attempt import GuardedAttempt
 from warren_notifier.channels.incident_text import IncidentText, fitting, incident_text
 from warren_notifier.state.delivery import Delivery
 
@@ -47,10 +55,13 @@ _WORD_JOINER = "\u2060"  # no width, and no call any more
 class AppriseChannel:
     """One URL. Raises ChannelUnusable where Apprise is missing, or does not know it."""
 
-    def __init__(self, settings: AppriseChannelSettings, link_base: str, clock: Clock) -> None:
+    def __init__(
+        self, settings: AppriseChannelSettings, link_base: str, guard: EgressGuard, clock: Clock
+    ) -> None:
         self.timeout = settings.timeout
         self.concurrency = settings.concurrency
         self._link_base = link_base
+        self._guard = guard
         self._clock = clock
         url = settings.url.get_secret_value()
         self._service = _service(url)
@@ -74,16 +85,20 @@ class AppriseChannel:
             if not done.done():
                 done.set_result(result)
 
+        guarded = GuardedAttempt(self._guard)
+
         def attempt() -> None:
-            result = _attempt(self._service, text)
+            result: Result = _attempt(self._service, text)
+            result = replace(result, detail=self._redact(result.detail))
+            if not isinstance(result, Delivered) and guarded.refused:
+                result = Refused(guarded.refused)
             with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
                 loop.call_soon_threadsafe(settle, result)
 
-        thread = threading.Thread(target=attempt, name="apprise", daemon=True)
+        thread = guarded.thread(attempt, "apprise")
         self._threads.add(thread)
         thread.start()
-        result = await done  # the worker's deadline ends the wait
-        return replace(result, detail=self._redact(result.detail))
+        return await done  # the worker's deadline ends the wait
 
     async def close(self) -> None:
         """Nothing is kept open; threads that hang end with the process."""

@@ -109,6 +109,6 @@ def _channel(
         case TemplateChannelSettings():
             return TemplateChannel(settings, link_base, guard, clock)
         case AppriseChannelSettings():
-            return AppriseChannel(settings, link_base, clock)
+            return AppriseChannel(settings, link_base, guard, clock)
         case OpsgenieChannelSettings():
             return OpsgenieChannel(settings, link_base, guard, clock)

@@ -26,6 +26,22 @@ _SPECIAL = (
     ip_network("2001::/23"),  # IETF protocol assignments, Teredo among them
     ip_network("3fff::/20"),  # documentation
 )
+# Where clouds tell a machine its credentials, or certificates. A network that settings allow opens
+# one of these only when it is that address alone.
+_METADATA = tuple(
+    ip_address(text)
+    for text in (
+        "168.63.129.16",  # Azure's wire server; the address counts as public
+        "169.254.169.254",  # AWS, Azure, Google, Oracle and others
+        "169.254.170.2",  # AWS, tasks in containers
+        "169.254.170.23",  # AWS, pods
+        "100.100.100.200",  # Alibaba
+        "192.0.0.192",  # Oracle, classic
+        "fd00:ec2::254",  # AWS
+        "fd00:ec2::23",  # AWS, pods
+        "fd20:ce::254",  # Google
+    )
+)
 _GLOBAL_UNICAST = ip_network("2000::/3")  # all that is allocated of IPv6
 _NAT64 = ip_network("64:ff9b::/96")  # RFC 6052: the last 32 bits are an IPv4 address
 
@@ -50,10 +66,11 @@ def led_to(address: Address) -> Address:
 
 
 def is_public(address: Address) -> bool:
-    """Not private, loopback, link-local, multicast, reserved, shared or unspecified."""
+    """Not private, loopback, link-local, multicast, reserved, shared, unspecified or a cloud's."""
     plain = led_to(address)
     return (
         plain.is_global
+        and plain not in _METADATA
         and not plain.is_multicast
         and not plain.is_reserved
         and (plain.version == 4 or plain in _GLOBAL_UNICAST)
@@ -77,8 +94,11 @@ class EgressGuard:
         self._resolve = resolve
 
     def permits(self, address: Address) -> bool:
+        plain = led_to(address)
+        if plain in _METADATA:
+            return ip_network(plain) in self._allowed
         return is_public(address) or any(
-            form in network for form in (address, led_to(address)) for network in self._allowed
+            form in network for form in (address, plain) for network in self._allowed
         )
 
     async def addresses(self, host: str, port: int) -> list[str]:
