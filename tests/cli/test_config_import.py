@@ -64,6 +64,17 @@ def test_a_file_is_not_overwritten_unasked(burrow: Path, tmp_path: Path) -> None
     assert "[clusters.prod]" in output.read_text()
 
 
+@pytest.mark.parametrize("before", [0o644, 0o666, 0o600])
+def test_a_file_that_is_overwritten_is_its_owners_alone(
+    burrow: Path, tmp_path: Path, before: int
+) -> None:
+    output = tmp_path / "warren.toml"
+    output.write_text("# mine\n")
+    output.chmod(before)
+    assert run("import", str(burrow), "-o", str(output), "--force").exit_code == 0
+    assert stat.S_IMODE(output.stat().st_mode) == 0o600
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

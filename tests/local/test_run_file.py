@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import stat
 from pathlib import Path
 
 import psutil
@@ -31,6 +32,7 @@ def test_what_is_written_can_be_read_and_is_gone_after_removal(tmp_path: Path) -
     assert written["api"] == "http://127.0.0.1:8000"
     assert written["pids"] == {"collector": [os.getpid()]}
     assert [entry.name for entry in tmp_path.iterdir()] == ["run.json"]
+    assert stat.S_IMODE(file.path.stat().st_mode) == 0o600
     file.remove()
     file.remove()
     assert file.read() is None

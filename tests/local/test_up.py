@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import socket
+import stat
 import threading
 from pathlib import Path
 
@@ -11,7 +12,14 @@ import pytest
 from conftest import Broker
 from support.waiting import eventually
 from warren.settings import Settings
-from warren_local.errors import AlreadyRunning, JarsUnavailable, JavaMissing, PortTaken, Stopped
+from warren_local.errors import (
+    AlreadyRunning,
+    JarsUnavailable,
+    JavaMissing,
+    PortTaken,
+    StateFolderUnusable,
+    Stopped,
+)
 from warren_local.guard import guard
 from warren_local.instance_name import instance_name
 from warren_local.plan import DemoPorts, Options, Plan, make_plan
@@ -75,6 +83,36 @@ def test_a_taken_port_is_refused_before_anything_starts(
     assert refused.value.port == port
     assert screen.lines == []
     assert not (tmp_path / "run.json").exists()
+
+
+def test_what_a_run_writes_is_its_owners_alone(
+    tmp_path: Path, screen: Lines, broker: Broker
+) -> None:
+    """Also in a directory, and a log, of an older version."""
+    state, stop = tmp_path / "state", threading.Event()
+    (state / "logs").mkdir(parents=True)
+    (state / "logs" / "redis.log").write_text("of before\n")
+    made = plan(state, bootstrap=broker.bootstrap, without=("archiver", "freshness", "notifier"))
+    thread = threading.Thread(target=run, args=(made, screen, stop))
+    thread.start()
+    try:
+        eventually((state / "run.json").exists, message="it runs")
+        eventually((state / "logs" / "api.log").exists, message="the services are started")
+        written = [state, *state.iterdir(), *(state / "logs").iterdir()]
+        modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in written}
+    finally:
+        stop.set()
+        thread.join(60)
+    assert (modes["state"], modes["logs"]) == (0o700, 0o700)
+    for name in ("run.json", "warren.toml", "instance", "redis.log", "api.log"):
+        assert modes[name] == 0o600, name
+
+
+def test_a_directory_that_is_for_everybody_is_refused(tmp_path: Path, screen: Lines) -> None:
+    tmp_path.chmod(0o1777)
+    with pytest.raises(StateFolderUnusable, match="--state-dir"):
+        run(plan(tmp_path), screen, threading.Event())
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_without_java_nothing_starts(

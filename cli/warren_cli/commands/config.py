@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import os
 import secrets
 import tomllib
 from pathlib import Path
@@ -16,6 +15,7 @@ from pydantic import ValidationError
 from warren.clock import SystemClock
 from warren.errors import KafkaError, SettingsError
 from warren.kafka.connection import connect
+from warren.private_files import create_private, write_private
 from warren.settings import OidcSettings, Settings
 from warren.settings_file import load_settings
 from warren_notifier.channels.configured import configured_channels
@@ -165,10 +165,8 @@ def _written(burrow: Path, imported: Imported) -> str:
 
 def _write(output: Path, text: str, *, force: bool) -> None:
     """For its owner's eyes only, since it may hold passwords."""
-    flags = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if force else os.O_EXCL)
     try:
-        with os.fdopen(os.open(output, flags, 0o600), "w") as file:
-            file.write(text)
+        (write_private if force else create_private)(output, text)
     except FileExistsError:
         raise SettingsError(str(output), "is there already; overwrite it with --force") from None
     except OSError as error:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+
+from warren.private_files import append_private
 
 Arrival = Mapping[str, Any]
 
@@ -26,7 +29,7 @@ class Arrivals:
         """On disk when this returns: a receiver acknowledges afterwards."""
         with self._lock:
             if self._file is not None:
-                with self._file.open("a", encoding="utf-8") as lines:
+                with os.fdopen(append_private(self._file), "a", encoding="utf-8") as lines:
                     lines.write(json.dumps(arrival, ensure_ascii=False) + "\n")
             self._arrivals.append(arrival)
         self._tell(headline(arrival))

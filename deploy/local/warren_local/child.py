@@ -10,6 +10,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from warren.private_files import append_private
+
 from warren_local import leash
 
 STOP_GRACE = 60.0
@@ -32,7 +34,7 @@ class Child:
     ) -> None:
         log.parent.mkdir(parents=True, exist_ok=True)
         wrapper = [sys.executable, "-I", "-S", leash.__file__, str(os.getpid())]
-        with log.open("ab") as output:
+        with os.fdopen(append_private(log), "ab") as output:
             self._process = subprocess.Popen(
                 [*wrapper, *map(str, command)],
                 stdin=subprocess.DEVNULL,

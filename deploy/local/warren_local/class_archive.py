@@ -15,6 +15,7 @@ from warren_local.java import find_java
 from warren_local.kafka import EmbeddedKafka, class_archive
 from warren_local.kafka_properties import KafkaOptions
 from warren_local.ports import free_port
+from warren_local.state_folder import LOGS
 
 WRITING = 120.0  # seconds at most, after the broker has stopped; 5 s are usual
 
@@ -44,7 +45,7 @@ def main() -> None:
     try:
         local = load_settings(None).local
         if not local.jars_dir:
-            log = Path(local.state_dir).resolve() / "logs" / "class-archive.log"
+            log = Path(local.state_dir).resolve() / LOGS / "class-archive.log"
             ensure_class_archive(ensure_jars(local, console), find_java(os.environ), log)
     except (WarrenError, OSError) as problem:
         console.print(f"warren: no archive of Kafka's classes: {problem}", markup=False)

@@ -5,13 +5,13 @@ It may hold secrets (from `…_file` settings and the environment), so only its 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import tomli_w
 from pydantic import SecretStr
+from warren.private_files import write_private
 from warren.settings import Settings
 from warren.settings.file_secret import FileSecret
 
@@ -22,12 +22,8 @@ _HEADER = "# Written by `warren up` at each start, for its services. Changes her
 def write_effective(settings: Settings, state_dir: Path) -> Path:
     """Write the file with mode 0600 and return its path."""
     path = state_dir / FILE_NAME
-    draft = path.with_name(f"{FILE_NAME}.{os.getpid()}")
-    draft.unlink(missing_ok=True)
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(_HEADER + to_toml(settings.model_dump(exclude_unset=True, by_alias=True)))
-    draft.replace(path)
+    tables = settings.model_dump(exclude_unset=True, by_alias=True)
+    write_private(path, _HEADER + to_toml(tables))
     return path
 
 

@@ -82,6 +82,20 @@ class AlreadyRunning(StartRefused):
         self.state_dir = state_dir
 
 
+class StateFolderUnusable(StartRefused):
+    """The state directory cannot be made, or others could look into it.
+
+    Operator: choose a directory that is Warren's own and belongs to you.
+    """
+
+    def __init__(self, state_dir: Path, problem: str) -> None:
+        super().__init__(
+            f"{state_dir} {problem}: choose another directory with --state-dir or "
+            "WARREN_LOCAL__STATE_DIR"
+        )
+        self.state_dir = state_dir
+
+
 class ServerFailed(LocalError):
     """An embedded server did not start or died; the text names its log file."""
 

@@ -7,6 +7,7 @@ import secrets
 from pathlib import Path
 
 from warren.installation import DEFAULT_NAME, NAME_PATTERN
+from warren.private_files import write_private
 
 FILE_NAME = "instance"
 
@@ -17,5 +18,5 @@ def instance_name(state_dir: Path) -> str:
     if file.exists() and re.fullmatch(NAME_PATTERN, kept := file.read_text().strip()):
         return kept
     drawn = f"{DEFAULT_NAME}-{secrets.token_hex(3)}"
-    file.write_text(f"{drawn}\n")
+    write_private(file, f"{drawn}\n")
     return drawn

@@ -31,6 +31,7 @@ from warren_local.jar_sets import (
     JarSet,
 )
 from warren_local.java import find_java
+from warren_local.state_folder import LOGS, make_state_folder
 
 
 def ensure_jars(
@@ -88,7 +89,7 @@ def _ensure(
         verify(directory, lock)
         return directory
     state = Path(local.state_dir).resolve()
-    state.mkdir(parents=True, exist_ok=True)
+    make_state_folder(state)
     target = state / jars.directory
     with guard(state / "jars.guard", wait=True):
         if target.is_dir():
@@ -110,7 +111,7 @@ def _ensure(
 
 def write_lock(jars: JarSet, local: LocalSettings, console: Console, file: Path) -> None:
     """Resolve the set's Ivy file anew and pin what comes."""
-    Path(local.state_dir).mkdir(parents=True, exist_ok=True)
+    make_state_folder(Path(local.state_dir))
     with _fetched(jars, local, console, len(jars.lock()), None) as fetched:
         file.write_text(render(fetched))
 
@@ -125,8 +126,6 @@ def _fetched(
 ) -> Iterator[Path]:
     """A directory with freshly fetched, not yet verified jars; gone afterwards unless moved."""
     state = Path(local.state_dir).resolve()
-    logs = state / "logs"
-    logs.mkdir(exist_ok=True)
     target = Path(tempfile.mkdtemp(prefix="jars-", dir=state))
     try:
         with JarProgress(console, jars.title, count) as progress:
@@ -135,7 +134,7 @@ def _fetched(
                 java=find_java(os.environ),
                 target=target,
                 cache=state / "ivy",
-                log=logs / "ivy.log",
+                log=state / LOGS / "ivy.log",
                 mirror=local.jars_mirror,
                 on_step=progress.step,
                 stop=stop or threading.Event(),

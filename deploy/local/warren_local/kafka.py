@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.resources
 import logging
+import os
 import subprocess
 import uuid
 from base64 import urlsafe_b64encode
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import confluent_kafka
 from confluent_kafka.admin import AdminClient
+from warren.private_files import append_private, write_private
 
 from warren_local.child import STOP_GRACE, Child
 from warren_local.errors import ServerFailed
@@ -50,12 +52,12 @@ class EmbeddedKafka(Server):
     def prepare(self) -> None:
         """Write server.properties and, the first time, format the data directory (2 s)."""
         self.options.data_dir.mkdir(parents=True, exist_ok=True)
-        self._properties.write_text(render(server_properties(self.options)))
+        write_private(self._properties, render(server_properties(self.options)))
         if (self.options.data_dir / "log" / "meta.properties").exists():
             return
         self.log.parent.mkdir(parents=True, exist_ok=True)
         cluster_id = self.options.cluster_id or new_cluster_id()
-        with self.log.open("ab") as output:
+        with os.fdopen(append_private(self.log), "ab") as output:
             done = subprocess.run(
                 [
                     *self._jvm("-Xmx128m", "-XX:TieredStopAtLevel=1"),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Self
 
 import psutil
+from warren.private_files import write_private
 
 FILE_NAME = "run.json"
 
@@ -42,9 +42,7 @@ class RunFile:
 
     def write(self, state: RunState) -> None:
         """Replace the file in one step: a reader sees the old or the new one, whole."""
-        draft = self.path.with_name(f"{FILE_NAME}.{os.getpid()}")
-        draft.write_text(json.dumps(asdict(state), indent=2) + "\n")
-        draft.replace(self.path)
+        write_private(self.path, json.dumps(asdict(state), indent=2) + "\n")
 
     def read(self) -> RunState | None:
         """None when there is none, or it is not one of ours."""

@@ -39,6 +39,7 @@ from warren_local.services import (
     valkey_service,
     warren_services,
 )
+from warren_local.state_folder import LOGS, make_state_folder
 from warren_local.supervisor import Supervisor
 from warren_local.valkey import START_TIMEOUT as VALKEY_TIMEOUT
 from warren_local.valkey import EmbeddedValkey
@@ -65,7 +66,7 @@ def run(
 
     Raises StartRefused before anything is started, ServerFailed when a server does not come up.
     """
-    plan.state_dir.mkdir(parents=True, exist_ok=True)
+    make_state_folder(plan.state_dir)
     try:
         with guard(plan.state_dir / "up.guard", wait=False):
             if plan.draws_name:
@@ -104,7 +105,7 @@ class _Run:
         self._looked_at = clock.monotonic()
         self._screen = screen
         self._stop = stop
-        self._logs = plan.state_dir / "logs"
+        self._logs = plan.state_dir / LOGS
         self._run_file = RunFile(plan.state_dir)
         self._state = run_state(plan)
         self._arrivals = [ArrivalsFollower(plan.state_dir / name) for name in ARRIVALS]
