@@ -28,6 +28,19 @@ def test_it_says_what_to_register(tmp_path: Path) -> None:
     assert "http://127.0.0.1:8000/login/callback" in result.output
     assert "http://127.0.0.1:8000/logged-out" in result.output
     assert "api.oidc.session_secret is not set" in result.output
+    assert (
+        "api.oidc.public_url is http, for this machine only: cookies are not Secure"
+        in result.output
+    )
+    safe = check(tmp_path, issuer="https://idp.example", public_url="https://warren.example")
+    assert "Secure" not in safe.output
+
+
+def test_sessions_over_http_are_refused(tmp_path: Path) -> None:
+    result = check(tmp_path, issuer="https://idp.example", public_url="http://warren.example")
+    assert isinstance(result.exception, SettingsError)
+    assert result.exception.setting == "api.oidc.public_url"
+    assert "use https" in result.exception.problem
 
 
 def test_authorities_have_to_be_there(tmp_path: Path) -> None:

@@ -36,6 +36,16 @@ def write(tmp_path: Path, **fields: str | None) -> Path:
         ({"issuer": '"https://idp.example?x"'}, "api.oidc.issuer", "neither query nor fragment"),
         ({"client_id": '""'}, "api.oidc.client_id", "at least 1"),
         ({"public_url": '"https://a.example/warren"'}, "api.oidc.public_url", "alone, as https"),
+        (
+            {"public_url": '"http://warren.example"'},
+            "api.oidc.public_url",
+            "use https, with api.tls",
+        ),
+        (
+            {"public_url": '"http://10.0.0.7:8000"'},
+            "api.oidc.public_url",
+            "use https, with api.tls",
+        ),
         ({"public_url": None}, "api.oidc.public_url", "Field required"),
         ({"scopes": '["profile"]'}, "api.oidc.scopes", '"openid" is missing'),
         ({"viewers": None}, "api.oidc", 'or viewers = ["*"]'),
@@ -85,3 +95,10 @@ def test_on_loopback_a_provider_may_do_without_https(tmp_path: Path, issuer: str
     oidc = load_settings(write(tmp_path, issuer=f'"{issuer}"')).api.oidc
     assert oidc is not None
     assert oidc.issuer == issuer
+
+
+@pytest.mark.parametrize("public_url", ["http://localhost:8000", "http://[::1]:8000"])
+def test_on_loopback_people_may_do_without_https(tmp_path: Path, public_url: str) -> None:
+    oidc = load_settings(write(tmp_path, public_url=f'"{public_url}"')).api.oidc
+    assert oidc is not None
+    assert oidc.public_url == public_url

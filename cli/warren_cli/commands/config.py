@@ -73,6 +73,8 @@ def _check_login(oidc: OidcSettings, *, connect: bool) -> int:
     typer.echo(f"login: {oidc.issuer}, client {oidc.client_id}")
     typer.echo(f"  to be registered there: {oidc.public_url}{CALLBACK}")
     typer.echo(f"  and for after a logout: {oidc.public_url}{LOGGED_OUT}")
+    if not oidc.is_https:
+        typer.echo("  api.oidc.public_url is http, for this machine only: cookies are not Secure")
     if not oidc.session_secret.get_secret_value():
         typer.echo("  api.oidc.session_secret is not set: a restart of the API logs everybody out")
 

@@ -35,7 +35,8 @@ class OidcSettings(Section):
     )
     public_url: str = Field(
         description="Where people reach the pages: https://warren.example. To be registered at the "
-        "provider: <public_url>/login/callback, and /logged-out for after a logout"
+        "provider: <public_url>/login/callback, and /logged-out for after a logout. https, but on "
+        "loopback"
     )
     scopes: list[Text] = Field(
         default_factory=lambda: ["openid", "profile", "email"],
@@ -77,6 +78,11 @@ class OidcSettings(Section):
         "the usual ones",
     )
 
+    @property
+    def is_https(self) -> bool:
+        """Whether people reach the pages over https; if not, on loopback."""
+        return self.public_url.startswith("https:")
+
     @field_validator("issuer")
     @classmethod
     def _issuer(cls, written: str) -> str:
@@ -96,6 +102,11 @@ class OidcSettings(Section):
         url = _url(written)
         if url.path not in ("", "/") or url.query or url.fragment:
             raise ValueError("scheme and host alone, as https://warren.example")
+        if url.scheme != "https" and not _is_loopback(url):
+            raise ValueError(
+                "over http anybody on the way could take the session's cookie: use https, with "
+                "api.tls_certificate or a proxy in front"
+            )
         return f"{url.scheme}://{url.netloc}"
 
     @field_validator("scopes")

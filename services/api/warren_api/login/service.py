@@ -59,7 +59,7 @@ class Login:
         self.settings = settings
         self.public_url = settings.public_url
         self._clock = clock
-        self._jar = Jar(is_https=settings.public_url.startswith("https:"))
+        self._jar = Jar(is_https=settings.is_https)
         self._drawn = random.token_urlsafe(32)
         secrets = self._session_secrets(settings)
         if secrets == [self._drawn]:
