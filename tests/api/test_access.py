@@ -8,9 +8,12 @@ from typing import Any
 import pytest
 from api.served_api import Api
 from structlog.testing import capture_logs
+from warren.clock import ManualClock
 from warren.errors import SettingsError
+from warren.metrics import api as metrics
 from warren.settings import ApiSettings, ApiToken
 from warren_api.http.access import Access
+from warren_api.http.refused_tokens import MOST_TOLD, TELL_EVERY, RefusedTokens
 from warren_api.http.tokens import hash_of, new_token
 
 READ, ADMIN = new_token(), new_token()
@@ -76,6 +79,42 @@ def test_without_a_token_of_the_settings_nothing_is_told(
     assert 'Bearer realm="warren"' in answer.headers["www-authenticate"]
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert "secret-group" not in answer.text
+
+
+def refused(logs: list[Any]) -> list[dict[str, Any]]:
+    return [dict(line) for line in logs if line["event"] == "token refused"]
+
+
+def test_who_guesses_tokens_is_told_and_counted() -> None:
+    api, guesses = closed(), [new_token() for _ in range(5)]
+    before = metrics.API_TOKENS_REFUSED._value.get()
+    with capture_logs() as logs:
+        for guess in guesses:
+            assert api.get("/api/v1/groups?regex=x", headers=bearer(guess)).status_code == 401
+        api.clock.advance(TELL_EVERY)
+        api.request("DELETE", "/v3/kafka/demo/consumer/g", headers=basic(guesses[0]))
+        api.get("/api/v1/groups")  # without a token
+        api.get("/api/v1/groups", headers=bearer(READ))
+    first, second = refused(logs)
+    address = {"client": "127.0.0.1", "log_level": "warning", "event": "token refused"}
+    assert first == {**address, "method": "GET", "path": "/api/v1/groups", "unlogged": 0}
+    path = "/v3/kafka/demo/consumer/g"
+    assert second == {**address, "method": "DELETE", "path": path, "unlogged": 4}
+    assert not any(guess in str(logs) for guess in guesses)
+    assert metrics.API_TOKENS_REFUSED._value.get() - before == 6
+    assert "warren_api_tokens_refused_total" in api.get("/metrics", headers=bearer(READ)).text
+
+
+def test_whoever_guesses_from_many_addresses_cannot_fill_the_log() -> None:
+    tokens = RefusedTokens(ManualClock())
+    with capture_logs() as logs:
+        for number in range(1000):
+            tokens.note(f"10.0.{number // 250}.{number % 250}", "GET", "/" + "x" * 8000)
+        for number in range(1000):
+            tokens.note(f"2001:db8:1:1::{number:x}", "GET", "/")
+    lines = refused(logs)
+    assert len(lines) == MOST_TOLD
+    assert len(str(lines)) < 400 * MOST_TOLD
 
 
 def test_a_refusal_has_the_shape_of_its_interface(shut: Api) -> None:

@@ -14,6 +14,8 @@ import httpx
 import pytest
 from api.served_api import NOW, Api, served
 from support.waiting import eventually
+from warren.settings import ApiSettings
+from warren_api.http.tokens import hash_of, new_token
 from warren_api.model.feed_state import FeedState
 from warren_api.model.status_history import StatusHistory
 from warren_api.v1.event_stream import EventStream, id_of, positions_of
@@ -161,6 +163,47 @@ def test_streams_are_limited_and_a_place_is_free_again(address: str) -> None:
             return response.status_code == 200
 
     eventually(is_free, message="the places of those that went are free")
+
+
+def of(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+TOKENS = {name: new_token() for name in ("one", "other", "admin")}
+
+
+@pytest.fixture
+def closed() -> Iterator[str]:
+    """Two streams at a time, for those who have a token."""
+    roles = [("one", "read"), ("other", "read"), ("admin", "admin")]
+    tokens = [{"name": name, "role": role, "hash": hash_of(TOKENS[name])} for name, role in roles]
+    settings = ApiSettings.model_validate({"tokens": tokens, "event_streams": 2})
+    with served(Api(api=settings)) as where:
+        yield where
+
+
+@pytest.mark.parametrize("who", ["other", "admin"])
+def test_whoever_follows_all_streams_keeps_nobody_out(closed: str, who: str) -> None:
+    with stream(closed, **of(TOKENS["one"])) as kept, stream(closed, **of(TOKENS["one"])) as last:
+        next(kept)
+        next(last)
+        with stream(closed, **of(TOKENS[who])) as arriving:
+            next(arriving)
+            assert list(last) == [], "the newest of whoever has most has ended, whole"
+            answer = httpx.get(f"{closed}/api/v1/events", headers=of(TOKENS["one"]))
+            assert answer.status_code == 503, "and does not come back in"
+
+
+def test_an_admin_gets_in_where_readers_have_a_stream_each(closed: str) -> None:
+    with stream(closed, **of(TOKENS["one"])) as one, stream(closed, **of(TOKENS["other"])) as other:
+        next(one)
+        next(other)
+        with stream(closed, **of(TOKENS["admin"])) as arriving:
+            next(arriving)
+            assert list(other) == []
+            for name in ("admin", "other"):
+                answer = httpx.get(f"{closed}/api/v1/events", headers=of(TOKENS[name]))
+                assert answer.status_code == 503
 
 
 def test_asking_for_the_head_ends(address: str) -> None:

@@ -131,7 +131,7 @@ def test_who_comes_when_the_line_is_full_is_told_when_to_come_again() -> None:
 
 
 def test_a_full_line_is_a_problem_of_its_own(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def full(_: Places) -> bool:
+    async def full(_: Places, _caller: str) -> bool:
         return False
 
     monkeypatch.setattr(Places, "take", full)

@@ -29,6 +29,12 @@ API_CONNECTIONS_CLOSED = Counter(
     ("reason",),
     registry=API,
 )
+API_TOKENS_REFUSED = Counter(
+    "warren_api_tokens_refused",
+    "Requests with a token that api.tokens does not know: somebody guesses, or a client has an old "
+    "one; the log names addresses",
+    registry=API,
+)
 API_EVENTS_APPLIED = Counter(
     "warren_api_events_applied",
     "Events taken into the read model; while catching up only the newest per group",

@@ -72,7 +72,10 @@ class ApiSettings(Section):
         "of groups, incidents and resumed event streams are made of",
     )
     event_streams: int = Field(
-        default=100, ge=1, description="Clients that may follow /api/v1/events at a time"
+        default=100,
+        ge=1,
+        description="Clients that may follow /api/v1/events at a time. Beyond that the caller "
+        "with the most streams loses one to a caller with fewer",
     )
     connections: int = Field(
         default=1000,

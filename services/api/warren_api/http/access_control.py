@@ -15,10 +15,11 @@ from warren.clock import Clock
 from warren.settings.api import Role
 
 from warren_api.http.access import OPEN_PATHS, READING, Access
-from warren_api.http.callers import Asker, Caller, Person, Reader, reads
+from warren_api.http.callers import Asker, Caller, Holder, Person, Reader, reads
 from warren_api.http.errors import Refusal
 from warren_api.http.problem import ProblemKind
 from warren_api.http.raw_path import decoded_path, encoded_path
+from warren_api.http.refused_tokens import RefusedTokens
 
 log = structlog.get_logger(__name__)
 
@@ -40,6 +41,7 @@ class AccessControl:
         self._access = access
         self._refusal = refusal
         self._clock = clock
+        self._refused_tokens = RefusedTokens(clock)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or _is_open(scope["path"]):
@@ -60,6 +62,8 @@ class AccessControl:
             answer = self._refused(scope, headers, needed or "read", who)
             await answer(scope, receive, send)
             return
+        address = _asked(scope)["client"]
+        scope.setdefault("state", {})["holder"] = Holder.of(who, address)
         if needed == "admin":
             await self._change(scope, receive, send, who)
         elif person is not None:
@@ -92,6 +96,7 @@ class AccessControl:
     ) -> Response:
         method = scope["method"]
         if who is None:
+            self._refused_tokens.note(_asked(scope)["client"], method, decoded_path(scope))
             return self._refusal(
                 scope,
                 ProblemKind.TOKEN_NEEDED,

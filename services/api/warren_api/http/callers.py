@@ -8,6 +8,8 @@ from typing import NamedTuple
 from starlette.requests import Request
 from warren.settings.api import Role
 
+from warren_api.http.shares import site_of
+
 
 class Caller(NamedTuple):
     """Who asks: the token's name, None without one."""
@@ -25,6 +27,21 @@ class Person(NamedTuple):
     role: Role
     subject: str
     ends: int
+
+
+class Holder(NamedTuple):
+    """Whoever holds places of which there are few: a token, a person, or else an address."""
+
+    name: str
+    is_admin: bool = False
+
+    @classmethod
+    def of(cls, who: Caller | Person, address: str | None) -> Holder:
+        if isinstance(who, Person):
+            name = f"person {who.subject}"
+        else:
+            name = site_of(address) if who.name is None else f"token {who.name}"
+        return cls(name, who.role == "admin")
 
 
 class Asker(NamedTuple):
@@ -63,6 +80,12 @@ reads = _reader.set
 
 def who_reads() -> Reader:
     return _reader.get(NOBODY)
+
+
+def holder(request: Request) -> Holder:
+    """Who asks, where places are few."""
+    found: Holder = request.state.holder
+    return found
 
 
 def asker(request: Request) -> Asker:

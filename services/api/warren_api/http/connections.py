@@ -20,6 +20,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from warren.clock import Clock
 from warren.metrics import api as metrics
 
+from warren_api.http.shares import Shares, site_of
+
 log = structlog.get_logger(__name__)
 
 HEAD_SECONDS = 5.0  # for request line and headers
@@ -56,18 +58,20 @@ class Connections:
     def __init__(self, most: int, clock: Clock) -> None:
         self._most = most
         self._clock = clock
-        self._open: set[Connection] = set()
+        self._open = Shares[Connection]()
         self._waiting: dict[Connection, None] = {}  # for a request to be whole; oldest first
         self._stuck: dict[Connection, None] = {}  # the client does not take an answer; likewise
         self._closed: Counter[str] = Counter()
         self._told_at = -TELL_EVERY
 
-    def opened(self, connection: Connection) -> None:
+    def opened(self, connection: Connection, address: str | None) -> None:
         """Makes room for it: what waits longest for its request gives way, else the client that has
-        longest not taken its answer, else the new one.
+        longest not taken its answer, else the newest of the address that has most, else this one.
         """
+        site = site_of(address)
         others = next(iter(self._waiting), None) or next(iter(self._stuck), None)
-        self._open.add(connection)
+        others = others or self._open.crowding(site)
+        self._open.add(site, connection)
         self._waiting[connection] = None
         if len(self._open) > self._most:
             (others or connection).give_up("crowded_out")
@@ -86,7 +90,7 @@ class Connections:
             self._stuck[connection] = None
 
     def gone(self, connection: Connection) -> None:
-        self._open.discard(connection)
+        self._open.remove(connection)
         self._stuck.pop(connection, None)
         self._waiting.pop(connection, None)
         metrics.API_CONNECTIONS.set(len(self._open))
@@ -120,7 +124,7 @@ class Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._enter("head", HEAD_SECONDS)
-        self._connections.opened(self)
+        self._connections.opened(self, self.client[0] if self.client else None)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._leave()

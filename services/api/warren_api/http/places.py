@@ -8,7 +8,6 @@ begun in one turn of the loop, and few are worked on together.
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from http import HTTPStatus
 
 from starlette.responses import Response
@@ -18,6 +17,7 @@ from warren_api.http.access import OPEN_PATHS, READING
 from warren_api.http.access_control import LOGIN_PATHS
 from warren_api.http.errors import Refusal
 from warren_api.http.problem import ProblemKind
+from warren_api.http.shares import Shares, site_of
 
 PLACES = 4
 LONGEST_LINE = 1000
@@ -31,24 +31,31 @@ class Places:
     def __init__(self, places: int = PLACES, longest_line: int = LONGEST_LINE) -> None:
         self._free = places
         self._longest_line = longest_line
-        self._line: deque[asyncio.Future[None]] = deque()
+        self._line = Shares[asyncio.Future[bool]]()
 
-    async def take(self) -> bool:
-        """Waits for one; False, at once, where too many wait already."""
+    async def take(self, caller: str = "") -> bool:
+        """Waits for one; False where too many wait already. Callers have their turns one after the
+        other, however many of their requests wait.
+        """
         if self._free:
             self._free -= 1
             return True
         if len(self._line) >= self._longest_line:
-            return False
-        mine = asyncio.get_running_loop().create_future()
-        self._line.append(mine)
+            crowding = self._line.crowding(caller)
+            if crowding is None:
+                return False
+            self._line.remove(crowding)
+            if not crowding.done():  # whoever has gone leaves room, too
+                crowding.set_result(False)
+        mine: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._line.add(caller, mine)
         try:
-            await mine
+            return await mine
         except asyncio.CancelledError:
-            if not mine.cancelled():  # it had been handed over already
+            self._line.remove(mine)
+            if not mine.cancelled() and mine.result():  # it had been handed over already
                 self.give_back()
             raise
-        return True
 
     def give_back(self) -> None:
         """In the next turn of the loop: an answer that needs no waiting takes its place for all of
@@ -57,10 +64,9 @@ class Places:
         asyncio.get_running_loop().call_soon(self._hand_over)
 
     def _hand_over(self) -> None:
-        while self._line:
-            first = self._line.popleft()
+        while (first := self._line.next()) is not None:
             if not first.done():
-                first.set_result(None)
+                first.set_result(True)
                 return
         self._free += 1
 
@@ -79,7 +85,8 @@ class InLine:
         if scope["type"] != "http" or scope["path"] in OPEN_PATHS:
             await self._app(scope, receive, send)
             return
-        if not await self._places.take():
+        client = scope.get("client")
+        if not await self._places.take(site_of(client[0] if client else None)):
             detail = "Too many requests wait to be answered."
             headers = {"Retry-After": str(RETRY_SECONDS)}
             await self._refusal(scope, ProblemKind.BUSY, detail, headers)(scope, receive, send)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import secrets as random
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -17,6 +16,8 @@ from warren.settings import OidcSettings
 from warren.settings.oidc import secret_lines
 
 from warren_api.http.callers import Person
+from warren_api.http.places import Places
+from warren_api.http.shares import site_of
 from warren_api.login.attempts import Attempt, Attempts
 from warren_api.login.claims import LONGEST_SUBJECT, claim_at, cleaned, name_of, role_of
 from warren_api.login.cookies import Jar
@@ -32,6 +33,7 @@ log = structlog.get_logger(__name__)
 CALLBACK = "/login/callback"
 LOGGED_OUT = "/logged-out"
 AT_A_TIME = 8  # logins that the provider is asked about
+LONGEST_LINE = 32  # logins that wait meanwhile; who comes then is asked to come again
 HINT = "warren_hint"
 LONGEST_CODE = 4096
 
@@ -71,7 +73,7 @@ class Login:
         self._attempts = Attempts(
             secrets, f"{settings.issuer} {settings.client_id}", self._jar, clock
         )
-        self._exchanging = asyncio.Semaphore(AT_A_TIME)
+        self._exchanging = Places(AT_A_TIME, LONGEST_LINE)
         self.sessions = Sessions(settings, secrets, self._jar, clock)
 
     def renew(self, found: OidcSettings) -> None:
@@ -105,9 +107,11 @@ class Login:
         return Redirect(url, self._attempts.begin(attempt, cookies))
 
     async def finish(
-        self, answer: Mapping[str, str], cookies: Mapping[str, str]
+        self, answer: Mapping[str, str], cookies: Mapping[str, str], address: str | None
     ) -> tuple[Person, Redirect] | Refused:
-        """The provider's answer, as the browser brings it. Raises LoginFailed."""
+        """The provider's answer, as the browser at `address` brings it. Raises LoginFailed,
+        ProviderAway.
+        """
         attempt = self._attempts.find(answer.get("state", ""), cookies)
         if attempt is None:
             raise LoginFailed(
@@ -123,10 +127,12 @@ class Login:
         code = answer.get("code", "")
         if not code or len(code) > LONGEST_CODE:
             raise LoginFailed("The identity provider sent no code.", "no code")
-        if self._exchanging.locked():
-            raise ProviderAway(f"{AT_A_TIME} logins wait for it already")
-        async with self._exchanging:
+        if not await self._exchanging.take(site_of(address)):
+            raise ProviderAway(f"{AT_A_TIME + LONGEST_LINE} logins wait for it already")
+        try:
             token, claims = await self._exchange(code, attempt)
+        finally:
+            self._exchanging.give_back()
         done = [self._attempts.end(attempt)]
         role, name = role_of(claims, self.settings), name_of(claims, self.settings)
         subject = cleaned(claims["sub"], LONGEST_SUBJECT)

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Query, Response
+from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 from warren.contracts import GroupStatusName
 
 from warren_api.context import ApiContext
+from warren_api.http.callers import holder
 from warren_api.http.patterns import matcher
 from warren_api.http.problem import ProblemKind, documented, problem
 from warren_api.model.status_history import RecordedChange
 from warren_api.v1.event_stream import EventStream
 from warren_api.v1.examples import EVENTS
 from warren_api.v1.routes.answers import Name, Regex, starting
+from warren_api.v1.stream_places import StreamPlace, StreamPlaces
 
 MEDIA_TYPE = "text/event-stream"
+RETRY_SECONDS = "10"
+GIVEN_AWAY = "Another client took this place: the caller has more streams than others."
 
 
 class EventQuery(BaseModel):
@@ -49,24 +53,47 @@ class EventQuery(BaseModel):
 
 
 class _StreamAnswer(StreamingResponse):
-    """Calls `ended` once the client is gone, also when it went before the stream began."""
+    """Gives the place back once the client is gone, also when it went before the stream began.
+    Ends when the place goes to somebody else.
+    """
 
-    def __init__(self, stream: EventStream, ended: Callable[[], None]) -> None:
+    def __init__(self, stream: EventStream, place: StreamPlace) -> None:
         # X-Accel-Buffering: nginx would else hold events back.
         headers = {"X-Accel-Buffering": "no"}
         super().__init__(stream.text(), media_type=MEDIA_TYPE, headers=headers)
-        self._ended = ended
+        self._place = place
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        loop = asyncio.get_running_loop()
+        has_begun = False
+
+        async def send_noted(message: Message) -> None:
+            nonlocal has_begun
+            has_begun = True
+            await send(message)
+
         try:
-            await super().__call__(scope, receive, send)
+            async with asyncio.timeout(None) as limit:
+                self._place.when_lost(lambda: limit.reschedule(loop.time()))
+                await super().__call__(scope, receive, send_noted)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            if has_begun:
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
+            else:
+                await _none_left(GIVEN_AWAY)(scope, receive, send)
         finally:
-            self._ended()
+            self._place.give_back()
+
+
+def _none_left(detail: str) -> Response:
+    return problem(ProblemKind.TOO_MANY_STREAMS, detail, {"Retry-After": RETRY_SECONDS})
 
 
 def router(context: ApiContext) -> APIRouter:
     routes = APIRouter(tags=["events"])
-    streams = 0
+    places = StreamPlaces(context.settings.api.event_streams)
 
     @routes.get(
         "/events",
@@ -79,6 +106,7 @@ def router(context: ApiContext) -> APIRouter:
         },
     )
     async def events(
+        request: Request,
         query: Annotated[EventQuery, Query()],
         last_event_id: Annotated[
             str | None,
@@ -92,25 +120,17 @@ def router(context: ApiContext) -> APIRouter:
         API it comes to. `event: warren.gap` says that some of it is no longer remembered: load the
         lists again. Without an id the stream begins with what comes next.
         """
-        nonlocal streams
         if not_ready := starting(context):
             return not_ready
-        most = context.settings.api.event_streams
-        if streams >= most:
-            detail = f"{most} clients follow events already (api.event_streams)."
-            return problem(ProblemKind.TOO_MANY_STREAMS, detail, {"Retry-After": "10"})
+        place = places.take(holder(request))  # at once: others ask before this one is answered
+        if place is None:
+            return _none_left(f"{places.most} clients follow events already (api.event_streams).")
         matches = matcher(query.regex or "", budget=None)
         stream = EventStream(
             context.model.history,
             lambda recorded: query.wanted(recorded) and matches(recorded.change.group),
             last_event_id or query.last_event_id,
         )
-
-        def ended() -> None:
-            nonlocal streams
-            streams -= 1
-
-        streams += 1  # before the answer: others ask before this one is on its way
-        return _StreamAnswer(stream, ended)
+        return _StreamAnswer(stream, place)
 
     return routes
