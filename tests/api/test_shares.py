@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from typing import cast
+from typing import NoReturn, cast
 
 import pytest
+from api.login_lab import Lab
 from starlette.types import Message, Scope
 from support.waiting import until
 from warren.clock import ManualClock
@@ -14,6 +15,9 @@ from warren_api.http.callers import Caller, Holder, Person
 from warren_api.http.connections import Connection, Connections
 from warren_api.http.places import InLine, Places
 from warren_api.http.shares import Shares, site_of
+from warren_api.login.attempts import Attempt
+from warren_api.login.errors import LoginFailed, ProviderAway
+from warren_api.login.service import AT_A_TIME, LONGEST_LINE
 from warren_api.v1.stream_places import StreamPlaces
 
 
@@ -161,3 +165,36 @@ def test_whoever_has_all_connections_keeps_nobody_out() -> None:
     assert opened("10.0.0.1").reason == "crowded_out"
     assert opened("10.0.0.2").reason == ""
     assert opened("10.0.0.2").reason == "crowded_out", "they have two each"
+
+
+def test_whoever_begins_many_logins_keeps_nobody_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The provider is slow, and one address sends more codes than it is asked about at a time."""
+    login = Lab().api.login
+    assert login is not None
+    asked, may_answer = list[str](), asyncio.Event()
+
+    async def ask(code: str, _: Attempt) -> NoReturn:
+        asked.append(code)
+        await may_answer.wait()
+        raise LoginFailed("It did not take the login.", "no id_token")
+
+    monkeypatch.setattr(login._attempts, "find", lambda *_: Attempt.new("/"))
+    monkeypatch.setattr(login, "_exchange", ask)
+
+    async def run() -> list[object]:
+        def finish(code: str, address: str) -> asyncio.Task[object]:
+            return asyncio.create_task(login.finish({"code": code}, {}, address))
+
+        many = [finish("many", "10.0.0.1") for _ in range(AT_A_TIME + LONGEST_LINE)]
+        await until(lambda: len(asked) == AT_A_TIME)
+        with pytest.raises(ProviderAway):
+            await finish("one more", "10.0.0.1")
+        other = finish("other", "10.0.0.2")
+        await until(lambda: sum(one.done() for one in many) == 1)  # gives way to it
+        may_answer.set()
+        return await asyncio.gather(*many, other, return_exceptions=True)
+
+    answers = asyncio.run(run())
+    assert sum(isinstance(one, ProviderAway) for one in answers) == 1
+    assert isinstance(answers[-1], LoginFailed), "it was asked about"
+    assert asked.index("other") <= AT_A_TIME + 1
