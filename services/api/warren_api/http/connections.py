@@ -68,13 +68,14 @@ class Connections:
         """Makes room for it: what waits longest for its request gives way, else the client that has
         longest not taken its answer, else the newest of the address that has most, else this one.
         """
-        site = site_of(address)
-        others = next(iter(self._waiting), None) or next(iter(self._stuck), None)
-        others = others or self._open.crowding(site)
+        site, gives_way = site_of(address), None
+        if len(self._open) >= self._most:
+            gives_way = next(iter(self._waiting), None) or next(iter(self._stuck), None)
+            gives_way = gives_way or self._open.crowding(site) or connection
         self._open.add(site, connection)
         self._waiting[connection] = None
-        if len(self._open) > self._most:
-            (others or connection).give_up("crowded_out")
+        if gives_way is not None:
+            gives_way.give_up("crowded_out")
         metrics.API_CONNECTIONS.set(len(self._open))
 
     def waits(self, connection: Connection, *, is_waiting: bool) -> None:
