@@ -72,11 +72,16 @@ def grouped(number: int) -> str:
     return f"{number:,}"
 
 
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """`0 groups`, `1 group`, `2,101 groups`; `plural` where an s does not make it."""
+    return f"{grouped(count)} {noun if count == 1 else plural or f'{noun}s'}"
+
+
 def records(count: int | None) -> str:
     """`1 record`, `2,101 records`; `unknown records` for None and Kafka's -1."""
     if count is None or count < 0:
         return "unknown records"
-    return "1 record" if count == 1 else f"{grouped(count)} records"
+    return counted(count, "record")
 
 
 def shortened(text: str, limit: int) -> str:
@@ -91,6 +96,17 @@ def utc(milliseconds: int) -> str:
     if milliseconds > LATEST_MOMENT:
         return "after the year 9999"
     return moment(milliseconds).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def clock(milliseconds: int, now: int) -> str:
+    """`06:23 UTC`; of another day than `now` (Unix milliseconds as well) with the day before it."""
+    day, time = moment(milliseconds).strftime("%Y-%m-%d %H:%M UTC").split(" ", 1)
+    return time if moment(now).strftime("%Y-%m-%d") == day else f"{day} {time}"
+
+
+def as_of(sentence: str, at: int, now: int) -> str:
+    """A sentence that was said `at` that time (Unix milliseconds): `at 06:23 UTC: …`."""
+    return f"at {clock(at, now)}: {sentence}"
 
 
 def moment(milliseconds: int) -> datetime:

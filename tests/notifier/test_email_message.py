@@ -258,18 +258,18 @@ def test_objectives_that_are_not_kept() -> None:
         since=OPENED_AT - MINUTE,
         value=600_000,
         wanted=60_000,
-        sentence="orders/1 is 10 m late at least, 1 m are allowed",
+        sentence="orders/1 is at least 10 m late (limit 1 m)",
         owner="payments",
         runbook="https://runbooks.example.org/late",
     )
     more = {"objectives": [breach], "partitions": [], "partition_counts": {}, "max_lag": None}
     opening = mail(event("WARN", **more))
     assert opening["Subject"] == (
-        "[WARN] billing on prod: orders/1 is 10 m late at least, 1 m are allowed"
+        "[WARN] billing on prod: orders/1 is at least 10 m late (limit 1 m)"
     )
     told = text(opening)
     assert "Consumer group billing on cluster prod is WARN." in told
-    assert "Objective    fresh: orders/1 is 10 m late at least, 1 m are allowed\n" in told
+    assert "Objective    fresh: orders/1 is at least 10 m late (limit 1 m)\n" in told
     assert "Owner        payments\n" in told
     assert "What to do   https://runbooks.example.org/late\n" in told
     assert "Lag" not in told

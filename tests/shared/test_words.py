@@ -5,7 +5,17 @@ from __future__ import annotations
 import subprocess
 
 import pytest
-from warren.words import duration, grouped, records, shell_word, utc, visible
+from warren.words import (
+    as_of,
+    clock,
+    counted,
+    duration,
+    grouped,
+    records,
+    shell_word,
+    utc,
+    visible,
+)
 
 SECOND, MINUTE, HOUR, DAY = 1_000, 60_000, 3_600_000, 86_400_000
 
@@ -42,6 +52,23 @@ def test_records_are_counted() -> None:
         "unknown records",
         "unknown records",
     ]
+
+
+def test_whatever_is_counted_has_its_number() -> None:
+    assert [counted(count, "group") for count in (0, 1, 2, 2_101)] == [
+        "0 groups",
+        "1 group",
+        "2 groups",
+        "2,101 groups",
+    ]
+    assert [counted(count, "loss", "losses") for count in (1, 2)] == ["1 loss", "2 losses"]
+
+
+def test_what_was_said_carries_its_time_and_of_another_day_the_day() -> None:
+    at = 1_795_244_400_123
+    assert clock(at, at + 16 * HOUR) == "07:00 UTC"
+    assert clock(at, at + 17 * HOUR) == "2026-11-21 07:00 UTC"
+    assert as_of("80 records behind", at, at) == "at 07:00 UTC: 80 records behind"
 
 
 def test_a_time_is_said_in_utc() -> None:

@@ -11,7 +11,8 @@ from warren.judgement.cause_words import BOOTSTRAP, cause, has, listed
 from warren.judgement.facts import Facts
 from warren.judgement.log_columns import LogColumn
 from warren.judgement.state import Latest
-from warren.words import duration, grouped, records, shell_word
+from warren.loss_words import deleted
+from warren.words import duration, grouped, shell_word
 
 # A producer's transaction.timeout.ms is a minute unless it is set; then its coordinator ends it.
 OPEN_FOR_LONG_MS = 90_000
@@ -110,10 +111,8 @@ def records_lost(facts: Facts) -> Cause | None:
     some = int(np.count_nonzero(lost))
     return cause(
         "records_lost",
-        f"retention has deleted {records(int(lost.sum()))} that the group had not consumed, of "
-        f"{facts.name(worst)}{f' and {some - 1} more' if some > 1 else ''}",
-        "what is deleted is gone; raise retention.ms until the group has caught up, and see that "
-        "it consumes",
+        deleted(int(lost.sum()), facts.name(worst), some),
+        f"they cannot be recovered: raise retention.ms of {topic} now, then fix the consumer",
         topic=topic,
         partition=partition,
         offset=facts.committed(worst),

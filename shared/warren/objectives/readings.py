@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Literal, NamedTuple
 
 from warren.contracts import LOSS_UNKNOWN, FreshnessEvent, LimitName, TopicFreshness
+from warren.loss_words import deleted, running_out
 from warren.objectives.lag import AskLag, GroupLag
 from warren.objectives.limits import Limit
 from warren.words import duration, grouped, rate, records
@@ -59,7 +60,7 @@ def _freshness(limit: Limit, event: FreshnessEvent) -> Reading:
         return UNKNOWN if unknown else KEPT
     assert worst.value is not None
     late, allowed = duration(worst.value), duration(limit.wanted)
-    said = f"{worst.topic}/{worst.partition} is {late} late at least, {allowed} are allowed"
+    said = f"{worst.topic}/{worst.partition} is at least {late} late (limit {allowed})"
     return worst._replace(sentence=said)
 
 
@@ -69,7 +70,7 @@ def _lag(limit: Limit, lag: GroupLag | None) -> Reading:
     covered = [each for topic, each in lag.by_topic.items() if limit.covers(topic)]
     behind = sum(known for known, _ in covered)
     if behind > limit.wanted:
-        said = f"{records(behind)} behind, {grouped(round(limit.wanted))} are allowed"
+        said = f"{records(behind)} behind (limit {grouped(round(limit.wanted))})"
         return Reading("broken", behind, said)
     return KEPT if all(is_all for _, is_all in covered) else UNKNOWN
 
@@ -81,7 +82,7 @@ def _produce_rate(limit: Limit, event: FreshnessEvent) -> Reading:
         return KEPT
     if None in rates:
         return UNKNOWN
-    said = f"{rate(produced)} are produced, {rate(limit.wanted)} are wanted"
+    said = f"{rate(produced)} produced (at least {rate(limit.wanted)} wanted)"
     return Reading("broken", produced, said)
 
 
@@ -100,17 +101,12 @@ def _lost(limit: Limit, event: FreshnessEvent) -> Reading:
         return UNKNOWN if unheard else KEPT
     total = sum(count for count, _, _ in lost)
     _, topic, partition = max(lost, key=lambda each: each[0])
-    more = f" and {grouped(len(lost) - 1)} more" if len(lost) > 1 else ""
-    said = (
-        f"retention has deleted {records(total)} that had not been consumed, of "
-        f"{topic}/{partition}{more}"
-    )
+    said = deleted(total, f"{topic}/{partition}", len(lost))
     return Reading("broken", total, said, topic, partition)
 
 
 def _time_to_loss(limit: Limit, event: FreshnessEvent) -> Reading:
     worst, unknown = Reading("broken", limit.wanted), False
-    left_of_it: float | None = None
     for topic, rows in _late_topics(limit, event):
         if _leave_time(rows, limit.wanted):
             continue
@@ -129,15 +125,11 @@ def _time_to_loss(limit: Limit, event: FreshnessEvent) -> Reading:
                 is_near = share is None or share < limit.below_share or limit.below_share == 1
                 if is_near and time < worst.value:
                     worst = Reading("broken", time, "", topic, rows.partition[number])
-                    left_of_it = share
     if worst.topic is None:
         return UNKNOWN if unknown else KEPT
     assert worst.value is not None
-    left = "" if left_of_it is None else f", {left_of_it:.0%} of it left"
-    said = (
-        f"retention may delete what has not been consumed of {worst.topic}/{worst.partition} in "
-        f"{duration(worst.value)}{left}; less than {duration(limit.wanted)} is too little"
-    )
+    place = f"{worst.topic}/{worst.partition}"
+    said = running_out(place, worst.value, limit.wanted, event.measured_at)
     return worst._replace(sentence=said)
 
 

@@ -48,7 +48,7 @@ def test_how_late_it_may_be(rows: list[Row], verdict: str) -> None:
 def test_the_worst_partition_is_named() -> None:
     found = reading(limit("max_freshness", 60_000), late(70_000), late(600_000), WELL)
     assert (found.value, found.topic, found.partition) == (600_000, "orders", 1)
-    assert found.sentence == "orders/1 is 10 m late at least, 1 m are allowed"
+    assert found.sentence == "orders/1 is at least 10 m late (limit 1 m)"
 
 
 @pytest.mark.parametrize(
@@ -108,9 +108,7 @@ def test_records_that_are_lost() -> None:
     lost = limit("lost_records", 0)
     found = reading(lost, late(None, lost_records=3), WELL, late(None, lost_records=61))
     assert (found.verdict, found.value) == ("broken", 64)
-    assert found.sentence == (
-        "retention has deleted 64 records that had not been consumed, of orders/2 and 1 more"
-    )
+    assert found.sentence == ("64 unread records deleted by retention (orders/2 and 1 more)")
     assert reading(lost, WELL, late(5)).verdict == "kept"
     assert reading(lost, WELL, UNHEARD).verdict == "unknown"
 

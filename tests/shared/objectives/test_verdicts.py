@@ -20,6 +20,7 @@ from warren.objectives.group_record import (
 from warren.objectives.lag import GroupLag
 from warren.objectives.limits import ObjectiveBook
 from warren.settings import ObjectiveSettings
+from warren.words import clock
 
 KEY = group_key("prod", "billing")
 SECOND = 1000
@@ -111,9 +112,7 @@ def test_records_lost_are_told_of_every_group_at_once() -> None:
     (change,) = group.told(0, WELL, LOST)
     assert (change.type, change.data.status) == ("warren.group.retention.changed", "ERR")
     assert (change.data.previous, change.data.reason) == ("OK", "lost_records")
-    assert change.data.explanation == (
-        "retention has deleted 64 records that had not been consumed, of orders/1"
-    )
+    assert change.data.explanation == ("64 unread records deleted by retention (orders/1)")
     assert change.data.objectives is not None
     (breach,) = change.data.objectives
     assert (breach.objective, breach.value, breach.since) == ("retention", 64, NOW)
@@ -131,8 +130,7 @@ def test_less_than_an_hour_and_half_of_it_is_a_warning_and_loss_makes_it_an_erro
     (change,) = group.told(0, near)
     assert change.data.status == "WARN"
     assert change.data.explanation == (
-        "retention may delete what has not been consumed of orders/0 in 59 m, 20% of it left; "
-        "less than 1 h is too little"
+        f"orders/0 may lose unread records at {clock(NOW + 59 * 60_000, NOW)} (in 59 m; limit 1 h)"
     )
     (worse,) = group.told(10, LOST)
     assert (worse.data.previous, worse.data.status) == ("WARN", "ERR")
@@ -163,7 +161,7 @@ def test_lag_is_judged_with_the_measurement() -> None:
     group = Group({"name": "a", "max_lag": 10, "for": 0, "clear_after": 0})
     group.lag = GroupLag({"orders": (11, True)})
     (change,) = group.told(0, WELL)
-    assert change.data.explanation == "11 records behind, 10 are allowed"
+    assert change.data.explanation == "11 records behind (limit 10)"
     assert change.data.total_lag == 11
     group.lag = None
     assert group.measured(10, WELL) == []

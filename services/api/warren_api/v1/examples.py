@@ -63,7 +63,7 @@ GROUP_SUMMARY: Body = {
             "limit": "max_freshness",
             "status": "WARN",
             "since": _NOW - 180_000,
-            "sentence": "orders/0 is 9 m late, 5 m are allowed",
+            "sentence": "orders/0 is at least 9 m late (limit 5 m)",
             "owner": "payments",
             "incident_id": "3b9c77f1-4b7a-5b0e-9f3c-0d5d3a6f1c22",
         }

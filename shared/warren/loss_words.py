@@ -1,0 +1,27 @@
+"""The words for records that retention deletes: causes, objectives and pages say it in one way."""
+
+from __future__ import annotations
+
+from warren.words import clock, duration, grouped, records
+
+
+def deleted(count: int, place: str, partitions: int = 1) -> str:
+    """`3,110 unread records deleted by retention (orders/0 and 2 more)`.
+
+    `place`: the partition that has lost most, of so many `partitions`.
+    """
+    more = f" and {grouped(partitions - 1)} more" if partitions > 1 else ""
+    unread = records(count).replace(" ", " unread ", 1)
+    return f"{unread} deleted by retention ({place}{more})"
+
+
+def running_out(place: str, left_ms: float, limit_ms: float, now: int) -> str:
+    """`orders/0 may lose unread records at 07:22 UTC (in 30 m; limit 1 h)`.
+
+    `left_ms`: until then from `now`, Unix milliseconds.
+    """
+    limit = f"limit {duration(limit_ms)}"
+    if left_ms < 1000:
+        return f"{place} may lose unread records now ({limit})"
+    at = clock(now + round(left_ms), now)
+    return f"{place} may lose unread records at {at} (in {duration(left_ms)}; {limit})"

@@ -1,0 +1,39 @@
+"""What is said of records that retention deletes, over counts and times."""
+
+from __future__ import annotations
+
+import pytest
+from warren.loss_words import deleted, running_out
+
+NOW = 1_795_244_400_000  # 2026-11-21 07:00:00 UTC
+MINUTE, HOUR = 60_000, 3_600_000
+
+
+@pytest.mark.parametrize(
+    ("count", "partitions", "said"),
+    [
+        (1, 1, "1 unread record deleted by retention (orders/0)"),
+        (1, 2, "1 unread record deleted by retention (orders/0 and 1 more)"),
+        (3_110, 1, "3,110 unread records deleted by retention (orders/0)"),
+        (3_110, 1_001, "3,110 unread records deleted by retention (orders/0 and 1,000 more)"),
+    ],
+)
+def test_records_that_are_gone(count: int, partitions: int, said: str) -> None:
+    assert deleted(count, "orders/0", partitions) == said
+
+
+@pytest.mark.parametrize(
+    ("left_ms", "said"),
+    [
+        (0, "orders/0 may lose unread records now (limit 1 h)"),
+        (999, "orders/0 may lose unread records now (limit 1 h)"),
+        (1_000, "orders/0 may lose unread records at 07:00 UTC (in 1 s; limit 1 h)"),
+        (30 * MINUTE, "orders/0 may lose unread records at 07:30 UTC (in 30 m; limit 1 h)"),
+        (
+            17 * HOUR,
+            "orders/0 may lose unread records at 2026-11-22 00:00 UTC (in 17 h; limit 1 h)",
+        ),
+    ],
+)
+def test_records_that_will_be(left_ms: int, said: str) -> None:
+    assert running_out("orders/0", left_ms, HOUR, NOW) == said
