@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from warren.words import clock, duration, grouped, records
+from warren.words import clock, counted, duration, grouped
 
 
 def deleted(count: int, place: str, partitions: int = 1) -> str:
     """`3,110 unread records deleted by retention (orders/0 and 2 more)`.
 
-    `place`: the partition that has lost most, of so many `partitions`.
+    `place`: the partition that has lost most, of so many `partitions`; empty where unknown.
     """
     more = f" and {grouped(partitions - 1)} more" if partitions > 1 else ""
-    unread = records(count).replace(" ", " unread ", 1)
-    return f"{unread} deleted by retention ({place}{more})"
+    where = f" ({place}{more})" if place else ""
+    return f"{counted(count, 'unread record')} deleted by retention{where}"
 
 
 def running_out(place: str, left_ms: float, limit_ms: float, now: int) -> str:

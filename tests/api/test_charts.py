@@ -172,12 +172,12 @@ def test_a_topic_tells_a_producers_trouble_from_a_consumers(told: Api) -> None:
     told.put("billing", status="ERR", cause=cause)
     told.put("fine")
     assert said() == [
-        "1 of its 2 groups is not OK, the others are: the trouble is with that consumer."
+        "1 of 2 groups is failing: the other keeps up; the topic is fine, the consumer is not."
     ]
     row, _ = page(told, "/topics/demo/orders").select(".readers tbody tr")
     assert "nobody is in <it>" in text(row)
     told.put("fine", status="WARN")
-    assert said() == ["None of its 2 groups is OK: look at its producers and brokers first."]
+    assert said() == ["All 2 groups are failing: look at its producers and brokers first."]
 
 
 def test_a_topic_that_nobody_knows(api: Api) -> None:

@@ -44,13 +44,13 @@ def test_each_with_when_how_bad_and_why(api: Api) -> None:
             "Worst": "ERR",
             "Opened": "10 m ago 06:50 UTC",
             "Lasted": "10 m so far",
-            "What was wrong": "nobody is in <it>",
+            "What was wrong": "at 06:50 UTC : nobody is in <it>",
         },
         {
             "Worst": "WARN",
             "Opened": "5 h ago 02:00 UTC",
             "Lasted": "2 h",
-            "What was wrong": "nobody is in <it>",
+            "What was wrong": "at 02:00 UTC : nobody is in <it>",
         },
     ]
     links = [a["href"] for a in page(api, PATH).select(".incidents tbody a")]
@@ -62,7 +62,10 @@ def test_five_within_half_an_hour_are_one_row(api: Api) -> None:
         begin(api, NOW - HOUR + n * 5 * MINUTE_MS)
     begin(api, NOW - 5 * HOUR)
     flapped, alone = shown(api)
-    assert flapped["What was wrong"] == "flapped 6 times, 23 % of the time ERR nobody is in <it>"
+    assert (
+        flapped["What was wrong"]
+        == "flapped 6 times, 23 % of the time ERR at 06:25 UTC : nobody is in <it>"
+    )
     assert flapped["Opened"] == "1 h ago 06:00 UTC"
     assert flapped["Lasted"] == "26 m"
     assert "flapped" not in alone["What was wrong"]

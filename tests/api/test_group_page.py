@@ -78,7 +78,7 @@ def explained(filled: Api) -> Api:
 def test_what_the_commits_say_is_small_print(explained: Api) -> None:
     soup = page(explained, "/groups/demo/billing")
     (said,) = soup.select("p.seen")
-    assert text(said) == f"Seen in the last commits: {WHY}"
+    assert text(said) == f"Evidence: {WHY}"
     assert said.find_next("dl") is not None
     assert WHY in cells(row_of(explained, "billing"))["Trouble"]
     (stopped,) = soup.select(".partitions tbody tr.stop")
@@ -99,7 +99,7 @@ def test_the_cause_what_to_do_and_until_when_lead_the_page(filled: Api) -> None:
     filled.measure("billing", late(2_700_000, lost_records=1_204))
     filled.put("billing", status="ERR", explanation=WHY, cause={**cause, "name": "unknown"})
     (why,) = page(filled, "/groups/demo/billing").select(".why")
-    assert text(why).endswith("1,204 records were deleted before they were consumed.")
+    assert text(why).endswith("1,204 unread records deleted by retention (orders/0).")
     assert "nobody" not in text(why)
 
 
@@ -183,7 +183,7 @@ def test_objectives_that_are_not_kept(filled: Api) -> None:
         "since": NOW - 120_000,
         "value": 700_000,
         "wanted": 300_000,
-        "sentence": "orders/1 is 11 m late at least, 5 m are allowed",
+        "sentence": "orders/1 is at least 11 m late (limit 5 m)",
         "owner": "<b>payments</b>",
         "runbook": "https://runbooks.example.org/late",
     }
@@ -191,7 +191,10 @@ def test_objectives_that_are_not_kept(filled: Api) -> None:
     filled.change("billing", "WARN", NOW - 60_000, **kind, objectives=[breach])
     soup = page(filled, "/groups/demo/billing")
     (shown,) = [text(p) for p in soup.select("p.why") if "Objective" in p.get_text()]
-    assert "orders/1 is 11 m late at least, 5 m are allowed, since 2 m" in shown
+    assert (
+        "on-time : at 06:59 UTC : orders/1 is at least 11 m late (limit 5 m); broken for 2 m"
+        in shown
+    )
     assert "owner <b>payments</b>" in shown
     assert "https://runbooks.example.org/late" in shown
     assert soup.find("a", href="/incidents/late-1")
@@ -202,7 +205,7 @@ def test_objectives_that_are_not_kept(filled: Api) -> None:
 def test_the_list_tells_of_objectives_that_an_ok_group_does_not_keep(api: Api) -> None:
     def listed() -> list[str]:
         soup = page(api, "/")
-        assert ("1 group needs you" in text(soup)) == broken
+        assert ("1 group needs action" in text(soup)) == broken
         return [text(row) for row in soup.select("tbody tr")]
 
     for name in ("fine", "larger"):

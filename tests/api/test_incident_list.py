@@ -71,4 +71,4 @@ def test_page_by_page_open_ones_first(api: Api) -> None:
     assert names(api, "?page=2") == ["g-47", "g-48", "g-49"]
     assert names(api, "?page=9") == ["g-47", "g-48", "g-49"]
     (live,) = page(api, "/fragments/incidents?page=2").select("[data-announcement]")
-    assert live["data-announcement"] == "1 incidents are open"
+    assert live["data-announcement"] == "1 incident is open"

@@ -63,7 +63,8 @@ def test_what_happened_and_who_was_told_in_one_order(api: Api) -> None:
     (why,) = soup.select(".why")
     assert text(why) == "Cause: nobody is in <it>. What to do: start them."
     assert text(fact(soup, "Lasts")) == "Lasts 41 m"
-    assert text(fact(soup, "Largest lag told")).endswith("7,000")
+    assert text(fact(soup, "Largest lag at a status change")).endswith("7,000")
+    assert text(fact(soup, "Lag now")) == "Lag now 0"
 
 
 def test_it_says_until_when_something_has_to_be_done(api: Api) -> None:
@@ -106,7 +107,7 @@ def test_all_incidents_open_ones_first(api: Api) -> None:
     for path in ("/incidents", "/fragments/incidents"):
         soup = page(api, path)
         (live,) = soup.select("[data-announcement]")
-        assert live["data-announcement"] == "1 incidents are open"
+        assert live["data-announcement"] == "1 incident is open"
         rows = [cells(row) for row in soup.select("tbody tr")]
         assert [row["Group"] for row in rows] == ["billing demo", "fine demo"]
         assert rows[0]["Trouble"] == "nobody is in <it>"

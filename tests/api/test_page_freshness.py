@@ -92,7 +92,7 @@ def test_the_time_until_loss_runs_down(filled: Api) -> None:
     assert shown == [
         ("Until loss 47 s old 07:01 UTC", "47 s old"),
         ("Until loss 7 s old 07:01 UTC", "7 s old"),
-        ("Until loss any moment old 07:01 UTC", "any moment old"),
+        ("Until loss now old 07:01 UTC", "now old"),
     ]
 
 

@@ -128,21 +128,22 @@ def headline(api: Api) -> str:
 
 def test_one_sentence_says_how_many_need_somebody(filled: Api) -> None:
     incident = {"id": "9c", "opened_at": NOW}
-    assert headline(filled) == "1 group needs you."
+    assert headline(filled) == "1 group needs action · 1 warning"
     filled.put("lossy", status="ERR")
     filled.measure("lossy", late(60_000, lost_records=7))
     filled.put("late", status="ERR", incident=incident)
     filled.measure("late", late(2_700_000, time_to_loss_ms=900_000))
     assert headline(filled) == (
-        "3 groups need you; 1 loses data now, 1 more will, the first in 14 m 57 s, at 07:15 UTC ."
+        "3 groups need action · 1 losing data · 1 more loses data at 07:15 UTC (14 m) · 1 warning"
     )
     context = filled.context.asking
     context.acknowledge(
         Acknowledgement(incident_id="9c", cluster="demo", group="late", by="ada", why="", at=NOW)
     )
-    assert headline(filled).startswith("2 groups need you; 1 is looked after or silenced; 1 loses")
+    assert headline(filled).startswith("2 groups need action · 1 losing data")
+    assert headline(filled).endswith("1 warning · 1 acknowledged or silenced")
     filled.clock.advance(300)
-    assert headline(filled) == "Nobody knows who needs you. 5 are UNKNOWN."
+    assert headline(filled) == "No data: the status of 5 groups is unknown"
 
 
 def test_all_is_well_only_where_everything_is_ok(api: Api) -> None:
@@ -151,16 +152,16 @@ def test_all_is_well_only_where_everything_is_ok(api: Api) -> None:
         return text(line), "ok" in line.get_attribute_list("class")
 
     api.put("fine")
-    assert said() == ("No group needs you.", True)
+    assert said() == ("No group needs action", True)
     api.put("slow", status="WARN")
-    assert said() == ("No group needs you; 1 falls behind.", False)
+    assert said() == ("No group needs action · 1 warning", False)
     api.put("slow")
     api.feed = FeedState(ready=True, problem="no broker answers")
-    assert said() == ("No group needs you.", False)
+    assert said() == ("No group needs action", False)
     api.clock.advance(300)
-    assert said() == ("Nobody knows who needs you. 2 are UNKNOWN.", False)
+    assert said() == ("No data: the status of 2 groups is unknown", False)
     api.put("new", evaluated_at=NOW + 300_000)
-    assert said() == ("No group needs you. 2 are UNKNOWN.", False)
+    assert said() == ("No group needs action · 2 of unknown status", False)
 
 
 def test_a_group_that_is_well_shows_what_it_moves(filled: Api) -> None:
@@ -170,13 +171,11 @@ def test_a_group_that_is_well_shows_what_it_moves(filled: Api) -> None:
 
 def test_what_changed_last(filled: Api) -> None:
     (said,) = page(filled, "/").select(".newest")
-    assert text(said) == "Nothing has changed as long as Warren remembers."
+    assert text(said) == "No status change is remembered."
     filled.change("fine", "OK", NOW - 60_000, previous="ERR", opened_at=NOW - 90_000)
     filled.change("billing", "ERR", NOW - 45_000)
     (said,) = page(filled, "/").select(".newest")
-    assert text(said) == (
-        "Changed last: billing , ERR after OK, 48 s ago. 1 incident ended in the last hour."
-    )
+    assert text(said) == ("Latest: billing OK → ERR, 48 s ago. 1 incident ended in the last hour.")
 
 
 def test_clusters_with_their_state(filled: Api) -> None:

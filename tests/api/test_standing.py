@@ -14,7 +14,8 @@ import pytest
 from api.served_api import NOW, Api, late, paced
 from fastapi.routing import APIRoute
 from warren.contracts import MINUTE_MS, Acknowledgement, ClusterEvent, group_key
-from warren_api.group_row import Asked, owners
+from warren.objectives.limits import ObjectiveBook
+from warren_api.group_row import Asked
 from warren_api.model.verdict import rank
 from warren_api.pages.overview import GROUPS_SHOWN, Overview, View, overview
 from warren_api.pages.routes import router
@@ -24,8 +25,7 @@ FRAGMENT = "/fragments/groups"
 
 
 def asked(api: Api) -> Asked:
-    context = api.context
-    return Asked(context.verdicts(), context.notes(), owners(()), context.clock.now_ms())
+    return Asked.of(api.context, ObjectiveBook(()).limits_for)
 
 
 def shown(api: Api, **named: Any) -> Overview:
@@ -41,9 +41,9 @@ def require_that_it_is_so(api: Api) -> None:
     totals = Counter(row.verdict.status for row in rows)
     assert {name: count for name, count in found.totals.items() if count} == totals
     urgent = [row for row in rows if row.is_urgent]
-    assert found.urgent + found.looked_after == len(urgent)
-    assert found.losing == sum(row.view.lost_records > 0 for row in urgent)
-    assert found.endangered == len(urgent) - sum(
+    assert found.standings.urgent + found.standings.handled == len(urgent)
+    assert found.standings.losing == sum(row.view.lost_records > 0 for row in urgent)
+    assert found.standings.endangered == len(urgent) - sum(
         row.view.lost_records > 0 or not row.view.is_losing for row in urgent
     )
     assert found.matching == len(rows)

@@ -20,6 +20,7 @@ MINUTE, HOUR = 60_000, 3_600_000
 )
 def test_records_that_are_gone(count: int, partitions: int, said: str) -> None:
     assert deleted(count, "orders/0", partitions) == said
+    assert deleted(count, "") == said.partition(" (")[0], "nobody knows where"
 
 
 @pytest.mark.parametrize(

@@ -6,17 +6,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from warren.contracts import Acknowledgement, Cause, GroupMember, Silence
-from warren.objectives.limits import ObjectiveBook
-from warren.settings import ObjectiveSettings
+from warren.objectives.limits import Limit
 
-from warren_api.context import Notes, Verdicts
-from warren_api.model.group import GroupView
+from warren_api.context import ApiContext, Notes, Verdicts
+from warren_api.model.broken_now import Said, broken_now
+from warren_api.model.group import BrokenObjective, GroupView
 from warren_api.model.membership import Membership
 from warren_api.model.shown_status import Verdict
 
-OwnerOf = Callable[[str, str], str]
+LimitsOf = Callable[[str, str], Sequence[Limit]]
+"""Of a group, by cluster and name: what objectives ask of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +27,20 @@ class Asked:
 
     verdicts: Verdicts
     notes: Notes
-    owner_of: OwnerOf
+    limits_of: LimitsOf
+    is_stale: Callable[[GroupView], bool]
+    """Whether its freshness was measured too long ago."""
     now: int
+
+    @classmethod
+    def of(cls, context: ApiContext, limits_of: LimitsOf) -> Self:
+        """At this moment."""
+        verdicts, now = context.verdicts(), context.clock.now_ms()
+        return cls(verdicts, context.notes(), limits_of, context.is_freshness_stale, now)
+
+    def owner(self, cluster: str, group: str) -> str:
+        """Whom the first objective with an owner names; empty where none does."""
+        return next((each.owner for each in self.limits_of(cluster, group) if each.owner), "")
 
     def row(self, view: GroupView) -> GroupRow:
         return GroupRow(view, self.verdicts(view), self)
@@ -64,7 +78,7 @@ class GroupRow:
     @property
     def owner(self) -> str:
         """Whose it is, as objectives say; empty where none does."""
-        return self.asked.owner_of(self.view.cluster, self.view.group)
+        return self.asked.owner(self.view.cluster, self.view.group)
 
     @property
     def silence(self) -> Silence | None:
@@ -87,8 +101,12 @@ class GroupRow:
     @property
     def cause(self) -> Cause | None:
         """As last judged, where anything speaks clearly for one."""
-        cause = self.view.event.cause
-        return cause if cause is not None and cause.is_known else None
+        return self.view.cause
+
+    def broken_now(self, broken: BrokenObjective) -> Said:
+        """What is wrong with one of the objectives that it does not keep."""
+        limits = self.asked.limits_of(self.cluster, self.group)
+        return broken_now(broken, self.view, limits, is_stale=self.asked.is_stale(self.view))
 
     @property
     def since(self) -> int | None:
@@ -154,7 +172,7 @@ class UnjudgedRow:
     @property
     def owner(self) -> str:
         """Whose it is, as objectives say; empty where none does."""
-        return self.asked.owner_of(self.cluster, self.group)
+        return self.asked.owner(self.cluster, self.group)
 
     @property
     def silence(self) -> Silence | None:
@@ -163,13 +181,3 @@ class UnjudgedRow:
     @property
     def is_deserted(self) -> bool:
         return not self.members
-
-
-def owners(objectives: Sequence[ObjectiveSettings]) -> OwnerOf:
-    """Says of a group, by cluster and name, whom the first objective with an owner names."""
-    book = ObjectiveBook(objectives)
-
-    def owner_of(cluster: str, group: str) -> str:
-        return next((limit.owner for limit in book.limits_for(cluster, group) if limit.owner), "")
-
-    return owner_of

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from warren.contracts import (
     Breach,
+    Cause,
     GroupMember,
     GroupStatusName,
     LagEvent,
@@ -20,6 +21,7 @@ from warren.contracts import (
     TopicLag,
     WindowEdge,
 )
+from warren.loss_words import deleted
 
 from warren_api.model.freshness import FreshnessRow, GroupFreshness
 from warren_api.model.membership import Membership
@@ -90,10 +92,13 @@ class StatusSince(NamedTuple):
 
 
 class BrokenObjective(NamedTuple):
-    """A limit that the group does not keep, as its open incident has told."""
+    """A limit that the group does not keep, as its open incident has told at `told_at` (Unix
+    milliseconds).
+    """
 
     incident_id: str
     breach: Breach
+    told_at: int
 
 
 @dataclass(frozen=True)
@@ -187,6 +192,25 @@ class GroupView:
             for topic in self.event.topics.values()
             for committed, log_start in zip(topic.committed, topic.log_start, strict=True)
         )
+
+    @cached_property
+    def loss(self) -> str:
+        """What retention has deleted before it was consumed, in words; empty where nothing."""
+        if not self.lost_records:
+            return ""
+        losing = [row for row in self.partitions if row.lost_records]
+        worst = max(losing, key=lambda row: row.lost_records, default=None)
+        place = "" if worst is None else f"{worst.topic}/{worst.partition}"
+        return deleted(self.lost_records, place, len(losing))
+
+    @cached_property
+    def cause(self) -> Cause | None:
+        """As last judged, where anything speaks clearly for one; records lost as last measured."""
+        cause = self.event.cause
+        if cause is None or not cause.is_known:
+            return None
+        is_loss = cause.name == "records_lost" and self.lost_records
+        return cause.model_copy(update={"sentence": self.loss}) if is_loss else cause
 
     @property
     def time_to_loss_ms(self) -> int | None:

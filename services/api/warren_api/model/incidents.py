@@ -30,11 +30,6 @@ class IncidentRecord:
     max_total_lag: int
     changes: tuple[RecordedChange, ...]
 
-    @property
-    def is_breach(self) -> bool:
-        """It is open, and of an objective: other than by its commits the group is not OK."""
-        return self.is_open and self.type != STATUS_CHANGED
-
 
 def incidents(
     changes: Iterable[RecordedChange], groups: Iterable[GroupView]

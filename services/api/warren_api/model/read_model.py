@@ -166,7 +166,8 @@ class ReadModel:
 
     def _break(self, name: GroupName, change: StatusChangeEvent) -> None:
         told = change.data
-        broken = [BrokenObjective(told.incident_id, breach) for breach in told.objectives or ()]
+        at = round(change.time.timestamp() * 1000)
+        broken = [BrokenObjective(told.incident_id, each, at) for each in told.objectives or ()]
         with self._lock:
             kinds = self._broken.setdefault(name, {})
             kinds[change.type] = broken

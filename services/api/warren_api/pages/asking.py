@@ -15,7 +15,6 @@ from urllib.parse import parse_qsl
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 from pydantic import BaseModel, ValidationError
-from warren.contracts import Cause
 from warren.errors import KafkaError
 from warren.path_segments import segment
 from warren.patterns import exactly
@@ -33,10 +32,10 @@ from warren_api.context import ApiContext
 from warren_api.group_row import GroupRow
 from warren_api.http.callers import asker
 from warren_api.http.raw_path import Segment
+from warren_api.incident_words import wrong_in
 from warren_api.model.group import GroupView
-from warren_api.model.incidents import IncidentRecord
 from warren_api.pages.found import status_of
-from warren_api.pages.timeline import newest_cause, timeline
+from warren_api.pages.timeline import timeline
 
 Render = Callable[..., Response]
 RowOf = Callable[[GroupView], GroupRow]
@@ -112,7 +111,7 @@ def add_routes(routes: APIRouter, context: ApiContext, render: Render, row_of: R
             "incident.html",
             status_code=status_of(found, ready=ready),
             incident=found,
-            cause=_cause(found, row) if found else None,
+            wrong=wrong_in(found, row) if found else None,
             row=row,
             silence=row.silence if row else None,
             timeline=timeline(found, attempts, acknowledgement) if found else [],
@@ -143,14 +142,6 @@ def add_routes(routes: APIRouter, context: ApiContext, render: Render, row_of: R
         except KafkaError as error:
             return incident(id, str(error))
         return _to(f"/incidents/{segment(id)}")
-
-
-def _cause(incident: IncidentRecord, row: GroupRow | None) -> Cause | None:
-    """The group's, as judged now, while its incident is this one."""
-    now = row.view.event.incident if row else None
-    if row and now and now.id == incident.id:
-        return row.cause
-    return newest_cause(incident)
 
 
 async def _said(request: Request) -> dict[str, str]:

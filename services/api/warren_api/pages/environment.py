@@ -11,18 +11,19 @@ from markupsafe import Markup, escape
 from warren.contracts import LOSS_UNKNOWN
 from warren.path_segments import segment
 from warren.report_files import group_anchor
-from warren.words import duration, grouped, rate, shell_word, visible
+from warren.words import counted, duration, grouped, rate, shell_word, visible
 
 from warren_api.http.callers import who_reads
 from warren_api.pages.cells import row_id
 from warren_api.pages.flapping import Flapping
+from warren_api.pages.headline import spoken
 
 # What a status means to somebody who is woken up by it.
 MEANINGS = {
     "OK": "keeps up",
     "WARN": "commits, but falls further behind",
-    "ERR": "needs you",
-    "UNKNOWN": "nobody knows at the moment",
+    "ERR": "needs action",
+    "UNKNOWN": "unknown at the moment",
     "STOP": "stopped committing",
     "STALL": "commits the same offset again and again",
     "REWIND": "went back to older records",
@@ -63,6 +64,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     filters: dict[str, Callable[..., object]] = {
+        "counted": counted,
         "duration": duration,
         "grouped": grouped,
         "meaning": lambda status: MEANINGS.get(status, ""),
@@ -70,6 +72,7 @@ def environment() -> Environment:
         "why_no_loss": lambda reason: LOSS_REASONS.get(reason or "", ""),
         "percent": lambda share: f"{int(share * 100)}\u202f%",
         "segment": segment,
+        "spoken": spoken,
         "utc": _utc,
         "age": age,
         "clock": _clock,

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from warren_api.group_row import Asked, GroupRow
+from warren_api.model.cluster import TROUBLE, ClusterView
 from warren_api.model.group import Rank
 from warren_api.model.group_views import GroupName, Standing
 from warren_api.model.read_model import ReadModel
 from warren_api.model.status_history import RecordedChange
 from warren_api.model.verdict import rank
+from warren_api.pages.headline import Standings
 from warren_api.pages.list_view import ListView, Paged, paged, place_of
 from warren_api.pages.totals import Totals, no_groups, together
 from warren_api.search import Search
@@ -35,9 +37,7 @@ class View(ListView):
 
 
 class Overview(NamedTuple):
-    """`rows`: one page of those that match; all else is about all groups. `losing` have lost
-    records, `endangered` will within the hour, the first at `first_loss_at` (Unix milliseconds).
-    """
+    """`rows`: one page of those that match; all else is about all groups."""
 
     rows: list[GroupRow]
     first: int
@@ -46,15 +46,7 @@ class Overview(NamedTuple):
     pages: int
     by_cluster: dict[str, Totals]
     totals: Totals
-    urgent: int
-    looked_after: int
-    losing: int
-    endangered: int
-    first_loss_at: int | None
-
-    @property
-    def groups(self) -> int:
-        return sum(self.totals.values())
+    standings: Standings
 
 
 class LastChanges(NamedTuple):
@@ -65,18 +57,17 @@ class LastChanges(NamedTuple):
 
 
 def overview(
-    model: ReadModel, standing: Standing, asked: Asked, search: Search, view: View
+    model: ReadModel,
+    standing: Standing,
+    asked: Asked,
+    search: Search,
+    view: View,
+    clusters: Sequence[ClusterView] = (),
 ) -> Overview:
     """What is said of them all follows from `standing`: few are looked at."""
     by_cluster = _by_cluster(standing)
-    unknown = {id(each) for each in standing.unknown}
-    urgent = [
-        asked.row(each)
-        for each in standing.troubled
-        if each.needs_somebody and id(each) not in unknown
-    ]
     shown = _page(model, standing, asked, search, view)
-    endangered = [row for row in urgent if row.view.is_losing and not row.view.lost_records]
+    totals = together(by_cluster.values())
     return Overview(
         rows=shown.rows,
         first=shown.first,
@@ -84,12 +75,29 @@ def overview(
         page=shown.page,
         pages=shown.pages,
         by_cluster=by_cluster,
-        totals=together(by_cluster.values()),
+        totals=totals,
+        standings=_standings(standing, asked, totals, clusters),
+    )
+
+
+def _standings(
+    standing: Standing, asked: Asked, totals: Totals, clusters: Sequence[ClusterView]
+) -> Standings:
+    unknown = {id(each) for each in standing.unknown}
+    known = [each for each in standing.troubled if id(each) not in unknown]
+    urgent = [asked.row(each) for each in known if each.needs_somebody]
+    endangered = [row for row in urgent if row.view.is_losing and not row.view.lost_records]
+    return Standings(
+        groups=sum(totals.values()),
         urgent=sum(not row.is_looked_after for row in urgent),
-        looked_after=sum(row.is_looked_after for row in urgent),
+        handled=sum(row.is_looked_after for row in urgent),
+        warned=len(known) - len(urgent),
         losing=sum(row.view.lost_records > 0 for row in urgent),
         endangered=len(endangered),
         first_loss_at=min((at for row in endangered if (at := row.first_loss_at)), default=None),
+        unknown=totals["UNKNOWN"],
+        away=[(one.cluster, one.state) for one in clusters if one.state in TROUBLE],
+        clusters=len(clusters),
     )
 
 

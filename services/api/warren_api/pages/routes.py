@@ -6,7 +6,8 @@ Each page has a fragment of itself that its script asks for every two seconds
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from http import HTTPStatus
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -14,12 +15,15 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Response
 from fastapi.responses import HTMLResponse
 from warren.contracts import MINUTE_MS
+from warren.objectives.limits import ObjectiveBook
 
 from warren_api.context import ApiContext
-from warren_api.group_row import Asked, owners
+from warren_api.group_row import Asked
 from warren_api.http.raw_path import Segment
-from warren_api.model.incidents import incidents
+from warren_api.incident_words import Wrong, wrong_in
+from warren_api.model.incidents import IncidentRecord, incidents
 from warren_api.pages import asking, cluster_page, reports
+from warren_api.pages.banners import broken_banners
 from warren_api.pages.cells import partitions_of
 from warren_api.pages.drawn import Drawn
 from warren_api.pages.environment import environment
@@ -27,12 +31,13 @@ from warren_api.pages.first_points import first_points
 from warren_api.pages.flapping import folded
 from warren_api.pages.found import RETRY_SECONDS, status_of
 from warren_api.pages.group_rows import GroupRows
+from warren_api.pages.headline import headline
 from warren_api.pages.incident_list import IncidentListView, incident_list
 from warren_api.pages.list_view import Order, PageNumber, Words
 from warren_api.pages.member_rows import member_rows
 from warren_api.pages.overview import LastChanges, Sort, View, last_changes, overview
+from warren_api.pages.readers import readers
 from warren_api.pages.span import SpanAsked, SpanQuery
-from warren_api.pages.timeline import newest_cause
 from warren_api.pages.topic_list import TopicListView, TopicSort, topic_list
 from warren_api.pages.totals import no_groups
 from warren_api.pages.trends import Trends
@@ -86,7 +91,7 @@ def router(context: ApiContext) -> APIRouter:
         context.is_freshness_stale,
     )
     newest = Drawn[LastChanges](1)
-    owner_of = owners(context.settings.objectives)
+    limits_of = ObjectiveBook(context.settings.objectives).limits_for
 
     def render(
         template: str, cluster: str | None = None, status_code: int = 200, **variables: Any
@@ -110,8 +115,16 @@ def router(context: ApiContext) -> APIRouter:
         return HTMLResponse(text, status_code, headers)
 
     def asked() -> Asked:
-        now = context.clock.now_ms()
-        return Asked(context.verdicts(), context.notes(), owner_of, now)
+        return Asked.of(context, limits_of)
+
+    def words() -> Callable[[IncidentRecord], Wrong | None]:
+        about = asked()
+
+        def wrong_of(incident: IncidentRecord) -> Wrong | None:
+            view = context.model.group(incident.cluster, incident.group)
+            return wrong_in(incident, about.row(view) if view else None)
+
+        return wrong_of
 
     def last(now: int) -> LastChanges:
         history = context.model.history
@@ -121,7 +134,8 @@ def router(context: ApiContext) -> APIRouter:
     def groups(template: str, view: View) -> Response:
         ready = context.feed_state().ready
         search, about = Search(view.q), asked()
-        shown = overview(context.model, context.standing(), about, search, view)
+        clusters = [context.model.cluster(name, about.now) for name in context.clusters]
+        shown = overview(context.model, context.standing(), about, search, view, clusters)
         not_judged = context.model.not_judged()
 
         def everything() -> Iterator[Row]:
@@ -136,7 +150,8 @@ def router(context: ApiContext) -> APIRouter:
             hints=search.hints(everything) if ready else [],
             row_of=group_rows.html,
             last=last(about.now),
-            clusters=[context.model.cluster(name, about.now) for name in context.clusters],
+            headline=headline(shown.standings, about.now),
+            clusters=clusters,
             no_groups=no_groups(),
             filters=context.settings.api.filters,
             not_judged=[each for each in not_judged if search.finds(about.any_row(each))],
@@ -151,6 +166,7 @@ def router(context: ApiContext) -> APIRouter:
         past, now = context.model.history.of_group(cluster, name), context.clock.now_ms()
         known = incidents(past, [view]) if view else []
         told = folded(known, now)
+        row = asked().row(view) if view else None
         drawn = trends.group(cluster, name, span.at(now), past, known)
         return render(
             template,
@@ -168,12 +184,12 @@ def router(context: ApiContext) -> APIRouter:
             history=past[:HISTORY_SHOWN],
             trends=drawn,
             first_points=first_points(view.event) if view and not drawn.is_known else None,
-            broken=[each for each in known if each.is_breach],
             group_incidents=told[:GROUP_INCIDENTS_SHOWN],
             incidents_omitted=len(told[GROUP_INCIDENTS_SHOWN:]),
-            cause_of=newest_cause,
+            wrong_of=words(),
             group=name,
-            row=asked().row(view) if view else None,
+            row=row,
+            broken=broken_banners(row) if row else [],
             silence=notes.silences.of(cluster, name),
             acknowledgement=notes.acknowledgement_of(view) if view else None,
         )
@@ -181,8 +197,9 @@ def router(context: ApiContext) -> APIRouter:
     def topic(template: str, cluster: str, name: str, span: SpanQuery) -> Response:
         ready = context.feed_state().ready
         view, verdicts = context.model.topics.topic(cluster, name), context.verdicts()
-        readers = [context.model.group(cluster, group) for group in view.groups] if view else []
-        judged = sorted((reader for reader in readers if reader), key=lambda reader: reader.rank)
+        known = [context.model.group(cluster, group) for group in view.groups] if view else []
+        judged = sorted((reader for reader in known if reader), key=lambda reader: reader.rank)
+        statuses = Counter(verdicts(reader).status for reader in judged)
         return render(
             template,
             status_code=status_of(view, ready=ready),
@@ -191,7 +208,7 @@ def router(context: ApiContext) -> APIRouter:
             view=view,
             groups=judged[:READERS_SHOWN],
             omitted=len(judged[READERS_SHOWN:]),
-            bad=sum(verdicts(reader).status in ("ERR", "WARN") for reader in judged),
+            readers=readers(len(judged), statuses["ERR"] + statuses["WARN"], statuses["UNKNOWN"]),
             verdict_of=verdicts,
             trends=trends.topic(cluster, name, span.at(context.clock.now_ms())),
         )
@@ -214,7 +231,7 @@ def router(context: ApiContext) -> APIRouter:
             shown=shown,
             open=still_open,
             problems=problems,
-            cause_of=newest_cause,
+            wrong_of=words(),
         )
 
     @routes.get("/incidents")

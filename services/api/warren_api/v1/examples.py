@@ -65,6 +65,7 @@ GROUP_SUMMARY: Body = {
             "since": _NOW - 180_000,
             "sentence": "orders/0 is at least 9 m late (limit 5 m)",
             "owner": "payments",
+            "told_at": _NOW - 120_000,
             "incident_id": "3b9c77f1-4b7a-5b0e-9f3c-0d5d3a6f1c22",
         }
     ],
@@ -290,6 +291,12 @@ INCIDENT: Body = {
     "max_total_lag": 1042,
     "acknowledgement": _ACKNOWLEDGEMENT,
     "changes": [_VERDICT],
+    "now": {
+        "at": _NOW,
+        "sentence": _CAUSE["sentence"],
+        "action": _CAUSE["action"],
+        "total_lag": 2140,
+    },
 }
 _TOLD: Body = {
     "cluster": "prod",

@@ -14,6 +14,8 @@ from warren.contracts import (
     PartitionStatusName,
 )
 
+from warren_api.group_row import GroupRow
+from warren_api.incident_words import Wrong, wrong_in
 from warren_api.model.incidents import IncidentRecord
 from warren_api.model.status_history import RecordedChange
 from warren_api.v1.models.silences import AcknowledgementNote
@@ -59,6 +61,26 @@ class RecordedVerdict(BaseModel):
         )
 
 
+class IncidentNow(BaseModel):
+    """How an open incident stands."""
+
+    at: int = Field(description="When it stood so: `sentence` has the figures of then")
+    sentence: str | None = Field(description="What is wrong; null: nobody can say")
+    action: str | None = Field(description="What to do; null: nobody can say")
+    total_lag: int = Field(description="Of the group's newest evaluation, records")
+
+    @classmethod
+    def of(cls, wrong: Wrong | None, row: GroupRow) -> Self:
+        event = row.view.event
+        at = event.evaluated_at if wrong is None or wrong.at is None else wrong.at
+        return cls(
+            at=at,
+            sentence=wrong.sentence if wrong else None,
+            action=wrong.action or None if wrong else None,
+            total_lag=event.total_lag,
+        )
+
+
 class IncidentView(BaseModel):
     """A time during which a group was not OK, or did not keep its objectives."""
 
@@ -75,11 +97,20 @@ class IncidentView(BaseModel):
         description="Who looks after it; null: nobody has said so"
     )
     changes: list[RecordedVerdict] = Field(
-        description="Status changes that are remembered, oldest first"
+        description="Status changes that are remembered, oldest first, each as it was told then"
+    )
+    now: IncidentNow | None = Field(
+        description="How it stands; null: it is over, or nothing is known of the group"
     )
 
     @classmethod
-    def of(cls, incident: IncidentRecord, acknowledgement: Acknowledgement | None) -> Self:
+    def of(
+        cls,
+        incident: IncidentRecord,
+        acknowledgement: Acknowledgement | None,
+        row: GroupRow | None,
+    ) -> Self:
+        """`row`: the group as it is now."""
         return cls(
             id=incident.id,
             type=incident.type,
@@ -92,6 +123,7 @@ class IncidentView(BaseModel):
             max_total_lag=incident.max_total_lag,
             acknowledgement=AcknowledgementNote.of(acknowledgement),
             changes=[RecordedVerdict.of(recorded) for recorded in incident.changes],
+            now=IncidentNow.of(wrong_in(incident, row), row) if row and incident.is_open else None,
         )
 
 

@@ -126,7 +126,7 @@ class GroupSummary(BaseModel):
             not_judged=None,
             status_reason=verdict.reason,
             explanation=verdict.explanation,
-            cause=event.cause,
+            cause=view.cause or event.cause,
             since=verdict.since,
             total_lag=event.total_lag,
             complete=event.complete,

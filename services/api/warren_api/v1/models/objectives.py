@@ -19,6 +19,7 @@ class BrokenObjectiveView(BaseModel):
     since: int
     sentence: str = Field(description="What is wrong, with the figures of when it was told")
     owner: str | None = Field(description="Whose the groups are, as it says; null: it does not")
+    told_at: int = Field(description="When that was told: `sentence` has the figures of then")
     incident_id: str
 
     @classmethod
@@ -31,5 +32,6 @@ class BrokenObjectiveView(BaseModel):
             since=breach.since,
             sentence=breach.sentence,
             owner=breach.owner,
+            told_at=broken.told_at,
             incident_id=broken.incident_id,
         )

@@ -7,9 +7,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 from pydantic import AfterValidator, Field
+from warren.objectives.limits import ObjectiveBook
 
 from warren_api.context import ApiContext, Notes, Verdicts
-from warren_api.group_row import Asked, owners
+from warren_api.group_row import Asked
 from warren_api.http.problem import ProblemKind, documented, problem
 from warren_api.http.raw_path import Segment
 from warren_api.model.group import GroupView
@@ -69,7 +70,7 @@ class GroupQuery(ListQuery):
 
 def router(context: ApiContext, paging: Paging) -> APIRouter:
     routes = APIRouter(tags=["groups"])
-    owner_of = owners(context.settings.objectives)
+    limits_of = ObjectiveBook(context.settings.objectives).limits_for
 
     def summary(row: GroupRow, verdicts: Verdicts, notes: Notes) -> GroupSummary:
         if isinstance(row, Membership):
@@ -112,9 +113,8 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
         """
         if not_ready := starting(context):
             return not_ready
-        verdicts, notes = context.verdicts(), context.notes()
-        search = Search(query.q or "")
-        asked = Asked(verdicts, notes, owner_of, context.clock.now_ms())
+        search, asked = Search(query.q or ""), Asked.of(context, limits_of)
+        verdicts, notes = asked.verdicts, asked.notes
         known: list[GroupRow] = [*context.model.groups(), *context.model.not_judged()]
         rows = wanted(
             known,

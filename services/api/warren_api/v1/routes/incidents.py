@@ -6,10 +6,13 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
+from warren.contracts import Acknowledgement
 from warren.errors import KafkaError
+from warren.objectives.limits import ObjectiveBook
 
 from warren_api.asked import NewAcknowledgement, acknowledge, find_incident, withdraw
 from warren_api.context import ApiContext
+from warren_api.group_row import Asked
 from warren_api.http.callers import asker
 from warren_api.http.patterns import matcher
 from warren_api.http.problem import ProblemKind, documented, problem
@@ -42,11 +45,17 @@ class IncidentQuery(ListQuery):
 def router(context: ApiContext, paging: Paging) -> APIRouter:
     routes = APIRouter(tags=["incidents"])
 
+    limits_of = ObjectiveBook(context.settings.objectives).limits_for
+
     def known() -> list[IncidentRecord]:
         return incidents(context.model.history.changes(), context.model.groups())
 
-    def shown(incident: IncidentRecord) -> IncidentView:
-        return IncidentView.of(incident, context.model.silences.acknowledgement(incident.id))
+    def shown(incident: IncidentRecord, asked: Asked, said: Acknowledgement | None) -> IncidentView:
+        view = context.model.group(incident.cluster, incident.group) if incident.is_open else None
+        return IncidentView.of(incident, said, asked.row(view) if view else None)
+
+    def asked() -> Asked:
+        return Asked.of(context, limits_of)
 
     def not_found(id_: str) -> Response:
         return problem(ProblemKind.INCIDENT_NOT_FOUND, f"No incident {id_} is remembered.")
@@ -64,9 +73,10 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
             and query.open in (None, each.is_open)
             and matches(each.group)
         ]
-        page = query.page(paging, entries)
+        page, about = query.page(paging, entries), asked()
+        said = about.notes.acknowledgement
         return Incidents(
-            incidents=[shown(each) for each in page.rows],
+            incidents=[shown(each, about, said(each.id)) for each in page.rows],
             next=page.next,
             total=page.total,
             remembered_since=min((c.at for c in context.model.history.changes()), default=None),
@@ -82,7 +92,9 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
         if not_ready := starting(context):
             return not_ready
         incident = find_incident(context, id)
-        return not_found(id) if incident is None else shown(incident)
+        if incident is None:
+            return not_found(id)
+        return shown(incident, asked(), context.model.silences.acknowledgement(id))
 
     @routes.post("/incidents/{id}/acknowledge", response_model=IncidentView, responses=CHANGES)
     async def look_after(
@@ -106,7 +118,7 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
             )
         except KafkaError as error:
             return not_written(error)
-        return IncidentView.of(incident, said)
+        return shown(incident, asked(), said)
 
     @routes.delete("/incidents/{id}/acknowledge", response_model=IncidentView, responses=CHANGES)
     async def no_longer(id: Segment) -> IncidentView | Response:  # noqa: A002  # the path's name
@@ -120,6 +132,6 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
             await withdraw(context, id)
         except KafkaError as error:
             return not_written(error)
-        return IncidentView.of(incident, None)
+        return shown(incident, asked(), None)
 
     return routes

@@ -1,0 +1,92 @@
+"""The line above the list of groups: how they all stand, in a few words. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from warren.words import counted, grouped, visible
+
+from warren_api.pages.totals import Totals
+
+
+class Standings(NamedTuple):
+    """How many groups there are of each kind. Times in Unix milliseconds."""
+
+    groups: int
+    urgent: int
+    """Somebody has to act, and nobody has said that they do."""
+    handled: int
+    """Likewise, but acknowledged or silenced."""
+    warned: int
+    losing: int
+    endangered: int
+    first_loss_at: int | None
+    """Of those that are endangered; None where that is not known."""
+    unknown: int
+    away: Sequence[tuple[str, str]]
+    """Clusters that cannot be read, each with its state."""
+    clusters: int
+
+
+class Part(NamedTuple):
+    """A few words, and a time that ends them, where there is one."""
+
+    words: str
+    at: int | None = None
+
+
+def headline(of: Standings, now: int) -> list[Part]:
+    """What is said, the most urgent first; `now` in Unix milliseconds."""
+    if of.groups and of.unknown == of.groups:
+        return [_no_data(of)]
+    needs = "needs" if of.urgent == 1 else "need"
+    said = f"{counted(of.urgent, 'group')} {needs} action" if of.urgent else "No group needs action"
+    parts = [Part(said)]
+    if of.losing:
+        parts.append(Part(f"{grouped(of.losing)} losing data"))
+    if of.endangered:
+        parts.append(_endangered(of, now))
+    if of.warned:
+        parts.append(Part(counted(of.warned, "warning")))
+    if of.handled:
+        parts.append(Part(f"{grouped(of.handled)} acknowledged or silenced"))
+    if of.unknown:
+        parts.append(Part(f"{grouped(of.unknown)} of unknown status{_away(of)}"))
+    return parts
+
+
+def spoken(totals: Totals) -> str:
+    """How many groups have which status, as it is read aloud when that changes."""
+    unknown = f"{grouped(totals['UNKNOWN'])} of unknown status, " if totals["UNKNOWN"] else ""
+    return (
+        f"{counted(totals['ERR'], 'group')} with errors, {grouped(totals['WARN'])} with warnings, "
+        f"{unknown}{grouped(totals['OK'])} OK"
+    )
+
+
+def _endangered(of: Standings, now: int) -> Part:
+    who = f"{grouped(of.endangered)}{' more' if of.losing else ''}"
+    if of.first_loss_at is None:
+        return Part(f"{who} about to lose data")
+    is_one = of.endangered == 1
+    if of.first_loss_at <= now:
+        return Part(f"{who} about to lose data ({'now' if is_one else 'the first now'})")
+    says = "loses data at" if is_one else "lose data, the first at"
+    return Part(f"{who} {says}", of.first_loss_at)
+
+
+def _no_data(of: Standings) -> Part:
+    if len(of.away) == of.clusters:
+        what = "the cluster is" if of.clusters == 1 else "every cluster is"
+        return Part(f"No data: {what} unreachable")
+    return Part(f"No data: the status of {counted(of.groups, 'group')} is unknown{_away(of)}")
+
+
+def _away(of: Standings) -> str:
+    if not of.away:
+        return ""
+    if len(of.away) > 1:
+        return f" ({counted(len(of.away), 'cluster')} unreachable)"
+    ((name, state),) = of.away
+    return f" ({visible(name)} {state})"

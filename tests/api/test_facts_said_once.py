@@ -1,0 +1,173 @@
+"""What is said later: with the figures of now, else with the time; and each fact once on a page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from api.read_pages import cells, fact, page, row_of, text
+from api.served_api import NOW, Api, late, topic
+from warren.contracts import ClusterEvent
+from warren.settings import ClusterSettings, ObjectiveSettings, Settings
+
+OPENED = NOW - 41 * 60_000
+ID = f"billing-{OPENED}"
+INCIDENT = {"id": ID, "opened_at": OPENED}
+RETENTION = {"type": "warren.group.retention.changed", "incident_id": "loss-1"}
+FRESHNESS = {"type": "warren.group.freshness.changed", "incident_id": "late-1"}
+LOST = {
+    "objective": "retention",
+    "limit": "lost_records",
+    "status": "ERR",
+    "since": OPENED,
+    "value": 340,
+    "wanted": 0,
+    "sentence": "340 unread records deleted by retention (orders/0)",
+}
+NEAR = {
+    **LOST,
+    "limit": "min_time_to_loss",
+    "status": "WARN",
+    "wanted": 3_600_000,
+    "sentence": "orders/0 may lose unread records now (limit 1 h)",
+}
+LATE = {
+    **LOST,
+    "objective": "on-time",
+    "limit": "max_freshness",
+    "wanted": 300_000,
+    "sentence": "orders/1 is at least 11 m late (limit 5 m)",
+}
+
+
+def cause(name: str, sentence: str) -> dict[str, str]:
+    return {"name": name, "sentence": sentence, "action": "do <this>"}
+
+
+@pytest.fixture
+def api() -> Api:
+    """billing is ERR since 41 minutes, told with 80 records; now it is 42,000 behind."""
+    clusters = {"demo": ClusterSettings(bootstrap="broker:9092")}
+    objectives = [ObjectiveSettings(name="on-time", max_freshness=300)]
+    api = Api(settings=Settings(clusters=clusters, objectives=objectives))
+    then = "orders/0 STOP: no commit for 11 s; 80 records behind"
+    api.change("billing", "ERR", OPENED, explanation=then, total_lag=80)
+    explained = "orders/0 STOP: no commit for 41 m; 42,000 records behind"
+    topics = {"orders": topic({"status": "STOP", "lag": 42_000})}
+    api.put(
+        "billing",
+        status="ERR",
+        incident=INCIDENT,
+        explanation=explained,
+        total_lag=42_000,
+        topics=topics,
+    )
+    return api
+
+
+def listed(api: Api) -> str:
+    (row,) = page(api, "/incidents").select("tbody tr")
+    return cells(row)["Trouble"]
+
+
+def test_an_open_incident_is_told_of_with_the_figures_of_now(api: Api) -> None:
+    assert listed(api) == "orders/0 STOP: no commit for 41 m; 42,000 records behind"
+    soup = page(api, f"/incidents/{ID}")
+    (why,) = soup.select(".why")
+    assert text(why) == "What is wrong: orders/0 STOP: no commit for 41 m; 42,000 records behind."
+    assert text(fact(soup, "Lag now")) == "Lag now 42,000"
+    assert text(fact(soup, "Largest lag at a status change")).endswith(" 80")
+    (row,) = page(api, "/groups/demo/billing").select(".incidents tbody tr")
+    assert "80 records" not in text(row)
+    now = api.get(f"/api/v1/incidents/{ID}").json()["now"]
+    assert now == {
+        "at": NOW,
+        "sentence": "orders/0 STOP: no commit for 41 m; 42,000 records behind",
+        "action": None,
+        "total_lag": 42_000,
+    }
+
+
+def test_what_is_over_or_no_longer_believed_carries_its_time(api: Api) -> None:
+    api.clock.advance(600)
+    assert listed(api) == "at 07:00 UTC : orders/0 STOP: no commit for 41 m; 42,000 records behind"
+    assert api.get(f"/api/v1/incidents/{ID}").json()["now"]["at"] == NOW
+    api.put("billing", evaluated_at=NOW + 600_000)
+    api.change("billing", "OK", NOW + 600_000, previous="ERR", opened_at=OPENED)
+    assert listed(api) == "at 06:19 UTC : orders/0 STOP: no commit for 11 s; 80 records behind"
+    assert api.get(f"/api/v1/incidents/{ID}").json()["now"] is None
+
+
+def test_lost_records_are_said_once_with_one_figure(api: Api) -> None:
+    """The evaluator judged with 340, the objective was told with 340, and it is 60 by now."""
+    told = cause("records_lost", LOST["sentence"])  # type: ignore[arg-type]
+    api.put("billing", status="ERR", incident=INCIDENT, cause=told)
+    api.change("billing", "ERR", OPENED, **RETENTION, objectives=[LOST, NEAR])
+    api.measure("billing", late(2_700_000, lost_records=60, time_to_loss_ms=0, retention_left=0.0))
+    soup = page(api, "/groups/demo/billing")
+    banners = [text(why) for why in soup.select(".why")]
+    assert banners == [
+        "Cause: 60 unread records deleted by retention (orders/0). What to do: do <this>.",
+        "Objective retention : broken for 41 m Incident",
+    ]
+    said = text(soup.main)  # type: ignore[arg-type]
+    assert said.count("deleted by retention") == 3, "once above, and in the rows of its incidents"
+    assert "340" not in said
+    assert "0%" not in said
+    assert "60 unread records" in cells(row_of(api, "billing"))["Trouble"]
+    group = api.get("/api/v1/groups/demo/billing").json()
+    assert group["cause"]["sentence"].startswith("60 unread records")
+
+
+def test_loss_to_come_is_said_once(api: Api) -> None:
+    api.change("billing", "WARN", OPENED, **RETENTION, objectives=[NEAR])
+    api.measure("billing", late(2_700_000, time_to_loss_ms=900_000, retention_left=0.2))
+    banners = [text(why) for why in page(api, "/groups/demo/billing").select(".why")]
+    assert banners == [
+        "orders /0 stopped committing. Records are lost in 15 m, at 07:15 UTC .",
+        "Objective retention : broken for 41 m Incident",
+    ]
+    api.measure("billing", late(2_700_000, time_to_loss_ms=3_599_000, retention_left=0.8))
+    *_, objective = page(api, "/groups/demo/billing").select(".why")
+    assert text(objective) == (
+        "Objective retention : at 06:19 UTC : orders/0 may lose unread records now (limit 1 h); "
+        "broken for 41 m Incident"
+    ), "it is kept by now, and the incident is open still"
+
+
+@pytest.mark.parametrize(
+    ("measured", "advanced", "said"),
+    [
+        (late(1_380_000), 0, "orders/0 is at least 23 m late (limit 5 m)"),
+        (late(60_000), 0, "at 06:19 UTC : orders/1 is at least 11 m late (limit 5 m)"),
+        (None, 0, "at 06:19 UTC : orders/1 is at least 11 m late (limit 5 m)"),
+        (late(1_380_000), 50, "at 06:19 UTC : orders/1 is at least 11 m late (limit 5 m)"),
+    ],
+)
+def test_an_objective_is_told_of_as_it_is_now(
+    api: Api, measured: dict[str, Any] | None, advanced: int, said: str
+) -> None:
+    api.change("fine", "ERR", OPENED, **FRESHNESS, objectives=[LATE])
+    api.put("fine", evaluated_at=NOW + 1000 * advanced)
+    if measured is not None:
+        api.measure("fine", measured)
+    api.clock.advance(advanced)
+    (banner,) = page(api, "/groups/demo/fine").select(".why")
+    assert f"Objective on-time : {said}; broken for 41 m" in text(banner)
+    assert cells(row_of(api, "fine"))["Trouble"] == f"on-time : {said}"
+    row, *_ = [each for each in page(api, "/incidents").select("tbody tr") if "fine" in text(each)]
+    assert cells(row)["Trouble"] == said
+    (why,) = page(api, "/incidents/late-1").select(".why")
+    assert text(why) == f"What is wrong: {said}."
+    (broken,) = api.get("/api/v1/groups/demo/fine").json()["broken_objectives"]
+    assert (broken["sentence"], broken["told_at"]) == (LATE["sentence"], OPENED)
+
+
+def test_a_cluster_that_cannot_be_read_is_named_in_the_headline(api: Api) -> None:
+    api.put("other", "eu", evaluated_at=NOW - 3_600_000)
+    event = ClusterEvent(
+        cluster="eu", collector="c", observed_at=NOW, state="unreachable", since=NOW - 3_600_000
+    )
+    api.model.apply_cluster(b"eu|c", event.to_bytes())
+    (line,) = page(api, "/").select(".headline")
+    assert text(line) == "1 group needs action · 1 of unknown status (eu unreachable)"
