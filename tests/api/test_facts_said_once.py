@@ -81,17 +81,18 @@ def test_an_open_incident_is_told_of_with_the_figures_of_now(api: Api) -> None:
     assert "80 records" not in text(row)
     now = api.get(f"/api/v1/incidents/{ID}").json()["now"]
     assert now == {
-        "at": NOW,
         "sentence": "orders/0 STOP: no commit for 41 m; 42,000 records behind",
+        "said_at": None,
         "action": None,
         "total_lag": 42_000,
+        "evaluated_at": NOW,
     }
 
 
 def test_what_is_over_or_no_longer_believed_carries_its_time(api: Api) -> None:
     api.clock.advance(600)
     assert listed(api) == "at 07:00 UTC : orders/0 STOP: no commit for 41 m; 42,000 records behind"
-    assert api.get(f"/api/v1/incidents/{ID}").json()["now"]["at"] == NOW
+    assert api.get(f"/api/v1/incidents/{ID}").json()["now"]["said_at"] == NOW
     api.put("billing", evaluated_at=NOW + 600_000)
     api.change("billing", "OK", NOW + 600_000, previous="ERR", opened_at=OPENED)
     assert listed(api) == "at 06:19 UTC : orders/0 STOP: no commit for 11 s; 80 records behind"

@@ -17,7 +17,7 @@ from warren.words import visible
 from warren_cli.api_client import ApiRefused, ApiUnavailable, without_login
 from warren_cli.commands.options import ApiOption, ConfigOption, asked_address
 from warren_cli.group_feed import http_client
-from warren_cli.resources.catalogue import INCIDENTS
+from warren_cli.resources.catalogue import INCIDENTS, because
 from warren_cli.resources.listing import fetch
 
 AGAIN_AFTER = 2.0  # seconds
@@ -149,9 +149,7 @@ def _write(change: dict[str, Any], output: Form) -> None:
     if output is Form.JSON:
         typer.echo(json.dumps(change, ensure_ascii=False))
         return
-    cause = change.get("cause")
-    because = cause["sentence"] if cause else change["explanation"] or change["reason"] or ""
     at = datetime.fromtimestamp(change["at"] / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     name = f"{change['cluster']}/{change['group']}"
-    line = f"{at} {name} {change['previous'] or '-'} -> {change['status']} {because}"
+    line = f"{at} {name} {change['previous'] or '-'} -> {change['status']} {because(change) or ''}"
     typer.echo(visible(line).rstrip())

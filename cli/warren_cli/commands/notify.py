@@ -156,7 +156,8 @@ def _report(address: str, incident: str, wanted: set[tuple[str, str]], wait: flo
                 continue
             shown.add((one["delivery_id"], one["attempt"]))
             outcome = one["outcome"].replace("_", " ")
-            typer.echo(f"{one['channel']}, {one['kind']}: {outcome}, {visible(one['detail'])}")
+            detail = f", {visible(one['detail'])}" if one["detail"] else ""
+            typer.echo(f"{one['channel']}, {one['kind']}: {outcome}{detail}")
             if one["outcome"] != "failed":
                 over.add((one["channel"], one["kind"]))
             if one["outcome"] == "delivered":

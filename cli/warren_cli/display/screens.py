@@ -9,9 +9,9 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 from warren.clock import Clock, SystemClock
-from warren.words import grouped, visible
+from warren.words import visible
 
-from warren_cli.display.status_table import status_table, why, worst_partition
+from warren_cli.display.status_table import known, status_table, why, worst_partition
 from warren_cli.group_feed import GroupFeed, Groups
 
 
@@ -25,8 +25,9 @@ class LastingConsole(Console):
 class PlainScreen:
     """A line for each event: for logs, pipes and CI."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, clock: Clock | None = None) -> None:
         self._console = console
+        self._clock = clock or SystemClock()
         self._feed: GroupFeed | None = None
         self._statuses: dict[tuple[str, str], str] = {}
         self._url = ""
@@ -51,7 +52,7 @@ class PlainScreen:
             previous = self._statuses.get(name)
             if previous != group["status"] and group["status"] is not None:
                 self._statuses[name] = group["status"]
-                self.say(change_line(group, previous))
+                self.say(change_line(group, previous, self._clock.now_ms()))
 
 
 class TableScreen:
@@ -114,12 +115,13 @@ def say(console: Console, line: str) -> None:
         console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
-def change_line(group: dict[str, Any], previous: str | None) -> str:
+def change_line(group: dict[str, Any], previous: str | None, now_ms: int) -> str:
     """A change of status, or a group seen for the first time, on one line."""
     was = "" if previous is None else f" (was {previous})"
     worst = worst_partition(group)
     where = "" if worst == "-" else f", worst {worst}"
     name = f"{group['cluster']}/{group['group']}"
-    because = f": {why(group)}" if why(group) else ""
-    line = f"{name}: {group['status']}{was}, lag {grouped(group['total_lag'])}{where}{because}"
+    because = f": {why(group, now_ms)}" if why(group, now_ms) else ""
+    status, lag = group["status"] or "not judged", known(group["total_lag"])
+    line = f"{name}: {status}{was}, lag {lag}{where}{because}"
     return visible(line)

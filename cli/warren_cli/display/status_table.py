@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 from warren.clock import SystemClock
 from warren.contracts import LOSS_UNKNOWN
-from warren.words import duration, grouped, visible
+from warren.words import as_of, duration, grouped, visible
 
 from warren_cli.display.fitting import GAP, LEGIBLE, Cell, least_width, that_fit
 from warren_cli.display.shortened import Shortened
@@ -24,6 +24,15 @@ from warren_cli.display.shortened import Shortened
 Group = Mapping[str, Any]
 
 _STYLES = {"OK": "green", "WARN": "yellow", "ERR": "bold red", "NOTFOUND": "dim", "UNKNOWN": "dim"}
+# What it is that an objective's limit is about, in a word or two.
+BREACHES = {
+    "lost_records": "data loss",
+    "min_time_to_loss": "data loss soon",
+    "max_freshness": "late",
+    "max_lag": "lag",
+    "min_produce_rate": "few records",
+    "burn_rate": "burn rate",
+}
 _SAID = {"silence": "silenced", "acknowledgement": "acked"}
 _URGENT = "bold red"
 _STALE = "yellow"
@@ -55,8 +64,8 @@ class StatusTable:
             _Column("worst partition", lambda group, _: _worst(group), dispensable=5),
             _Column("incident", lambda group, now: Text(incident(group, now)), dispensable=6),
         ]
-        if any(why(group) for group in groups):
-            self._columns.append(_Column("why", lambda group, _: _why(group), dispensable=7))
+        if any(why(group, now_ms) for group in groups):
+            self._columns.append(_Column("why", _why, dispensable=7))
         self._cells = [[column.cell(group, now_ms) for group in groups] for column in self._columns]
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
@@ -94,8 +103,8 @@ def _status(group: Group) -> Text:
     """`-` of a group that is not judged: a share group, or one without a commit."""
     status = Text().append(group["status"] or _NONE, style=_STYLES.get(group["status"], ""))
     if broken := worst_broken(group):
-        status.append(" objective ", style="dim")
-        status.append(broken["status"], style=_STYLES.get(broken["status"], ""))
+        what = BREACHES.get(broken.get("limit", "")) or broken["objective"]
+        status.append(f" +{visible(what)}", style=_STYLES.get(broken["status"], ""))
     said = [name for field, name in _SAID.items() if group.get(field)]
     return status.append(f" {', '.join(said)}", style="dim") if said else status
 
@@ -114,8 +123,12 @@ def statuses(group: Group) -> Iterator[str]:
 
 
 def _lag(group: Group) -> Text:
-    lag = group["total_lag"]
-    return Text(_NONE if lag is None else grouped(lag))
+    return Text(known(group["total_lag"]))
+
+
+def known(lag: int | None) -> str:
+    """Records; `-` where nobody knows."""
+    return _NONE if lag is None else grouped(lag)
 
 
 def since(group: Group, now_ms: int) -> str:
@@ -164,12 +177,12 @@ def _worst(group: Group) -> Shortened:
     return Shortened(f"{visible(worst['topic'])}{what}", keep=len(what))
 
 
-def why(group: Group) -> str:
+def why(group: Group, now_ms: int) -> str:
     """The cause; else what is wrong with the worst partition, or why the status is not known; of
     who is OK, which objective is not kept. Empty when nothing is wrong, or that is unknown.
     """
     if group["status"] == "OK" and (broken := worst_broken(group)):
-        return f"{broken['objective']}: {broken['sentence']}"
+        return f"{broken['objective']}: {as_told(broken, now_ms)}"
     own = group.get("explanation") or ""
     if group["status"] == "UNKNOWN":
         return str(own)
@@ -179,8 +192,14 @@ def why(group: Group) -> str:
     return (group["worst"] or {}).get("explanation") or own
 
 
-def _why(group: Group) -> Shortened:
-    return Shortened(visible(why(group)) or _NONE, keep=0)
+def as_told(broken: Group, now_ms: int) -> str:
+    """What is wrong with an objective, with the time where it was told before: figures of then."""
+    at = broken.get("told_at")
+    return str(broken["sentence"]) if at is None else as_of(broken["sentence"], at, now_ms)
+
+
+def _why(group: Group, now_ms: int) -> Shortened:
+    return Shortened(visible(why(group, now_ms)) or _NONE, keep=0)
 
 
 def incident(group: Group, now_ms: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warren.words import duration, grouped
+from warren.words import as_of, duration, grouped
 
 from warren_cli.display.status_table import incident, late, since, until_loss, why, worst_partition
 from warren_cli.resources.resource import Column, Resource, Row
@@ -43,6 +43,10 @@ def _incident_lasted(row: Row, now_ms: int) -> str:
     return ago(row["opened_at"], now_ms if row["closed_at"] is None else row["closed_at"])
 
 
+def _lag_now(row: Row, _: int) -> str:
+    return count((row.get("now") or {}).get("total_lag"))
+
+
 def _ends(row: Row, now_ms: int) -> str:
     if row["ends_at"] <= now_ms:
         return f"{ago(row['ends_at'], now_ms)} ago"
@@ -51,9 +55,24 @@ def _ends(row: Row, now_ms: int) -> str:
     return f"in {duration(row['ends_at'] - now_ms)}"
 
 
-def _last_cause(row: Row, _: int) -> str:
-    causes = [change["cause"] for change in row["changes"] if change.get("cause")]
-    return causes[-1]["sentence"] if causes else _NONE
+def because(change: Row) -> str | None:
+    """Why a status changed: the cause, or what is known else."""
+    cause = change.get("cause")
+    if cause and cause["name"] != "unknown":
+        return str(cause["sentence"])
+    found = change["explanation"] or (change["reason"] or "").replace("_", " ")
+    return found or None
+
+
+def what_is_wrong(row: Row, now_ms: int) -> str | None:
+    """In an incident: as it is now, else with the time at which it was said."""
+    now = row.get("now")  # an API that is older than this sends none
+    if now and now["sentence"]:
+        at = now["said_at"]
+        return str(now["sentence"]) if at is None else as_of(now["sentence"], at, now_ms)
+    bad = [change for change in row["changes"] if change["status"] not in ("OK", "NOTFOUND")]
+    said = [(change["at"], text) for change in bad if (text := because(change))]
+    return as_of(said[-1][1], said[-1][0], now_ms) if said else None
 
 
 GROUPS = Resource(
@@ -61,17 +80,17 @@ GROUPS = Resource(
     (
         Column("cluster", lambda row, _: row["cluster"], name=True),
         Column("group", lambda row, _: row["group"], name=True),
-        Column("status", lambda row, _: row["status"] or _NONE, kept=True),
+        Column("status", lambda row, _: row["status"], kept=True),
         Column("since", since),
         Column("lag", lambda row, _: count(row["total_lag"]), right=True),
         Column("late", lambda row, _: late(row).plain, right=True),
         Column("until loss", lambda row, _: until_loss(row).plain, right=True),
-        Column("state", lambda row, _: row.get("state") or _NONE, wide=True),
+        Column("state", lambda row, _: row.get("state"), wide=True),
         Column("members", lambda row, _: count(row.get("member_count")), right=True, wide=True),
         Column("partitions", lambda row, _: counts(row["partition_counts"]), wide=True),
         Column("worst partition", lambda row, _: worst_partition(row), wide=True),
         Column("incident", incident, wide=True),
-        Column("why", lambda row, _: why(row) or _NONE, wide=True),
+        Column("why", why, wide=True),
     ),
     lambda row: path_name(row, "group"),
 )
@@ -103,7 +122,7 @@ CLUSTERS = Resource(
         Column("lag", lambda row, _: count(row["total_lag"]), right=True),
         Column("not judged", lambda row, _: count(row["not_judged"]), right=True, wide=True),
         Column("partitions", lambda row, _: count(row["partitions"]), right=True, wide=True),
-        Column("problem", lambda row, _: row["problem"] or _NONE, wide=True),
+        Column("problem", lambda row, _: row["problem"], wide=True),
     ),
     lambda row: str(row["cluster"]),
 )
@@ -118,10 +137,11 @@ INCIDENTS = Resource(
         Column("began", lambda row, now: f"{ago(row['opened_at'], now)} ago"),
         Column("lasted", _incident_lasted),
         Column("open", lambda row, _: "yes" if row["open"] else "no"),
-        Column("looked after by", lambda row, _: _said(row)),
+        Column("acknowledged by", lambda row, _: _said(row)),
+        Column("lag now", _lag_now, right=True),
         Column("largest lag", lambda row, _: count(row["max_total_lag"]), right=True, wide=True),
         Column("changes", lambda row, _: count(len(row["changes"])), right=True, wide=True),
-        Column("why", _last_cause, wide=True),
+        Column("why", what_is_wrong, wide=True),
     ),
     lambda row: str(row["id"]),
 )

@@ -10,13 +10,14 @@ from rich.table import Table
 from rich.text import Text
 from warren.words import duration, visible
 
-from warren_cli.display.status_table import late, since, until_loss, why
-from warren_cli.resources.catalogue import ago, count, counts, rate
+from warren_cli.display.status_table import as_told, late, since, until_loss, why
+from warren_cli.resources.catalogue import ago, because, count, counts, rate, what_is_wrong
 from warren_cli.resources.output import table
 from warren_cli.resources.resource import Row
 
 _NONE = "-"
-Facts = Iterable[tuple[str, str]]
+Facts = Iterable[tuple[str, str | None]]
+"""Names and values; what is None or empty is left out."""
 
 
 def group(body: Row, now_ms: int) -> RenderableType:
@@ -34,7 +35,7 @@ def topic(body: Row) -> RenderableType:
         ("largest lag", count(body["max_lag"])),
     ]
     readers = [
-        (each["group"], each["status"] or _NONE, count(each["lag"]), rate(each["consume_rate"]))
+        (each["group"], each["status"], count(each["lag"]), rate(each["consume_rate"]))
         for each in body["groups"]
     ]
     return Group(_facts(facts), *_section(("read by", "status", "lag", "consumed"), readers))
@@ -42,13 +43,13 @@ def topic(body: Row) -> RenderableType:
 
 def incident(body: Row, now_ms: int) -> RenderableType:
     """Of `GET /api/v1/incidents/ID`, with `notifications`."""
-    changes = [(_at(each["at"]), each["status"], _said_of(each)) for each in body["changes"]]
+    changes = [(_at(each["at"]), each["status"], because(each)) for each in body["changes"]]
     told = [
-        (_at(each["at"]), each["channel"], each["kind"], each["outcome"], each["detail"] or _NONE)
+        (_at(each["at"]), each["channel"], each["kind"], each["outcome"], each["detail"])
         for each in body["notifications"]
     ]
     pending = [
-        (_at(each["since"]), each["channel"], each["kind"], "pending", each["held"] or _NONE)
+        (_at(each["since"]), each["channel"], each["kind"], "pending", each["held"])
         for each in body["pending"]
     ]
     return Group(
@@ -62,10 +63,8 @@ def _group_facts(body: Row, now_ms: int) -> Facts:
     yield "group", f"{body['cluster']}/{body['group']}"
     for_ = f" for {since(body, now_ms)}" if body["since"] is not None else ""
     yield "status", f"{body['status'] or 'not judged'}{for_}{_not_ok_for(body, now_ms)}"
-    if why(body):
-        yield "cause", why(body)
-    if (body.get("cause") or {}).get("action"):
-        yield "what to do", body["cause"]["action"]
+    yield "cause", why(body, now_ms)
+    yield "what to do", (body.get("cause") or {}).get("action")
     yield "late", late(body).plain
     yield "until loss", until_loss(body).plain
     yield "lag", count(body["total_lag"])
@@ -73,13 +72,12 @@ def _group_facts(body: Row, now_ms: int) -> Facts:
     if opened := body["incident"]:
         yield "incident", f"{opened['id']}, open for {ago(opened['opened_at'], now_ms)}"
     for broken in body.get("broken_objectives") or ():
-        what = f"{broken['objective']} ({broken['status']}): {broken['sentence']}"
-        since_ = f"for {ago(broken['since'], now_ms)}; incident {broken['incident_id']}"
-        yield "broken objective", f"{what}, {since_}"
-    if noted := body.get("acknowledgement"):
-        yield "looked after", f"by {noted['by'] or 'somebody'}: {noted['why'] or _NONE}"
+        what = f"{broken['objective']} ({broken['status']}): {as_told(broken, now_ms)}"
+        since_ = f"broken for {ago(broken['since'], now_ms)}; incident {broken['incident_id']}"
+        yield "broken objective", f"{what}; {since_}"
+    yield "acknowledged", _noted(body.get("acknowledgement"))
     if silence := body.get("silence"):
-        yield "silenced", f"by {silence['by']} until {_at(silence['ends_at'])}: {silence['why']}"
+        yield "silenced", f"until {_at(silence['ends_at'])} {_noted(silence)}"
     yield "partitions", counts(body["partition_counts"])
 
 
@@ -111,8 +109,8 @@ def _group_tables(body: Row) -> Iterable[RenderableType]:
             f"{each['topic']}/{each['partition']}",
             each["status"],
             count(each["lag"]),
-            each["owner"] or _NONE,
-            each["explanation"] or _NONE,
+            each["owner"],
+            each["explanation"],
         )
         for each in body.get("partitions", ())
         if each["status"] != "OK"
@@ -137,17 +135,21 @@ def _incident_facts(body: Row, now_ms: int) -> Facts:
     lasted = ago(body["opened_at"], now_ms if ended is None else ended)
     yield "began", _at(body["opened_at"])
     yield ("open for", lasted) if ended is None else ("ended", f"{_at(ended)}, after {lasted}")
-    yield "worst", f"{body['worst']}, lag up to {count(body['max_total_lag'])}"
-    if noted := body["acknowledgement"]:
-        yield "looked after", f"by {noted['by'] or 'somebody'}: {noted['why'] or _NONE}"
-    actions = [each["cause"]["action"] for each in body["changes"] if each.get("cause")]
-    if ended is None and actions:
-        yield "what to do", actions[-1]
+    yield "worst", body["worst"]
+    now = body.get("now") or {}  # an API that is older than this sends none
+    if now:
+        yield "lag now", count(now["total_lag"])
+    yield "largest lag", f"{count(body['max_total_lag'])}, at a status change"
+    yield "acknowledged", _noted(body["acknowledgement"])
+    yield "what is wrong" if body["open"] else "what was wrong", what_is_wrong(body, now_ms)
+    yield "what to do", now.get("action")
 
 
-def _said_of(change: Row) -> str:
-    cause = change.get("cause")
-    return str(cause["sentence"] if cause else change["explanation"] or change["reason"] or _NONE)
+def _noted(said: Row | None) -> str | None:
+    """By whom, and what they say about it; None where nobody has said anything."""
+    if said is None:
+        return None
+    return f"by {said['by'] or 'somebody'}" + (f": {said['why']}" if said["why"] else "")
 
 
 def _facts(facts: Facts) -> Table:
@@ -155,11 +157,14 @@ def _facts(facts: Facts) -> Table:
     made.add_column(no_wrap=True, style="bold")
     made.add_column(overflow="fold")
     for name, value in facts:
-        made.add_row(name, Text(visible(str(value))))
+        if value:
+            made.add_row(name, Text(visible(value)))
     return made
 
 
-def _section(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[RenderableType]:
+def _section(
+    titles: Sequence[str], rows: Sequence[Sequence[str | None]]
+) -> Iterable[RenderableType]:
     if rows:
         yield Text()
         yield table(titles, rows, wraps=titles[-1:])

@@ -20,6 +20,8 @@ from warren_cli.resources.listing import Listing
 from warren_cli.resources.resource import Column, Resource, Row
 from warren_cli.terminal.output_console import output_console
 
+NONE = "-"
+"""In a table: nothing, or nobody knows."""
 _ENDLESS = 100_000  # columns
 _STYLES = {"OK": "green", "WARN": "yellow", "ERR": "bold red", "unreachable": "bold red"}
 
@@ -81,11 +83,13 @@ def write_document(body: Any, form: Whole) -> None:
 
 def table(
     titles: Sequence[str],
-    rows: Sequence[Sequence[str | Shortened]],
+    rows: Sequence[Sequence[str | Shortened | None]],
     right: Sequence[str] = (),
     wraps: Collection[str] = (),
 ) -> Table:
-    """Names of clusters made visible, statuses coloured. `wraps`: columns that may give way."""
+    """Names of clusters made visible, statuses coloured; None and nothing are a dash. `wraps`:
+    columns that may give way.
+    """
     made = Table(box=None, pad_edge=False, header_style="bold")
     for title in titles:
         side: Literal["left", "right"] = "right" if title in right else "left"
@@ -95,8 +99,10 @@ def table(
     return made
 
 
-def _shown(cell: str | Shortened) -> Cell:
-    return Text(visible(cell), style=_STYLES.get(cell, "")) if isinstance(cell, str) else cell
+def _shown(cell: str | Shortened | None) -> Cell:
+    if isinstance(cell, Shortened):
+        return cell
+    return Text(visible(cell or NONE), style=_STYLES.get(cell or "", ""))
 
 
 def _table(resource: Resource, rows: Sequence[Row], width: int | None, *, wide: bool) -> Table:
@@ -119,6 +125,6 @@ def _table(resource: Resource, rows: Sequence[Row], width: int | None, *, wide: 
 
 
 def _cell(column: Column, row: Row, now: int, width: int | None) -> str | Shortened:
-    text = column.cell(row, now)
+    text = column.cell(row, now) or NONE
     is_cut = column.name and width is not None
     return Shortened(visible(text), keep=LEGIBLE // 2) if is_cut else text

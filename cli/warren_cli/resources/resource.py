@@ -10,12 +10,13 @@ Row = Mapping[str, Any]
 
 
 class Column(NamedTuple):
-    """`cell`: a row and now (Unix milliseconds) to text; `wide`: only with `-o wide`. Where a
-    terminal is narrow, `name`s are cut, what is `kept` is not, and others are left out.
+    """`cell`: a row and now (Unix milliseconds) to text; None where nobody knows. `wide`: only with
+    `-o wide`. Where a terminal is narrow, `name`s are cut, what is `kept` is not, and others are
+    left out.
     """
 
     title: str
-    cell: Callable[[Row, int], str]
+    cell: Callable[[Row, int], str | None]
     right: bool = False
     wide: bool = False
     name: bool = False

@@ -292,10 +292,11 @@ INCIDENT: Body = {
     "acknowledgement": _ACKNOWLEDGEMENT,
     "changes": [_VERDICT],
     "now": {
-        "at": _NOW,
         "sentence": _CAUSE["sentence"],
+        "said_at": None,
         "action": _CAUSE["action"],
         "total_lag": 2140,
+        "evaluated_at": _NOW,
     },
 }
 _TOLD: Body = {

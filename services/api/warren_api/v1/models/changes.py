@@ -64,20 +64,23 @@ class RecordedVerdict(BaseModel):
 class IncidentNow(BaseModel):
     """How an open incident stands."""
 
-    at: int = Field(description="When it stood so: `sentence` has the figures of then")
     sentence: str | None = Field(description="What is wrong; null: nobody can say")
+    said_at: int | None = Field(
+        description="When `sentence` was said, where its figures are of then; null: of now"
+    )
     action: str | None = Field(description="What to do; null: nobody can say")
     total_lag: int = Field(description="Of the group's newest evaluation, records")
+    evaluated_at: int
 
     @classmethod
     def of(cls, wrong: Wrong | None, row: GroupRow) -> Self:
         event = row.view.event
-        at = event.evaluated_at if wrong is None or wrong.at is None else wrong.at
         return cls(
-            at=at,
             sentence=wrong.sentence if wrong else None,
+            said_at=wrong.at if wrong else None,
             action=wrong.action or None if wrong else None,
             total_lag=event.total_lag,
+            evaluated_at=event.evaluated_at,
         )
 
 

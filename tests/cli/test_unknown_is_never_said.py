@@ -1,0 +1,158 @@
+"""Whatever the API does not know: the terminal leaves it out, or says so; it never says `None`."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Callable, Iterator
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin
+
+import pytest
+from pydantic import BaseModel
+from rich.console import Console, RenderableType
+from warren_api.v1 import examples
+from warren_api.v1.models import (
+    ClusterSummary,
+    GroupDetail,
+    GroupSummary,
+    IncidentView,
+    SilenceView,
+    TopicDetail,
+    TopicSummary,
+)
+from warren_api.v1.models.notifications import NotificationView, PendingView
+from warren_cli.display.screens import change_line
+from warren_cli.display.status_table import status_table
+from warren_cli.resources import catalogue, descriptions
+from warren_cli.resources.output import NONE
+from warren_cli.resources.resource import Resource
+
+NOW = 1_795_244_460_000
+SAID = re.compile(r"\b(None|null|nan|NaN|undefined)\b")
+Path = tuple[str | int, ...]
+Body = dict[str, Any]
+(TOLD, *_), (PENDING, *_) = (examples.NOTIFICATIONS[name] for name in ("notifications", "pending"))
+SILENCE = examples.BY_MODEL["SilenceView"]
+
+
+def nullable(model: type[BaseModel], body: Any, path: Path = ()) -> Iterator[Path]:
+    """Where in a body the API may say null."""
+    for name, field in model.model_fields.items():
+        key = field.alias or name
+        if key in body:
+            yield from _in(field.annotation, body[key], (*path, key))
+
+
+def _in(type_: Any, value: Any, path: Path) -> Iterator[Path]:
+    kinds = get_args(type_) if get_origin(type_) in (Union, UnionType) else (type_,)
+    if NoneType in kinds:
+        yield path
+    for kind in kinds:
+        if isinstance(value, list) and get_origin(kind) is list:
+            for number, each in enumerate(value):
+                yield from _in(get_args(kind)[0], each, (*path, number))
+        elif isinstance(value, dict) and isinstance(kind, type) and issubclass(kind, BaseModel):
+            yield from nullable(kind, value, path)
+
+
+def without(body: Body, *paths: Path) -> Body:
+    made = copy.deepcopy(body)
+    for path in paths:
+        place: Any = made
+        for key in path[:-1]:
+            place = place[key] if place is not None else None
+        if place is not None:
+            place[path[-1]] = None
+    return made
+
+
+def shown(what: RenderableType) -> str:
+    console = Console(width=400)
+    with console.capture() as capture:
+        console.print(what)
+    return capture.get()
+
+
+def cells(resource: Resource) -> Callable[[Body], str]:
+    return lambda row: " | ".join(column.cell(row, NOW) or NONE for column in resource.columns)
+
+
+def incident(body: Body) -> str:
+    told = {"notifications": [TOLD], "pending": [PENDING]}
+    return shown(descriptions.incident({**body, **told}, NOW))
+
+
+def delivery(name: str) -> Callable[[Body], str]:
+    told: Body = {"notifications": [], "pending": []}
+    return lambda body: shown(
+        descriptions.incident({**examples.INCIDENT, **told, name: [body]}, NOW)
+    )
+
+
+CASES: list[tuple[type[BaseModel], Body, Callable[[Body], str]]] = [
+    (GroupDetail, examples.GROUP_DETAIL, lambda body: shown(descriptions.group(body, NOW))),
+    (TopicDetail, examples.TOPIC_DETAIL, lambda body: shown(descriptions.topic(body))),
+    (IncidentView, examples.INCIDENT, incident),
+    (NotificationView, TOLD, delivery("notifications")),
+    (PendingView, PENDING, delivery("pending")),
+    (GroupSummary, examples.GROUP_SUMMARY, lambda body: shown(status_table([body], NOW))),
+    (GroupSummary, examples.GROUP_SUMMARY, lambda body: change_line(body, None, NOW)),
+    (GroupSummary, examples.GROUP_SUMMARY, cells(catalogue.GROUPS)),
+    (TopicSummary, examples.TOPIC_DETAIL, cells(catalogue.TOPICS)),
+    (ClusterSummary, examples.CLUSTER_SUMMARY, cells(catalogue.CLUSTERS)),
+    (IncidentView, examples.INCIDENT, cells(catalogue.INCIDENTS)),
+    (SilenceView, SILENCE, cells(catalogue.SILENCES)),
+]
+
+
+@pytest.mark.parametrize(("model", "body", "show"), CASES)
+def test_nothing_that_is_unknown_is_said(
+    model: type[BaseModel], body: Body, show: Callable[[Body], str]
+) -> None:
+    for status in {"ERR", "OK", "UNKNOWN"} if "status" in body else {None}:
+        given = body if status is None else {**body, "status": status}
+        places = list(nullable(model, given))
+        assert places or model is SilenceView
+        for path in places:
+            assert not SAID.search(text := show(without(given, path))), (path, text)
+        assert not SAID.search(text := show(without(given, *places[::-1]))), text
+
+
+def test_a_fact_without_a_value_is_left_out() -> None:
+    """Seen: "what to do  None"."""
+    stands = {**examples.INCIDENT["now"], "action": None}
+    assert "what to do" in incident(examples.INCIDENT)
+    assert "what to do" not in incident({**examples.INCIDENT, "now": stands})
+    changes = [
+        {**change, "cause": {"name": "unknown", "sentence": "s", "action": None}}
+        for change in examples.INCIDENT["changes"]
+    ]
+    older = {name: value for name, value in examples.INCIDENT.items() if name != "now"}
+    said = incident({**older, "changes": changes})
+    assert "what to do" not in said
+    assert "lag now" not in said
+
+
+def test_an_incident_is_told_of_as_it_is_now_else_with_the_time() -> None:
+    stands = {**examples.INCIDENT["now"], "sentence": "42,000 behind", "total_lag": 42_000}
+    now = incident({**examples.INCIDENT, "now": stands})
+    assert re.search(r"what is wrong +42,000 behind", now)
+    assert re.search(r"lag now +42,000", now)
+    told = incident({**examples.INCIDENT, "now": {**stands, "said_at": NOW - 60_000}})
+    assert re.search(r"what is wrong +at 07:00 UTC: 42,000 behind", told)
+    over = {**examples.INCIDENT, "open": False, "closed_at": NOW, "now": None}
+    assert re.search(r"what was wrong +at \d\d:\d\d UTC: ", incident(over))
+    assert "at " in (catalogue.what_is_wrong(over, NOW) or "")
+
+
+def test_an_objective_is_told_of_with_the_time_at_which_it_was_told() -> None:
+    fine = {**examples.GROUP_SUMMARY, "status": "OK", "cause": None}
+    (broken,) = fine["broken_objectives"]
+    text = shown(status_table([fine], NOW))
+    assert f"orders-on-time: at 06:58 UTC: {broken['sentence']}" in text
+    assert "OK +late" in text
+    lost = {**broken, "limit": "lost_records", "status": "ERR"}
+    assert "ERR +data loss" in shown(
+        status_table([{**fine, "status": "ERR", "broken_objectives": [lost]}], NOW)
+    )
