@@ -77,7 +77,7 @@ def test_what_goes_into_an_sms_is_cut_to_its_length() -> None:
         results = send(phone, delivery(), delivery(event(group="g" * 200)))
     assert results == [Delivered("taken")] * 2
     plain, long = (json.loads(request.body)["message"] for request in receiver.requests)
-    assert plain.startswith("[ERR] billing on prod: 1 partition in trouble, 2,140 records behind")
+    assert plain.startswith("[ERR] billing on prod: 1 partition in trouble, lag 2,140 (1 m ago)")
     assert "Consumer group billing" in plain
     assert long.startswith("[ERR] gggg")
     assert max(len(plain), len(long)) <= 160

@@ -51,8 +51,8 @@ def test_one_incident_is_told_as_it_is_alone() -> None:
 def test_beside_others_that_last_it_says_so_and_is_in_their_thread() -> None:
     told = digest(news(1), lasts=lasting(2, 3), thread="root")
     assert told["Subject"].startswith("[ERR] g0001 on prod: ")
-    others = "2 groups told before are still in trouble on prod, worst ERR"
-    assert f"Besides      {others}\n" in text(told)
+    others = "2 groups on prod (worst ERR)"
+    assert f"Also open    {others}\n" in text(told)
     assert told["In-Reply-To"] == told["References"] == "<root@example.org>"
     assert told["Message-ID"] == "<d1@example.org>"
 
@@ -69,8 +69,8 @@ def test_a_storm_lists_the_worst_and_counts_the_rest() -> None:
     body = text(storm)
     assert "2,000 consumer groups on prod are in trouble: 1,000 ERR, 1,000 WARN." in body
     assert "Lag          1,999,000 records\n" in body
-    assert "Causes       1,000 one_broker\n" in body
-    worst = "g1999: 1,999 records (12 m ago) behind, for 12 m; broker 3 leads all of them"
+    assert "Causes       1,000 one broker\n" in body
+    worst = "g1999: lag 1,999 (12 m ago), for 12 m; at 07:00 UTC: broker 3 leads all of them"
     assert f"  ERR  {worst}\n" in body
     assert body.index("g1999") < body.index("g1998")
     assert body.count("\n  ERR ") == 20
@@ -84,7 +84,7 @@ def test_it_is_updated_as_it_grows_and_ends() -> None:
     grown = digest(news(3), news(4), over(5), lasts=lasting(1, 2), thread="root")
     assert grown["Subject"] == "[ERR] 4 groups in trouble on prod, 2 new, 1 over"
     assert grown["References"] == grown["In-Reply-To"] == "<root@example.org>"
-    assert "As before    2\n" in text(grown)
+    assert "Unchanged    2\n" in text(grown)
     assert "g0005: OK again after 5 m" in text(grown)
     ended = digest(over(1), over(2), thread="root")
     assert ended["Subject"] == "[OK] 2 groups on prod: over"

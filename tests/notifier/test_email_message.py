@@ -39,7 +39,7 @@ def html(of: EmailMessage) -> str:
 def test_an_opening_in_full() -> None:
     opening = mail(link="https://warren.example.org")
     assert opening["Subject"] == (
-        "[ERR] billing on prod: 1 partition in trouble, 2,140 records behind"
+        "[ERR] billing on prod: 1 partition in trouble, lag 2,140 (12 m ago)"
     )
     assert text(opening) == OPENING
 
@@ -49,6 +49,7 @@ OPENING = f"""\
 Consumer group billing on cluster prod is ERR.
 
 Since        2026-11-21 07:00:00 UTC (12 m ago)
+As of        2026-11-21 07:00:00 UTC (12 m ago)
 Lag          2,140 records
 Largest lag  orders partition 1: 2,101 records
 Partitions   1 STOP, 11 OK
@@ -265,7 +266,7 @@ def test_objectives_that_are_not_kept() -> None:
     more = {"objectives": [breach], "partitions": [], "partition_counts": {}, "max_lag": None}
     opening = mail(event("WARN", **more))
     assert opening["Subject"] == (
-        "[WARN] billing on prod: orders/1 is at least 10 m late (limit 1 m)"
+        "[WARN] billing on prod: at 07:00 UTC: orders/1 is at least 10 m late (limit 1 m)"
     )
     told = text(opening)
     assert "Consumer group billing on cluster prod is WARN." in told

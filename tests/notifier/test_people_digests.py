@@ -68,7 +68,7 @@ def test_a_storm_is_one_message_with_the_worst(kind: str) -> None:
     many = [told(n, "ERR", total_lag=n) for n in range(STORM)]
     _, text = posted(kind, *many, over(STORM))
     assert "2,000 consumer groups on prod are in trouble: 2,000 ERR." in text
-    assert "Worst groups\nERR g1999: 1,999 records (1 m ago) behind" in text
+    assert "Worst groups\nERR g1999: lag 1,999 (1 m ago)" in text
     assert "… and 1,980 more" in text
     assert "Over\ng2000: OK again after 5 m" in text
 
@@ -91,7 +91,7 @@ def test_one_beside_others_says_so(kind: str) -> None:
     lasting = [told(number).event for number in (2, 3)]
     _, text = posted(kind, told(1), lasting=lasting)
     assert "Consumer group g0001 on cluster prod is ERR." in text
-    assert "Besides: 2 groups told before are still in trouble on prod, worst ERR" in text
+    assert "Also open: 2 groups on prod (worst ERR)" in text
 
 
 def played(api: SlackApi, *batches: Sequence[StatusChangeEvent]) -> Log:
@@ -131,7 +131,7 @@ def test_a_bot_keeps_one_thread_for_a_storm() -> None:
     ((first, replies),) = api.threads().items()
     assert api.messages[first]["text"] == "[OK] 51 groups on prod: over"
     assert [reply["text"] for reply in replies] == [
-        "[ERR] late on prod: 1 partition in trouble, 2,140 records behind",
+        "[ERR] late on prod: 1 partition in trouble, lag 2,140 (1 m ago)",
         "[ERR] 51 groups in trouble on prod, 1 new, 1 over",
         "[OK] 51 groups on prod: over",
     ]

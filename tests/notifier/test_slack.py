@@ -67,7 +67,7 @@ def posted(what: Delivery) -> dict[str, Any]:
 def test_a_message_says_what_is_wrong_and_what_to_do() -> None:
     cause = Cause(name="no_members", sentence="Nobody is in the group.", action="Start it.")
     message = posted(delivery(event(cause=cause)))
-    assert message["text"] == "[ERR] billing on prod: 1 partition in trouble, 2,140 records behind"
+    assert message["text"] == "[ERR] billing on prod: 1 partition in trouble, lag 2,140 (1 m ago)"
     text = shown(message)
     for part in ("Consumer group billing on cluster prod is ERR.", "Nobody is in the group."):
         assert part in text

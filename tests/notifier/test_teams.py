@@ -99,7 +99,7 @@ def test_a_card_says_what_is_wrong_and_what_to_do() -> None:
     late = breach("max_freshness", 90_000, owner="payments", runbook="https://run.example/book")
     card = posted(delivery(event(cause=cause, objectives=[late])))
     text = shown(card)
-    assert text.startswith("[ERR] billing on prod: It is late.")
+    assert text.startswith("[ERR] billing on prod: at 07:00 UTC: It is late.")
     for line in ("Cause: Nobody is in the group.", "Owner: payments", "Late by: 1 m 30 s"):
         assert line in text
     assert card["body"][0]["style"] == "attention"

@@ -7,17 +7,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from warren.contracts import DeliveryKind, DigestKey, Label, StatusChange, StatusChangeEvent
-from warren.words import duration, grouped, records, utc, visible
+from warren.words import as_of, counted, duration, grouped, records, utc, visible
 
 from warren_notifier.channels.digest import Digest
-from warren_notifier.channels.email_text import how_it_ended, page_link
+from warren_notifier.channels.email_text import how_it_ended, is_old, lag_then, page_link
 
 SHOWN = 20
 NEW = 10
 """So many of those that are shown may be so only because they are new: they are why it is sent."""
 WORST = "Worst groups"
 CAUSES = 3
-OLD_MS = 60_000
 _BAD = {"ERR": 0, "WARN": 1}  # worst first
 _WHERE = {
     "cluster": "on {}",
@@ -50,7 +49,7 @@ class DigestText:
     def lists(self) -> Iterator[tuple[str, list[str]]]:
         """Headings with a line for each group, and for how many are left out."""
         worst = [
-            f"{status} {group}: {lag} behind, for {since}{'; ' if wrong else ''}{wrong}"
+            f"{status} {group}: lag {lag}, for {since}{'; ' if wrong else ''}{wrong}"
             for status, group, lag, since, wrong in self.worst
         ]
         over = [f"{group}: {end}" for group, end in self.over]
@@ -106,8 +105,7 @@ def besides(digest: Digest) -> str:
     if not groups:
         return ""
     worst = min((change.status for change in events), key=lambda status: _BAD.get(status, 2))
-    told = "group told before is" if len(groups) == 1 else "groups told before are"
-    return f"{grouped(len(groups))} {told} still in trouble {place(digest.key)}, worst {worst}"
+    return f"{counted(len(groups), 'group')} {place(digest.key)} (worst {worst})"
 
 
 def place(key: DigestKey) -> str:
@@ -186,7 +184,7 @@ def _facts(bad: Sequence[_Group], over: Sequence[_Group], now: int) -> Iterator[
         if kinds[kind]:
             yield name, grouped(kinds[kind])
     if kinds[None]:
-        yield "As before", grouped(kinds[None])
+        yield "Unchanged", grouped(kinds[None])
     if over:
         yield "Over", grouped(len(over))
     if bad:
@@ -195,24 +193,23 @@ def _facts(bad: Sequence[_Group], over: Sequence[_Group], now: int) -> Iterator[
     causes = Counter(cause.name for cause in known if cause is not None and cause.is_known)
     if causes:
         most = causes.most_common(CAUSES)
-        yield "Causes", ", ".join(f"{grouped(count)} {visible(name)}" for name, count in most)
+        yield "Causes", ", ".join(f"{grouped(count)} {_words(name)}" for name, count in most)
 
 
 def _row(group: _Group, has_cluster: bool, now: int) -> tuple[str, str, str, str, str]:
-    change = group.change
+    change, wrong = group.change, _wrong(group.change)
     return (
         change.status,
         _name(change, has_cluster),
-        _lag(group, now),
+        lag_then(change.total_lag, group.at, now).removeprefix("lag "),
         duration(now - change.opened_at),
-        visible(_wrong(change)),
+        visible(as_of(wrong, group.at, now) if wrong and is_old(group.at, now) else wrong),
     )
 
 
-def _lag(group: _Group, now: int) -> str:
-    """As it was when that was told, and how long ago where it may be another by now."""
-    lag, age = records(group.change.total_lag), now - group.at
-    return f"{lag} ({duration(age)} ago)" if age >= OLD_MS else lag
+def _words(name: str) -> str:
+    """Of a cause, for people."""
+    return visible(name).replace("_", " ")
 
 
 def _wrong(change: StatusChange) -> str:
@@ -239,8 +236,7 @@ def _beyond(groups: Sequence[_Group]) -> str:
 
 
 def _count(groups: Iterable[_Group], what: str) -> str:
-    count = len(list(groups))
-    return f"{grouped(count)} {what}{'' if count == 1 else 's'}"
+    return counted(len(list(groups)), what)
 
 
 def _them(groups: Sequence[_Group]) -> str:

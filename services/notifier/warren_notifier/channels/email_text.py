@@ -14,7 +14,16 @@ from warren.contracts import (
     StatusChangeEvent,
 )
 from warren.path_segments import segment
-from warren.words import duration, grouped, records, shortened, utc, visible
+from warren.words import (
+    as_of,
+    counted,
+    duration,
+    grouped,
+    records,
+    shortened,
+    utc,
+    visible,
+)
 
 from warren_notifier.channels.urgency import urgency
 from warren_notifier.channels.web_link import LONGEST_LINK, is_web_link
@@ -22,6 +31,8 @@ from warren_notifier.routing import lost_end
 from warren_notifier.state.delivery import Delivery
 
 SHOWN = 10
+OLD_MS = 60_000
+"""From this age on figures may be others by now: they carry the time of which they are."""
 LONGEST_ID = 100  # characters; acknowledgements take no longer ones
 MEANING = {
     "STOP": "has stopped committing: the consumer is down or hangs",
@@ -79,7 +90,7 @@ def email_text(delivery: Delivery, link_base: str, now: int, besides: str = "") 
             *_facts(kind, change, seen, now),
             *_left_out(delivery.pending.left_out),
             *_quiet(delivery.pending.flapping, now),
-            *([("Besides", besides)] if besides else []),
+            *([("Also open", besides)] if besides else []),
         ],
         runbooks=_runbooks(change),
         partitions=[_row(partition) for partition in bad[:SHOWN]],
@@ -98,7 +109,7 @@ def _flapping(delivery: Delivery, now: int) -> str:
 
 
 def _times(flapping: Flapping, now: int) -> str:
-    return f"{flapping.openings} incidents in {duration(now - flapping.since)}"
+    return f"{counted(flapping.openings, 'incident')} in {duration(now - flapping.since)}"
 
 
 def _quiet(flapping: Flapping | None, now: int) -> Iterator[tuple[str, str]]:
@@ -111,7 +122,7 @@ def _quiet(flapping: Flapping | None, now: int) -> Iterator[tuple[str, str]]:
 
 def _left_out(changes: int) -> Iterator[tuple[str, str]]:
     if changes:
-        yield "Left out", f"{grouped(changes)} change{'' if changes == 1 else 's'} in between"
+        yield "Left out", f"{counted(changes, 'change')} in between"
 
 
 def _state(kind: DeliveryKind, change: StatusChange, seen: int, now: int) -> str:
@@ -119,15 +130,27 @@ def _state(kind: DeliveryKind, change: StatusChange, seen: int, now: int) -> str
     if kind == "resolved":
         over, _ = _end(change)
         return f"{over} after {duration(seen - change.opened_at)}"
-    if change.objectives:
-        last = f", for {duration(now - change.opened_at)}" if kind == "repeated" else ""
-        return f"{visible(change.objectives[0].sentence)}{last}"
-    behind = f"{records(change.total_lag)} behind"
-    bad = sum(n for status, n in change.partition_counts.items() if status != "OK")
-    troubled = f"{bad} partition{'' if bad == 1 else 's'} in trouble" if bad else "no bad partition"
+    still, lasts = "", ""
     if kind == "repeated":
-        return f"still {troubled} after {duration(now - change.opened_at)}, {behind}"
-    return f"{troubled}, {behind}"
+        still, lasts = "still ", f" after {duration(now - change.opened_at)}"
+    if change.objectives:
+        sentence = visible(change.objectives[0].sentence)
+        said = as_of(sentence, seen, now) if is_old(seen, now) else sentence
+        return f"{still}open{lasts}; {said}" if still else said
+    bad = sum(n for status, n in change.partition_counts.items() if status != "OK")
+    troubled = f"{still}{counted(bad, 'partition')} in trouble{lasts}, " if bad else ""
+    return f"{troubled}{lag_then(change.total_lag, seen, now)}"
+
+
+def is_old(seen: int, now: int) -> bool:
+    """Whether what was seen then may be otherwise `now`; both Unix milliseconds."""
+    return now - seen >= OLD_MS
+
+
+def lag_then(lag: int, seen: int, now: int) -> str:
+    """`lag 2,140`, and how long ago it was so where it may be another by now."""
+    ago = f" ({duration(now - seen)} ago)" if is_old(seen, now) else ""
+    return f"lag {grouped(lag)}{ago}"
 
 
 def _sentence(kind: DeliveryKind, change: StatusChange) -> str:
@@ -150,6 +173,8 @@ def _facts(
         yield "Until", f"{utc(seen)} ({duration(seen - change.opened_at)})"
     else:
         yield "Since", f"{since} ({duration(now - change.opened_at)} ago)"
+        if is_old(seen, now):
+            yield "As of", f"{utc(seen)} ({duration(now - seen)} ago)"
         yield from _why(change)
     if change.objectives is not None:
         yield from _objectives(change.objectives)
@@ -158,7 +183,7 @@ def _facts(
     if change.objectives is not None:
         return
     yield "Lag", records(change.total_lag)
-    if change.max_lag is not None:
+    if change.max_lag is not None and change.max_lag.lag != 0:
         worst = change.max_lag
         yield (
             "Largest lag",
@@ -194,7 +219,7 @@ def _end(change: StatusChange) -> tuple[str, str]:
 
 def _objectives(breaches: Sequence[Breach]) -> Iterator[tuple[str, str]]:
     for breach in breaches:
-        yield "Objective", f"{breach.objective}: {visible(breach.sentence)}"
+        yield "Objective", visible(f"{breach.objective}: {breach.sentence}")
         if breach.owner:
             yield "Owner", visible(breach.owner)
         if breach.runbook:

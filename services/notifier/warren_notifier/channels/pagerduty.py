@@ -99,7 +99,7 @@ def _alert(text: IncidentText, severity: str, longest: int) -> dict[str, Any]:
                 "topic": shortened(visible(bad.topic), longest),
                 "partition": bad.partition,
                 "status": bad.status,
-                "lag": bad.lag,
+                "lag": "unknown" if bad.lag is None else bad.lag,
             }
             for bad in change.partitions[:PARTITIONS]
         ]

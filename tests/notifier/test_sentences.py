@@ -1,0 +1,141 @@
+"""Sentences of mails and chats: right for every count, timed when they are old, never `None`."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from notifier.builders import MINUTE, OPENED_AT, bad_partition, delivery, event
+from notifier.test_email_digest import PROD, news, over
+from notifier.test_email_message import breach, html, mail, text
+from warren.contracts import Cause, CauseEvidence, MaxLag, StatusChangeEvent
+from warren_notifier.channels.alert import alert_annotations
+from warren_notifier.channels.digest import Digest
+from warren_notifier.channels.email_digest import besides, digest_text
+from warren_notifier.channels.email_text import email_text
+from warren_notifier.channels.incident_text import incident_text
+from warren_notifier.channels.pagerduty import _alert
+from warren_notifier.channels.slack_message import slack_message
+
+SAID = re.compile(r"\b(None|null|nan|NaN)\b")
+FULL: dict[str, Any] = {
+    "explanation": "orders/1 STOP: no commit for 5 m",
+    "reason": "no_commit",
+    "cause": Cause(
+        name="no_members",
+        sentence="nobody is in it",
+        action="start it",
+        evidence=CauseEvidence(freshness_ms=90_000),
+    ),
+    "late_ms": 120_000,
+    "time_to_loss_ms": 5_400_000,
+    "objectives": [breach("max_freshness", 600_000.0, owner="ann", runbook="https://r.example")],
+}
+
+
+def subject(kind: Any, now: int = OPENED_AT, **data: Any) -> str:
+    return email_text(delivery(event(**data), kind=kind), "", now).subject
+
+
+@pytest.mark.parametrize(
+    ("kind", "bad", "lag", "minutes", "said"),
+    [
+        ("opened", 0, 0, 0, "lag 0"),
+        ("opened", 1, 1, 0, "1 partition in trouble, lag 1"),
+        ("opened", 2, 2140, 0, "2 partitions in trouble, lag 2,140"),
+        ("opened", 2, 2140, 12, "2 partitions in trouble, lag 2,140 (12 m ago)"),
+        ("repeated", 0, 2140, 12, "lag 2,140 (12 m ago)"),
+        ("repeated", 1, 2140, 12, "still 1 partition in trouble after 12 m, lag 2,140 (12 m ago)"),
+        ("repeated", 2, 0, 12, "still 2 partitions in trouble after 12 m, lag 0 (12 m ago)"),
+        ("changed", 1_200, 5, 0, "1,200 partitions in trouble, lag 5"),
+    ],
+)
+def test_subjects_over_counts(kind: str, bad: int, lag: int, minutes: int, said: str) -> None:
+    counts = {"OK": 3, "STOP": bad} if bad else {"OK": 3}
+    now = OPENED_AT + minutes * MINUTE
+    assert subject(kind, now, partition_counts=counts, total_lag=lag) == (
+        f"[ERR] billing on prod: {said}"
+    )
+
+
+def test_an_objective_that_is_told_again_carries_its_time() -> None:
+    late = {"objectives": [breach("max_freshness", 600_000.0)], "partition_counts": {}}
+    sentence = late["objectives"][0].sentence  # type: ignore[attr-defined]
+    assert subject("opened", **late) == f"[ERR] billing on prod: {sentence}"
+    again = subject("repeated", OPENED_AT + 12 * MINUTE, **late)
+    assert again == f"[ERR] billing on prod: still open after 12 m; at 07:00 UTC: {sentence}"
+    told = text(mail(event(**late), kind="repeated"))
+    assert "As of        2026-11-21 07:00:00 UTC (12 m ago)\n" in told
+
+
+def test_a_lag_of_nothing_has_no_largest_partition() -> None:
+    nothing = MaxLag(topic="orders", partition=0, lag=0)
+    assert "Largest lag" not in text(mail(event(max_lag=nothing, total_lag=0)))
+
+
+COUNTS = (0, 1, 2)
+
+
+@pytest.mark.parametrize(("bad", "new", "ended"), list(itertools.product(COUNTS, repeat=3)))
+def test_digests_over_counts(bad: int, new: int, ended: int) -> None:
+    told = [news(n, kind="repeated") for n in range(bad)]
+    told += [news(10 + n) for n in range(new)]
+    told += [over(20 + n) for n in range(ended)]
+    if not told:
+        return
+    said = digest_text(Digest("d", PROD, told, [], None), "", OPENED_AT + MINUTE)
+    everything = f"{said.subject} {said.headline} {said.facts} {list(said.lists)}"
+    assert not re.search(r"\b1 (groups|consumer groups|records|incidents)\b", everything)
+    assert not re.search(r"\b[02] (group|consumer group|record|incident)\b", everything)
+    count = bad + new
+    if count:
+        noun, verb = ("group", "is") if count == 1 else ("groups", "are")
+        assert said.headline == (f"{count} consumer {noun} on prod {verb} in trouble: {count} ERR.")
+    else:
+        assert said.headline.endswith("is over.")
+
+
+@pytest.mark.parametrize(("lasts", "said"), [(0, ""), (1, "1 group"), (2, "2 groups")])
+def test_what_else_is_open(lasts: int, said: str) -> None:
+    events = [news(n).event for n in range(lasts)]
+    wanted = f"{said} on prod (worst ERR)" if said else ""
+    assert besides(Digest("d", PROD, [news(9)], events, None)) == wanted
+
+
+def shown(published: StatusChangeEvent, kind: Any) -> Iterator[str]:
+    """All that people are told of it."""
+    now, about = OPENED_AT + 12 * MINUTE, delivery(published, kind=kind)
+    yield text(mail(published, kind=kind))
+    yield html(mail(published, kind=kind))
+    said = incident_text(about, "https://w.example", now)
+    yield f"{said.title} {said.headline} {said.facts} {said.owner} {said.runbook}"
+    yield json.dumps(slack_message(said, about.pending))
+    yield json.dumps(alert_annotations(said))
+    yield json.dumps(_alert(said, "critical", 2_000))
+    one = digest_text(Digest("d", PROD, [about, news(2)], [about.event], None), "", now)
+    yield f"{one.subject} {one.headline} {one.facts} {list(one.lists)}"
+
+
+@pytest.mark.parametrize("kind", ["opened", "changed", "repeated", "resolved"])
+@pytest.mark.parametrize("absent", [*FULL, "max_lag", "action", "breach", "partition", "all"])
+def test_nothing_that_is_unknown_is_said(absent: str, kind: str) -> None:
+    fields = {**FULL}
+    if absent in ("action", "all"):
+        fields["cause"] = Cause(name="no_members", sentence="nobody is in it")
+    if absent in ("breach", "all"):
+        bare = dict.fromkeys(("value", "topic", "partition", "owner", "runbook"))
+        fields["objectives"] = [FULL["objectives"][0].model_copy(update=bare)]
+    if absent in ("partition", "all"):
+        none = {"lag": None, "explanation": None, "committed": -1, "log_end": -1}
+        fields["partitions"] = [bad_partition().model_copy(update=none)]
+    gone = [name for name in (*FULL, "max_lag") if absent in (name, "all")]
+    if absent == "all":
+        gone = [name for name in gone if name not in ("cause", "objectives")]
+    fields |= dict.fromkeys(gone)
+    status = "OK" if kind == "resolved" else "ERR"
+    for said in shown(event(status, **fields), kind):
+        assert not SAID.search(said), said
