@@ -128,5 +128,10 @@ def told(
     return lag.cause
 
 
+def names(cause: Cause) -> list[str]:
+    """What is told: the root, then its consequences."""
+    return [found.name for found in cause.findings]
+
+
 def measured_at(look: int, *rows: Row, **more: Any) -> FreshnessEvent:
     return freshness_event(look * STEP, *rows, **more)

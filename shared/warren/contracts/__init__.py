@@ -1,7 +1,7 @@
 """Event contracts: the only definition of what is on Warren's topics (docs/ is generated)."""
 
 from warren.contracts.acknowledgement import Acknowledgement
-from warren.contracts.cause import CAUSES, Cause, CauseEvidence, CauseName
+from warren.contracts.cause import CAUSES, Cause, CauseEvidence, CauseName, Finding
 from warren.contracts.cluster_event import ClusterEvent, ClusterStateName
 from warren.contracts.commit_convention import CommitConvention
 from warren.contracts.dead_letter import DeadLetter
@@ -91,6 +91,7 @@ __all__ = [
     "EndReasonName",
     "Event",
     "EventTypeName",
+    "Finding",
     "Flapping",
     "Flaps",
     "FreshnessEvent",

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from warren.contracts.event import Milliseconds, Offset, Partition, is_none
+from warren.contracts.event import Milliseconds, Offset, Partition, is_empty, is_none
 
 CauseName = Literal[
     "no_members",  # nobody is in the group
@@ -69,8 +69,8 @@ class CauseEvidence(BaseModel):
     )
 
 
-class Cause(BaseModel):
-    """The cause of a verdict that is not OK. `unknown`: nothing speaks clearly for any."""
+class Finding(BaseModel):
+    """A cause by itself: what is wrong, by what evidence, and what to do."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -78,6 +78,24 @@ class Cause(BaseModel):
     sentence: str = Field(description="What is wrong, with figures")
     action: str | None = Field(default=None, description="What to do, or look at")
     evidence: CauseEvidence = CauseEvidence()
+
+
+class Cause(Finding):
+    """The cause of a verdict that is not OK: the root, where one is known, else what follows from
+    it. `unknown`: nothing speaks clearly for any.
+    """
+
+    also: list[Finding] = Field(
+        default_factory=list,
+        exclude_if=is_empty,
+        description="Consequences that are seen too, the gravest first: lost records, a backlog "
+        "that stays, incidents again and again; absent when none is",
+    )
+
+    @property
+    def findings(self) -> list[Finding]:
+        """The cause, then its consequences."""
+        return [self, *self.also]
 
     @property
     def is_known(self) -> bool:

@@ -53,6 +53,11 @@ def is_none(value: object) -> bool:
     return value is None
 
 
+def is_empty(value: object) -> bool:
+    """For a list that is left out where nothing is in it."""
+    return not value
+
+
 def nulls(columns: dict[str, Any]) -> list[Any]:
     """For a column that events of before it was there lack."""
     return [None] * len(columns.get("partition", ()))

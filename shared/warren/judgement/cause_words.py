@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warren.contracts.cause import Cause, CauseEvidence, CauseName
+from warren.contracts.cause import CauseEvidence, CauseName, Finding
 from warren.judgement.facts import Facts
 from warren.words import grouped
 
@@ -10,8 +10,11 @@ BOOTSTRAP = '--bootstrap-server "$BOOTSTRAP"'
 """Where the cluster is, the reader knows: commands are ready to run once that is set."""
 
 
-def cause(name: CauseName, sentence: str, action: str | None = None, **evidence: object) -> Cause:
-    return Cause(
+def finding(
+    name: CauseName, sentence: str, action: str | None = None, **evidence: object
+) -> Finding:
+    """Make what was found, with the evidence as fields of CauseEvidence."""
+    return Finding(
         name=name,
         sentence=sentence,
         action=action,

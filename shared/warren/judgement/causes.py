@@ -1,19 +1,22 @@
-"""Causes: the first of these that the facts speak clearly for; unknown where none is.
+"""Causes: the first root that the facts speak clearly for, then what follows from it.
+
+A root is what somebody has to mend first. A consequence needs a root, known or not: it is told
+second where one is known, and first where none is. `unknown` where the facts speak for nothing.
 
 A wrong cause sends people the wrong way, so each asks for evidence that others do not have.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
-from warren.contracts.cause import Cause
+from warren.contracts.cause import Cause, Finding
 from warren.contracts.status import Status
 from warren.evaluation import UNKNOWN, Began, Column
 from warren.evaluation.presence import Presence
-from warren.judgement.cause_words import BOOTSTRAP, cause, listed
+from warren.judgement.cause_words import BOOTSTRAP, finding, listed
 from warren.judgement.facts import Facts
 from warren.judgement.log_causes import (
     beyond_log_end,
@@ -27,23 +30,33 @@ from warren.judgement.member_causes import (
     rebalance_loop,
     unowned_partitions,
 )
-from warren.judgement.paces import pace_cause
+from warren.judgement.paces import falls_behind, stays_behind
 from warren.words import duration, grouped, records, shell_word
 
 OPENINGS, OPENINGS_MS = 3, 30 * 60_000
 
-Finding = Callable[[Facts], Cause | None]
+Find = Callable[[Facts], Finding | None]
 
 
 def find_cause(facts: Facts) -> Cause:
-    for find in _IN_ORDER:
-        found = find(facts)
-        if found is not None:
-            return found
-    return _unknown(facts)
+    """Say what is wrong with a group that is not OK, the root first."""
+    root = next(_found(_ROOTS, facts), None)
+    consequences = _found(_CONSEQUENCES, facts)
+    first = root or next(consequences, None) or _unknown(facts)
+    return Cause(
+        name=first.name,
+        sentence=first.sentence,
+        action=first.action,
+        evidence=first.evidence,
+        also=list(consequences),
+    )
 
 
-def _stuck_record(facts: Facts) -> Cause | None:
+def _found(finds: Iterable[Find], facts: Facts) -> Iterator[Finding]:
+    return (found for find in finds if (found := find(facts)) is not None)
+
+
+def _stuck_record(facts: Facts) -> Finding | None:
     """Two records behind at least: of one, the last may be a transaction's end."""
     rows = facts.standing()
     if len(rows) != 1 or facts.worst is not Status.STALL or facts.lag[rows[0]] < 2:
@@ -52,13 +65,21 @@ def _stuck_record(facts: Facts) -> Cause | None:
     topic, partition = facts.layout.name(row)
     offset = int(facts.windows.newest(Column.OFFSET)[row])
     since = facts.stands_since(rows)
-    return cause(
+    look = (
+        f"look at it: kafka-console-consumer {BOOTSTRAP} --topic "
+        f"{shell_word(topic)} --partition {partition} --offset {offset} --max-messages 1"
+    )
+    if facts.lost()[row]:
+        look = (
+            "the record there is deleted: restart the consumer, which then goes on where "
+            "auto.offset.reset says (earliest: at the oldest record that is left)"
+        )
+    return finding(
         "stuck_record",
         f"{facts.name(row)} has stood at offset {grouped(offset)} for "
         f"{duration(facts.now_ms - since)} while commits go on: there is a record that the group "
         "cannot get past, or a member has paused the partition",
-        f"look at it: kafka-console-consumer {BOOTSTRAP} --topic "
-        f"{shell_word(topic)} --partition {partition} --offset {offset} --max-messages 1",
+        look,
         topic=topic,
         partition=partition,
         offset=offset,
@@ -66,7 +87,7 @@ def _stuck_record(facts: Facts) -> Cause | None:
     )
 
 
-def _competing_commits(facts: Facts) -> Cause | None:
+def _competing_commits(facts: Facts) -> Finding | None:
     """Offsets go back, come forth and go back again: no reset does that, and no replay."""
     found = [
         (row, older)
@@ -78,7 +99,7 @@ def _competing_commits(facts: Facts) -> Cause | None:
     row, older = found[0]
     topic, partition = facts.layout.name(row)
     newest = int(facts.windows.column(Column.OFFSET)[row].max())
-    return cause(
+    return finding(
         "competing_commits",
         f"{listed(facts, [row for row, _ in found])}: offsets that lie apart are committed in "
         f"turn, {grouped(older)} after a newer one, and {grouped(newest)}: a restart reads from "
@@ -102,7 +123,7 @@ def _in_turn(facts: Facts, row: int) -> int | None:
     return int(offsets[back[-1] + 1])
 
 
-def _replaying(facts: Facts) -> Cause | None:
+def _replaying(facts: Facts) -> Finding | None:
     rewound = facts.onset.marks[Began.REWOUND_FROM]
     rows = [row for row in facts.with_status(Status.REWIND, Status.WARN) if rewound[row] >= 0]
     if not rows or facts.worst not in (Status.REWIND, Status.WARN):
@@ -115,7 +136,7 @@ def _replaying(facts: Facts) -> Cause | None:
         return None  # it went back, and does not read
     topic, partition = facts.layout.name(row)
     again = before - int(offsets[1])
-    return cause(
+    return finding(
         "replaying",
         f"{listed(facts, rows)} went back from offset {grouped(before)} "
         f"{duration(facts.now_ms - at)} ago and read again what had been read: "
@@ -130,11 +151,11 @@ def _replaying(facts: Facts) -> Cause | None:
     )
 
 
-def _flapping(facts: Facts) -> Cause | None:
+def _flapping(facts: Facts) -> Finding | None:
     times = [at for at in facts.openings if facts.now_ms - at <= OPENINGS_MS]
     if len(times) < OPENINGS:
         return None
-    return cause(
+    return finding(
         "flapping",
         f"not OK for the {_ordinal(len(times))} time within {duration(OPENINGS_MS)}: it recovers "
         "by itself each time",
@@ -144,7 +165,7 @@ def _flapping(facts: Facts) -> Cause | None:
     )
 
 
-def _unknown(facts: Facts) -> Cause:
+def _unknown(facts: Facts) -> Finding:
     group = facts.membership
     seen = ""
     if facts.presence is Presence.NOBODY:
@@ -157,26 +178,27 @@ def _unknown(facts: Facts) -> Cause:
     what = f"{listed(facts, facts.bad)} {'is' if len(facts.bad) == 1 else 'are'} not OK"
     late_ms = facts.late_ms
     late = f"; {duration(late_ms)} late" if late_ms else ""
-    return cause(
+    return finding(
         "unknown", f"nothing speaks clearly for one cause: {what}{seen}{late}", freshness_ms=late_ms
     )
 
 
-_IN_ORDER: Sequence[Finding] = (
+_ROOTS: Sequence[Find] = (
     beyond_log_end,
     no_members,
     rebalance_loop,
     hanging_transaction,
-    records_lost,
     unowned_partitions,
     one_member,
     one_broker,
     _stuck_record,
     _competing_commits,
     _replaying,
-    pace_cause,
-    _flapping,
+    falls_behind,
 )
+"""What others may look like comes later: only the first is told."""
+_CONSEQUENCES: Sequence[Find] = (records_lost, stays_behind, _flapping)
+"""The gravest first: all that are found are told."""
 
 
 def _ordinal(number: int) -> str:

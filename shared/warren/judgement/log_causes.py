@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from warren.contracts.cause import Cause
+from warren.contracts.cause import Finding
 from warren.contracts.status import Status
 from warren.evaluation import UNKNOWN, Column
-from warren.judgement.cause_words import BOOTSTRAP, cause, has, listed
+from warren.judgement.cause_words import BOOTSTRAP, finding, has, listed
 from warren.judgement.facts import Facts
 from warren.judgement.log_columns import LogColumn
 from warren.judgement.state import Latest
@@ -20,7 +20,7 @@ LEAST_LED, MOST_OF = 3, 0.75
 _MARKER = 1  # record that a consumer may not count: the end of the transaction before
 
 
-def beyond_log_end(facts: Facts) -> Cause | None:
+def beyond_log_end(facts: Facts) -> Finding | None:
     rows = facts.with_status(Status.BEYOND_END)
     if not rows:
         return None
@@ -28,7 +28,7 @@ def beyond_log_end(facts: Facts) -> Cause | None:
     topic, partition = facts.layout.name(row)
     offset = int(facts.windows.newest(Column.OFFSET)[row])
     log_end = int(facts.windows.log_ends[row, -1])
-    return cause(
+    return finding(
         "beyond_log_end",
         f"{listed(facts, rows)} {has(rows)} a committed offset that the log does not have: "
         f"{grouped(offset)}, and it ends at {grouped(log_end)}",
@@ -44,7 +44,7 @@ def beyond_log_end(facts: Facts) -> Cause | None:
     )
 
 
-def hanging_transaction(facts: Facts) -> Cause | None:
+def hanging_transaction(facts: Facts) -> Finding | None:
     """All that stands has come to transactions that nobody ends."""
     rows = facts.standing()
     if not rows or len(rows) < len(facts.bad):
@@ -59,7 +59,7 @@ def hanging_transaction(facts: Facts) -> Cause | None:
     if facts.now_ms - oldest.since < OPEN_FOR_LONG_MS:
         return None
     whose = f" (transactional id {oldest.transactional_id})" if oldest.transactional_id else ""
-    return cause(
+    return finding(
         "hanging_transaction",
         f"{listed(facts, rows)} {has(rows)} come to a transaction that has been open for "
         f"{duration(facts.now_ms - oldest.since)}{whose}: who reads committed records waits for "
@@ -75,7 +75,7 @@ def hanging_transaction(facts: Facts) -> Cause | None:
     )
 
 
-def _before_last_stable(facts: Facts, rows: list[int]) -> Cause | None:
+def _before_last_stable(facts: Facts, rows: list[int]) -> Finding | None:
     """Without freshness nobody knows since when, nor whose: the group must have stood for long."""
     stable = facts.logs[LogColumn.LAST_STABLE, rows]
     left = stable - facts.latest[Latest.COMMITTED, rows]
@@ -83,7 +83,7 @@ def _before_last_stable(facts: Facts, rows: list[int]) -> Cause | None:
     if not here.all() or facts.now_ms - facts.stands_since(rows) < OPEN_FOR_LONG_MS:
         return None
     topic, partition = facts.layout.name(rows[0])
-    return cause(
+    return finding(
         "hanging_transaction",
         f"{listed(facts, rows)} {has(rows)} come to an open transaction, at offset "
         f"{grouped(int(stable[0]))}: who reads committed records waits for its end",
@@ -102,14 +102,14 @@ def _to_abort(topic: str, partition: int, first_offset: int) -> str:
     )
 
 
-def records_lost(facts: Facts) -> Cause | None:
+def records_lost(facts: Facts) -> Finding | None:
     lost = facts.lost()
     if not lost.any():
         return None
     worst = int(lost.argmax())
     topic, partition = facts.layout.name(worst)
     some = int(np.count_nonzero(lost))
-    return cause(
+    return finding(
         "records_lost",
         deleted(int(lost.sum()), facts.name(worst), some),
         f"they cannot be recovered: raise retention.ms of {topic} now, then fix the consumer",
@@ -121,7 +121,7 @@ def records_lost(facts: Facts) -> Cause | None:
     )
 
 
-def one_broker(facts: Facts) -> Cause | None:
+def one_broker(facts: Facts) -> Finding | None:
     """All that is bad is led by one broker, nearly all that it leads is bad, and the rest is well.
 
     By chance few partitions have the same leader: it needs several, of several members.
@@ -137,7 +137,7 @@ def one_broker(facts: Facts) -> Cause | None:
     if not is_one or len(rows) < MOST_OF * led or others < LEAST_LED or len(owners) < 2:
         return None
     topic, partition = facts.layout.name(rows[0])
-    return cause(
+    return finding(
         "one_broker",
         f"{listed(facts, rows)} {_is(rows)} led by broker {broker}; those led by others are well",
         f"look at broker {broker}: its disks, its network, its request queue",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from warren.contracts.cause import Cause
+from warren.contracts.cause import Finding
 from warren.contracts.status import Status
 from warren.evaluation.explanations import rebalanced_for
 from warren.evaluation.presence import Presence
 from warren.evaluation.track import Mark
-from warren.judgement.cause_words import cause, has, listed
+from warren.judgement.cause_words import finding, has, listed
 from warren.judgement.facts import Facts
 from warren.judgement.membership import MOST_REBALANCES
 from warren.words import duration
@@ -21,7 +21,7 @@ _WHO_REBALANCES = (
 )
 
 
-def no_members(facts: Facts) -> Cause | None:
+def no_members(facts: Facts) -> Finding | None:
     group = facts.membership
     if group is None or group.empty_since is None or not group.managed:
         return None
@@ -32,7 +32,7 @@ def no_members(facts: Facts) -> Cause | None:
         return None
     client_id, host = group.left or (None, None)
     last = "" if client_id is None else f"; {client_id} at {host} was there last"
-    return cause(
+    return finding(
         "no_members",
         f"nobody has been in the group for {duration(empty_ms)}{last}",
         "start its consumers, or find out why they end",
@@ -43,7 +43,7 @@ def no_members(facts: Facts) -> Cause | None:
     )
 
 
-def rebalance_loop(facts: Facts) -> Cause | None:
+def rebalance_loop(facts: Facts) -> Finding | None:
     group = facts.membership
     times = (
         []
@@ -52,7 +52,7 @@ def rebalance_loop(facts: Facts) -> Cause | None:
     )
     if group is None or len(times) < REBALANCES or facts.now_ms - times[-1] > LAST_REBALANCE_MS:
         return _endless_rebalance(facts)
-    return cause(
+    return finding(
         "rebalance_loop",
         f"{len(times)}{' or more' if len(times) >= MOST_REBALANCES else ''} rebalances within "
         f"{duration(REBALANCES_MS)}, the last one {duration(facts.now_ms - times[-1])} ago: "
@@ -64,7 +64,7 @@ def rebalance_loop(facts: Facts) -> Cause | None:
     )
 
 
-def _endless_rebalance(facts: Facts) -> Cause | None:
+def _endless_rebalance(facts: Facts) -> Finding | None:
     """None is ever over, so that none is counted: each is cut short by the next member."""
     rows = facts.standing()
     if facts.presence is not Presence.REBALANCING or facts.track is None or not rows:
@@ -72,7 +72,7 @@ def _endless_rebalance(facts: Facts) -> Cause | None:
     took_ms = int(facts.track.marks[Mark.REBALANCED, rows].max())
     if took_ms < ENDLESS_MS:
         return None
-    return cause(
+    return finding(
         "rebalance_loop",
         f"since it read anything the group has rebalanced for {rebalanced_for(took_ms)}, and "
         "still does: nothing is consumed meanwhile",
@@ -81,7 +81,7 @@ def _endless_rebalance(facts: Facts) -> Cause | None:
     )
 
 
-def unowned_partitions(facts: Facts) -> Cause | None:
+def unowned_partitions(facts: Facts) -> Finding | None:
     group, rows = facts.membership, facts.standing()
     if group is None or not group.members or not group.managed or not group.owners or not rows:
         return None
@@ -91,7 +91,7 @@ def unowned_partitions(facts: Facts) -> Cause | None:
     if not group.owners.keys().isdisjoint(facts.names(rows)):
         return None
     topic, partition = facts.layout.name(rows[0])
-    return cause(
+    return finding(
         "unowned_partitions",
         f"{listed(facts, rows)} {has(rows)} no owner, though {len(group.members)} "
         f"{'member is' if len(group.members) == 1 else 'members are'} in the group",
@@ -103,7 +103,7 @@ def unowned_partitions(facts: Facts) -> Cause | None:
     )
 
 
-def one_member(facts: Facts) -> Cause | None:
+def one_member(facts: Facts) -> Finding | None:
     """All that stands is one member's, most of what it has, and the others are well."""
     group, rows = facts.membership, facts.standing()
     if group is None or len(group.members) < 2 or not rows or len(rows) < len(facts.bad):
@@ -122,7 +122,7 @@ def one_member(facts: Facts) -> Cause | None:
     if not others or alone or len(rows) < enough:
         return None
     topic, partition = facts.layout.name(rows[0])
-    return cause(
+    return finding(
         "one_member",
         f"{listed(facts, rows)} {_belong(rows)} to member {member.client_id} at {member.host}; "
         f"the {'other one is' if others == 1 else f'{others} others are'} well",

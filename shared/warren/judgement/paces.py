@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from warren.contracts.cause import Cause, CauseEvidence
+from warren.contracts.cause import CauseEvidence, CauseName, Finding
 from warren.contracts.status import Status
 from warren.evaluation import UNKNOWN, Int64
 from warren.evaluation.track import Figure
@@ -33,20 +33,30 @@ class Pace(NamedTuple):
     partitions: int
 
 
-def pace_cause(facts: Facts) -> Cause | None:
-    """Only where all that is bad is behind while it moves."""
-    pace = _pace(facts) if facts.worst is Status.WARN else None
-    if pace is None or pace.consumed <= 0:
+def falls_behind(facts: Facts) -> Finding | None:
+    """A root: more is produced than consumed."""
+    pace = _pace(facts)
+    if pace is None or pace.produced <= pace.consumed * SAME:
         return None
-    if pace.produced > pace.consumed * SAME:
-        return _burst(facts, pace) or _too_slow(facts, pace)
-    if pace.lag <= LATE_S * pace.produced:
+    return _burst(facts, pace) or _too_slow(facts, pace)
+
+
+def stays_behind(facts: Facts) -> Finding | None:
+    """A consequence: of what is over, or of another root, a backlog is left."""
+    pace = _pace(facts)
+    if pace is None or pace.produced > pace.consumed * SAME or pace.lag <= LATE_S * pace.produced:
         return None
     is_faster = pace.consumed > pace.produced * SAME
     return _catching_up(facts, pace) if is_faster else _late(facts, pace)
 
 
 def _pace(facts: Facts) -> Pace | None:
+    """Only where all that is bad is behind while it moves."""
+    pace = _known_pace(facts) if facts.worst is Status.WARN else None
+    return None if pace is None or pace.consumed <= 0 else pace
+
+
+def _known_pace(facts: Facts) -> Pace | None:
     rows = facts.bad
     windows = facts.windows.take(np.array(rows, np.int64))
     consumed, produced = facts.consumed_per_s(windows), facts.produced_per_s(windows, rows)
@@ -87,14 +97,14 @@ def _produced_before(facts: Facts, rows: list[int], log_ends: Int64) -> float:
     return max(lately, float(usual.sum()))
 
 
-def _burst(facts: Facts, pace: Pace) -> Cause | None:
+def _burst(facts: Facts, pace: Pace) -> Finding | None:
     """More than before, when the group would have kept up with that."""
     spare = pace.consumed - pace.before
     if pace.before < 0 or pace.produced < BURST * pace.before or pace.before * SAME > pace.consumed:
         return None
     times = f", {_times(pace.produced / pace.before)} as much as before" if pace.before else ""
     at = facts.now_ms + round(pace.lag * 1000 / spare)
-    return _cause(
+    return _finding(
         "producer_burst",
         f"{rate(pace.produced)} are produced{times}, and {rate(pace.consumed)} consumed; caught "
         f"up at {utc(at)} if it ends now",
@@ -105,7 +115,7 @@ def _burst(facts: Facts, pace: Pace) -> Cause | None:
     )
 
 
-def _too_slow(facts: Facts, pace: Pace) -> Cause:
+def _too_slow(facts: Facts, pace: Pace) -> Finding:
     members = 0 if facts.membership is None else len(facts.membership.members)
     more = "add consumers, or let each record take less time"
     if members and members >= len(facts.layout):
@@ -113,7 +123,7 @@ def _too_slow(facts: Facts, pace: Pace) -> Cause:
             f"there are as many members as partitions ({grouped(len(facts.layout))}): let each "
             "record take less time, or add partitions and consumers"
         )
-    return _cause(
+    return _finding(
         "too_slow",
         f"consumes {rate(pace.consumed)} of {rate(pace.produced)} produced: needs "
         f"{_times(pace.produced / pace.consumed)} as much",
@@ -123,9 +133,9 @@ def _too_slow(facts: Facts, pace: Pace) -> Cause:
     )
 
 
-def _late(facts: Facts, pace: Pace) -> Cause:
+def _late(facts: Facts, pace: Pace) -> Finding:
     late = f", {duration(facts.late_ms)} late" if facts.late_ms else ""
-    return _cause(
+    return _finding(
         "late",
         f"consumes as much as is produced, {rate(pace.produced)}, and does not catch up the "
         f"{records(pace.lag)} that it is behind{late}",
@@ -135,10 +145,10 @@ def _late(facts: Facts, pace: Pace) -> Cause:
     )
 
 
-def _catching_up(facts: Facts, pace: Pace) -> Cause:
+def _catching_up(facts: Facts, pace: Pace) -> Finding:
     late = f", {duration(facts.late_ms)} late" if facts.late_ms else ""
     at = facts.now_ms + round(pace.lag * 1000 / (pace.consumed - pace.produced))
-    return _cause(
+    return _finding(
         "catching_up",
         f"{records(pace.lag)} behind{late}: consumes {rate(pace.consumed)}, of "
         f"{rate(pace.produced)} produced, and has caught up at {utc(at)}",
@@ -149,7 +159,9 @@ def _catching_up(facts: Facts, pace: Pace) -> Cause:
     )
 
 
-def _cause(name: str, sentence: str, action: str, pace: Pace, **more: object) -> Cause:
+def _finding(
+    name: CauseName, sentence: str, action: str, pace: Pace, **more: object
+) -> Finding:
     evidence = CauseEvidence.model_construct(
         None,
         partitions=pace.partitions,
@@ -157,7 +169,7 @@ def _cause(name: str, sentence: str, action: str, pace: Pace, **more: object) ->
         produced_per_s=round(pace.produced, 3),
         **more,
     )
-    return Cause(name=name, sentence=sentence, action=action, evidence=evidence)
+    return Finding(name=name, sentence=sentence, action=action, evidence=evidence)
 
 
 def _times(factor: float) -> str:

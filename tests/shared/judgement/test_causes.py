@@ -17,6 +17,7 @@ from support.group_looks import (
     group_event,
     looks,
     measured_at,
+    names,
     silent,
     standing,
     told,
@@ -64,18 +65,37 @@ def test_one_record_behind_may_be_the_end_of_a_transaction() -> None:
 
 
 def test_records_that_are_gone() -> None:
-    cause = told(looks(standing(log_start=700), well()), group_event(0, [0, 1]))
+    """Of two partitions that stand nothing else is known."""
+    cause = told(looks(standing(log_start=700), standing()), group_event(0, [0, 1]))
     assert (cause.name, cause.evidence.lost_records) == ("records_lost", 100)
+    assert cause.also == []
 
 
 def test_records_that_are_gone_as_freshness_measured_it() -> None:
     """The broker does not say where the log begins; of another offset it says nothing."""
     lost = late(None, reason="expired", bound_ms=1, committed=600, lost_records=64)
     cause = told(looks(standing(), well()), measured=measured_at(39, lost, WELL_OFF))
-    assert (cause.name, cause.evidence.lost_records) == ("records_lost", 64)
+    (gone,) = cause.also
+    assert (cause.name, gone.name, gone.evidence.lost_records) == (
+        "stuck_record",
+        "records_lost",
+        64,
+    )
     other = {**lost, "committed": 599}
-    assert told(looks(standing()), measured=measured_at(39, other)).name == "stuck_record"
-    assert told(looks(standing()), measured=measured_at(10, lost)).name == "stuck_record"
+    assert names(told(looks(standing()), measured=measured_at(39, other))) == ["stuck_record"]
+    assert names(told(looks(standing()), measured=measured_at(10, lost))) == ["stuck_record"]
+
+
+def test_who_stands_at_a_deleted_record_is_not_asked_to_look_at_it() -> None:
+    cause = told(looks(standing(log_start=700), well()), group_event(0, [0, 1]))
+    assert names(cause) == ["stuck_record", "records_lost"]
+    assert cause.action == (
+        "the record there is deleted: restart the consumer, which then goes on where "
+        "auto.offset.reset says (earliest: at the oldest record that is left)"
+    )
+    assert cause.also[0].action is not None
+    assert "raise retention.ms" in cause.also[0].action
+    assert cause.findings == [cause, *cause.also]
 
 
 def open_since(look: int, *partitions: int) -> dict[str, Any]:
