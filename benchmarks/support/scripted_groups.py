@@ -186,6 +186,13 @@ def one_record_is_bad(world: World, at: int) -> None:
         world.stuck[partition] = int(world.position[partition])
 
 
+def a_bad_record_is_deleted(world: World, at: int) -> None:
+    """The group stands before it until retention is past it."""
+    one_record_is_bad(world, at)
+    if at >= TROUBLE_S + 30:
+        world.log_start = [int(end - world.rate) for end in world.log_end]
+
+
 def too_slow(world: World, at: int) -> None:
     if at == TROUBLE_S:
         world.capacity = world.rate * world.chance.uniform(0.15, 0.7)
@@ -288,6 +295,7 @@ SCRIPTS: dict[str, tuple[str | None, Script, int]] = {
     "all hang": ("unknown", all_hang, 30),
     "one hangs": ("one_member", one_hangs, 30),
     "a bad record": ("stuck_record", one_record_is_bad, 30),
+    "it is deleted": ("stuck_record", a_bad_record_is_deleted, 30),
     "too slow": ("too_slow", too_slow, 120),
     "a burst": ("producer_burst", a_burst, 0),
     "rebalances": ("rebalance_loop", rebalances_again_and_again, 120),

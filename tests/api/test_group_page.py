@@ -103,6 +103,22 @@ def test_the_cause_what_to_do_and_until_when_lead_the_page(filled: Api) -> None:
     assert "nobody" not in text(why)
 
 
+def test_a_consequence_comes_after_the_root(filled: Api) -> None:
+    """Records that are gone are told once."""
+    gone = {"name": "records_lost", "sentence": "9 <i>are</i> gone", "action": "keep them"}
+    cause = {"name": "stuck", "sentence": "it stands", "action": "look", "also": [gone]}
+    filled.put("billing", status="ERR", explanation=WHY, cause=cause)
+    filled.measure("billing", late(2_700_000, lost_records=9))
+    found = [text(why) for why in page(filled, "/groups/demo/billing").select(".why")]
+    assert found == [
+        "Cause: it stands. What to do: look.",
+        "Also: 9 <i>are</i> gone. Then: keep them.",
+    ]
+    assert cells(page(filled, "/").select_one("tbody tr"))["Trouble"].startswith(
+        "it stands look also: 9 <i>are</i> gone"
+    )
+
+
 def test_nobody_in_the_group_is_said(filled: Api) -> None:
     filled.describe("billing", members=[])
     said = fact(page(filled, "/groups/demo/billing"), "In the group")

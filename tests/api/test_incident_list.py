@@ -15,7 +15,8 @@ def api(api: Api) -> Api:
     """billing's is open, mailer's of demo and eu's books' are over."""
     incident = {"id": "billing-1", "opened_at": NOW - 9 * MINUTE}
     api.put("billing", status="ERR", incident=incident)
-    stuck = {"cause": {"name": "stuck", "sentence": "one record stops it"}}
+    gone = {"name": "records_lost", "sentence": "9 are gone"}
+    stuck = {"cause": {"name": "stuck", "sentence": "one record stops it", "also": [gone]}}
     for n, (group, cluster) in enumerate((("mailer", "demo"), ("books", "eu"))):
         opened = NOW - (n + 1) * MINUTE
         api.change(group, "WARN", opened, cluster=cluster, **stuck)
@@ -40,7 +41,8 @@ def names(api: Api, query: str = "") -> list[str]:
         ("EU/BOO", ["books"]),
         ("status:err", ["billing"]),
         ("status:err,warn is:over", ["mailer", "books"]),
-        ("cause:record", ["mailer", "books"]),
+        ("cause:stops", ["mailer", "books"]),
+        ("cause:records_lost", ["mailer", "books"]),
         ("is:strange", []),
         ("status:strange", []),
     ],

@@ -51,6 +51,20 @@ def timeline(api: Api, path: str = f"/incidents/{ID}") -> list[str]:
     return [text(item) for item in page(api, path).select(".timeline li")]
 
 
+def test_a_consequence_comes_after_the_root(api: Api) -> None:
+    gone = {"name": "records_lost", "sentence": "9 are <i>gone</i>", "action": "keep them"}
+    cause = CAUSE | {"also": [gone]}
+    api.put("billing", status="ERR", incident={"id": ID, "opened_at": OPENED}, cause=cause)
+    first, second = page(api, f"/incidents/{ID}").select(".why")
+    assert text(first).startswith("Cause: nobody is in <it>.")
+    assert text(second) == "Also: 9 are <i>gone</i>. Then: keep them."
+    after = {"previous": "ERR", "opened_at": OPENED}
+    api.change("billing", "WARN", OPENED + 70_000, cause=cause, **after)
+    assert "WARN after ERR: nobody is in <it> also: 9 are <i>gone</i>" in timeline(api)[0]
+    assert "nobody is in <it> also: 9 are <i>gone</i>" in text(page(api, "/incidents"))
+    assert "nobody is in <it> also: 9 are <i>gone</i>" in text(page(api, "/groups/demo/billing"))
+
+
 def test_what_happened_and_who_was_told_in_one_order(api: Api) -> None:
     tell(api, OPENED + 61_000)
     assert timeline(api) == [

@@ -144,6 +144,27 @@ def test_describe_a_group(api: Api, address: str) -> None:
     assert (body["cluster"], body["group"]) == ("demo", "billing")
 
 
+def test_describe_tells_the_root_and_then_what_follows(api: Api, address: str) -> None:
+    gone = {"name": "records_lost", "sentence": "9 are gone", "action": "keep them"}
+    cause = {"name": "stuck", "sentence": "it stands", "action": "look", "also": [gone]}
+    opened = SystemClock().now_ms() - 60_000
+    incident = {"id": f"billing-{opened}", "opened_at": opened}
+    api.put(
+        "billing",
+        status="ERR",
+        cause=cause,
+        incident=incident,
+        evaluated_at=opened + 60_000,
+    )
+    api.change("billing", "ERR", opened, cause=cause)
+    shown = run("describe", "group", "billing", "--api", address).stdout
+    of_incident = run("describe", "incident", str(incident["id"]), "--api", address).stdout
+    for told in (shown, of_incident):
+        lines = [" ".join(line.split()) for line in told.splitlines()]
+        assert lines.index("what to do look") + 1 == lines.index("then keep them")
+        assert "it stands; also: 9 are gone" in " ".join(lines)
+
+
 def test_describe_says_since_when_a_group_is_not_ok_and_since_when_it_is_so(
     api: Api, address: str
 ) -> None:

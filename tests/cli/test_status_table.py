@@ -68,6 +68,8 @@ def test_a_cause_says_more_than_what_is_wrong_with_a_partition() -> None:
     worst = {"topic": "t", "partition": 0, "status": "STOP", "lag": 2101, "explanation": WHY}
     cause = {"name": "no_members", "sentence": "nobody has been in the group for 4 m 12 s"}
     assert drawn(group(worst=worst, cause=cause))[1].endswith(cause["sentence"])
+    also = {**cause, "also": [{"name": "records_lost", "sentence": "9 are gone"}]}
+    assert drawn(group(worst=worst, cause=also))[1].endswith("4 m 12 s; also: 9 are gone")
     unknown = {"name": "unknown", "sentence": "nothing speaks clearly for one cause"}
     assert drawn(group(worst=worst, cause=unknown))[1].endswith(WHY)
 

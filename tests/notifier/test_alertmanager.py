@@ -14,7 +14,7 @@ from notifier.http_receiver import Answer, HttpReceiver, Request
 from notifier.test_slack import BASE, CLOCK, send
 from notifier.test_webhook import LOOPBACK
 from pydantic import SecretStr, ValidationError
-from warren.contracts import Breach, Cause
+from warren.contracts import Breach, Cause, Finding
 from warren.settings.channels import (
     AlertmanagerChannelSettings,
     AlertmanagerWebhookChannelSettings,
@@ -140,7 +140,10 @@ def with_receipt(what: Delivery, labels: dict[str, str] | str) -> Delivery:
 
 
 def test_an_alert_has_all_that_is_known() -> None:
-    cause = Cause(name="no_members", sentence="Nobody is in the group.", action="Start it.")
+    gone = Finding(name="records_lost", sentence="9 records are gone")
+    cause = Cause(
+        name="no_members", sentence="Nobody is in the group.", action="Start it.", also=[gone]
+    )
     breaches = [
         breach("max_freshness", 90_000, owner="payments", runbook="https://run.example/book"),
         breach("min_time_to_loss", 1_500),
@@ -153,6 +156,7 @@ def test_an_alert_has_all_that_is_known() -> None:
     notes = alert["annotations"]
     assert notes["cause"] == "Nobody is in the group."
     assert notes["action"] == "Start it."
+    assert notes["also"] == "9 records are gone"
     assert notes["runbook_url"] == "https://run.example/book"
     assert (notes["lateness_seconds"], notes["time_to_loss_seconds"]) == ("90", "1.5")
     assert alert["startsAt"] == "2026-11-21T07:00:00.123Z"

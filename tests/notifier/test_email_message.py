@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from markupsafe import escape
 from notifier.builders import MINUTE, OPENED_AT, bad_partition, delivery, event
-from warren.contracts import Breach, Cause, CauseEvidence, StatusChangeEvent
+from warren.contracts import Breach, Cause, CauseEvidence, Finding, StatusChangeEvent
 from warren.settings.notifier import EmailChannelSettings
 from warren_notifier.channels.email_message import message, templates
 
@@ -85,6 +85,14 @@ def test_whose_trouble_it_is_and_what_to_do() -> None:
     assert "Cause" not in text(mail(event(cause=unknown)))
     over = event("OK", "ERR", cause=cause)
     assert "Cause" not in text(mail(over, kind="resolved", status="OK"))
+
+
+def test_a_consequence_comes_after_the_root() -> None:
+    gone = Finding(name="records_lost", sentence="9\x1brecords are gone", action="keep them")
+    told = text(mail(event(cause=Cause(name="stuck_record", sentence="it stands", also=[gone]))))
+    assert (
+        "Cause        it stands\nAlso         9␛records are gone\nThen         keep them\n" in told
+    )
 
 
 def test_why_how_late_and_what_is_left() -> None:

@@ -16,7 +16,7 @@ from notifier.http_receiver import Answer, HttpReceiver, Request
 from notifier.test_slack import BASE, CLOCK, send
 from notifier.test_webhook import LOOPBACK
 from pydantic import SecretStr
-from warren.contracts import Cause
+from warren.contracts import Cause, Finding
 from warren.settings.channels import TemplateChannelSettings
 from warren_notifier.channels.channel import ChannelUnusable, Delivered, Refused, Retry
 from warren_notifier.channels.template_webhook import TemplateChannel
@@ -101,6 +101,14 @@ def test_warrens_fields_are_there() -> None:
     assert {"name": "Lag", "value": "2,140 records"} in found["f"]
     assert found["g"] is None
     assert found["h"] == "openedallmaildelivery-100"
+
+
+def test_consequences_are_there() -> None:
+    gone = Finding(name="records_lost", sentence="9 records are gone")
+    cause = Cause(name="stuck_record", sentence="It stands.", also=[gone])
+    found = json.loads(sent("{{ also | tojson }}", delivery(event(cause=cause))).body)
+    assert found == [{"name": "records_lost", "cause": "9 records are gone", "action": ""}]
+    assert json.loads(sent("{{ also | tojson }}", delivery(event())).body) == []
 
 
 @pytest.mark.parametrize("name", HOSTILE)

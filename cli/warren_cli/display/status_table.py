@@ -18,6 +18,7 @@ from warren.clock import SystemClock
 from warren.contracts import LOSS_UNKNOWN
 from warren.words import as_of, duration, grouped, visible
 
+from warren_cli.display.cause import said_of
 from warren_cli.display.fitting import GAP, LEGIBLE, Cell, least_width, that_fit
 from warren_cli.display.shortened import Shortened
 
@@ -188,7 +189,7 @@ def why(group: Group, now_ms: int) -> str:
         return str(own)
     cause = group.get("cause")
     if cause and cause["name"] != "unknown":
-        return str(cause["sentence"])
+        return said_of(cause)
     return (group["worst"] or {}).get("explanation") or own
 
 

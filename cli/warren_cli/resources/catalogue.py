@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from warren.words import as_of, duration, grouped
 
+from warren_cli.display.cause import said_of
 from warren_cli.display.status_table import incident, late, since, until_loss, why, worst_partition
 from warren_cli.resources.resource import Column, Resource, Row
 
@@ -59,7 +60,7 @@ def because(change: Row) -> str | None:
     """Why a status changed: the cause, or what is known else."""
     cause = change.get("cause")
     if cause and cause["name"] != "unknown":
-        return str(cause["sentence"])
+        return said_of(cause)
     found = change["explanation"] or (change["reason"] or "").replace("_", " ")
     return found or None
 

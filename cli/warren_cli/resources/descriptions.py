@@ -65,6 +65,8 @@ def _group_facts(body: Row, now_ms: int) -> Facts:
     yield "status", f"{body['status'] or 'not judged'}{for_}{_not_ok_for(body, now_ms)}"
     yield "cause", why(body, now_ms)
     yield "what to do", (body.get("cause") or {}).get("action")
+    for found in (body.get("cause") or {}).get("also") or ():
+        yield "then", found.get("action")
     yield "late", late(body).plain
     yield "until loss", until_loss(body).plain
     yield "lag", count(body["total_lag"])

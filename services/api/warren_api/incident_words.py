@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from warren.contracts import STATUS_CHANGED, Cause
+from warren.contracts import STATUS_CHANGED, Cause, Finding
 
 from warren_api.group_row import GroupRow
 from warren_api.model.incidents import IncidentRecord
@@ -25,6 +25,16 @@ class Wrong(NamedTuple):
     def action(self) -> str:
         """What to do; empty where nobody can say."""
         return (self.cause.action if self.cause else None) or ""
+
+    @property
+    def also(self) -> list[Finding]:
+        """What follows from the cause and is seen, too."""
+        return self.cause.also if self.cause else []
+
+    @property
+    def line(self) -> str:
+        """All sentences, the cause's first."""
+        return self.cause.line if self.cause else self.sentence
 
 
 def wrong_in(incident: IncidentRecord, row: GroupRow | None) -> Wrong | None:

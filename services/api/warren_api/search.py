@@ -136,7 +136,8 @@ def _number(text: str) -> float | None:
 
 def _cause(row: Row) -> Iterable[str]:
     cause = row.cause if isinstance(row, GroupRow) else None
-    return (cause.name, cause.sentence) if cause else ()
+    found = cause.findings if cause else []
+    return (text for each in found for text in (each.name, each.sentence))
 
 
 def _age(row: GroupRow) -> float | None:

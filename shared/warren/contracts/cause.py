@@ -98,5 +98,10 @@ class Cause(Finding):
         return [self, *self.also]
 
     @property
+    def line(self) -> str:
+        """All sentences, for where one line has to do."""
+        return "; also: ".join(found.sentence for found in self.findings)
+
+    @property
     def is_known(self) -> bool:
         return self.name != "unknown"

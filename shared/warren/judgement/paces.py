@@ -159,9 +159,7 @@ def _catching_up(facts: Facts, pace: Pace) -> Finding:
     )
 
 
-def _finding(
-    name: CauseName, sentence: str, action: str, pace: Pace, **more: object
-) -> Finding:
+def _finding(name: CauseName, sentence: str, action: str, pace: Pace, **more: object) -> Finding:
     evidence = CauseEvidence.model_construct(
         None,
         partitions=pace.partitions,

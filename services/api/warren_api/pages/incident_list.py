@@ -75,4 +75,5 @@ def _texts(key: str, incident: IncidentRecord) -> tuple[str, ...]:
     if key == "group":
         return (incident.group,)
     cause = newest_cause(incident)
-    return (cause.name, cause.sentence) if cause else ()
+    found = cause.findings if cause else []
+    return tuple(text for each in found for text in (each.name, each.sentence))

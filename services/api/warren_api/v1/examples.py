@@ -27,6 +27,16 @@ _CAUSE: Body = {
         "host": "10.1.2.3",
         "members": 2,
     },
+    "also": [
+        {
+            "name": "records_lost",
+            "sentence": "retention has deleted 39 records that the group had not consumed, of "
+            "orders/1",
+            "action": "what is deleted is gone; raise retention.ms until the group has caught up, "
+            "and see that it consumes",
+            "evidence": {"topic": "orders", "partition": 1, "partitions": 1, "lost_records": 39},
+        }
+    ],
 }
 
 _SILENCE: Body = {

@@ -46,6 +46,7 @@ def alert_annotations(text: IncidentText) -> Labels:
     """What people are told; nothing that is empty."""
     change = text.change
     cause = change.cause if change.cause is not None and change.cause.is_known else None
+    also = cause.also if cause is not None else []
     found = {
         "summary": text.title,
         "description": "\n".join(
@@ -53,6 +54,7 @@ def alert_annotations(text: IncidentText) -> Labels:
         ),
         "cause": visible(cause.sentence) if cause is not None else "",
         "action": visible((cause.action if cause is not None else "") or ""),
+        "also": visible("; ".join(each.sentence for each in also)),
         "runbook_url": text.runbook_link,
         "lateness_seconds": _seconds(text.lateness_ms),
         "time_to_loss_seconds": _seconds(text.time_to_loss_ms),

@@ -217,7 +217,7 @@ def _wrong(change: StatusChange) -> str:
     if change.objectives:
         return change.objectives[0].sentence
     if change.cause is not None and change.cause.is_known:
-        return change.cause.sentence
+        return change.cause.line
     return change.explanation or ""
 
 

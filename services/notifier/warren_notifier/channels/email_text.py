@@ -200,6 +200,10 @@ def _why(change: StatusChange) -> Iterator[tuple[str, str]]:
         yield "Cause", visible(change.cause.sentence)
         if change.cause.action:
             yield "What to do", visible(change.cause.action)
+        for found in change.cause.also:
+            yield "Also", visible(found.sentence)
+            if found.action:
+                yield "Then", visible(found.action)
     elif change.explanation and change.objectives is None:
         yield "Explanation", visible(change.explanation)
 

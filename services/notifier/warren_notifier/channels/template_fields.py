@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from warren.contracts import BadPartition, MaxLag, PendingDelivery
+from warren.contracts import BadPartition, Finding, MaxLag, PendingDelivery
 
 from warren_notifier.channels.alert import rfc3339
 from warren_notifier.channels.incident_text import IncidentText
@@ -72,6 +72,7 @@ def _warren(text: IncidentText, event: str, pending: PendingDelivery) -> Fields:
         "facts": [{"name": name, "value": value} for name, value in text.facts],
         "cause": cause.sentence if cause is not None else "",
         "action": (cause.action if cause is not None else "") or "",
+        "also": [_also(found) for found in cause.also] if cause is not None else [],
         "lateness_ms": text.lateness_ms,
         "time_to_loss_ms": text.time_to_loss_ms,
         "owner": text.owner,
@@ -85,6 +86,10 @@ def _warren(text: IncidentText, event: str, pending: PendingDelivery) -> Fields:
         "left_out": pending.left_out,
         "event": published,
     }
+
+
+def _also(found: Finding) -> Fields:
+    return {"name": found.name, "cause": found.sentence, "action": found.action or ""}
 
 
 def _partition(bad: BadPartition) -> Fields:

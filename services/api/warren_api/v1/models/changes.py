@@ -76,7 +76,7 @@ class IncidentNow(BaseModel):
     def of(cls, wrong: Wrong | None, row: GroupRow) -> Self:
         event = row.view.event
         return cls(
-            sentence=wrong.sentence if wrong else None,
+            sentence=wrong.line if wrong else None,
             said_at=wrong.at if wrong else None,
             action=wrong.action or None if wrong else None,
             total_lag=event.total_lag,
