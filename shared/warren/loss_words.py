@@ -15,6 +15,12 @@ def deleted(count: int, place: str, partitions: int = 1) -> str:
     return f"{counted(count, 'unread record')} deleted by retention{where}"
 
 
+def after_loss(topic: str = "") -> str:
+    """Say what to do once records are lost, whatever the root is; `topic`: of one of them."""
+    of_topic = f" of {topic}" if topic else ""
+    return f"they cannot be recovered: raise retention.ms{of_topic} now, then fix the consumer"
+
+
 def running_out(place: str, left_ms: float, limit_ms: float, now: int) -> str:
     """`orders/0 may lose unread records at 07:22 UTC (in 30 m; limit 1 h)`.
 

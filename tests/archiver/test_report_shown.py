@@ -9,9 +9,10 @@ from datetime import date
 from bs4 import BeautifulSoup
 from rich.console import Console
 from warren_archiver.report import page, table
+from warren_archiver.report.advice import advice
 from warren_archiver.report.group_report import Budget, GroupReport, Incident, Outlook, Report
 from warren_archiver.report.period import Period
-from warren_archiver.report.words import advice, summary
+from warren_archiver.report.words import summary
 
 MINUTE, DAY = 60_000, 86_400_000
 START = 1_795_244_400_000
@@ -53,11 +54,12 @@ def test_the_terminal_shows_a_row_per_group_and_what_to_do() -> None:
     Console(file=output, width=240, color_system=None).print(table.render(_report()))
     lines = [line.split() for line in output.getvalue().splitlines()]
     assert "2026-11-21 07:00:00 UTC to 2026-11-21 07:10:00 UTC" in output.getvalue()
-    row = ["prod", NASTY, "ERR", "5.0", "4.0", "1.0", "5", "1,234", "56,789", "120"]
+    unknown = [table.UNKNOWN] * 3
+    row = ["prod", NASTY, "ERR", "5.0", "4.0", "1.0", "5", "1,234", "56,789", *unknown, "120"]
     assert row in lines
-    assert ["prod", "gone", "-", "1.5", "8.5", "5", "1,234", "56,789", "120"] in lines
+    assert ["prod", "gone", "-", "1.5", "8.5", "5", "1,234", "56,789", *unknown, "120"] in lines
     assert "at most 90 s" in output.getvalue()
-    assert "Still open: it has not committed any more" in output.getvalue()
+    assert "Still open. Seen at 2026-11-21 07:01:00 UTC: <i>why</i>." in output.getvalue()
 
 
 def test_the_page_stands_alone_and_escapes_names() -> None:
@@ -130,4 +132,4 @@ def test_who_is_in_trouble_is_not_well_though_nobody_judged_it() -> None:
     assert still in summary(unjudged)
     (said,) = advice(unjudged)
     assert (said.level, said.group) == (incident.worst, NASTY)
-    assert said.sentence.startswith("Still open, and not judged any more: it has not committed")
+    assert said.sentence.startswith("Still open, and not judged any more. Seen at 2026-11-21")

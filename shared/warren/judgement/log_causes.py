@@ -11,7 +11,7 @@ from warren.judgement.cause_words import BOOTSTRAP, finding, has, listed
 from warren.judgement.facts import Facts
 from warren.judgement.log_columns import LogColumn
 from warren.judgement.state import Latest
-from warren.loss_words import deleted
+from warren.loss_words import after_loss, deleted
 from warren.words import duration, grouped, shell_word
 
 # A producer's transaction.timeout.ms is a minute unless it is set; then its coordinator ends it.
@@ -112,7 +112,7 @@ def records_lost(facts: Facts) -> Finding | None:
     return finding(
         "records_lost",
         deleted(int(lost.sum()), facts.name(worst), some),
-        f"they cannot be recovered: raise retention.ms of {topic} now, then fix the consumer",
+        after_loss(topic),
         topic=topic,
         partition=partition,
         offset=facts.committed(worst),

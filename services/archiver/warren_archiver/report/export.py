@@ -98,7 +98,9 @@ def _columns(fields: Mapping[str, Any]) -> dict[str, Any]:
         if name in _NESTED:
             continue
         inner = _OUTLOOK if name == "outlook" and value is None else value
-        if isinstance(inner, dict):
+        if name == "also":
+            row[name] = "; ".join(each["sentence"] for each in value or ())
+        elif isinstance(inner, dict):
             row |= {f"{name}_{own.lower()}": each for own, each in inner.items()}
         else:
             row[name] = value

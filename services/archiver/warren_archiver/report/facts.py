@@ -1,14 +1,13 @@
-"""What else is known of a period's groups: rates, lateness, members, incidents, what is to come."""
+"""What else is known of a period's groups: rates, lateness, members, what is to come."""
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 
 from warren.history.lake_tables import LakeTables
 
-from warren_archiver.gold.conventions import AGAIN_MS, GROWTH
-from warren_archiver.report.group_report import Budget, Incident, Outlook
+from warren_archiver.gold.conventions import GROWTH
+from warren_archiver.report.group_report import Budget, Outlook
 from warren_archiver.report.hours import Split
 from warren_archiver.report.period import Period
 
@@ -17,8 +16,6 @@ Key = tuple[str, str]
 _WHO = {"cluster": "VARCHAR", "group": "VARCHAR"}
 _MOVES = {"produced": "BIGINT", "consumed": "BIGINT"}
 _LATE = {"late_max_ms": "BIGINT", "time_to_loss_ms": "BIGINT", "lost_records": "BIGINT"}
-CHANGES_READ = timedelta(days=30)
-"""Of incidents that began longer before the period, changes before that are not read."""
 _MINUTE_MS, _DAY_MS = 60_000, 86_400_000
 
 
@@ -57,40 +54,6 @@ def memberships(tables: LakeTables, period: Period) -> dict[Key, dict[str, Any]]
     days = period.widened(_DAY_MS).days  # of which generation it was before
     tables.view("members", "silver/membership_changes", days, columns)
     return _by_group(tables.rows(_MEMBERSHIPS, _within(period)))
-
-
-def incidents(tables: LakeTables, period: Period, changes: str, deliveries: str) -> list[Incident]:
-    """Those that lasted in the period, as they were at its end; in the order of their
-    beginnings. `statuses.prepare` came before: what silver may not have yet is of these topics."""
-    first = period.widened(round(CHANGES_READ.total_seconds() * 1000))
-    of_incident = _WHO | {
-        "incident_id": "VARCHAR",
-        "opened_at": "TIMESTAMPTZ",
-        "closed_at": "TIMESTAMPTZ",
-        "told_at": "TIMESTAMPTZ",
-        "worst": "VARCHAR",
-        "reason": "VARCHAR",
-        "cause": "VARCHAR",
-        "peak_lag": "BIGINT",
-    }
-    last = period.days[-1]
-    days = [day for day in tables.days("silver/incidents") if day <= last]
-    tables.view("incidents", "silver/incidents", days, of_incident)
-    of_change = {
-        "incident_id": "VARCHAR",
-        "from": "TIMESTAMPTZ",
-        "status": "VARCHAR",
-        "reason": "VARCHAR",
-        "cause": "VARCHAR",
-        "explanation": "VARCHAR",
-        "total_lag": "BIGINT",
-    }
-    tables.view("changes", "silver/status_intervals", first.days, of_change)
-    topics = {"changes": changes, "deliveries": deliveries}
-    tables.rows(_FRESH, topics)
-    bounds = _within(period) | {"again": AGAIN_MS, "deliveries": deliveries}
-    rows = tables.rows(_INCIDENTS, bounds)
-    return [Incident(**row) for row in rows]
 
 
 def outlooks(tables: LakeTables, period: Period) -> dict[Key, Outlook]:
@@ -203,76 +166,6 @@ SELECT cluster, "group", least(late_p95_ms, max(late_max_ms)) AS late_p95_ms,
 FROM worst LEFT JOIN percentiles USING (cluster, "group")
 GROUP BY cluster, "group", percentiles.late_p95_ms
 """
-_FRESH = """
-CREATE OR REPLACE TEMP TABLE fresh AS
-SELECT topic, CASE WHEN json_valid(j) THEN j END AS j FROM (
-  SELECT topic, try(decode(value)) AS j FROM raw
-  WHERE topic IN ($changes, $deliveries) AND value IS NOT NULL
-)
-"""
-# What silver has as well counts once: of all that is known of an incident the first and last count.
-_INCIDENTS = """
-WITH fresh_changes AS (
-  SELECT j->>'$.data.cluster' AS cluster, j->>'$.data.group' AS "group",
-    j->>'$.data.incident_id' AS incident_id, try_cast(j->>'$.time' AS TIMESTAMPTZ) AS "from",
-    j->>'$.data.status' AS status, j->>'$.data.reason' AS reason,
-    nullif(j->>'$.data.cause.name', 'unknown') AS cause, j->>'$.data.explanation' AS explanation,
-    try_cast(j->>'$.data.total_lag' AS BIGINT) AS total_lag,
-    make_timestamptz(try_cast(j->>'$.data.opened_at' AS BIGINT) * 1000) AS opened_at
-  FROM fresh WHERE topic <> $deliveries AND j->>'$.data.incident_id' IS NOT NULL
-), told AS (
-  SELECT j->>'$.incident_id' AS incident_id,
-    make_timestamptz(try_cast(j->>'$.at' AS BIGINT) * 1000) AS told_at
-  FROM fresh WHERE topic = $deliveries AND j->>'$.outcome' = 'delivered'
-), every AS (
-  SELECT cluster, "group", incident_id, opened_at, closed_at, told_at FROM incidents
-  UNION ALL
-  SELECT cluster, "group", incident_id, coalesce(opened_at, "from"),
-    CASE WHEN status IN ('OK', 'NOTFOUND') THEN "from" END, NULL
-  FROM fresh_changes WHERE "from" IS NOT NULL
-  UNION ALL
-  SELECT NULL, NULL, incident_id, NULL, NULL, told_at FROM told
-), once AS (
-  SELECT min(cluster) AS cluster, min("group") AS "group", incident_id,
-    min(opened_at) AS opened_at, min(closed_at) AS closed_at, min(told_at) AS told_at
-  FROM every GROUP BY incident_id
-), known AS (
-  SELECT *, epoch_ms(opened_at) AS opened_ms,
-    CASE WHEN epoch_ms(closed_at) < $end THEN epoch_ms(closed_at) END AS closed_ms,
-    CASE WHEN epoch_ms(told_at) < $end THEN epoch_ms(told_at) END AS told_ms
-  FROM once WHERE epoch_ms(opened_at) < $end
-), turns AS (
-  SELECT cluster, "group", opened_ms AS turn, incident_id, NULL::BIGINT AS ended FROM known
-  UNION ALL
-  SELECT cluster, "group", closed_ms, NULL, closed_ms FROM known WHERE closed_ms > opened_ms
-), noisy AS (
-  SELECT incident_id, turn - max(ended) OVER (PARTITION BY cluster, "group"
-    ORDER BY turn, ended NULLS LAST ROWS UNBOUNDED PRECEDING) AS since
-  FROM turns QUALIFY incident_id IS NOT NULL
-), every_change AS (
-  SELECT incident_id, "from", status, reason, cause, explanation, total_lag FROM changes
-  UNION ALL
-  SELECT incident_id, "from", status, reason, cause, explanation, total_lag FROM fresh_changes
-  WHERE "from" IS NOT NULL
-), said AS (
-  SELECT incident_id,
-    CASE WHEN bool_or(status = 'ERR') THEN 'ERR' WHEN bool_or(status = 'WARN') THEN 'WARN' END
-      AS worst,
-    arg_min(reason, "from") FILTER (status IN ('WARN', 'ERR')) AS reason,
-    arg_max(cause, "from") FILTER (cause IS NOT NULL) AS cause,
-    arg_max(explanation, "from") FILTER (status IN ('WARN', 'ERR')) AS explanation,
-    max(total_lag) AS peak_lag
-  FROM every_change WHERE epoch_ms("from") < $end GROUP BY ALL
-)
-SELECT known.cluster, known."group", known.incident_id, opened_ms, closed_ms, told_ms,
-  coalesce(said.worst, incidents.worst, 'WARN') AS worst,
-  coalesce(said.reason, incidents.reason) AS reason, coalesce(said.cause, incidents.cause) AS cause,
-  explanation, coalesce(said.peak_lag, incidents.peak_lag, 0)::BIGINT AS peak_lag,
-  coalesce(since <= $again, false) AS flapped
-FROM known LEFT JOIN said USING (incident_id) LEFT JOIN incidents USING (incident_id)
-  LEFT JOIN noisy USING (incident_id)
-WHERE coalesce(closed_ms, $end) > $start ORDER BY opened_ms, known.incident_id
-"""
 # A generation that was not told before is a rebalance; of the first one that is known only if
 # somebody came or went with it.
 _MEMBERSHIPS = """
@@ -291,7 +184,7 @@ WITH told AS (
   FROM told WHERE epoch_ms("at") >= $start AND epoch_ms("at") < $end
 )
 SELECT cluster, "group", count(*) FILTER (is_rebalance) AS rebalances,
-  coalesce(max(idle_members) FILTER (NOT deleted), 0) AS idle_members
+  max(idle_members) FILTER (NOT deleted) AS idle_members
 FROM of_period GROUP BY ALL
 """
 _BUDGETS = """

@@ -5,7 +5,7 @@
 * Lag figures are of the evaluations in the period, each counting once: percentiles by nearest rank,
   so they are values that occurred. In a period that gold's hours are used for they are off by at
   most `error`.
-* Rates and lateness are of the minutes in which they are known.
+* Rates and lateness are of the minutes in which they are known, up to the report's stamps.
 """
 
 from __future__ import annotations
@@ -16,7 +16,18 @@ from datetime import date
 
 from warren_archiver.report.period import Period
 
+SOON_DAYS = 90
+"""Days ahead, by the trend of capacity, that are told of."""
 STATUSES = ("OK", "WARN", "ERR", "NOTFOUND")
+
+
+@dataclass(frozen=True, slots=True)
+class Consequence:
+    """What followed from an incident's cause."""
+
+    name: str
+    sentence: str
+    action: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +44,17 @@ class Incident:
     worst: str
     reason: str | None
     cause: str | None
+    """The last that was known: its name."""
     explanation: str | None
     peak_lag: int
     flapped: bool = False
     """Began within 15 min of the end of the group's one before."""
+    sentence: str | None = None
+    """The cause, with the figures of `said_ms`; None: not known, or not archived."""
+    action: str | None = None
+    """What to do about it."""
+    also: Sequence[Consequence] = ()
+    said_ms: int | None = None
 
     @property
     def length_ms(self) -> int | None:
@@ -91,13 +109,31 @@ class GroupReport:
     late_max_ms: int | None = None
     time_to_loss_ms: int | None = None
     """The least."""
-    lost_records: int = 0
-    rebalances: int = 0
-    idle_members: int = 0
+    lost_records: int | None = None
+    """Of a count that is None nobody knows, or not yet; 0 is said of a period known to its end."""
+    rebalances: int | None = None
+    idle_members: int | None = None
     skew: float | None = None
     outlook: Outlook | None = None
     lag_over_time: Sequence[tuple[int, int]] = ()
     """Beginning of a step, greatest lag in it."""
+
+    @property
+    def crosses_soon(self) -> bool:
+        """Whether, by its trend, more will be produced than it can consume."""
+        days = None if self.outlook is None else self.outlook.crosses_in_days
+        return days is not None and days <= SOON_DAYS
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """Up to when a kind of data is known."""
+
+    kind: str
+    until_ms: int | None
+    """None: nothing is."""
+    why: str | None
+    """Why nothing is known of what is left of the period; None: nothing is left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +150,11 @@ class Report:
     groups: list[GroupReport]
     incidents: list[Incident] = field(default_factory=list)
     budgets: list[Budget] = field(default_factory=list)
+    known: list[Stamp] = field(default_factory=list)
+
+    def stamp(self, kind: str) -> Stamp | None:
+        """None: a report that does not say."""
+        return next((each for each in self.known if each.kind == kind), None)
 
 
 def trouble(group: GroupReport) -> tuple[int, int, int, str, str]:

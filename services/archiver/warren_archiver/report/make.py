@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from typing import Any
 
 from warren.clock import Clock
@@ -14,7 +15,7 @@ from warren.settings import Settings
 
 from warren_archiver.errors import NothingArchived
 from warren_archiver.gold.conventions import ERROR, GAP_HEARTBEATS
-from warren_archiver.report import facts, statuses
+from warren_archiver.report import facts, incidents, known, statuses
 from warren_archiver.report.group_report import GroupReport, Report, trouble
 from warren_archiver.report.hours import HOUR_MS, Split, split
 from warren_archiver.report.period import Period
@@ -23,6 +24,12 @@ SETTLE_MS = 5_000
 """The default period ends this much before the newest record, as evaluations of that time that
 another evaluator publishes a little later may not be archived yet."""
 MOST_STEPS = 300
+COUNTS: Mapping[str, known.Kind] = {
+    "lost_records": "losses",
+    "rebalances": "members",
+    "idle_members": "members",
+}
+"""Figures of a group of which none is a statement, too."""
 SILENT_MS = 6 * HOUR_MS
 """What nothing was told of for so long, while others were, is not waited for: its service is down
 or was switched off."""
@@ -55,27 +62,36 @@ def report(
         end = newest - SETTLE_MS
         period = Period(end - wanted, end)
     max_gap_ms = round(settings.collector.heartbeat * GAP_HEARTBEATS * 1000)
-    until = _whole_until(tables)
+    untils = _gold_until(tables)
+    until = _whole_until(untils)
     parts = split(period, until)
-    others = [each.full_name(settings.home.topic_prefix) for each in (LAG_STATUS, NOTIFICATIONS)]
+    changes, deliveries = (
+        each.full_name(settings.home.topic_prefix) for each in (LAG_STATUS, NOTIFICATIONS)
+    )
+    others = [changes, deliveries]
     is_whole = until is not None and until >= period.end_ms
     statuses.prepare(tables, topic, others, period, parts, max_gap_ms, is_whole=is_whole)
-    every = _groups(tables, period, parts)
+    is_closed = parts.hours == period
+    archived_ms = period.end_ms if is_closed else newest
+    stamps = known.find(tables, period, archived_ms, untils, until)
+    every = _groups(tables, period, parts, stamps)
     found = [each for each in every if matches(each.group)]
-    incidents = [each for each in facts.incidents(tables, period, *others) if matches(each.group)]
-    if every and not found and not incidents:
+    latest_ms = 0 if is_closed else max_gap_ms  # evaluations of a closed one may be gone
+    of_period = incidents.incidents(tables, period, changes, deliveries, topic, latest_ms)
+    lasting = [each for each in of_period if matches(each.group)]
+    if every and not found and not lasting:
         raise NothingArchived(f"no group of that time matches {groups!r} (--group)")
     budgets = facts.budgets(tables, period)
-    is_closed = parts.hours == period
     return Report(
         period,
         is_closed,
-        period.end_ms if is_closed else newest,
+        archived_ms,
         max_gap_ms,
         ERROR if parts.hours.length_ms else 0.0,
         sorted(found, key=trouble),
-        incidents,
+        lasting,
         [each for each in budgets if matches(each.group)],
+        stamps.stamps,
     )
 
 
@@ -88,22 +104,27 @@ def _matcher(expression: str | None) -> Any:
         raise SettingsError("--group", f"{expression!r} is {problem}") from None
 
 
-def _whole_until(tables: LakeTables) -> int | None:
-    """Hours that ended by then are whole in gold, in all of its tables: those that are made of
-    something that is not told any more, too."""
+def _gold_until(tables: LakeTables) -> dict[str, int]:
+    """Up to when gold has the rows of each table of silver that has an end."""
     tables.view(
         "progress", "gold/gold_progress", None, {"source": "VARCHAR", "until": "TIMESTAMPTZ"}
     )
-    (found,) = tables.rows(
-        "SELECT min(epoch_ms(until)) AS until FROM progress "
-        "WHERE epoch_ms(until) >= (SELECT max(epoch_ms(until)) FROM progress) - $silent",
-        {"silent": SILENT_MS},
+    rows = tables.rows(
+        "SELECT source, epoch_ms(until) AS until FROM progress WHERE until IS NOT NULL"
     )
-    until: int | None = found["until"]
-    return until
+    return {row["source"]: row["until"] for row in rows}
 
 
-def _groups(tables: LakeTables, period: Period, parts: Split) -> list[GroupReport]:
+def _whole_until(untils: Mapping[str, int]) -> int | None:
+    """Hours that ended by then are whole in gold, in all of its tables: those that are made of
+    something that is not told any more, too."""
+    last = max(untils.values(), default=0) - SILENT_MS
+    return min((until for until in untils.values() if until >= last), default=None)
+
+
+def _groups(
+    tables: LakeTables, period: Period, parts: Split, stamps: known.Known
+) -> list[GroupReport]:
     rates = facts.rates(tables, parts)
     late = facts.lateness(tables, parts)
     members = facts.memberships(tables, period)
@@ -121,7 +142,8 @@ def _groups(tables: LakeTables, period: Period, parts: Split) -> list[GroupRepor
             "NOTFOUND": row["notfound"],
         }
         held = {name: ms or 0 for name, ms in held.items()}
-        more = rates.get(key, {}) | late.get(key, {}) | members.get(key, {})
+        more = rates.get(key, {}) | late.get(key, {}) | {"rebalances": 0} | members.get(key, {})
+        counts = {name: stamps.counted(kind, more.get(name)) for name, kind in COUNTS.items()}
         made.append(
             GroupReport(
                 *key,
@@ -132,7 +154,7 @@ def _groups(tables: LakeTables, period: Period, parts: Split) -> list[GroupRepor
                 row["lag_p50"],
                 row["lag_p95"],
                 row["lag_max"],
-                **more,
+                **more | counts,
                 outlook=outlooks.get(key),
                 lag_over_time=tuple(lags[key]),
             )

@@ -8,9 +8,10 @@ from warren.report_files import group_anchor
 from warren.words import duration, grouped, rate, utc, visible
 
 from warren_archiver.report import plots
+from warren_archiver.report.advice import advice
 from warren_archiver.report.group_report import GroupReport, Report
 from warren_archiver.report.table import SHOWN, other_ms
-from warren_archiver.report.words import advice, summary
+from warren_archiver.report.words import known_up_to, summary, unknown
 
 MOST_PLOTS = 6
 MOST_INCIDENTS = 50
@@ -33,6 +34,8 @@ def render(report: Report) -> str:
         report=report,
         summary=summary(report),
         advice=advice(report),
+        known=known_up_to(report),
+        unknown=lambda kind: unknown(report, kind),
         timeline=Markup(plots.timeline(report)),
         lags=lags,
         incidents=_longest(report),
@@ -66,7 +69,9 @@ def _longest(report: Report) -> list[object]:
 
 
 def _has_minutes(group: GroupReport) -> bool:
-    return group.late_max_ms is not None or group.consume_rate is not None
+    return (
+        group.late_max_ms is not None or group.consume_rate is not None or bool(group.lost_records)
+    )
 
 
 def _has_outlook(group: GroupReport) -> bool:

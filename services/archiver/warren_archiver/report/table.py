@@ -7,12 +7,14 @@ from rich.table import Table
 from rich.text import Text
 from warren.words import duration, grouped, rate, utc, visible
 
+from warren_archiver.report.advice import advice
 from warren_archiver.report.group_report import GroupReport, Report
-from warren_archiver.report.words import advice, summary
+from warren_archiver.report.words import known_up_to, summary
 
 COLOURS = {"OK": "green", "WARN": "yellow", "ERR": "red", "NOTFOUND": "dim"}
 SHOWN = ("OK", "WARN", "ERR")
 MOST_ADVICE = 10
+UNKNOWN = "\N{EN DASH}"
 
 
 def minutes(ms: int) -> str:
@@ -30,24 +32,32 @@ def render(report: Report) -> Group:
     period = report.period
     heading = Text.assemble(
         (f"{utc(period.start_ms)} to {utc(period.end_ms)}", "bold"),
-        f", archived up to {utc(report.archived_until_ms)}",
     )
+    known = known_up_to(report)
     table = Table(box=None, header_style="bold", pad_edge=False)
     for name in ("CLUSTER", "GROUP", "STATUS"):
         table.add_column(name, overflow="fold")
-    for name in (*SHOWN, "unknown", "LAG p50", "p95", "max", "late", "consumed", "judged"):
+    for name in (*SHOWN, "unknown", "LAG p50", "p95", "max", "late", "lost", "consumed", "judged"):
         table.add_column(name, justify="right", no_wrap=True)
     for group in report.groups:
         table.add_row(*_row(group))
     gap = f"{report.max_gap_ms / 1000:g} s"
     note = (
         f"Minutes per status; each counts until the next evaluation, at most {gap}. Lag in records."
+        f" {UNKNOWN}: not known, or not yet."
     )
     to_do = [
         Text.assemble((each.level, COLOURS[each.level]), f" {each.group}: {each.sentence}")
         for each in advice(report)[:MOST_ADVICE]
     ]
-    return Group(heading, Text(" ".join(summary(report))), table, Text(note, style="dim"), *to_do)
+    return Group(
+        heading,
+        *([Text(f"Known: {known}.", style="dim")] if known else []),
+        Text(" ".join(summary(report))),
+        table,
+        Text(note, style="dim"),
+        *to_do,
+    )
 
 
 def _row(group: GroupReport) -> list[Text | str]:
@@ -61,7 +71,8 @@ def _row(group: GroupReport) -> list[Text | str]:
         grouped(group.lag_p50),
         grouped(group.lag_p95),
         grouped(group.lag_max),
-        "" if group.late_max_ms is None else duration(group.late_max_ms),
-        "" if group.consume_rate is None else rate(group.consume_rate),
+        UNKNOWN if group.late_max_ms is None else duration(group.late_max_ms),
+        UNKNOWN if group.lost_records is None else grouped(group.lost_records),
+        UNKNOWN if group.consume_rate is None else rate(group.consume_rate),
         str(group.evaluations),
     ]

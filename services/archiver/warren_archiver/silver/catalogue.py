@@ -189,6 +189,9 @@ LATENESS_MINUTES = Table(
     Kept.AS_MINUTES,
 )
 
+CONSEQUENCE = StructType(
+    [StructField("name", TEXT), StructField("sentence", TEXT), StructField("action", TEXT)]
+)
 STATUS_INTERVALS = Table(
     "status_intervals",
     "A group's status from one status change to the next of the same type. An event that was "
@@ -205,6 +208,9 @@ STATUS_INTERVALS = Table(
         Field("reason", TEXT, "Why; null when OK"),
         Field("explanation", TEXT, "The reason in one sentence; null when OK"),
         Field("cause", TEXT, "Whose trouble it is; null unknown, or OK"),
+        Field("cause_sentence", TEXT, "That cause in one sentence, with figures of `from`"),
+        Field("action", TEXT, "What to do about it; null where nothing is said"),
+        Field("also", ArrayType(CONSEQUENCE), "Its consequences, the gravest first; null none"),
         Field("incident_id", TEXT, "The incident that it belongs to, or that it ended"),
         Field("opened_at", TIME, "When that incident began"),
         Field("total_lag", WHOLE, "Of the group, records"),

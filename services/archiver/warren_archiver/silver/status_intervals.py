@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from warren.contracts import STATUS_CHANGED
 
 from warren_archiver.lake.events import bounded
-from warren_archiver.silver.catalogue import STATUS_INTERVALS
+from warren_archiver.silver.catalogue import CONSEQUENCE, STATUS_INTERVALS
 from warren_archiver.silver.moments import RECORD_ORDER, moment
 
 
@@ -19,7 +19,7 @@ def rows(events: DataFrame) -> DataFrame:
     bad = F.map_filter("data.partition_counts", lambda status, _: status != "OK")
     count = F.aggregate(F.map_values(bad), F.lit(0).cast("bigint"), F.try_add)
     begins = bounded(F.col("time"))
-    cause = F.col("data.cause.name")
+    is_known = F.col("data.cause.name") != "unknown"
     return STATUS_INTERVALS.conform(
         data.withColumns(
             {
@@ -29,7 +29,10 @@ def rows(events: DataFrame) -> DataFrame:
                 "previous": F.col("data.previous"),
                 "reason": F.col("data.reason"),
                 "explanation": F.col("data.explanation"),
-                "cause": F.when(cause != "unknown", cause),
+                "cause": F.when(is_known, F.col("data.cause.name")),
+                "cause_sentence": F.when(is_known, F.col("data.cause.sentence")),
+                "action": F.when(is_known, F.col("data.cause.action")),
+                "also": F.when(is_known, F.transform("data.cause.also", _consequence)),
                 "incident_id": F.col("data.incident_id"),
                 "opened_at": moment(F.col("data.opened_at")),
                 "total_lag": F.col("data.total_lag"),
@@ -38,6 +41,10 @@ def rows(events: DataFrame) -> DataFrame:
             }
         )
     )
+
+
+def _consequence(found: Column) -> Column:
+    return F.struct(*(found[name].alias(name) for name in CONSEQUENCE.names))
 
 
 def fold(intervals: DataFrame) -> DataFrame:
