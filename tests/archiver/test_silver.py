@@ -242,6 +242,22 @@ def test_statuses_hold_until_the_next_one(filled: Filled) -> None:
     assert [row["until"] for row in rows] == [rows[1]["from"], rows[2]["from"], None]
 
 
+def test_a_status_has_its_cause_and_what_follows(filled: Filled) -> None:
+    """A cause that is unknown is none."""
+    rows = _of(filled, catalogue.STATUS_INTERVALS, group="billing")
+    rows.sort(key=lambda row: row["from"])
+    told = [tuple(row[name] for name in ("cause", "cause_sentence", "action")) for row in rows]
+    nothing = (None, None, None)
+    assert told == [nothing, ("stuck_record", "orders/0 stands at 600", "look at it"), nothing]
+    assert [row["also"] and [each.asDict() for each in row["also"]] for row in rows] == [
+        None,
+        [{"name": "records_lost", "sentence": "9 are gone", "action": None}],
+        None,
+    ]
+    (incident,) = _of(filled, catalogue.INCIDENTS, group="billing")
+    assert incident["cause"] == "stuck_record"
+
+
 def test_statuses_of_other_types_do_not_end_one(filled: Filled) -> None:
     rows = _of(filled, catalogue.STATUS_INTERVALS, group="settlement")
     minutes = {

@@ -34,6 +34,18 @@ SILENCE = 700_000
 """Milliseconds for which nobody observes anything."""
 
 
+CAUSES: dict[str, dict[str, Any]] = {
+    "WARN": {"name": "unknown", "sentence": "nobody knows"},
+    "ERR": {
+        "name": "stuck_record",
+        "sentence": "orders/0 stands at 600",
+        "action": "look at it",
+        "also": [{"name": "records_lost", "sentence": "9 are gone"}],
+    },
+}
+"""Of a status change, by its status."""
+
+
 def history() -> list[Record]:
     """Unique by topic, partition and offset; the topics are named `warren.…`."""
     values: list[tuple[Topic, bytes, bytes | None, int]] = []
@@ -69,7 +81,9 @@ def _of_group(group: str) -> Iterator[tuple[Topic, Event, int]]:
         yield GROUPS, _membership(group, at, step, members), at
     for step, (status, previous) in enumerate([("WARN", "OK"), ("ERR", "WARN"), ("OK", "ERR")]):
         at = START + step * 3 * MINUTE
-        yield LAG_STATUS, status_change(group, at, status, previous, f"incident-{group}"), at
+        why = {"cause": CAUSES[status]} if status in CAUSES else {}
+        change = status_change(group, at, status, previous, f"incident-{group}", **why)
+        yield LAG_STATUS, change, at
         yield NOTIFICATIONS, delivery(group, at + 500, status, step, f"incident-{group}"), at
 
 
