@@ -243,6 +243,38 @@ def test_advice_is_that_of_the_pages(tmp_path: Path) -> None:
     assert found == {"i-losing": "64 records are gone", "i-loss": "", "i-slow": ""}
 
 
+def test_strange_causes_of_others_spoil_nobody_elses(tmp_path: Path) -> None:
+    """Anybody may publish to these topics."""
+    lake, before = _lake(tmp_path), advice(_made(tmp_path))
+    also = ['"x"', "7", '[1, "x", null]', '[{"name": 5, "sentence": null}]', '{"name": [1]}']
+    told = [
+        (topic, f'{{{fields}"cause": {{"name": "odd", "sentence": "odd", "also": {each}}}}}')
+        for each in also
+        for topic, fields in (
+            ("warren.lag", f'"incident": {{"id": "i-slow"}}, "evaluated_at": {-(2**63)}, '),
+            ("warren.lag", '"incident": 7, "evaluated_at": "never", '),
+            ("warren.lag", f'"incident": {{"id": "i"}}, "evaluated_at": {ENDS - 10_000}, '),
+        )
+    ]
+    told.append(("warren.lag", '{"cause": "none"}'))
+    columns = {"topic": "VARCHAR", "key": "BLOB", "value": "BLOB", "timestamp": "TIMESTAMPTZ"}
+    rows = [
+        {"topic": topic, "key": b"prod|slow", "value": value.encode(), "timestamp": moment(ENDS)}
+        for topic, value in told
+    ]
+    write_table(lake, "bronze/events", columns, rows)
+    change = status_change("odd", ENDS - 20_000, "ERR", "OK", "i-odd", opened_at=ENDS - 20_000)
+    odd = json.loads(change.to_bytes())
+    odd["data"]["cause"] = {"name": "odd", "sentence": "it is odd", "also": [1, None, {"name": 1}]}
+    written = {"topic": "warren.lag-status", "value": json.dumps(odd).encode()}
+    write_table(lake, "bronze/events", columns, [written | {"timestamp": moment(ENDS)}])
+    after = advice(_made(lake))
+    assert [each for each in after if each.group in ("losing", "slow")] == before
+    assert [each.sentence for each in after if each.group == "odd"] == [
+        "Still open, and not judged any more. At 2026-11-21 06:44:40 UTC: it is odd."
+    ]
+
+
 def test_what_is_lost_is_told_once(tmp_path: Path) -> None:
     lake = _lake(tmp_path)
     _measured(lake, ENDS, 64)

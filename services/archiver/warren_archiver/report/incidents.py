@@ -7,6 +7,7 @@ while: a report on a day that is over goes by status changes.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import timedelta
 
 from warren.history.lake_tables import LakeTables, moment, text
@@ -66,10 +67,14 @@ def incidents(
     _prepare_latest(tables, period, evaluations, latest_ms)
     bounds = {"start": period.start_ms, "end": period.end_ms}
     rows = tables.rows(_INCIDENTS, bounds | {"again": AGAIN_MS, "deliveries": deliveries})
-    return [
-        Incident(**row | {"also": tuple(Consequence(**each) for each in row["also"] or ())})
-        for row in rows
-    ]
+    return [Incident(**row | {"also": tuple(_consequences(row["also"]))}) for row in rows]
+
+
+def _consequences(found: list[dict[str, str | None] | None] | None) -> Iterator[Consequence]:
+    """Those that say something: others publish to these topics, too."""
+    for each in found or ():
+        if each and each["name"] and each["sentence"]:
+            yield Consequence(each["name"], each["sentence"], each["action"])
 
 
 def _prepare_latest(tables: LakeTables, period: Period, topic: str, latest_ms: int) -> None:
@@ -158,7 +163,7 @@ WITH fresh_changes AS (
     FROM every_change WHERE cause IS NOT NULL
     UNION ALL
     SELECT incident_id, "at", cause, sentence, "action", also FROM latest
-  ) WHERE "at" < $end GROUP BY ALL
+  ) WHERE "at" >= 0 AND "at" < $end GROUP BY ALL
 ), said AS (
   SELECT incident_id,
     CASE WHEN bool_or(status = 'ERR') THEN 'ERR' WHEN bool_or(status = 'WARN') THEN 'WARN' END
