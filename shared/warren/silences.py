@@ -8,18 +8,44 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import NamedTuple
+
+import structlog
 
 from warren.contracts import Acknowledgement, Silence
 from warren.errors import ContractViolation
-from warren.patterns import searcher
+from warren.patterns import Budget, PatternTooCostly, searcher
+from warren.words import visible
+
+log = structlog.get_logger(__name__)
 
 GROUPS = 100_000  # of which it is remembered at most what silences them
+MEMORY = 64 * 1024
+"""Bytes of an expression, see `warren.patterns`. A silence is matched with every group there is, by
+every copy of the API and the notifier: 7 ms at most with a name of 249 characters (measured)."""
+SECONDS = 2.0
+"""CPU that matching one silence may take at once. A usual one takes 2 microseconds a group
+(measured), so this is enough for a million groups."""
+SHARE = 0.01  # of that, what comes back in each second
 
 
 class _Compiled(NamedTuple):
+    """`number`: one higher for each record."""
+
+    number: int
     silence: Silence
     matches: Callable[[str, str], bool]
+
+
+class _Looked(NamedTuple):
+    """What silences a group: the numbers of those that match, by id, of all up to `number`."""
+
+    number: int
+    found: dict[str, int]
+
+
+_NEVER = _Looked(0, {})
 
 
 class Silences:
@@ -27,9 +53,11 @@ class Silences:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._silences: dict[str, _Compiled] = {}
-        self._matching: dict[tuple[str, str], dict[str, Silence]] = {}
-        """Of groups that were asked for, by id: looking through thousands takes milliseconds."""
+        self._silences: dict[str, _Compiled] = {}  # by number, the lowest first
+        self._number = 0
+        self._looked: dict[tuple[str, str], _Looked] = {}
+        """Of groups that were asked for: looking through thousands takes milliseconds."""
+        self._told: set[int] = set()  # numbers of those of which the log says that they cost much
         self._acknowledgements: dict[str, Acknowledgement] = {}
         self.revision = 0
         """Another one whenever there was a record."""
@@ -45,19 +73,16 @@ class Silences:
         Raises ContractViolation, and keeps what it has, when the record is no silence.
         """
         id_ = _id(key)
-        compiled = None
-        if value is not None:
-            silence = Silence.from_bytes(value)
+        silence = None if value is None else Silence.from_bytes(value)
+        if silence is not None:
             _require_key(id_, silence.id)
-            compiled = _Compiled(silence, group_matcher(silence.cluster, silence.group))
+            budget = Budget(SECONDS, SHARE)
+            matches = group_matcher(silence.cluster, silence.group, budget)
         with self._lock:
             self._silences.pop(id_, None)
-            if compiled is not None:
-                self._silences[id_] = compiled
-            for (cluster, group), found in self._matching.items():
-                found.pop(id_, None)
-                if compiled is not None and compiled.matches(cluster, group):
-                    found[id_] = compiled.silence
+            if silence is not None:
+                self._number += 1
+                self._silences[id_] = _Compiled(self._number, silence, matches)
             self.revision += 1
 
     def apply_acknowledgement(self, key: bytes | None, value: bytes | None) -> None:
@@ -78,7 +103,6 @@ class Silences:
         with self._lock:
             self.revision += 1
             self._silences = {i: s for i, s in self._silences.items() if i in silences}
-            self._matching.clear()
             self._acknowledgements = {
                 i: a for i, a in self._acknowledgements.items() if i in acknowledgements
             }
@@ -98,19 +122,48 @@ class Silences:
         return InForce(self, now)
 
     def matching(self, cluster: str, group: str) -> list[Silence]:
-        """Those of a group, whether they hold or not."""
+        """Those of a group, whether they hold or not. One that has used up its time for matching
+        silences no group that it was not matched with yet.
+        """
+        name = cluster, group
         with self._lock:
-            found = self._matching.get((cluster, group))
-            if found is None:
-                if len(self._matching) >= GROUPS:
-                    self._matching.clear()
-                found = {
-                    id_: compiled.silence
-                    for id_, compiled in self._silences.items()
-                    if compiled.matches(cluster, group)
-                }
-                self._matching[cluster, group] = found
-            return list(found.values())
+            looked = self._looked.get(name, _NEVER)
+            newest_first = reversed(self._silences.values())
+            newer = list(takewhile(lambda each: each.number > looked.number, newest_first))
+        if newer:
+            # Without the lock: whoever has others to ask for would wait.
+            looked = self._look(name, looked, newer)
+        known = ((self._silences.get(id_), number) for id_, number in looked.found.items())
+        return [each.silence for each, number in known if each and each.number == number]
+
+    def _look(
+        self, name: tuple[str, str], looked: _Looked, newer: Collection[_Compiled]
+    ) -> _Looked:
+        """Matches a group with the silences that are new since it was asked for."""
+        found = dict(looked.found)
+        for compiled in newer:
+            try:
+                if compiled.matches(*name):
+                    found[compiled.silence.id] = compiled.number
+            except PatternTooCostly:
+                if compiled.number not in self._told:
+                    self._told.add(compiled.number)
+                    log.warning(
+                        "silence takes too long to match, some groups are not silenced",
+                        id=compiled.silence.id,
+                        cluster=visible(name[0]),
+                        group=visible(name[1]),
+                    )
+        with self._lock:
+            if len(self._looked) >= GROUPS and name not in self._looked:
+                self._looked.clear()
+            current = {
+                id_: number
+                for id_, number in found.items()
+                if id_ in self._silences and self._silences[id_].number == number
+            }
+            self._looked[name] = _Looked(max(each.number for each in newer), current)
+            return self._looked[name]
 
     def acknowledgement(self, incident_id: str) -> Acknowledgement | None:
         return self._acknowledgements.get(incident_id)
@@ -132,13 +185,16 @@ class InForce:
         return max(found, key=lambda silence: silence.ends_at, default=None)
 
 
-def group_matcher(cluster: str, group: str) -> Callable[[str, str], bool]:
+def group_matcher(
+    cluster: str, group: str, budget: Budget | None = None
+) -> Callable[[str, str], bool]:
     """Says of a (cluster, group) whether both expressions match; empty ones match everything.
+    Raises PatternTooCostly when `budget` is used up.
 
-    Raises ContractViolation for what is no expression.
+    Raises ContractViolation for what is no expression, or one too large for a silence.
     """
     try:
-        of_cluster, of_group = searcher(cluster), searcher(group)
+        of_cluster, of_group = (searcher(each, MEMORY, budget) for each in (cluster, group))
     except ValueError as error:
         raise ContractViolation(str(error)) from None
     return lambda name, group_name: of_cluster(name) and of_group(group_name)

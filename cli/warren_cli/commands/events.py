@@ -23,6 +23,7 @@ from warren_cli.resources.listing import fetch
 AGAIN_AFTER = 2.0  # seconds
 _SILENT_FOR = 60.0  # seconds; the API says something every 15
 _GAP = "warren.gap"
+_PROBLEM = "warren.problem"  # ends the stream: asking for the same again would not help
 
 
 class Form(StrEnum):
@@ -129,6 +130,8 @@ def _stream(
         for event in source.iter_sse():
             if event.event == _GAP:
                 typer.echo("warren: some changes are no longer remembered", err=True)
+            elif event.event == _PROBLEM:
+                raise ApiUnavailable(f"{without_login(address)}: {visible(event.data)}")
             elif event.data:
                 cloud = json.loads(event.data)
                 at = datetime.fromisoformat(cloud["time"]).timestamp() * 1000

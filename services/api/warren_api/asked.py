@@ -14,10 +14,13 @@ import structlog
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 from warren.contracts import LONGEST_SILENCE_MS, Acknowledgement, NotificationTest, Silence
 from warren.contracts.silence import Expression, Person, Why
-from warren.patterns import searcher
+from warren.errors import ContractViolation
+from warren.patterns import Budget
+from warren.silences import group_matcher
 
 from warren_api.context import ApiContext
 from warren_api.http.callers import Asker
+from warren_api.http.patterns import BUDGET
 from warren_api.model.incidents import IncidentRecord, incidents
 
 log = structlog.get_logger(__name__)
@@ -50,7 +53,10 @@ class NewSilence(BaseModel):
     @field_validator("cluster", "group")
     @classmethod
     def _expression(cls, value: str) -> str:
-        searcher(value)
+        try:
+            group_matcher(value, "")
+        except ContractViolation as violation:
+            raise ValueError(violation.reason) from None
         return value
 
     @model_validator(mode="after")
@@ -78,8 +84,14 @@ class NewAcknowledgement(BaseModel):
     why: Why = Field(default="", description="What they say about it")
 
 
-async def begin_silence(context: ApiContext, wanted: NewSilence, asker: Asker) -> Silence:
-    """Raises KafkaError."""
+async def begin_silence(
+    context: ApiContext, wanted: NewSilence, asker: Asker
+) -> tuple[Silence, int]:
+    """The silence, and how many groups it matches now.
+
+    Raises KafkaError, and PatternTooCostly where matching them takes too long.
+    """
+    groups = await asyncio.to_thread(_matched, context, wanted)
     now = context.clock.now_ms()
     begins_at = now if wanted.begins_at is None else wanted.begins_at
     silence = Silence(
@@ -93,7 +105,15 @@ async def begin_silence(context: ApiContext, wanted: NewSilence, asker: Asker) -
         created_at=now,
     )
     await _write(context, silence)
-    return silence
+    return silence, groups
+
+
+def _matched(context: ApiContext, wanted: NewSilence) -> int:
+    matches = group_matcher(wanted.cluster, wanted.group, Budget(BUDGET))
+    return sum(
+        sum(matches(one.cluster, one.group) for one in known)
+        for known in (context.model.groups(), context.model.not_judged())
+    )
 
 
 async def end_silence(context: ApiContext, silence: Silence, asker: Asker) -> Silence:

@@ -16,13 +16,14 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.routing import Match
 from starlette.types import Scope
+from warren.patterns import PatternTooCostly
 
-from warren_api.http.patterns import PatternTooCostly
 from warren_api.http.problem import ProblemKind, problem
 from warren_api.http.raw_path import decoded_path
 
 log = structlog.get_logger(__name__)
 
+TOO_COSTLY = "Matching the regular expression takes too long."
 _METHODS = ("GET", "POST", "PUT", "DELETE")
 
 
@@ -123,8 +124,7 @@ class Errors:
 
         @app.exception_handler(PatternTooCostly)
         async def too_costly(_: Request, __: PatternTooCostly) -> Response:
-            detail = "Matching the regular expression takes too long."
-            return problem(ProblemKind.PATTERN_TOO_COSTLY, detail)
+            return problem(ProblemKind.PATTERN_TOO_COSTLY, TOO_COSTLY)
 
         @app.exception_handler(ClientDisconnect)
         async def gone(_: Request, __: ClientDisconnect) -> Response:

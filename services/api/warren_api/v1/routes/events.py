@@ -24,6 +24,9 @@ from warren_api.v1.stream_places import StreamPlace, StreamPlaces
 MEDIA_TYPE = "text/event-stream"
 RETRY_SECONDS = "10"
 GIVEN_AWAY = "Another client took this place: the caller has more streams than others."
+LIVE_SHARE = 0.01
+"""Of a second of CPU that a stream may spend on matching in each second: 100 streams, as many as
+there may be by default, take one core at most."""
 
 
 class EventQuery(BaseModel):
@@ -101,7 +104,10 @@ def router(context: ApiContext) -> APIRouter:
         responses={
             200: {"content": {MEDIA_TYPE: {"schema": {"type": "string"}, "example": EVENTS}}},
             **documented(
-                ProblemKind.INVALID_REQUEST, ProblemKind.STARTING, ProblemKind.TOO_MANY_STREAMS
+                ProblemKind.INVALID_REQUEST,
+                ProblemKind.PATTERN_TOO_COSTLY,
+                ProblemKind.STARTING,
+                ProblemKind.TOO_MANY_STREAMS,
             ),
         },
     )
@@ -118,19 +124,25 @@ def router(context: ApiContext) -> APIRouter:
 
         A client that comes back with the last `id` gets what it has missed, whichever copy of the
         API it comes to. `event: warren.gap` says that some of it is no longer remembered: load the
-        lists again. Without an id the stream begins with what comes next.
+        lists again. Without an id the stream begins with what comes next. `event: warren.problem`
+        ends it: `data` is the problem, such as a regular expression that takes too long to match.
         """
         if not_ready := starting(context):
             return not_ready
+        matches = matcher(query.regex or "", LIVE_SHARE)
         place = places.take(holder(request))  # at once: others ask before this one is answered
         if place is None:
             return _none_left(f"{places.most} clients follow events already (api.event_streams).")
-        matches = matcher(query.regex or "", budget=None)
         stream = EventStream(
             context.model.history,
             lambda recorded: query.wanted(recorded) and matches(recorded.change.group),
             last_event_id or query.last_event_id,
         )
+        try:
+            await stream.begin()
+        except BaseException:
+            place.give_back()
+            raise
         return _StreamAnswer(stream, place)
 
     return routes

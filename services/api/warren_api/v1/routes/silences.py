@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
-from warren.contracts import Silence
 from warren.errors import KafkaError
-from warren.silences import group_matcher
 
 from warren_api.asked import NewSilence, begin_silence, end_silence
 from warren_api.context import ApiContext
@@ -33,14 +30,6 @@ class SilenceQuery(BaseModel):
 def router(context: ApiContext) -> APIRouter:
     routes = APIRouter(tags=["silences"])
 
-    def matched(silence: Silence) -> int:
-        matches = group_matcher(silence.cluster, silence.group)
-        model = context.model
-        return sum(
-            sum(matches(one.cluster, one.group) for one in known)
-            for known in (model.groups(), model.not_judged())
-        )
-
     @routes.get(
         "/silences",
         response_model=Silences,
@@ -57,7 +46,7 @@ def router(context: ApiContext) -> APIRouter:
     @routes.post(
         "/silences",
         response_model=BegunSilence,
-        responses=documented(ProblemKind.INVALID_REQUEST, *CHANGES),
+        responses=documented(ProblemKind.INVALID_REQUEST, ProblemKind.PATTERN_TOO_COSTLY, *CHANGES),
     )
     async def begin(request: Request, wanted: NewSilence) -> BegunSilence | Response:
         """Silence groups: they are judged and shown, but nobody is told of what begins. What is
@@ -67,11 +56,11 @@ def router(context: ApiContext) -> APIRouter:
         if not_ready := starting(context):
             return not_ready
         try:
-            silence = await begin_silence(context, wanted, asker(request))
+            silence, groups = await begin_silence(context, wanted, asker(request))
         except KafkaError as error:
             return not_written(error)
         view = SilenceView.of(silence, context.clock.now_ms())
-        return BegunSilence(**dict(view), groups=await asyncio.to_thread(matched, silence))
+        return BegunSilence(**dict(view), groups=groups)
 
     @routes.delete(
         "/silences/{id}",
