@@ -10,12 +10,13 @@ import json
 import signal
 import sys
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 from standardwebhooks import Webhook, WebhookVerificationError
 from warren.clock import Clock, SystemClock
+from warren.request_head import SoundRequestHandler
 
 from warren_local.arrivals import Arrivals
 from warren_local.errors import StartRefused
@@ -49,8 +50,8 @@ class WebhookReceiver(Server):
         """Raises StartRefused when it cannot listen."""
         receive = self._receive
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:  # http.server's name
+        class Handler(SoundRequestHandler):
+            def do_POST(self) -> None:  # noqa: N802  # http.server's name
                 size = min(int(self.headers.get("Content-Length") or 0), LARGEST_BODY)
                 code = receive(self.rfile.read(size), dict(self.headers.items()))
                 self.send_response(code)

@@ -22,6 +22,7 @@ from warren_api.http.raw_path import RawPathRouting
 from warren_api.http.request_metrics import RequestMetrics
 from warren_api.http.revalidation import Revalidation
 from warren_api.http.shared_fragments import SharedFragments
+from warren_api.http.unread_bodies import UnreadBodies
 from warren_api.metrics import routes as metrics
 from warren_api.pages import routes as pages
 from warren_api.pages.errors import PageErrors
@@ -76,4 +77,5 @@ def create_app(context: ApiContext, access: Access, login: Login | None = None) 
     app.add_middleware(RequestMetrics, clock=context.clock)
     app.add_middleware(ResponseHeaders, is_tls=bool(context.settings.api.tls_certificate))
     app.add_middleware(RawPathRouting)
+    app.add_middleware(UnreadBodies)
     return app

@@ -16,9 +16,11 @@ from typing import Any
 
 import h11
 import structlog
+from h11._receivebuffer import ReceiveBuffer, blank_line_regex
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from warren.clock import Clock
 from warren.metrics import api as metrics
+from warren.request_head import FaultyHead, require_sound
 
 from warren_api.http.shares import Shares, site_of
 
@@ -111,12 +113,27 @@ class Connections:
         return Connection(self, *arguments, **named)
 
 
+class _Received(ReceiveBuffer):
+    """What h11 has received: it reads heads more generously than Warren does."""
+
+    def maybe_extract_lines(self) -> list[bytearray] | None:
+        if not self._data.startswith((b"\r\n", b"\n")):  # of no line at all, which h11 refuses
+            whole = blank_line_regex.search(self._data, self._multiple_lines_search)
+            if whole:
+                try:
+                    require_sound(bytes(self._data[: whole.end()]))
+                except FaultyHead as fault:
+                    raise h11.LocalProtocolError(str(fault)) from None
+        return super().maybe_extract_lines()
+
+
 class Connection(H11Protocol):
     """One client's connection."""
 
     def __init__(self, connections: Connections, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self.logger = _quiet
+        self.conn._receive_buffer = _Received()
         self._connections = connections
         self._step: asyncio.TimerHandle | None = None
         self._step_name = ""
