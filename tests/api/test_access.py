@@ -234,6 +234,46 @@ def test_names_that_the_api_may_be_asked_under(
     assert api.get("/burrow/admin", headers={"Host": host}).status_code == 200
 
 
+@pytest.mark.parametrize("site", ["same-origin", "none", "cross-site"])
+@pytest.mark.parametrize(
+    ("host", "fields", "expected"),
+    [
+        ("evil.example:8000", {}, 403),
+        ("evil.example", {"trusted_hosts": ["warren.example"]}, 403),
+        ("warren.example", {"trusted_hosts": ["warren.example"]}, 200),
+        ("localhost", {}, 200),
+        ("10.0.0.7:8000", {}, 200),
+    ],
+)
+def test_a_browser_may_read_under_known_names_only(
+    site: str, host: str, fields: dict[str, Any], expected: int
+) -> None:
+    """It sends no Origin when it reads, but what a script can neither add nor remove."""
+    api = Api(api=ApiSettings(without_token="read", **fields), is_loopback=False)
+    for headers in ({"Sec-Fetch-Site": site}, {"Sec-Fetch-Mode": "cors"}, {"Sec-CH-UA": '"x"'}):
+        for path in ("/api/v1/groups", "/", "/metrics", "/v3/kafka"):
+            answer = api.get(path, headers={"Host": host, **headers})
+            assert answer.status_code == expected, path
+        assert api.get("/burrow/admin", headers={"Host": host, **headers}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_loopback", "expected"),
+    [
+        ({"without_token": "read"}, False, True),
+        ({"without_token": "read", "trusted_hosts": ["warren.example"]}, False, False),
+        ({"without_token": "read", "trusted_hosts": ["*"]}, False, False),
+        ({}, True, False),
+        ({"tokens": TOKENS}, False, False),
+    ],
+)
+def test_whether_other_sites_may_read_is_known_at_start(
+    fields: dict[str, Any], is_loopback: bool, expected: bool
+) -> None:
+    access = Access(ApiSettings(**fields), is_loopback=is_loopback)
+    assert access.reads_under_any_name == expected
+
+
 @pytest.mark.parametrize(
     ("fields", "is_loopback"), [({}, True), ({"without_token": "admin"}, False)]
 )

@@ -34,6 +34,7 @@ COSTLY = {
     "little, that has many states": "(a?){200}a{100}z",
     "much to read": "(?i)" + r"\pL" * 98,
     "much to read, that silences may have": "(?i)" + "[k-\u2000]" * 55,
+    "many words": " ".join(f"k{number}:v" for number in range(45)),
 }
 Asked = tuple[str, str, dict[str, Any]]
 """Method, path, and what httpx is to send along."""

@@ -104,6 +104,11 @@ def run(settings: Settings, load: Callable[[], Settings] | None = None) -> None:
         login = login_of(settings.api, clock)
         sessions = login.sessions if login else None
         access = Access(settings.api, is_loopback=is_loopback, sessions=sessions)
+        if access.reads_under_any_name:
+            log.warning(
+                "a page of another site may read, under a name of its own that points here: "
+                "name this API's in api.trusted_hosts"
+            )
         asyncio.run(_serve(settings, access, login, load or (lambda: settings), listener, clock))
 
 

@@ -87,7 +87,8 @@ class ApiSettings(Section):
     trusted_hosts: list[str] = Field(
         default_factory=list,
         description="Names under which clients without a token may ask, without port: those of a "
-        "proxy in front, `*` for any. localhost and, on loopback, its addresses are always trusted",
+        "proxy in front, `*` for any. localhost and addresses are always trusted, on loopback its "
+        "own only. Beyond loopback, without any, all names are, but for what browsers mark",
     )
     metrics_detail: Literal["group", "topic", "partition"] | None = Field(
         default=None,

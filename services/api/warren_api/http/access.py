@@ -20,7 +20,7 @@ from warren.settings import ApiSettings
 from warren.settings.api import Role
 
 from warren_api.http.callers import Caller, Person
-from warren_api.http.hosts import Hosts
+from warren_api.http.hosts import Hosts, is_of_browser
 from warren_api.http.tokens import hash_of
 
 OPEN_PATHS = ("/burrow/admin", "/burrow/admin/ready")
@@ -52,6 +52,13 @@ class Access:
         self._hosts = Hosts(api.trusted_hosts, is_loopback=is_loopback)
 
     @property
+    def reads_under_any_name(self) -> bool:
+        """Whether a page of another site may read, by a name of its own that points here, though
+        no setting says so.
+        """
+        return self._anyone.role is not None and self._hosts.trusts_any
+
+    @property
     def has_login(self) -> bool:
         return self._sessions is not None
 
@@ -74,13 +81,13 @@ class Access:
                 found = Caller(token.name, token.role)
         return found
 
-    def is_trusted(self, caller: Caller | None, host: str | None, origin: str | None) -> bool:
+    def is_trusted(self, caller: Caller | None, headers: Headers) -> bool:
         """Whether the name that the API was asked under is one of its own. It matters where much is
         allowed without a token: a page of another site whose name was made to point here has none.
         """
         if caller is None or caller.name is not None or caller.role is None:
             return True
-        return self._hosts.trusts(host, is_browser=origin is not None)
+        return self._hosts.trusts(headers.get("Host"), is_browser=is_of_browser(headers))
 
     def is_foreign(self, origin: str | None, host: str | None) -> bool:
         """Whether a page of a site asks that is neither ours nor named: `*` names none."""

@@ -76,7 +76,7 @@ class AccessControl:
     ) -> Response | None:
         """A page of another site stands behind it."""
         host, origin = headers.get("Host"), headers.get("Origin")
-        if person is None and not self._access.is_trusted(caller, host, origin):
+        if person is None and not self._access.is_trusted(caller, headers):
             return self._refusal(
                 scope,
                 ProblemKind.UNTRUSTED_HOST,

@@ -10,7 +10,17 @@ from collections.abc import Iterable
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
+from starlette.datastructures import Headers
+
 ANY = "*"
+BROWSERS_OWN = "sec-"  # no script can set or remove such a header (Fetch, forbidden names)
+
+
+def is_of_browser(headers: Headers) -> bool:
+    """Whether a request says that a browser sent it. Browsers leave Origin out of most GETs, and
+    send Sec-Fetch-Site and its like over HTTPS and to this machine only.
+    """
+    return "Origin" in headers or any(name.startswith(BROWSERS_OWN) for name in headers)
 
 
 class Hosts:
@@ -20,10 +30,15 @@ class Hosts:
         self._trusted = {name.lower() for name in trusted}
         self._is_loopback = is_loopback
 
+    @property
+    def trusts_any(self) -> bool:
+        """Whether reading takes no name that is known, without anybody having said so."""
+        return not self._trusted and not self._is_loopback
+
     def trusts(self, host: str | None, *, is_browser: bool) -> bool:
         """`host`: the header, None without one, which no browser leaves out. Beyond loopback nobody
         knows all names of a machine: unless some are given, only requests that say that a browser
-        sent them need one.
+        sent them need one. Over plain HTTP reading says nothing: only names that are given help.
         """
         if host is None or ANY in self._trusted:
             return True
