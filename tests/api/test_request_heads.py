@@ -113,6 +113,12 @@ def test_a_large_body_is_taken_and_thrown_away_so_that_its_refusal_arrives(
     assert answers(address, head + b"x" * size).startswith(b"HTTP/1.1 413")
 
 
+def test_a_body_that_waits_to_be_let_in_is_not_waited_for(address: Address) -> None:
+    head = b"POST /api/v1/silences HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n"
+    answer = answers(address, head + b"Content-Length: %d\r\n\r\n" % (LARGEST_BODY + 1))
+    assert statuses(answer) == ["413"]
+
+
 def test_a_body_that_was_read_keeps_the_connection(address: Address) -> None:
     body = b'{"group": "^a$", "for_seconds": 60, "why": "x"}'
     head = (

@@ -19,9 +19,11 @@ class UnreadBodies:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not has_body(Headers(scope=scope)):
+        headers = Headers(scope=scope) if scope["type"] == "http" else Headers()
+        if not has_body(headers):
             await self._app(scope, receive, send)
             return
+        comes = "Expect" not in headers  # who waits for `100 Continue` sends none after an answer
         is_read = closes = False
 
         async def receive_noted() -> Message:
@@ -34,11 +36,11 @@ class UnreadBodies:
             nonlocal closes
             if message["type"] == "http.response.start" and not is_read:
                 closes = True
-                headers = [*message["headers"], (b"connection", b"close")]
-                message = {**message, "headers": headers}
+                closing = [*message["headers"], (b"connection", b"close")]
+                message = {**message, "headers": closing}
             if closes and message["type"] == "http.response.body" and not message.get("more_body"):
                 await send({**message, "more_body": True})
-                while not is_read:
+                while comes and not is_read:
                     await receive_noted()
                 message = {"type": "http.response.body", "body": b"", "more_body": False}
             await send(message)
