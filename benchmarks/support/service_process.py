@@ -35,6 +35,14 @@ class ServiceProcess:
             return False
         return answer.status_code == httpx.codes.OK
 
+    def is_running(self) -> bool:
+        """Not so once it has ended, though nobody has asked for its exit code."""
+        try:
+            stat = Path(f"/proc/{self.pid}/stat").read_text()
+        except OSError:
+            return False
+        return stat.rpartition(")")[2].split()[0] != "Z"
+
     def usage(self) -> Usage:
         return usage(self.pid)
 

@@ -112,6 +112,7 @@ def test_what_is_no_archive_is_said(tmp_path: Path) -> None:
     table = tmp_path / "silver/group_minutes/_delta_log"
     table.mkdir(parents=True)
     (table / "00000000000000000000.json").write_text("no json")
+    (table.parent / "part-0.parquet").write_text("rows")
     api = Api(archive=Archive(ArchiverSettings(path=str(tmp_path))))
     api.put("billing")
     asked = {"from": THIS - 2 * DAY, "to": THIS - DAY, "step": HOUR}
@@ -121,7 +122,13 @@ def test_what_is_no_archive_is_said(tmp_path: Path) -> None:
     assert doubt.startswith("the archive cannot be read: ")
 
 
-def test_there_need_be_no_archive(tmp_path: Path) -> None:
+@pytest.mark.parametrize("half_made", [False, True])
+def test_there_need_be_no_archive(tmp_path: Path, *, half_made: bool) -> None:
+    """Nor one whose first start has come to its end."""
+    if half_made:
+        log = tmp_path / "none" / "silver" / "group_minutes" / "_delta_log"
+        log.mkdir(parents=True)
+        (log / "00000000000000000000.json").write_text("")
     api = Api(archive=Archive(ArchiverSettings(path=str(tmp_path / "none"))))
     api.put("billing")
     asked = {"from": THIS - 2 * DAY, "to": THIS - DAY, "step": HOUR}
