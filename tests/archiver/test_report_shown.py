@@ -62,6 +62,17 @@ def test_the_terminal_shows_a_row_per_group_and_what_to_do() -> None:
     assert "Still open. Seen at 2026-11-21 07:01:00 UTC: <i>why</i>." in output.getvalue()
 
 
+def test_what_has_no_room_on_the_terminal_is_counted() -> None:
+    ours = _report()
+    many = [dataclasses.replace(ours.incidents[0], incident_id=str(n)) for n in range(30)]
+    output = io.StringIO()
+    made = dataclasses.replace(ours, incidents=many)
+    Console(file=output, width=240, color_system=None).print(table.render(made))
+    assert output.getvalue().count("Still open. Seen at") < 30
+    more = len(advice(made)) - table.MOST_ADVICE
+    assert output.getvalue().endswith(f"… and {more} more: --html FILE has them all\n")
+
+
 def test_the_page_stands_alone_and_escapes_names() -> None:
     shown = _shown()
     assert not shown.find_all(["script", "link", "img", "iframe", "i"])

@@ -46,10 +46,13 @@ def render(report: Report) -> Group:
         f"Minutes per status; each counts until the next evaluation, at most {gap}. Lag in records."
         f" {UNKNOWN}: not known, or not yet."
     )
+    found = advice(report)
     to_do = [
         Text.assemble((each.level, COLOURS[each.level]), f" {each.group}: {each.sentence}")
-        for each in advice(report)[:MOST_ADVICE]
+        for each in found[:MOST_ADVICE]
     ]
+    if (more := len(found) - MOST_ADVICE) > 0:
+        to_do.append(Text(f"… and {grouped(more)} more: --html FILE has them all", style="dim"))
     return Group(
         heading,
         *([Text(f"Known: {known}.", style="dim")] if known else []),
