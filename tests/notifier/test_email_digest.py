@@ -8,7 +8,7 @@ from typing import Any
 
 from notifier.builders import MINUTE, OPENED_AT, delivery, event
 from notifier.test_email_message import NOW, SETTINGS, html, mail, text
-from warren.contracts import Cause, DigestKey, GroupStatusName, Label
+from warren.contracts import Cause, DigestKey, Finding, GroupStatusName, Label
 from warren_notifier.channels.digest import Digest
 from warren_notifier.channels.email_message import digest_message, templates
 from warren_notifier.state.delivery import Delivery
@@ -78,6 +78,14 @@ def test_a_storm_lists_the_worst_and_counts_the_rest() -> None:
     assert f'<a href="{LINK}/incidents/g1999-1" style="color:#0b57d0">g1999</a>' in html(storm)
     assert html(storm).count("/incidents/") == 20
     assert len(storm.as_bytes()) < 30_000
+
+
+def test_a_consequence_comes_after_the_root() -> None:
+    gone = Finding(name="records_lost", sentence="9 records are gone")
+    cause = Cause(name="stuck_record", sentence="it stands", also=[gone])
+    body = text(digest(news(1, cause=cause), news(2)))
+    assert "it stands; also: 9 records are gone\n" in body
+    assert "1 stuck_record" in body
 
 
 def test_it_is_updated_as_it_grows_and_ends() -> None:
