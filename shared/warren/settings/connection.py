@@ -36,8 +36,9 @@ class KafkaConnection(Section):
     kafka: dict[str, SecretStr] = Field(
         default_factory=dict,
         description="librdkafka properties, for example security.protocol, sasl.mechanism, "
-        "sasl.username, sasl.password; `<property>_file` reads the value from a file. Connections "
-        "that are not librdkafka's take over those of operations.md",
+        "sasl.username, sasl.password; `<property>_file` reads the value from a file, and again "
+        "when that is renewed. Connections that are not librdkafka's take over those of "
+        "operations.md",
     )
 
     _client_id: str = PrivateAttr(default=DEFAULT_NAME)
