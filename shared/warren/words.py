@@ -116,7 +116,9 @@ def moment(milliseconds: int) -> datetime:
 
 @functools.lru_cache(maxsize=4096)
 def rate(per_second: float) -> str:
-    """`40/s`, `1.5/s`, `12/min`, `3/h`: what is worth reading of it."""
+    """`40/s`, `1.5/s`, `12/min`, `3/h`, `0/s`: what is worth reading of it."""
+    if not per_second:
+        return "0/s"
     for factor, unit in ((1, "s"), (60, "min"), (3600, "h")):
         value = per_second * factor
         if value >= 10:

@@ -103,7 +103,8 @@ def test_lost_records_are_said_once_with_one_figure(api: Api) -> None:
     """The evaluator judged with 340, the objective was told with 340, and it is 60 by now."""
     told = cause("records_lost", LOST["sentence"])  # type: ignore[arg-type]
     api.put("billing", status="ERR", incident=INCIDENT, cause=told)
-    api.change("billing", "ERR", OPENED, **RETENTION, objectives=[LOST, NEAR])
+    then = f"{LOST['sentence']}; {NEAR['sentence']}"
+    api.change("billing", "ERR", OPENED, **RETENTION, objectives=[LOST, NEAR], explanation=then)
     api.measure("billing", late(2_700_000, lost_records=60, time_to_loss_ms=0, retention_left=0.0))
     soup = page(api, "/groups/demo/billing")
     banners = [text(why) for why in soup.select(".why")]
@@ -111,11 +112,15 @@ def test_lost_records_are_said_once_with_one_figure(api: Api) -> None:
         "Cause: 60 unread records deleted by retention (orders/0). What to do: do <this>.",
         "Objective retention : broken for 41 m Incident",
     ]
+    (history,) = soup.select(".history")
+    history.decompose()  # it has the time of each of its lines
     said = text(soup.main)  # type: ignore[arg-type]
     assert said.count("deleted by retention") == 3, "once above, and in the rows of its incidents"
     assert "340" not in said
     assert "0%" not in said
     assert "60 unread records" in cells(row_of(api, "billing"))["Trouble"]
+    (told_once,) = page(api, "/incidents/loss-1").select(".timeline li")
+    assert text(told_once).count("340 unread records") == 1
     group = api.get("/api/v1/groups/demo/billing").json()
     assert group["cause"]["sentence"].startswith("60 unread records")
 

@@ -156,3 +156,17 @@ def test_an_objective_is_told_of_with_the_time_at_which_it_was_told() -> None:
     assert "ERR +data loss" in shown(
         status_table([{**fine, "status": "ERR", "broken_objectives": [lost]}], NOW)
     )
+
+
+def test_what_is_lost_is_said_once_with_the_figure_of_now() -> None:
+    (broken,) = examples.GROUP_DETAIL["broken_objectives"]
+    told = {**broken, "objective": "retention", "sentence": "340 unread records deleted"}
+    limits = ("lost_records", "min_time_to_loss")
+    both = [{**told, "limit": limit} for limit in limits]
+    body = {**examples.GROUP_DETAIL, "lost_records": 60, "broken_objectives": [*both, broken]}
+    said = shown(descriptions.group(body, NOW))
+    assert said.count("broken objective") == 2
+    assert re.search(r"until loss +lost 60", said)
+    assert "340" not in said
+    assert re.search(r"retention \(WARN\): broken for \d", said)
+    assert f"at 06:58 UTC: {broken['sentence']}; broken for" in said

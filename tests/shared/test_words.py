@@ -11,6 +11,7 @@ from warren.words import (
     counted,
     duration,
     grouped,
+    rate,
     records,
     shell_word,
     utc,
@@ -51,6 +52,19 @@ def test_records_are_counted() -> None:
         "2,101 records",
         "unknown records",
         "unknown records",
+    ]
+
+
+def test_a_rate_is_said_by_what_is_worth_reading() -> None:
+    rates = (0.0, 0.0001, 0.5 / 3600, 1 / 60, 1.5, 27.4, 1_234.0)
+    assert [rate(each) for each in rates] == [
+        "0/s",
+        "less than 1/h",
+        "less than 1/h",
+        "1/min",
+        "1.5/s",
+        "27/s",
+        "1,234/s",
     ]
 
 

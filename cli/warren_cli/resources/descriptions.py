@@ -16,6 +16,7 @@ from warren_cli.resources.output import table
 from warren_cli.resources.resource import Row
 
 _NONE = "-"
+_LOSS = ("lost_records", "min_time_to_loss")
 Facts = Iterable[tuple[str, str | None]]
 """Names and values; what is None or empty is left out."""
 
@@ -73,14 +74,25 @@ def _group_facts(body: Row, now_ms: int) -> Facts:
     yield "state", f"{body.get('state') or _NONE}, members: {count(body.get('member_count'))}"
     if opened := body["incident"]:
         yield "incident", f"{opened['id']}, open for {ago(opened['opened_at'], now_ms)}"
-    for broken in body.get("broken_objectives") or ():
-        what = f"{broken['objective']} ({broken['status']}): {as_told(broken, now_ms)}"
+    for broken in _each_fact_once(body.get("broken_objectives") or ()):
+        what = f"{broken['objective']} ({broken['status']})"
+        # What is lost, or will be, stands above with the figure of now.
+        said = "" if broken["limit"] in _LOSS else f"{as_told(broken, now_ms)}; "
         since_ = f"broken for {ago(broken['since'], now_ms)}; incident {broken['incident_id']}"
-        yield "broken objective", f"{what}; {since_}"
+        yield "broken objective", f"{what}: {said}{since_}"
     yield "acknowledged", _noted(body.get("acknowledgement"))
     if silence := body.get("silence"):
         yield "silenced", f"until {_at(silence['ends_at'])} {_noted(silence)}"
     yield "partitions", counts(body["partition_counts"])
+
+
+def _each_fact_once(broken: Iterable[Row]) -> Iterable[Row]:
+    """Worst first; of an objective's limits that are about one fact the worst."""
+    found: dict[tuple[str, str], Row] = {}
+    for each in broken:
+        fact = "loss" if each["limit"] in _LOSS else each["limit"]
+        found.setdefault((each["objective"], fact), each)
+    return found.values()
 
 
 def _not_ok_for(body: Row, now_ms: int) -> str:

@@ -31,7 +31,7 @@ def no_members(facts: Facts) -> Finding | None:
     if empty_ms < APART_MS or outside or not facts.standing():
         return None
     client_id, host = group.left or (None, None)
-    last = "" if client_id is None else f"; {client_id} at {host} was there last"
+    last = "" if client_id is None else f"; {client_id} at {_address(host)} was there last"
     return finding(
         "no_members",
         f"nobody has been in the group for {duration(empty_ms)}{last}",
@@ -122,11 +122,12 @@ def one_member(facts: Facts) -> Finding | None:
     if not others or alone or len(rows) < enough:
         return None
     topic, partition = facts.layout.name(rows[0])
+    who = f"{member.client_id} at {_address(member.host)}"
     return finding(
         "one_member",
-        f"{listed(facts, rows)} {_belong(rows)} to member {member.client_id} at {member.host}; "
+        f"{listed(facts, rows)} {_belong(rows)} to member {who}; "
         f"the {'other one is' if others == 1 else f'{others} others are'} well",
-        f"look at {member.client_id} at {member.host}; when it ends, the others take over",
+        f"look at {who}; when it ends, the others take over",
         topic=topic,
         partition=partition,
         partitions=len(rows),
@@ -134,6 +135,11 @@ def one_member(facts: Facts) -> Finding | None:
         host=member.host,
         members=len(group.members),
     )
+
+
+def _address(host: str | None) -> str:
+    """Java writes a slash before it where there is no name."""
+    return (host or "an unknown host").removeprefix("/")
 
 
 def _belong(rows: list[int]) -> str:

@@ -36,6 +36,15 @@ def test_nobody_is_in_the_group() -> None:
     }
 
 
+def test_a_host_is_named_as_people_know_it() -> None:
+    event = group_event(0, [0], [1])
+    java = [each.model_copy(update={"host": f"/{each.host}"}) for each in event.members]
+    event = event.model_copy(update={"members": java})
+    cause = told(looks(silent(), silent()), event, group_event(WELL + 1))
+    assert cause.sentence.endswith("; client-0 at h0 was there last")
+    assert cause.evidence.host == "/h0", "as Kafka has it"
+
+
 @pytest.mark.parametrize(
     "groups",
     [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from warren.words import duration, grouped
+from warren.words import counted, duration
 
 from warren_api.model.cluster import TROUBLE, UNKNOWN, ClusterView
 from warren_api.model.feed_state import FeedState
@@ -93,17 +93,13 @@ def group_doubts(
             "been watched for long enough."
         )
     if unknown := sum(lag is None for topic in event.topics.values() for lag in topic.lag):
-        sentences.append(f"The lag of {_partitions(unknown)} is not known.")
+        sentences.append(f"The lag of {counted(unknown, 'partition')} is not known.")
     if is_freshness_stale and measured:
         sentences.append(
             f"How late it is was measured {duration(now - measured.event.measured_at)} ago."
         )
     if measured and measured.unknown_partitions:
         sentences.append(
-            f"How late {_partitions(measured.unknown_partitions)} is could not be measured."
+            f"The lateness of {counted(measured.unknown_partitions, 'partition')} is not known."
         )
     return sentences
-
-
-def _partitions(count: int) -> str:
-    return "1 partition" if count == 1 else f"{grouped(count)} partitions"
