@@ -50,6 +50,7 @@ SAMPLE = [
         late=71_312,
         time_to_loss_ms=0,
         lost_records=64,
+        broken_objectives=[{"objective": "retention", "limit": "lost_records", "status": "ERR"}],
         worst=worst("demo.sensors", 0, "STALL", 210),
     ),
     group(
