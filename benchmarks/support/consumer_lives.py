@@ -41,7 +41,7 @@ LIVES: dict[str, Life] = {
     "stalls-at-once": Life((("stands", 50), ("reads", 20)), behind=100),
     "goes-back": Life((("reads", 25), ("goes back", 2), ("creeps", 30), ("reads", 30))),
     "goes-back-young": Life((("reads", 6), ("goes back", 2), ("creeps", 30), ("reads", 30))),
-    "too-slow": Life((("creeps", 90),)),
+    "too-slow": Life((("creeps", 90),), behind=500),
     "pauses": Life((("reads", 20), ("rests", 35), ("reads", 30))),
     "backlog": Life((("reads", 60),), behind=3000),
     "in-turn": Life((("reads", 80),), behind=3000, in_turn=True),
