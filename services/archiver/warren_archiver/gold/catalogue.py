@@ -262,7 +262,11 @@ PROGRESS = Table(
     (
         Field("source", TEXT, "The table, or `definitions`"),
         Field("version", WHOLE, "Its version that was taken in, or by which gold was made"),
-        Field("until", TIME, "Up to when that version had rows; null when it has no such column, or none"),
+        Field(
+            "until",
+            TIME,
+            "Up to when that version had rows; null when it has no such column, or none",
+        ),
         Field("date", DAY, "Always the same"),
     ),
 )
