@@ -165,6 +165,15 @@ def test_streams_are_limited_and_a_place_is_free_again(address: str) -> None:
     eventually(is_free, message="the places of those that went are free")
 
 
+def test_a_question_that_fails_takes_no_place(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise RuntimeError("of whatever kind")
+
+    monkeypatch.setattr("warren_api.v1.routes.events.matcher", fails)
+    answers = [api.get("/api/v1/events").status_code for _ in range(3)]
+    assert answers == [500] * 3
+
+
 def of(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
 

@@ -129,16 +129,16 @@ def router(context: ApiContext) -> APIRouter:
         """
         if not_ready := starting(context):
             return not_ready
-        matches = matcher(query.regex or "", LIVE_SHARE)
         place = places.take(holder(request))  # at once: others ask before this one is answered
         if place is None:
             return _none_left(f"{places.most} clients follow events already (api.event_streams).")
-        stream = EventStream(
-            context.model.history,
-            lambda recorded: query.wanted(recorded) and matches(recorded.change.group),
-            last_event_id or query.last_event_id,
-        )
         try:
+            matches = matcher(query.regex or "", LIVE_SHARE)
+            stream = EventStream(
+                context.model.history,
+                lambda recorded: query.wanted(recorded) and matches(recorded.change.group),
+                last_event_id or query.last_event_id,
+            )
             await stream.begin()
         except BaseException:
             place.give_back()
