@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import httpx
 import typer
 from httpx_sse import SSEError, connect_sse
+from warren.errors import SettingsError
 from warren.words import visible
 
 from warren_cli.api_client import ApiRefused, ApiUnavailable, without_login
@@ -49,7 +50,8 @@ def events(
 ) -> None:
     """Status changes of groups, oldest first: time, cluster/group, from what to what, why.
 
-    With --follow it goes on where it was when the API comes back. Exit 1: the API does not answer.
+    With --follow it goes on where it was when the API comes back. Exit 1: the API does not answer;
+    2: it takes the expression for a wrong one.
     """
     address = asked_address(config, api).rstrip("/")
     asked = {name: value for name, value in (("cluster", cluster), ("regex", group)) if value}
@@ -131,7 +133,7 @@ def _stream(
             if event.event == _GAP:
                 typer.echo("warren: some changes are no longer remembered", err=True)
             elif event.event == _PROBLEM:
-                raise ApiUnavailable(f"{without_login(address)}: {visible(event.data)}")
+                raise SettingsError("events", visible(str(json.loads(event.data)["detail"])))
             elif event.data:
                 cloud = json.loads(event.data)
                 at = datetime.fromisoformat(cloud["time"]).timestamp() * 1000
