@@ -65,7 +65,7 @@ def test_from_the_list_to_the_group_and_back_by_keyboard(site: Site, page: Page)
         page.get_by_role("link", name="bill/ing <b>").focus()
         page.keyboard.press("Enter")
         expect(page.get_by_role("heading", level=1)).to_have_text("bill/ing <b>")
-        expect(page.get_by_text(f"Seen in the last commits: {SAYS}")).to_be_visible()
+        expect(page.get_by_text(f"Evidence: {SAYS}")).to_be_visible()
         expect(page.locator("dl").first).to_contain_text("4 m 12 s")
         expect(page.locator("dl code")).to_have_text("5b6a")
         expect(page.locator("tbody tr").first).to_contain_text("orders/1")
@@ -128,7 +128,7 @@ def test_the_list_is_walked_by_keys(site: Site, page: Page) -> None:
 def test_the_list_is_walked_on_after_its_rows_have_changed_places(site: Site, page: Page) -> None:
     for name in ("archive", "billing", "mailer"):
         site.api.put(name)
-    site.api.change("archive", "OK", NOW - 60_000, previous="ERR")  # "Changed last" leads there too
+    site.api.change("archive", "OK", NOW - 60_000, previous="ERR")  # "Latest" leads there too
     with site.serving():
         page.goto(site.url)
         row = page.locator("tbody th")
