@@ -50,7 +50,7 @@ def test_a_group_that_stops_is_seen_without_a_reload(site: Site, page: Page) -> 
         expect(worst.locator("[data-label=Lag]")).to_have_text("12,345")
         expect(page).to_have_title("1 ERR, 0 WARN · Warren")
         expect(page.get_by_role("status")).to_have_text(
-            "1 groups with errors, 0 with warnings, 1 OK"
+            "1 group with errors, 0 with warnings, 1 OK"
         )
         assert page.evaluate("window.notReloaded")
     assert errors == []
