@@ -87,9 +87,9 @@ def test_holes_in_silver_are_found(lab: Archive, monkeypatch: pytest.MonkeyPatch
     told.clear()
     day = lab.rows()[0]["date"]
     mended = backfill(lab.spark, lab.settings, day, clock, told.append)
-    assert {step.phase for step in told} == {"silver", "judging", "gold", "gold again"}
+    assert {step.phase for step in told} == {"silver", "judging", "gold"}
     ends = [step for step in told if step.done == step.total]
-    assert [step.phase for step in ends] == ["silver", "judging", "gold", "gold again"]
+    assert [step.phase for step in ends] == ["silver", "judging", "gold"]
     # Each event has two positions, and ten events were not taken in yet.
     assert mended[f"silver/{POSITIONS.name}"] == 21
     assert mended[f"silver/{GROUP_MINUTES.name}"] == 1
