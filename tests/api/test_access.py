@@ -95,13 +95,16 @@ def test_who_guesses_tokens_is_told_and_counted() -> None:
         api.request("DELETE", "/v3/kafka/demo/consumer/g", headers=basic(guesses[0]))
         api.get("/api/v1/groups")  # without a token
         api.get("/api/v1/groups", headers=bearer(READ))
-    first, second = refused(logs)
+        api.clock.advance(TELL_EVERY)
+        api.get(f"/api/v1/groups/{guesses[1]}", headers=bearer(guesses[1]))
+    first, second, third = refused(logs)
     address = {"client": "127.0.0.1", "log_level": "warning", "event": "token refused"}
     assert first == {**address, "method": "GET", "path": "/api/v1/groups", "unlogged": 0}
     path = "/v3/kafka/demo/consumer/g"
     assert second == {**address, "method": "DELETE", "path": path, "unlogged": 4}
+    assert third["path"] == "/api/v1/groups/***"
     assert not any(guess in str(logs) for guess in guesses)
-    assert metrics.API_TOKENS_REFUSED._value.get() - before == 6
+    assert metrics.API_TOKENS_REFUSED._value.get() - before == 7
     assert "warren_api_tokens_refused_total" in api.get("/metrics", headers=bearer(READ)).text
 
 
@@ -202,6 +205,17 @@ def test_pages_of_other_sites_change_nothing(origin: str, expected: int) -> None
     answer = api.request("POST", "/api/v1/groups", headers={"Origin": origin})
     assert answer.status_code == expected
     assert api.get("/api/v1/groups", headers={"Origin": origin}).status_code == 200
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_a_page_of_another_site_that_sends_no_origin_changes_nothing(site: str) -> None:
+    api = closed()
+    headers = {"Sec-Fetch-Site": site, **bearer(ADMIN)}
+    path = "/v3/kafka/demo/consumer/g"
+    assert api.request("DELETE", path, headers=headers).status_code == 403
+    assert api.get("/api/v1/groups", headers=headers).status_code == 200
+    own = {**headers, "Sec-Fetch-Site": "same-origin"}
+    assert api.request("DELETE", path, headers=own).status_code != 403
 
 
 REBOUND = {"Host": "evil.example", "Origin": "http://evil.example"}

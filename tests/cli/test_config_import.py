@@ -35,7 +35,7 @@ def test_the_file_that_is_written_is_accepted(burrow: Path, tmp_path: Path) -> N
     assert stat.S_IMODE(output.stat().st_mode) == 0o600
     told = "notifier.hook.extras: left out, webhooks get a CloudEvent by POST; a channel with type"
     assert f'{told} = "template" has extras' in result.stderr
-    assert "1 clusters written" in result.stderr
+    assert "1 cluster written" in result.stderr
     assert "# notifier.hook.extras: left out" in output.read_text()
     checked = run("check", "--config", str(output))
     assert checked.exit_code == 0

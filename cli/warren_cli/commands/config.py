@@ -18,6 +18,7 @@ from warren.kafka.connection import connect
 from warren.private_files import create_private, write_private
 from warren.settings import OidcSettings, Settings
 from warren.settings_file import load_settings
+from warren.words import counted
 from warren_notifier.channels.configured import configured_channels
 
 from warren_cli.burrow_config import Imported, import_burrow
@@ -125,9 +126,9 @@ def import_(
     for remark in imported.remarks:
         typer.echo(str(remark), err=True)
     where = "standard output" if output is None else output
-    count = len(imported.tables["clusters"])
+    clusters = counted(len(imported.tables["clusters"]), "cluster")
     typer.echo(
-        f"{count} clusters written to {where}, {len(imported.remarks)} remarks; "
+        f"{clusters} written to {where}, {counted(len(imported.remarks), 'remark')}; "
         f"Warren's own topics will be on {home} (home.bootstrap)",
         err=True,
     )

@@ -69,16 +69,17 @@ def _stuck_record(facts: Facts) -> Finding | None:
         f"look at it: kafka-console-consumer {BOOTSTRAP} --topic "
         f"{shell_word(topic)} --partition {partition} --offset {offset} --max-messages 1"
     )
+    what = "there is a record that the group cannot get past, or a member has paused the partition"
     if facts.lost()[row]:
+        what = "the group did not get past the record there, which retention has deleted by now"
         look = (
-            "the record there is deleted: restart the consumer, which then goes on where "
-            "auto.offset.reset says (earliest: at the oldest record that is left)"
+            "restart the consumer: it then goes on where auto.offset.reset says (earliest: at the "
+            "oldest record that is left)"
         )
     return finding(
         "stuck_record",
         f"{facts.name(row)} has stood at offset {grouped(offset)} for "
-        f"{duration(facts.now_ms - since)} while commits go on: there is a record that the group "
-        "cannot get past, or a member has paused the partition",
+        f"{duration(facts.now_ms - since)} while commits go on: {what}",
         look,
         topic=topic,
         partition=partition,

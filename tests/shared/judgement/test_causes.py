@@ -90,8 +90,11 @@ def test_who_stands_at_a_deleted_record_is_not_asked_to_look_at_it() -> None:
     cause = told(looks(standing(log_start=700), well()), group_event(0, [0, 1]))
     assert names(cause) == ["stuck_record", "records_lost"]
     assert cause.action == (
-        "the record there is deleted: restart the consumer, which then goes on where "
-        "auto.offset.reset says (earliest: at the oldest record that is left)"
+        "restart the consumer: it then goes on where auto.offset.reset says (earliest: at the "
+        "oldest record that is left)"
+    )
+    assert cause.sentence.endswith(
+        "the group did not get past the record there, which retention has deleted by now"
     )
     assert cause.also[0].action is not None
     assert "raise retention.ms" in cause.also[0].action

@@ -73,7 +73,7 @@ class Access:
         """None: there is a token, but it is none of those that the settings know."""
         if authorization is None:
             return self._anyone
-        given = hash_of(_token_in(authorization))
+        given = hash_of(token_in(authorization))
         found = None
         for token in self._tokens:
             # All are compared, so that the time tells nothing.
@@ -127,7 +127,7 @@ def _without_token(api: ApiSettings, *, is_loopback: bool) -> Role | None:
     )
 
 
-def _token_in(authorization: str) -> str:
+def token_in(authorization: str) -> str:
     """The token of `Bearer` or `Basic`; empty when there is none."""
     scheme, _, value = authorization.strip().partition(" ")
     if scheme.lower() == "bearer":

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from warren.clock import Clock
 from warren.settings.api import Role
 
-from warren_api.http.access import OPEN_PATHS, READING, Access
+from warren_api.http.access import OPEN_PATHS, READING, Access, token_in
 from warren_api.http.callers import Asker, Caller, Holder, Person, Reader, reads
 from warren_api.http.errors import Refusal
 from warren_api.http.problem import ProblemKind
@@ -30,6 +30,7 @@ FRAGMENTS = "/fragments/"
 CHALLENGE = 'Basic realm="warren", charset="UTF-8", Bearer realm="warren"'
 # At Basic a browser would ask for a password on top of the page, where a script asked.
 SCRIPTS_CHALLENGE = 'Bearer realm="warren"'
+HIDDEN = "***"  # for a token, in the log
 _RANK: Mapping[Role | None, int] = {None: 0, "read": 1, "admin": 2}
 
 
@@ -84,7 +85,7 @@ class AccessControl:
             )
         if scope["method"] in READING:
             return None
-        if self._access.is_foreign(origin, host):
+        if self._access.is_foreign(origin, host) or _is_cross_site(headers):
             return self._refusal(scope, ProblemKind.FOREIGN_ORIGIN, "A page of another site asked.")
         if person is not None and not self._access.is_own_page(headers):
             detail = "Who has logged in changes something on Warren's own pages only."
@@ -96,7 +97,12 @@ class AccessControl:
     ) -> Response:
         method = scope["method"]
         if who is None:
-            self._refused_tokens.note(_asked(scope)["client"], method, decoded_path(scope))
+            path = decoded_path(scope)
+            if given := token_in(
+                headers.get("Authorization", "")
+            ):  # a client may put it there, too
+                path = path.replace(given, HIDDEN)
+            self._refused_tokens.note(_asked(scope)["client"], method, path)
             return self._refusal(
                 scope,
                 ProblemKind.TOKEN_NEEDED,
@@ -199,3 +205,9 @@ def _asked(scope: Scope) -> dict[str, str | None]:
         "path": decoded_path(scope),
         "client": client[0] if client else None,
     }
+
+
+def _is_cross_site(headers: Headers) -> bool:
+    """Whether a browser that sends no Origin says that a page of another site asks."""
+    site = headers.get("Sec-Fetch-Site")
+    return headers.get("Origin") is None and site in ("cross-site", "same-site")
