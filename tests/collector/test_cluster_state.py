@@ -73,6 +73,8 @@ def test_what_keeps_all_work_with_a_cluster_from_being_done(state: ClusterState)
     assert state.obstacle == ""
     state.trouble(away)
     assert state.obstacle == str(away)
+    state.note("rebuilding")
+    assert (state.obstacle, state.problem) == (str(away), "")  # it may be refused again at once
     state.note("ok")
     assert state.obstacle == ""
     state.fault(KeyError("orders"))

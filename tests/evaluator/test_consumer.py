@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from types import SimpleNamespace
 
+import pytest
+from aiokafka import TopicPartition
+from aiokafka.consumer.subscription_state import SubscriptionState
+from faust.types import TP
 from warren.clock import SystemClock
 from warren.settings import Settings
 from warren_evaluator.app import create_evaluator
@@ -23,3 +29,22 @@ def test_a_consumer_thread_that_has_ended_can_be_stopped() -> None:
         assert thread.should_stop
 
     asyncio.run(stop())
+
+
+@pytest.mark.parametrize("what", ["no subscription", "given away", "no position yet"])
+def test_a_partition_whose_position_is_not_known_is_looked_at_later(what: str) -> None:
+    async def look() -> None:
+        subscriptions = SubscriptionState()
+        if what != "no subscription":
+            owned = 1 if what == "given away" else 0
+            subscriptions.assign_from_user({TopicPartition("events", owned)})
+            subscriptions.subscription.assignment.state_value(
+                TopicPartition("events", owned)
+            ).timestamp = time.time() * 1000
+        consumer = create_evaluator(Settings(), 1, SystemClock()).app.consumer
+        assert isinstance(consumer, SafeConsumer)
+        thread = consumer._thread
+        thread._consumer = SimpleNamespace(_fetcher=SimpleNamespace(_subscriptions=subscriptions))
+        thread.verify_event_path(time.monotonic(), TP("events", 0))
+
+    asyncio.run(look())

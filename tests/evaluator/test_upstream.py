@@ -15,6 +15,8 @@ import pytest
 from warren_evaluator import faust_corrections
 
 UPSTREAM = ("aiokafka", "faust", "mode")
+DRIVER = "faust.transport.drivers.aiokafka"
+POSITIONS = "aiokafka.consumer.subscription_state:TopicPartitionState"
 
 WRITTEN_AGAINST = {
     "consumer.SafeConsumerThread.seek_to_committed": {
@@ -23,6 +25,11 @@ WRITTEN_AGAINST = {
         "faust.transport.consumer:Consumer._is_changelog_tp": "4dd9b830fc62",
         "faust.transport.drivers.aiokafka:AIOKafkaConsumerThread._ensure_consumer": "7ad1994abb32",
         "aiokafka.consumer.consumer:AIOKafkaConsumer.seek_to_committed": "0268d063aebf",
+    },
+    "consumer.SafeConsumerThread.verify_event_path": {
+        f"{DRIVER}:AIOKafkaConsumerThread.verify_event_path": "9339cffa6f4e",
+        f"{POSITIONS}.has_valid_position": "0f0000c9bba6",
+        f"{POSITIONS}.position": "39432b4b2c36",
     },
     "consumer.SafeConsumerThread._stopped_set": {
         "mode.threads:ServiceThread._stopped_set": "84bcd6933058",

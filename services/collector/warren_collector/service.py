@@ -60,7 +60,7 @@ class Collector:
             return True
         return "; ".join(
             f"cluster {stack.cluster}: {stack.state.name}"
-            + (f", {stack.state.problem}" if stack.state.problem else "")
+            + (f", {why}" if (why := stack.state.problem or stack.state.obstacle) else "")
             for stack in waiting or unready
         )
 

@@ -256,7 +256,7 @@ class ClusterStack:
                     source.reread()
                     rereads = False
                 listing.publish(all_ends, source.partitions.live())
-                self._note(source, positions, ticker)
+                self._note(source, positions, ticker, logs)
                 next_tick = max(next_tick + interval, now)
 
     def _watched_group(self, membership: Membership, closing: ExitStack) -> OwnGroup | None:
@@ -275,7 +275,7 @@ class ClusterStack:
         self.state.trouble(error)
         self._meters.cluster_state(self.state.name)
 
-    def _note(self, source: Source, positions: Positions, ticker: Ticker) -> None:
+    def _note(self, source: Source, positions: Positions, ticker: Ticker, logs: LogWatch) -> None:
         """Makes visible how it stands."""
         backlog = source.backlog()
         figures = Figures(
@@ -286,7 +286,8 @@ class ClusterStack:
             published_at=ticker.published_at,
             log_ends_at=ticker.log_ends_at,
         )
-        obstacle = ticker.problem or source.obstacle
+        # Of a cluster that is away no group may be due: then no tick tells of it.
+        obstacle = logs.problem or ticker.problem or source.obstacle
         problem = obstacle or source.problem
         if self._own_group is not None:
             self._own_group.look()

@@ -28,13 +28,16 @@ class Figures:
     log_ends_at: int | None = None
 
 
+_BEGINNING: frozenset[ClusterStateName] = frozenset(("connecting", "rebuilding"))
+
+
 @dataclass(frozen=True, slots=True)
 class _Snapshot:
     state: ClusterStateName
     since: int
     problem: str = ""
     figures: Figures = Figures()
-    goes_on: bool = True
+    obstacle: str = ""
 
 
 class ClusterState:
@@ -55,9 +58,10 @@ class ClusterState:
 
     @property
     def obstacle(self) -> str:
-        """Why nothing of the cluster is collected and published now; empty: something is."""
-        now = self._now
-        return "" if now.goes_on else now.problem
+        """Why nothing of the cluster is collected and published; empty: something is. Who only
+        begins anew is not past it yet.
+        """
+        return self._now.obstacle
 
     def note(self, state: ClusterStateName, figures: Figures | None = None) -> None:
         """All is as it should be in this state."""
@@ -101,6 +105,7 @@ class ClusterState:
         goes_on: bool = True,
     ) -> None:
         before = self._now
+        obstacle = before.obstacle if state in _BEGINNING else ""
         since = before.since if state == before.state else self._clock.now_ms()
         self._now = replace(
             before,
@@ -108,7 +113,7 @@ class ClusterState:
             since=since,
             problem=problem,
             figures=figures or before.figures,
-            goes_on=goes_on,
+            obstacle=obstacle if goes_on else problem,
         )
 
 

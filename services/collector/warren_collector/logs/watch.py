@@ -36,11 +36,11 @@ class LogWatch:
         self._clock = clock
         self._looked_at = -EVERY
         self._knows_past = False
+        self.problem: ClusterUnreachable | AuthenticationFailed | None = None
+        """Why they could not be read the last time."""
 
     def look(self) -> LogEnds | None:
-        """What was read, if it was time to. What cannot be read is left until the next time: the
-        ticks tell of the trouble.
-        """
+        """What was read, if it was time to. What cannot be read is left until the next time."""
         now = self._clock.monotonic()
         if now - self._looked_at < EVERY:
             return None
@@ -50,8 +50,10 @@ class LogWatch:
             if not self._knows_past:
                 self._recall()
                 self._knows_past = True
-        except (ClusterUnreachable, AuthenticationFailed):
+        except (ClusterUnreachable, AuthenticationFailed) as error:
+            self.problem = error
             return None
+        self.problem = None
         self.history.add(ends, self._clock.now_ms())
         return ends
 

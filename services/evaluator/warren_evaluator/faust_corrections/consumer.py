@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import structlog
+from aiokafka import TopicPartition
 from faust.transport.drivers import aiokafka
 from faust.types import TP
 from warren.metrics import evaluator as metrics
@@ -32,6 +33,18 @@ class SafeConsumerThread(aiokafka.AIOKafkaConsumerThread):
             if not offset and not self.consumer._is_changelog_tp(partition):
                 consumer.seek(partition, 0)  # if that is deleted: auto.offset.reset, the earliest
         return committed
+
+    def verify_event_path(self, now: float, tp: TP) -> None:
+        """Look whether a partition's events are judged, once it is known where it stands.
+
+        Before that, and after it was given away, upstream's look ends the worker.
+        """
+        subscription = self._ensure_consumer()._fetcher._subscriptions.subscription
+        assignment = None if subscription is None else subscription.assignment
+        partition = TopicPartition(tp.topic, tp.partition)
+        state = None if assignment is None else assignment.state_value(partition)
+        if state is not None and state.has_valid_position:
+            super().verify_event_path(now, tp)
 
     def _stopped_set(self) -> None:
         # A crash anywhere in the worker ends this thread too, which closes its event loop. mode 0.7
