@@ -20,6 +20,15 @@ from warren_notifier.channels.apprise import LEAST, AppriseChannel
 from warren_notifier.channels.channel import ChannelUnusable, Delivered, Retry
 from warren_notifier.state.delivery import Delivery
 
+SERVICES = [  # the first three have one format, a NotifyFormat; the others a tuple of them
+    "ntfy://user:password@{at}/topic",
+    "gotify://{at}/ABCDEFGHIJKLMNO",
+    "mmost://{at}/3ccdd113474722377935511fc85d3dd4",
+    "json://{at}/hook",
+    "form://{at}/hook",
+    "xml://{at}/hook",
+]
+
 
 def channel(url: str, **fields: Any) -> AppriseChannel:
     settings = AppriseChannelSettings(type="apprise", url=SecretStr(url), **fields)
@@ -67,6 +76,29 @@ def test_where_markdown_is_shown_too() -> None:
     found = posted(delivery(event(group="[a](https://evil.example) *b*")), "?format=markdown")
     assert r"\[a\]" in found["message"]
     assert r"\*b\*" in found["message"]
+
+
+@pytest.mark.parametrize("url", SERVICES)
+def test_services_of_one_format_and_of_several_are_told(url: str) -> None:
+    with HttpReceiver() as receiver:
+        told = channel(url.format(at=f"127.0.0.1:{receiver.port}"))
+        assert send(told, delivery()) == [Delivered("taken")]
+    (request,) = receiver.requests
+    assert b"billing" in request.body
+
+
+@pytest.mark.parametrize("service", ["ntfy", "json"])
+@pytest.mark.parametrize(
+    ("shown", "said"), [("html", "<br>"), ("markdown", r"a\*b"), ("text", "group a*b on")]
+)
+def test_names_are_escaped_for_the_format_that_the_url_asks_for(
+    service: str, shown: str, said: str
+) -> None:
+    with HttpReceiver() as receiver:
+        told = channel(f"{service}://127.0.0.1:{receiver.port}/topic?format={shown}")
+        assert send(told, delivery(event(group="a*b"))) == [Delivered("taken")]
+    message = json.loads(receiver.requests[0].body)["message"]
+    assert said in message
 
 
 def test_what_goes_into_an_sms_is_cut_to_its_length() -> None:

@@ -134,7 +134,7 @@ def _notify(service: NotifyBase, text: IncidentText) -> bool:
     """
     from apprise import NotifyType
 
-    shown = _format(service)
+    shown = service.resolve_format("text").value  # what its URL asks for, or text if it shows that
     escape, titles = _ESCAPES.get(shown, str), service.title_maxlen
     title = _uncalled(text.title)
     if titles > 0:
@@ -150,14 +150,6 @@ def _notify(service: NotifyBase, text: IncidentText) -> bool:
         notify_type=NotifyType(KINDS.get(text.change.status, "info")),
         body_format=shown,
     )
-
-
-def _format(service: NotifyBase) -> str:
-    """`text` where the service shows that; else what it shows."""
-    from apprise import NotifyFormat
-
-    names = [NotifyFormat(one).value for one in service.notify_format]
-    return "text" if "text" in names else names[0]
 
 
 def _body(text: IncidentText) -> str:
