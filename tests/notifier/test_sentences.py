@@ -103,7 +103,7 @@ def test_digests_over_counts(bad: int, new: int, ended: int) -> None:
 def test_what_else_is_open(lasts: int, said: str) -> None:
     events = [news(n).event for n in range(lasts)]
     wanted = f"{said} on prod (worst ERR)" if said else ""
-    assert besides(Digest("d", PROD, [news(9)], events, None)) == wanted
+    assert besides(Digest("d", PROD, [news(9)], events, None), OPENED_AT) == wanted
 
 
 def shown(published: StatusChangeEvent, kind: Any) -> Iterator[str]:

@@ -55,7 +55,7 @@ def message(
     Told in a digest, it is in the digest's thread.
     """
     pending = delivery.pending
-    text = email_text(delivery, link_base, now, besides(digest) if digest is not None else "")
+    text = email_text(delivery, link_base, now, besides(digest, now) if digest is not None else "")
     values = {
         "text": text,
         "delivery": pending,

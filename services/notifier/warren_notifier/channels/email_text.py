@@ -31,8 +31,8 @@ from warren_notifier.routing import lost_end
 from warren_notifier.state.delivery import Delivery
 
 SHOWN = 10
-OLD_MS = 60_000
-"""From this age on figures may be others by now: they carry the time of which they are."""
+OLD_MS = 10_000
+"""From this age on figures are others by now: they carry the time of which they are."""
 LONGEST_ID = 100  # characters; acknowledgements take no longer ones
 MEANING = {
     "STOP": "has stopped committing: the consumer is down or hangs",

@@ -39,7 +39,7 @@ class HttpChannel:
 
     async def _besides(self, digest: Digest) -> str:
         """Thousands of incidents take a while to read: not in the loop's thread."""
-        return await asyncio.to_thread(besides, digest)
+        return await asyncio.to_thread(besides, digest, self._clock.now_ms())
 
     async def _digest_text(self, digest: Digest) -> DigestText:
         now = self._clock.now_ms()

@@ -1,0 +1,247 @@
+"""A group's line in a digest: all that is open of it, the root first, and what is over."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from notifier.builders import MINUTE, OPENED_AT, delivery, event, route
+from notifier.harness import Harness, Log, life
+from notifier.http_receiver import HttpReceiver
+from notifier.slack_receiver import shown
+from notifier.test_digests import Together
+from notifier.test_email_digest import PROD, news
+from notifier.test_email_message import SETTINGS, breach, html, text
+from notifier.test_people_digests import send_many
+from notifier.test_slack import checked, webhook
+from warren.clock import ManualClock
+from warren.contracts import (
+    FRESHNESS_CHANGED,
+    RETENTION_CHANGED,
+    STATUS_CHANGED,
+    Cause,
+    EventTypeName,
+    Finding,
+    GroupStatusName,
+    StatusChangeEvent,
+)
+from warren_notifier.channels.channel import Delivered
+from warren_notifier.channels.digest import Digest
+from warren_notifier.channels.email_digest import besides, digest_text
+from warren_notifier.channels.email_message import digest_message, templates
+from warren_notifier.state.delivery import Delivery
+
+SECOND = 1_000
+NOW = OPENED_AT + 2 * MINUTE
+STANDS = "orders/1 has stood at offset 120 for 6 s"
+DELETED = "66 unread records deleted by retention (orders/0)"
+LOSING = "orders/0 may lose unread records at 07:02 UTC (in 28 s; limit 1 m)"
+LATE = "orders/0 is at least 9 m late (limit 5 m)"
+STUCK = Cause(name="stuck_record", sentence=STANDS)
+Limits = dict[str, str]
+
+
+def of(
+    kind: EventTypeName,
+    status: GroupStatusName = "ERR",
+    at: int = OPENED_AT,
+    group: str = "losing",
+    **data: Any,
+) -> StatusChangeEvent:
+    """An event of one of the group's incidents."""
+    name = f"{group}-{kind.split('.')[2]}"
+    about = event(
+        status, group=group, incident_id=name, event_id=f"{name}-{status}-{at}", at=at, **data
+    )
+    return about.model_copy(update={"type": kind})
+
+
+def stuck(at: int = OPENED_AT, **data: Any) -> StatusChangeEvent:
+    return of(STATUS_CHANGED, at=at, cause=STUCK, **data)
+
+
+def broken(
+    kind: EventTypeName,
+    limits: Limits,
+    at: int,
+    status: GroupStatusName = "WARN",
+    lag: int = 2140,
+) -> StatusChangeEvent:
+    breaches = [breach(limit, 1.0, sentence=said) for limit, said in limits.items()]
+    none: dict[str, Any] = {"max_lag": None, "partitions": []}
+    return of(kind, status, at, opened_at=at, objectives=breaches, total_lag=lag, **none)
+
+
+def told(published: StatusChangeEvent, kind: Any = "opened") -> Delivery:
+    name = f"{published.data.incident_id}-{kind}"
+    return delivery(published, kind=kind, delivery_id=name)
+
+
+def line(*new: Delivery, lasting: tuple[StatusChangeEvent, ...] = (), now: int = NOW) -> str:
+    """Of the group `losing`: as the text has it, which is what the HTML has, too."""
+    before = [one.to_bytes().decode() for one in lasting]
+    about = Digest("digest-1", PROD, [*new, news(1, "WARN", total_lag=0)], before, None)
+    said = digest_text(about, "", now)
+    (row,) = [row for row in said.worst if row[1] == "losing"]
+    mail = digest_message(about, SETTINGS, templates(), "", now)
+    assert row[-1] in text(mail)
+    assert row[-1] in html(mail)
+    (found,) = [one for _, lines in said.lists for one in lines if " losing: " in one]
+    return found
+
+
+def test_a_warning_of_loss_is_told_beside_what_was_told_before() -> None:
+    warned = broken(RETENTION_CHANGED, {"min_time_to_loss": LOSING}, NOW - 5 * SECOND)
+    said = line(told(warned), lasting=(stuck(),))
+    assert said.startswith("ERR losing: lag 2,140, for 2 m; at 07:00 UTC: ")
+    assert said.endswith(f"{STANDS}; {LOSING}")
+
+
+@pytest.mark.parametrize("lag", [0, 1, 10_000])
+def test_a_consequence_that_is_worse_does_not_hide_its_root(lag: int) -> None:
+    gone = broken(RETENTION_CHANGED, {"lost_records": DELETED}, OPENED_AT + MINUTE, "ERR", lag)
+    said = line(told(gone, "changed"), lasting=(stuck(),))
+    assert said.endswith(f"for 2 m; at 07:00 UTC: {STANDS}; at 07:01 UTC: {DELETED}")
+
+
+def test_all_incidents_of_a_group_are_told_the_root_first() -> None:
+    late = broken(FRESHNESS_CHANGED, {"max_freshness": LATE}, NOW - 3 * SECOND)
+    limits = {"lost_records": DELETED, "min_time_to_loss": LOSING}
+    losing = broken(RETENTION_CHANGED, limits, NOW - 2 * SECOND, "ERR")
+    root = stuck(NOW - SECOND, opened_at=NOW - 4 * SECOND)
+    said = line(told(late), told(losing), told(root))
+    assert said == f"ERR losing: lag 2,140, for 4 s; {STANDS}; {DELETED}; {LOSING}; {LATE}"
+
+
+def test_lost_records_are_told_once() -> None:
+    """The status says them of then, as a consequence; the newer incident has the figure."""
+    cause = STUCK.model_copy(
+        update={"also": [Finding(name="records_lost", sentence="9 unread records deleted")]}
+    )
+    root = of(STATUS_CHANGED, at=NOW, cause=cause)
+    assert line(told(root)).endswith("; also: 9 unread records deleted")
+    gone = broken(RETENTION_CHANGED, {"lost_records": DELETED}, NOW, "ERR")
+    assert line(told(root), told(gone)).endswith(f"; {STANDS}; {DELETED}")
+
+
+def test_an_incident_without_a_sentence_is_named() -> None:
+    gone = broken(RETENTION_CHANGED, {"lost_records": DELETED}, NOW, "ERR")
+    root = of(STATUS_CHANGED, "WARN", NOW)
+    assert line(told(gone), lasting=(root,)).endswith(f"; consumer status WARN; {DELETED}")
+
+
+def test_what_is_over_of_a_group_in_trouble_is_told() -> None:
+    gone = broken(RETENTION_CHANGED, {"lost_records": DELETED}, NOW - SECOND, "ERR")
+    over = of(STATUS_CHANGED, "OK", NOW, previous="ERR")
+    said = line(told(over, "resolved"), lasting=(gone,))
+    assert said.endswith(f"; {DELETED}; consumer status: OK again after 2 m")
+
+
+def test_of_a_group_that_is_over_each_end_is_told() -> None:
+    ends = [
+        told(of(STATUS_CHANGED, "OK", OPENED_AT + MINUTE, previous="ERR"), "resolved"),
+        told(of(RETENTION_CHANGED, "OK", NOW, previous="ERR", objectives=[]), "resolved"),
+    ]
+    said = digest_text(Digest("digest-1", PROD, ends, [], None), "", NOW)
+    ended = "consumer status: OK again after 1 m; retention: objectives kept again after 2 m"
+    assert said.over == [("losing", ended)]
+    assert said.subject == "[OK] 1 group on prod: over"
+
+
+def facts(*new: Delivery, lasting: tuple[StatusChangeEvent, ...]) -> dict[str, str]:
+    before = [one.to_bytes().decode() for one in lasting]
+    return dict(digest_text(Digest("digest-1", PROD, new, before, None), "", NOW).facts)
+
+
+def test_a_cause_is_counted_as_long_as_it_is_open_and_once_for_each_group() -> None:
+    gone = broken(RETENTION_CHANGED, {"lost_records": DELETED}, NOW, "ERR", lag=10_000)
+    others = tuple(of(STATUS_CHANGED, group=name, cause=STUCK) for name in ("a", "b"))
+    assert facts(told(gone), lasting=(stuck(), *others))["Causes"] == "3 stuck record"
+    over = told(of(STATUS_CHANGED, "OK", NOW, previous="ERR", cause=STUCK), "resolved")
+    assert facts(over, told(gone), lasting=others)["Causes"] == "2 stuck record"
+
+
+def test_a_group_with_something_new_is_not_unchanged() -> None:
+    warned = broken(RETENTION_CHANGED, {"min_time_to_loss": LOSING}, NOW)
+    before = (stuck(), of(STATUS_CHANGED, group="other"))
+    said = facts(told(warned), told(stuck(), "repeated"), lasting=before)
+    assert (said["New"], said["Unchanged"]) == ("1", "1")
+    over = of(FRESHNESS_CHANGED, "OK", NOW, previous="ERR", objectives=[])
+    said = facts(told(over, "resolved"), told(news_of("new")), lasting=before)
+    assert (said["New"], said["Changed"], said["Unchanged"]) == ("1", "1", "1")
+
+
+def news_of(group: str) -> StatusChangeEvent:
+    return of(STATUS_CHANGED, group=group)
+
+
+@pytest.mark.parametrize("kind", ["opened", "changed"])
+def test_what_is_new_of_a_group_is_named_though_there_are_worse_ones(kind: str) -> None:
+    """20 groups with more lag were told before."""
+    worse = [news(number, total_lag=10_000).event for number in range(25)]
+    warned = broken(RETENTION_CHANGED, {"min_time_to_loss": LOSING}, NOW)
+    about = Digest("d", PROD, [told(warned, kind), news(3, kind="repeated")], worse, None)
+    assert any(LOSING in row[-1] for row in digest_text(about, "", NOW).worst)
+
+
+def test_told_alone_it_says_what_else_of_its_group_is_open() -> None:
+    warned = broken(RETENTION_CHANGED, {"min_time_to_loss": LOSING}, NOW)
+    before = [stuck().to_bytes().decode(), news(1).event, news(2).event]
+    about = Digest("d", PROD, [told(warned)], before, None)
+    said = f"of this group: at 07:00 UTC: {STANDS}"
+    assert besides(about, NOW) == f"{said}; 2 groups on prod (worst ERR)"
+    assert f"Also open    {said}" in text(digest_message(about, SETTINGS, templates(), "", NOW))
+    assert besides(Digest("d", PROD, [told(warned)], before[:1], None), NOW) == said
+    bare = of(STATUS_CHANGED).to_bytes().decode()
+    alone = Digest("d", PROD, [told(warned)], [bare], None)
+    assert besides(alone, NOW) == "of this group: consumer status ERR"
+
+
+@pytest.mark.parametrize(("age", "is_marked"), [(9, False), (10, True), (35, True), (90, True)])
+def test_a_figure_carries_its_time_from_ten_seconds_on(age: int, is_marked: bool) -> None:
+    said = line(told(stuck()), now=OPENED_AT + age * SECOND)
+    assert (f"at 07:00 UTC: {STANDS}" in said) == is_marked
+    assert (f"lag 2,140 ({age} s ago), for" in said or "lag 2,140 (1 m 30 s ago)" in said) == (
+        is_marked
+    )
+
+
+def test_a_chat_says_it_likewise() -> None:
+    warned = broken(RETENTION_CHANGED, {"min_time_to_loss": LOSING}, NOW)
+    with HttpReceiver(decide=checked) as receiver:
+        before = [stuck().to_bytes().decode()]
+        result = send_many(webhook(receiver.url), told(warned), news(1), lasting=before)
+    assert isinstance(result, Delivered)
+    said = shown(json.loads(receiver.requests[0].body))
+    assert STANDS in said
+    assert LOSING in said
+
+
+def test_what_is_audited_as_delivered_is_in_the_message() -> None:
+    """Through queues and state: stuck at first, then about to lose, losing, and well by commits."""
+    log, clock = Log(), ManualClock(OPENED_AT)
+    mail, limits = Together(clock), {"min_time_to_loss": LOSING}
+    batches = [
+        [stuck(), news_of("other")],
+        [broken(RETENTION_CHANGED, limits, OPENED_AT + 1), news_of("second")],
+        [of(STATUS_CHANGED, "OK", OPENED_AT + 2, previous="ERR"), news_of("third")],
+    ]
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        offset = 0
+        harness = Harness(log, tasks, [route(channels=("mail",))], {"mail": mail}, clock=clock)
+        await harness.assign()
+        for batch in batches:
+            await harness.read(*batch, offset=offset)
+            offset += len(batch)
+            await harness.idle()
+
+    life(scenario)
+    assert set(log.outcomes()) == {"delivered"}
+    said = [text(digest_message(d, SETTINGS, templates(), "", NOW)) for d in mail.digests]
+    both = [STANDS in one and LOSING in one for one in said]
+    assert both == [False, True, False]
+    assert "consumer status: OK again after" in said[2]
+    assert LOSING in said[2]
