@@ -163,6 +163,18 @@ def test_a_cause_is_counted_as_long_as_it_is_open_and_once_for_each_group() -> N
     assert facts(over, told(gone), lasting=others)["Causes"] == "2 stuck record"
 
 
+def test_a_storm_counts_what_its_rows_have_no_room_for() -> None:
+    lasting = tuple(of(STATUS_CHANGED, group=f"g{number}") for number in range(30))
+    assert "Incidents" not in facts(told(stuck()), lasting=lasting)
+    warned = [
+        told(of(RETENTION_CHANGED, "WARN", group=f"g{number}", objectives=[]), "opened")
+        for number in range(25)
+    ]
+    late = of(FRESHNESS_CHANGED, group="g1", objectives=[])
+    said = facts(*warned, lasting=(*lasting, late))["Incidents"]
+    assert said == "30 consumer status, 25 retention, 1 freshness"
+
+
 def test_a_group_with_something_new_is_not_unchanged() -> None:
     warned = broken(RETENTION_CHANGED, {"min_time_to_loss": LOSING}, NOW)
     before = (stuck(), of(STATUS_CHANGED, group="other"))

@@ -22,12 +22,12 @@ from warren_notifier.channels.email_text import how_it_ended, is_old
 
 BAD = {"ERR": 0, "WARN": 1}  # worst first
 # What an incident is about, for people: the root comes first, then what follows, gravest first.
-_CALLED: dict[EventTypeName, str] = {
+CALLED: dict[EventTypeName, str] = {
     STATUS_CHANGED: "consumer status",
     RETENTION_CHANGED: "retention",
     FRESHNESS_CHANGED: "freshness",
 }
-_ORDER = list(_CALLED)
+_ORDER = list(CALLED)
 _NEWS: tuple[DeliveryKind, ...] = ("opened", "changed", "repeated")  # what says most comes first
 
 
@@ -52,7 +52,7 @@ class Incident:
     @property
     def bare(self) -> str:
         """`consumer status ERR`: what is said where nobody has a sentence for it."""
-        return f"{_CALLED[self.type]} {self.change.status}"
+        return f"{CALLED[self.type]} {self.change.status}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class Group:
         """How it ended; of several incidents with what each was about."""
         if len(self.incidents) == 1:
             return self.incidents[0].end
-        return "; ".join(f"{_CALLED[each.type]}: {each.end}" for each in self.incidents)
+        return "; ".join(f"{CALLED[each.type]}: {each.end}" for each in self.incidents)
 
     def wrong(self, now: int) -> str:
         """What is wrong in sentences, with their time where they are old `now`, and what is over;
@@ -127,7 +127,7 @@ class Group:
             if not sentence and len(self.incidents) > 1:
                 sentence = each.bare
             said.append(sentence)
-        said += [f"{_CALLED[each.type]}: {each.end}" for each in self._ended]
+        said += [f"{CALLED[each.type]}: {each.end}" for each in self._ended]
         return visible("; ".join(filter(None, said)))
 
     @property

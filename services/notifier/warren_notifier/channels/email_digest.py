@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from warren.contracts import DigestKey, Label
+from warren.contracts import STATUS_CHANGED, DigestKey, Label
 from warren.words import counted, duration, grouped, records, utc, visible
 
 from warren_notifier.channels.digest import Digest
-from warren_notifier.channels.digest_groups import BAD, Group, digest_groups, lasting_groups
+from warren_notifier.channels.digest_groups import BAD, CALLED, Group, digest_groups, lasting_groups
 from warren_notifier.channels.email_text import lag_then, page_link
 
 SHOWN = 20
@@ -150,6 +150,10 @@ def _facts(bad: Sequence[Group], over: Sequence[Group], now: int) -> Iterator[tu
         yield "Unchanged", grouped(kinds[None])
     if over:
         yield "Over", grouped(len(over))
+    about = Counter(CALLED[each.type] for group in bad for each in group.open)
+    if about.keys() - {CALLED[STATUS_CHANGED]}:
+        known = [f"{grouped(about[name])} {name}" for name in CALLED.values() if about[name]]
+        yield "Incidents", ", ".join(known)
     if bad:
         yield "Lag", records(sum(group.lag[0] for group in bad))
     causes = Counter(cause for group in bad for cause in group.causes)
