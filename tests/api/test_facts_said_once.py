@@ -84,6 +84,7 @@ def test_an_open_incident_is_told_of_with_the_figures_of_now(api: Api) -> None:
         "sentence": "orders/0 STOP: no commit for 41 m; 42,000 records behind",
         "said_at": None,
         "action": None,
+        "also": [],
         "total_lag": 42_000,
         "evaluated_at": NOW,
     }

@@ -70,7 +70,7 @@ def what_is_wrong(row: Row, now_ms: int) -> str | None:
     now = row.get("now")  # an API that is older than this sends none
     if now and now["sentence"]:
         at = now["said_at"]
-        return str(now["sentence"]) if at is None else as_of(now["sentence"], at, now_ms)
+        return said_of(now) if at is None else as_of(said_of(now), at, now_ms)
     bad = [change for change in row["changes"] if change["status"] not in ("OK", "NOTFOUND")]
     said = [(change["at"], text) for change in bad if (text := because(change))]
     return as_of(said[-1][1], said[-1][0], now_ms) if said else None

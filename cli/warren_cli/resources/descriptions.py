@@ -157,6 +157,8 @@ def _incident_facts(body: Row, now_ms: int) -> Facts:
     yield "acknowledged", _noted(body["acknowledgement"])
     yield "what is wrong" if body["open"] else "what was wrong", what_is_wrong(body, now_ms)
     yield "what to do", now.get("action")
+    for found in now.get("also") or ():
+        yield "then", found.get("action")
 
 
 def _noted(said: Row | None) -> str | None:

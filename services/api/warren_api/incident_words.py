@@ -31,11 +31,6 @@ class Wrong(NamedTuple):
         """What follows from the cause and is seen, too."""
         return self.cause.also if self.cause else []
 
-    @property
-    def line(self) -> str:
-        """All sentences, the cause's first."""
-        return self.cause.line if self.cause else self.sentence
-
 
 def wrong_in(incident: IncidentRecord, row: GroupRow | None) -> Wrong | None:
     """`row`: the group as it is now. None where nothing was said."""

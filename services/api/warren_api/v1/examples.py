@@ -305,6 +305,7 @@ INCIDENT: Body = {
         "sentence": _CAUSE["sentence"],
         "said_at": None,
         "action": _CAUSE["action"],
+        "also": _CAUSE["also"],
         "total_lag": 2140,
         "evaluated_at": _NOW,
     },

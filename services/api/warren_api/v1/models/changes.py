@@ -9,6 +9,7 @@ from warren.contracts import (
     Acknowledgement,
     Cause,
     EventTypeName,
+    Finding,
     GroupStatusName,
     MaxLag,
     PartitionStatusName,
@@ -69,6 +70,7 @@ class IncidentNow(BaseModel):
         description="When `sentence` was said, where its figures are of then; null: of now"
     )
     action: str | None = Field(description="What to do; null: nobody can say")
+    also: list[Finding] = Field(description="What follows from it and is seen, too")
     total_lag: int = Field(description="Of the group's newest evaluation, records")
     evaluated_at: int
 
@@ -76,7 +78,8 @@ class IncidentNow(BaseModel):
     def of(cls, wrong: Wrong | None, row: GroupRow) -> Self:
         event = row.view.event
         return cls(
-            sentence=wrong.line if wrong else None,
+            sentence=wrong.sentence if wrong else None,
+            also=wrong.also if wrong else [],
             said_at=wrong.at if wrong else None,
             action=wrong.action or None if wrong else None,
             total_lag=event.total_lag,
