@@ -32,7 +32,7 @@ class Service:
     stage: int
     """Services of a higher stage are stopped before those of a lower one."""
     grace: float = STOP_GRACE
-    """Seconds between SIGTERM and SIGKILL."""
+    """Seconds between SIGTERM and SIGKILL; of a stage, those of its slowest service."""
     environ: Mapping[str, str] | None = None
 
 
