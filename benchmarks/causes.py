@@ -13,12 +13,12 @@ from collections import Counter
 
 from support.scripted_groups import SCRIPTS, START_MS, TROUBLE_S, Script, observed
 from warren.contracts import FreshnessEvent, GroupEvent
-from warren.evaluation import POLICIES, GroupRules, Rules
-from warren.judgement.facts import Knowledge
-from warren.judgement.judge import Judged, judge
-from warren.judgement.lateness import Lateness, lateness_of
-from warren.judgement.membership import Membership, membership_after
-from warren.judgement.state import GroupGone, GroupState
+from warren_core.evaluation import POLICIES, GroupRules, Rules
+from warren_core.judgement.facts import Knowledge
+from warren_core.judgement.judge import Judged, judge
+from warren_core.judgement.lateness import Lateness, lateness_of
+from warren_core.judgement.membership import Membership, membership_after
+from warren_core.judgement.state import GroupGone, GroupState
 
 SECONDS = 1200
 

@@ -19,7 +19,7 @@ from support.detection.rules import by_age, by_lag, by_policy
 from support.detection.scenarios import draw_partitions
 from support.detection.scores import Tally, score
 from support.detection.simulation import Ints, Recording, play
-from warren.evaluation import POLICIES
+from warren_core.evaluation import POLICIES
 
 DEVELOPMENT, REPORTING = (1, 2, 3), (101, 102, 103)
 STATIC = {"lag > 10,000": by_lag, "oldest unread > 300 s": by_age}

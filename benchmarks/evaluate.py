@@ -29,7 +29,8 @@ from warren.contracts import (
     TopicPositions,
     group_key,
 )
-from warren.evaluation import (
+from warren.settings import ObjectiveSettings, PolicyName
+from warren_core.evaluation import (
     POLICIES,
     Column,
     Evidence,
@@ -42,8 +43,7 @@ from warren.evaluation import (
     presence_of,
     see,
 )
-from warren.objectives.limits import ObjectiveBook
-from warren.settings import ObjectiveSettings, PolicyName
+from warren_core.objectives.limits import ObjectiveBook
 from warren_evaluator.batch import BatchEvaluator
 from warren_evaluator.latenesses import Latenesses
 from warren_evaluator.memory import search_seldom

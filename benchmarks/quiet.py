@@ -25,7 +25,7 @@ from support.healthy_groups import HABITS, HealthyGroups
 from support.measuring import kafka
 from support.service_process import ServiceProcess, running_service
 from support.topic_values import values
-from warren.evaluation import POLICIES
+from warren_core.evaluation import POLICIES
 
 NEW_EVERY = 5.0  # seconds
 MOST_NEW = 15  # at a time

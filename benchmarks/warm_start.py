@@ -19,7 +19,7 @@ from evaluate import START_MS, Worker
 from support.measuring import embedded_kafka
 from support.service_process import ServiceProcess, running_service
 from warren.contracts import GroupEvent, GroupMember
-from warren.judgement.membership import encode, membership_after
+from warren_core.judgement.membership import encode, membership_after
 from warren_evaluator.home.changelog import CONFIG, LATENESS, MEMBERS, TABLE, changelog_name
 
 APP_ID = "warren-evaluator"

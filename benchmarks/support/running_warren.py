@@ -98,4 +98,4 @@ def _up(state: Path, options: list[str]) -> Iterator[RunningWarren]:
         yield RunningWarren(state, process.pid)
     finally:
         process.send_signal(signal.SIGTERM)
-        process.wait(60)
+        process.wait(240)

@@ -9,8 +9,8 @@ import socket
 from typing import Any
 
 from api.served_api import NOW, Api
-from warren.evaluation import UNKNOWN, Column, Windows
-from warren.evaluation.packed_windows import pack
+from warren_core.evaluation import UNKNOWN, Column, Windows
+from warren_core.evaluation.packed_windows import pack
 
 Commit = tuple[int, int, int, int | None]
 """Offset, committed at, observed at, lag."""

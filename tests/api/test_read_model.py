@@ -7,8 +7,8 @@ import pytest
 from api.served_api import NOW, freshness_event, lag_event, late
 from warren.contracts import StatusChange, StatusChangeEvent, group_key, part_key
 from warren.errors import ContractViolation
-from warren.judgement.lag_parts import split
 from warren_api.model.read_model import ReadModel, ReadModelSize
+from warren_core.judgement.lag_parts import split
 
 KEY = group_key("demo", "billing")
 

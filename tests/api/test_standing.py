@@ -14,12 +14,12 @@ import pytest
 from api.served_api import NOW, Api, late, paced
 from fastapi.routing import APIRoute
 from warren.contracts import MINUTE_MS, Acknowledgement, ClusterEvent, group_key
-from warren.objectives.limits import ObjectiveBook
 from warren_api.group_row import Asked
 from warren_api.model.verdict import rank
 from warren_api.pages.overview import GROUPS_SHOWN, Overview, View, overview
 from warren_api.pages.routes import router
 from warren_api.search import Search
+from warren_core.objectives.limits import ObjectiveBook
 
 FRAGMENT = "/fragments/groups"
 

@@ -13,8 +13,6 @@ from support.offset_events import NOW, commits
 from warren.clock import ManualClock
 from warren.contracts import LagEvent, OffsetEvent, group_key
 from warren.contracts.topics import LAG, OFFSETS
-from warren.evaluation import RuleBook
-from warren.judgement.state import GroupState
 from warren.settings import Settings
 from warren_archiver.judging.groups import (
     Evaluation,
@@ -28,6 +26,8 @@ from warren_archiver.lake.lake import Lake
 from warren_archiver.silver.catalogue import EVALUATION_PROGRESS, EVALUATION_STATES, EVALUATIONS
 from warren_archiver.silver.evaluations import Evaluations
 from warren_archiver.silver.silver import ensure
+from warren_core.evaluation import RuleBook
+from warren_core.judgement.state import GroupState
 from warren_evaluator.batch import BatchEvaluator
 from warren_evaluator.records import SourceRecord
 

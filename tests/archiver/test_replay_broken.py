@@ -9,12 +9,12 @@ from support.freshness_events import WELL, freshness_event, late
 from support.offset_events import MINUTE, NOW, commits
 from warren.contracts import FreshnessEvent, OffsetEvent, group_key
 from warren.errors import SettingsError
-from warren.evaluation import RuleBook
-from warren.objectives.limits import ObjectiveBook
 from warren.settings import EvaluationSettings, ObjectiveSettings
 from warren_archiver.judging.groups import Source
 from warren_archiver.replay.broken import GroupObjectives, Turn, broken
 from warren_archiver.replay.what_if import objectives_in
+from warren_core.evaluation import RuleBook
+from warren_core.objectives.limits import ObjectiveBook
 
 KEY = group_key("prod", "billing")
 

@@ -7,11 +7,11 @@ from collections.abc import Collection
 
 import pytest
 from warren.errors import SettingsError
-from warren.evaluation import RuleBook
 from warren.settings import EvaluationSettings, Settings
 from warren_archiver.replay.incidents import Change, Incident, incidents, paired, renamed
 from warren_archiver.replay.suggestions import CANDIDATES, candidates, suggestions
 from warren_archiver.replay.what_if import changed, overridden
+from warren_core.evaluation import RuleBook
 
 MINUTE = 60_000
 END = 100 * MINUTE

@@ -6,7 +6,7 @@ import pytest
 from confluent_kafka import TopicPartition as Partition
 from support.collector_lab import Lab
 from support.offset_events import Judge
-from warren.judgement.judge import Judged
+from warren_core.judgement.judge import Judged
 
 pytestmark = pytest.mark.integration
 

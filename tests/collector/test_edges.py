@@ -14,12 +14,12 @@ from support.recorded_positions import recorded_positions
 from support.waiting import eventually
 from warren.contracts import OffsetEvent, TopicPositions, group_key, split_group_key
 from warren.contracts.topics import MAX_MESSAGE_BYTES
-from warren.evaluation import GroupRules, Rules
-from warren.judgement.judge import Judged, Taken, judge
-from warren.judgement.state import GroupState
 from warren_collector.logs import ends, metadata
 from warren_collector.logs.ends import LogEnds, TopicLog
 from warren_collector.positions.events import Origin, group_events
+from warren_core.evaluation import GroupRules, Rules
+from warren_core.judgement.judge import Judged, Taken, judge
+from warren_core.judgement.state import GroupState
 from warren_local.kafka import EmbeddedKafka
 
 NOW = 1_795_244_400_000

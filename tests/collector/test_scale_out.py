@@ -13,9 +13,9 @@ import support.coordinator_records as encode
 from support.collector_lab import CLUSTER, Events, Lab
 from support.collector_process import collector_process
 from support.waiting import eventually
-from warren.evaluation import Column, GroupRules, Int64, Rules, Windows
-from warren.judgement.judge import Duplicate, Judged, judge
-from warren.judgement.state import GroupState
+from warren_core.evaluation import Column, GroupRules, Int64, Rules, Windows
+from warren_core.judgement.judge import Duplicate, Judged, judge
+from warren_core.judgement.state import GroupState
 
 pytestmark = pytest.mark.integration
 

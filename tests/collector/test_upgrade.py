@@ -11,10 +11,10 @@ from support.group_members import Members
 from support.offset_events import Judge
 from warren.clock import SystemClock
 from warren.contracts import OffsetEvent, StatusChangeEvent, group_key
-from warren.evaluation import Column, GroupRules, Rules
-from warren.judgement.state import GroupState
 from warren_api.model.read_model import ReadModel
 from warren_collector.logs import metadata
+from warren_core.evaluation import Column, GroupRules, Rules
+from warren_core.judgement.state import GroupState
 from warren_evaluator.batch import BatchEvaluator
 from warren_evaluator.records import SourceRecord
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from support.conformance import conformance_cases
-from warren.evaluation import POLICIES, Windows, predicates
 from warren_cli.filters.evaluation import evaluate_windows
 from warren_cli.filters.window_input import WindowInput, parse_window, to_windows
+from warren_core.evaluation import POLICIES, Windows, predicates
 
 CASES: list[dict[str, Any]] = conformance_cases("burrow/evaluator_cases.json")
 each_case = pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])

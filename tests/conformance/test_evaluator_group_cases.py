@@ -8,7 +8,7 @@ import pytest
 from support.conformance import conformance_cases
 from support.offset_events import NOW, At, Judge, offset_event
 from warren.contracts import LagEvent
-from warren.evaluation import Rules
+from warren_core.evaluation import Rules
 
 FILE: dict[str, Any] = conformance_cases("burrow/evaluator_group_cases.json")
 CASES: dict[str, dict[str, Any]] = {case["name"]: case for case in FILE["cases"]}

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.conformance import conformance_cases
-from warren.evaluation import UNKNOWN, Column, Windows
+from warren_core.evaluation import UNKNOWN, Column, Windows
 
 CASES: list[dict[str, Any]] = conformance_cases("burrow/storage_cases.json")["ring_cases"]
 OBSERVED_AT = 123_456

@@ -18,11 +18,11 @@ from warren.contracts import (
     group_key,
 )
 from warren.contracts.topics import MAX_MESSAGE_BYTES
-from warren.evaluation import GroupRules, RuleBook, Rules
-from warren.judgement.lag_parts import MOST_PARTITIONS
-from warren.judgement.state import Applied
-from warren.judgement.state_codec import Remains, decode, is_gone
 from warren.settings import EvaluationOverride, EvaluationSettings, PolicyName
+from warren_core.evaluation import GroupRules, RuleBook, Rules
+from warren_core.judgement.lag_parts import MOST_PARTITIONS
+from warren_core.judgement.state import Applied
+from warren_core.judgement.state_codec import Remains, decode, is_gone
 from warren_evaluator.batch import MOST_LAG_BYTES, BatchEvaluator
 from warren_evaluator.records import BatchResult, SourceRecord
 

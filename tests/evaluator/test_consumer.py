@@ -46,5 +46,6 @@ def test_a_partition_whose_position_is_not_known_is_looked_at_later(what: str) -
         thread = consumer._thread
         thread._consumer = SimpleNamespace(_fetcher=SimpleNamespace(_subscriptions=subscriptions))
         thread.verify_event_path(time.monotonic(), TP("events", 0))
+        thread.thread_loop.close()
 
     asyncio.run(look())

@@ -12,7 +12,7 @@ from support.evaluator_process import Home
 from support.offset_events import NOW, At, commits, offset_event
 from support.waiting import eventually
 from warren.contracts import DeadLetter, LagEvent, OffsetEvent, group_key, whole_key
-from warren.judgement.lag_parts import joined
+from warren_core.judgement.lag_parts import joined
 
 pytestmark = pytest.mark.integration
 

@@ -20,10 +20,10 @@ from support.waiting import eventually
 from warren.clock import ManualClock
 from warren.contracts import FreshnessEvent, LagEvent, StatusChangeEvent, group_key
 from warren.metrics.evaluator import EVALUATOR_OBJECTIVE_BROKEN
-from warren.objectives.limits import ObjectiveBook
-from warren.objectives.standing import Standing
-from warren.objectives.verdicts import Objectives
 from warren.settings import ObjectiveSettings
+from warren_core.objectives.limits import ObjectiveBook
+from warren_core.objectives.standing import Standing
+from warren_core.objectives.verdicts import Objectives
 from warren_evaluator.broken_limits import BrokenLimits
 from warren_evaluator.latenesses import Latenesses
 from warren_evaluator.records import Publication, SourceRecord

@@ -14,8 +14,8 @@ from support.offset_events import NOW
 from support.waiting import eventually
 from warren.clock import ManualClock
 from warren.contracts import StatusChangeEvent, group_key
-from warren.objectives.limits import ObjectiveBook
 from warren.settings_file import load_settings
+from warren_core.objectives.limits import ObjectiveBook
 from warren_evaluator.latenesses import Latenesses
 from warren_evaluator.objectives_watch import ObjectivesWatch
 from warren_evaluator.records import Publication

@@ -12,10 +12,10 @@ from aiokafka.errors import MessageSizeTooLargeError
 from support.offset_events import MINUTE, NOW, commits, offset_event
 from warren.clock import ManualClock
 from warren.contracts import DeadLetter, OffsetEvent, group_key
-from warren.evaluation import GroupRules, Rules
-from warren.judgement.state import Applied, GroupGone
-from warren.judgement.state_codec import encode, is_gone
 from warren.metrics import evaluator as metrics
+from warren_core.evaluation import GroupRules, Rules
+from warren_core.judgement.state import Applied, GroupGone
+from warren_core.judgement.state_codec import encode, is_gone
 from warren_evaluator.batch import BatchEvaluator
 from warren_evaluator.gone_groups import GoneGroups, ended_groups
 from warren_evaluator.pipeline import Pipeline

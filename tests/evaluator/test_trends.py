@@ -7,7 +7,7 @@ from support.offset_events import At, offset_event
 from warren.clock import ManualClock
 from warren.contracts import MINUTE_MS, OffsetEvent, TrendEvent, group_key
 from warren.contracts.topics import TRENDS
-from warren.evaluation import GroupRules, Rules
+from warren_core.evaluation import GroupRules, Rules
 from warren_evaluator.batch import BatchEvaluator
 from warren_evaluator.records import SourceRecord
 from warren_evaluator.trends import Trends

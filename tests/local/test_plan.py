@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 from warren.errors import SettingsError
-from warren.evaluation import RuleBook
 from warren.settings import EvaluationSettings, Settings
+from warren_core.evaluation import RuleBook
 from warren_local.plan import DemoPorts, Options, Plan, make_plan
 from warren_local.up import run_state
 

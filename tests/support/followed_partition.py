@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from warren.contracts.status import Status
-from warren.evaluation import UNKNOWN, Sighting, Track, see
-from warren.evaluation.presence import Presence
-from warren.evaluation.progress import judge
-from warren.evaluation.track import LONGEST_MS
+from warren_core.evaluation import UNKNOWN, Sighting, Track, see
+from warren_core.evaluation.presence import Presence
+from warren_core.evaluation.progress import judge
+from warren_core.evaluation.track import LONGEST_MS
 
 START = 1_795_244_400_000
 TICK = 5

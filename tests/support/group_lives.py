@@ -13,7 +13,7 @@ from support.evaluator_process import EventSender, Home
 from support.offset_events import NOW, At, Judge, offset_event
 from support.waiting import eventually
 from warren.contracts import OffsetEvent, StatusChangeEvent, split_group_key
-from warren.judgement.judge import Ended, Judged
+from warren_core.judgement.judge import Ended, Judged
 
 GROUPS = 30
 EVENTS_PER_GROUP = 60

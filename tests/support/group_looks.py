@@ -15,14 +15,14 @@ from warren.contracts import (
     LagEvent,
     OffsetEvent,
 )
-from warren.evaluation import GroupRules, Rules
-from warren.judgement.facts import Knowledge
-from warren.judgement.judge import Duplicate, Ended, Nothing, Taken, judge
-from warren.judgement.lateness import lateness_of
-from warren.judgement.membership import Membership, membership_after
-from warren.judgement.state import GroupState
-from warren.judgement.state_codec import decode as decode_state
-from warren.judgement.state_codec import encode as encode_state
+from warren_core.evaluation import GroupRules, Rules
+from warren_core.judgement.facts import Knowledge
+from warren_core.judgement.judge import Duplicate, Ended, Nothing, Taken, judge
+from warren_core.judgement.lateness import lateness_of
+from warren_core.judgement.membership import Membership, membership_after
+from warren_core.judgement.state import GroupState
+from warren_core.judgement.state_codec import decode as decode_state
+from warren_core.judgement.state_codec import encode as encode_state
 
 STEP = 5000
 RULES = GroupRules(Rules())

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from warren.contracts import OffsetEvent, TopicPositions
-from warren.evaluation import GroupRules, Rules
-from warren.judgement.facts import Knowledge
-from warren.judgement.judge import Ended, Judged, Outcome, Taken, judge
-from warren.judgement.state import GroupGone, GroupState
+from warren_core.evaluation import GroupRules, Rules
+from warren_core.judgement.facts import Knowledge
+from warren_core.judgement.judge import Ended, Judged, Outcome, Taken, judge
+from warren_core.judgement.state import GroupGone, GroupState
 
 NOW = 1_795_244_400_000
 MINUTE = 60_000

@@ -114,6 +114,6 @@ def stop(running: Running) -> int:
     """SIGTERM; the exit code. Fails when a process of the run is left over."""
     pids = [pid for group in running.run["pids"].values() for pid in group]
     running.process.send_signal(signal.SIGTERM)
-    code = running.process.wait(60)
+    code = running.process.wait(240)  # the archiver has three minutes to stop
     assert not still_running(pids), "orphans"
     return code

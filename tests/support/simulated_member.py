@@ -12,10 +12,10 @@ from collections.abc import Callable
 from warren.clock import ManualClock
 from warren.contracts import OffsetEvent
 from warren.contracts.offset_event import TopicPositions
-from warren.evaluation import RuleBook
-from warren.judgement.judge import Judged, judge
-from warren.judgement.state import GroupGone, GroupState
 from warren.settings import Settings
+from warren_core.evaluation import RuleBook
+from warren_core.judgement.judge import Judged, judge
+from warren_core.judgement.state import GroupGone, GroupState
 from warren_local.demo.groups import DemoGroup
 from warren_local.demo.member import Leave
 from warren_local.demo.traffic import FLOWS, Schedule

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 import numpy as np
 from support.detection.simulation import UNKNOWN, Ints, Recording
 from warren.contracts import EarlierPositions, OffsetEvent, Status, TopicPositions
-from warren.evaluation import GroupRules, Rules
-from warren.judgement.brief import Brief
-from warren.judgement.cohort import judge_together
-from warren.judgement.entry import Entry, is_ordinary
-from warren.judgement.judge import Judged, judge
-from warren.judgement.state import GroupGone, GroupState
 from warren.settings import PolicyName
+from warren_core.evaluation import GroupRules, Rules
+from warren_core.judgement.brief import Brief
+from warren_core.judgement.cohort import judge_together
+from warren_core.judgement.entry import Entry, is_ordinary
+from warren_core.judgement.judge import Judged, judge
+from warren_core.judgement.state import GroupGone, GroupState
 
 START_MS = 1_795_244_400_000
 LAG_ABOVE = 10_000

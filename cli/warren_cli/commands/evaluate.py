@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Annotated
 
 import typer
-from warren.evaluation import POLICIES
 from warren.settings import PolicyName
+from warren_core.evaluation import POLICIES
 
 from warren_cli.filters.evaluation import evaluate_windows
 from warren_cli.filters.json_records import read_records

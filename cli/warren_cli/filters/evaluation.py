@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 from warren.contracts.status import Status
-from warren.evaluation import Evidence, Explanation, Policy, explain, judge_partitions
 from warren.settings import PolicyName
+from warren_core.evaluation import Evidence, Explanation, Policy, explain, judge_partitions
 
 from warren_cli.filters.window_input import WindowInput, to_windows
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from warren.evaluation import MAX_TIME, UNKNOWN, Column, Windows
+from warren_core.evaluation import MAX_TIME, UNKNOWN, Column, Windows
 
 from warren_cli.filters.streams import BadInput
 

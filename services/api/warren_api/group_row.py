@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from warren.contracts import Acknowledgement, Cause, GroupMember, Silence
-from warren.objectives.limits import Limit
+from warren_core.objectives.limits import Limit
 
 from warren_api.context import ApiContext, Notes, Verdicts
 from warren_api.model.broken_now import Said, broken_now

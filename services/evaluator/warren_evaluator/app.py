@@ -15,10 +15,10 @@ from faust.types import EventT, StreamT
 from mode.supervisors import CrashingSupervisor
 from warren.clock import Clock
 from warren.contracts.topics import FRESHNESS, GROUPS, LAG_STATUS, OFFSETS
-from warren.evaluation import RuleBook
-from warren.judgement.state_codec import Remains, is_gone, remains
-from warren.objectives.limits import ObjectiveBook
 from warren.settings import Settings
+from warren_core.evaluation import RuleBook
+from warren_core.judgement.state_codec import Remains, is_gone, remains
+from warren_core.objectives.limits import ObjectiveBook
 
 from warren_evaluator.batch import BatchEvaluator
 from warren_evaluator.faust_corrections.consumer import SafeTransport

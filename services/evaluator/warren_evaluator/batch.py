@@ -12,18 +12,18 @@ from warren.clock import Clock
 from warren.contracts import DeadLetter, OffsetEvent, Status, part_key, split_group_key
 from warren.contracts.topics import DEAD_LETTERS, LAG, LAG_STATUS, MAX_MESSAGE_BYTES, TRENDS
 from warren.errors import ContractViolation
-from warren.evaluation import GroupRules
-from warren.judgement.cohort import tell_together
-from warren.judgement.entry import Entry, is_ordinary
-from warren.judgement.facts import Knowledge
-from warren.judgement.judge import Duplicate, Ended, Judged, Outcome, Taken, judge
-from warren.judgement.lag_parts import in_parts
-from warren.judgement.lateness import Lateness
-from warren.judgement.membership import Membership
-from warren.judgement.state import GroupGone, GroupState
-from warren.judgement.state_arrays import CorruptState
-from warren.judgement.state_codec import Remains, decode, encode, remains
 from warren.words import duration
+from warren_core.evaluation import GroupRules
+from warren_core.judgement.cohort import tell_together
+from warren_core.judgement.entry import Entry, is_ordinary
+from warren_core.judgement.facts import Knowledge
+from warren_core.judgement.judge import Duplicate, Ended, Judged, Outcome, Taken, judge
+from warren_core.judgement.lag_parts import in_parts
+from warren_core.judgement.lateness import Lateness
+from warren_core.judgement.membership import Membership
+from warren_core.judgement.state import GroupGone, GroupState
+from warren_core.judgement.state_arrays import CorruptState
+from warren_core.judgement.state_codec import Remains, decode, encode, remains
 
 from warren_evaluator.records import BatchResult, Counts, Publication, SourceRecord, Write
 from warren_evaluator.trends import Trends

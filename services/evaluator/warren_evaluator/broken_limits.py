@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from warren.judgement.status_names import group_name
 from warren.metrics.evaluator import EVALUATOR_OBJECTIVE_BROKEN as SINCE
-from warren.objectives.limits import Limit
-from warren.objectives.verdicts import Objectives
+from warren_core.judgement.status_names import group_name
+from warren_core.objectives.limits import Limit
+from warren_core.objectives.verdicts import Objectives
 
 MOST_GROUPS = 10_000
 """Where more break something at once, no scrape is to fail of it. The others' turn comes later."""

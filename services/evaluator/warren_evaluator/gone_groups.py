@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from warren.judgement.state import GroupGone
-from warren.judgement.state_arrays import CorruptState
-from warren.judgement.state_codec import decode, is_gone
+from warren_core.judgement.state import GroupGone
+from warren_core.judgement.state_arrays import CorruptState
+from warren_core.judgement.state_codec import decode, is_gone
 
 
 class GoneGroups:

@@ -17,11 +17,12 @@ import structlog
 from warren.clock import Clock
 from warren.contracts import FreshnessEvent, StatusChangeEvent, split_group_key
 from warren.errors import ContractViolation
-from warren.judgement.lateness import Lateness
-from warren.judgement.state_arrays import CorruptState
-from warren.judgement.state_codec import positions_in
 from warren.metrics import evaluator as metrics
-from warren.objectives.group_record import (
+from warren.words import duration
+from warren_core.judgement.lateness import Lateness
+from warren_core.judgement.state_arrays import CorruptState
+from warren_core.judgement.state_codec import positions_in
+from warren_core.objectives.group_record import (
     CorruptRecord,
     GroupRecord,
     after_end,
@@ -33,9 +34,8 @@ from warren.objectives.group_record import (
     lateness_in,
     remains,
 )
-from warren.objectives.lag import GroupLag, group_lag
-from warren.objectives.limits import Limit
-from warren.words import duration
+from warren_core.objectives.lag import GroupLag, group_lag
+from warren_core.objectives.limits import Limit
 
 from warren_evaluator.batch import MOST_AHEAD_MS
 from warren_evaluator.broken_limits import BrokenLimits

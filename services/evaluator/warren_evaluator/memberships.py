@@ -10,7 +10,7 @@ from typing import Any
 import structlog
 from warren.contracts import GroupEvent
 from warren.errors import ContractViolation
-from warren.judgement.membership import (
+from warren_core.judgement.membership import (
     CorruptMembership,
     Membership,
     decode,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
-from warren.objectives.limits import ObjectiveBook
 from warren.settings import Settings
 from warren.settings_watch import OBJECTIVES, SettingsWatch
+from warren_core.objectives.limits import ObjectiveBook
 
 from warren_evaluator.latenesses import Latenesses
 

@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 import structlog
 from warren.clock import Clock
 from warren.errors import TooLarge
-from warren.judgement.state_codec import is_gone
 from warren.metrics import evaluator as metrics
+from warren_core.judgement.state_codec import is_gone
 
 from warren_evaluator.batch import BatchEvaluator
 from warren_evaluator.faust_corrections.oversize import is_oversize

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable
 
 from warren.contracts.status import Status
-from warren.judgement.state_codec import peek_status
 from warren.metrics import evaluator as metrics
+from warren_core.judgement.state_codec import peek_status
 
 from warren_evaluator.faust_corrections.window_table import WindowTable
 

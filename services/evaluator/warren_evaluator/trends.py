@@ -21,12 +21,12 @@ from warren.contracts import (
     split_group_key,
 )
 from warren.contracts.status import GroupStatusName
-from warren.evaluation import UNKNOWN, Int64
-from warren.judgement.layout import Layout
-from warren.judgement.membership import Membership
-from warren.judgement.state import GroupGone, GroupState, Latest
-from warren.judgement.status_names import group_name
 from warren.settings import CollectorSettings
+from warren_core.evaluation import UNKNOWN, Int64
+from warren_core.judgement.layout import Layout
+from warren_core.judgement.membership import Membership
+from warren_core.judgement.state import GroupGone, GroupState, Latest
+from warren_core.judgement.status_names import group_name
 
 MOST_TOPICS = 100
 MOST_MINUTES = 3  # of measurements, until the group's evaluation asks for them

@@ -112,5 +112,5 @@ class LagEvent(Event):
     windows: str | None = Field(
         default=None,
         description="All commits of the windows but the newest ones, packed (base64): partitions "
-        "by topic and number; the layout is described in warren.evaluation.packed_windows",
+        "by topic and number; the layout is described in warren_core.evaluation.packed_windows",
     )

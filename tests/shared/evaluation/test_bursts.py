@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from support.followed_partition import ALL, TICK, Followed, always_ok
-from warren.evaluation import UNKNOWN
-from warren.evaluation.track import Figure
+from warren_core.evaluation import UNKNOWN
+from warren_core.evaluation.track import Figure
 
 
 def test_a_bursty_producer_gives_no_alarm_while_the_consumer_catches_up() -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.followed_partition import ALL, FOUND, START, Followed
-from warren.evaluation import Sighting, Track, see
-from warren.evaluation.clockwork import clock_ms
-from warren.evaluation.presence import Presence
-from warren.evaluation.progress import judge
-from warren.evaluation.track import Mark
-from warren.evaluation.usual import longest_wait
+from warren_core.evaluation import Sighting, Track, see
+from warren_core.evaluation.clockwork import clock_ms
+from warren_core.evaluation.presence import Presence
+from warren_core.evaluation.progress import judge
+from warren_core.evaluation.track import Mark
+from warren_core.evaluation.usual import longest_wait
 
 SECOND, HOUR, DAY = 1000, 3600, 86_400
 LOOK = 20  # seconds

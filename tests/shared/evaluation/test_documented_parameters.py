@@ -6,9 +6,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from warren.evaluation import backlog, clockwork, learning, presence, rewinds, track, usual, waits
-from warren.evaluation.track import Figure, Mark
-from warren.judgement import facts, log_causes, turns
+from warren_core.evaluation import (
+    backlog,
+    clockwork,
+    learning,
+    presence,
+    rewinds,
+    track,
+    usual,
+    waits,
+)
+from warren_core.evaluation.track import Figure, Mark
+from warren_core.judgement import facts, log_causes, turns
 
 ROOT = Path(__file__).parents[3]
 

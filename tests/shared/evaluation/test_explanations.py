@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from warren.evaluation import POLICIES, Evidence, Explanation, Windows, explain
 from warren.settings import PolicyName
+from warren_core.evaluation import POLICIES, Evidence, Explanation, Windows, explain
 
 S = 1000
 

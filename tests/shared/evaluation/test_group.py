@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from warren.contracts.status import Status
-from warren.evaluation import PartitionVerdicts, Windows, is_expired, judge_group
+from warren_core.evaluation import PartitionVerdicts, Windows, is_expired, judge_group
 
 
 def verdicts(*statuses: Status, complete: float = 1.0) -> PartitionVerdicts:

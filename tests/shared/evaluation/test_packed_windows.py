@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from warren.errors import ContractViolation
-from warren.evaluation import Column, Windows
-from warren.evaluation.packed_windows import pack, unpack
+from warren_core.evaluation import Column, Windows
+from warren_core.evaluation.packed_windows import pack, unpack
 
 int64 = st.integers(-(2**63), 2**63 - 1)
 values = st.integers(-1, 5) | st.integers(1_795_244_400_000, 1_795_244_500_000) | int64

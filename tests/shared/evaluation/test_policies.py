@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from warren.contracts.status import Status
-from warren.evaluation import (
+from warren.settings import PolicyName
+from warren_core.evaluation import (
     MAX_TIME,
     POLICIES,
     UNKNOWN,
@@ -20,7 +21,6 @@ from warren.evaluation import (
     Windows,
     judge_partitions,
 )
-from warren.settings import PolicyName
 
 
 @dataclass

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.followed_partition import ALL, FOUND, REPEATED, TICK, Followed, always_ok
-from warren.evaluation import Sighting, Track, see
-from warren.evaluation.presence import Presence, presence_of
+from warren_core.evaluation import Sighting, Track, see
+from warren_core.evaluation.presence import Presence, presence_of
 
 
 def followed(presence: Presence = Presence.THERE) -> Followed:

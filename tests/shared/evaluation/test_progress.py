@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.followed_partition import ALL, FOUND, START, TICK, Followed, always_ok
-from warren.evaluation import UNKNOWN, Sighting, Track, see
-from warren.evaluation.progress import judge
-from warren.evaluation.track import Figure
+from warren_core.evaluation import UNKNOWN, Sighting, Track, see
+from warren_core.evaluation.progress import judge
+from warren_core.evaluation.track import Figure
 
 
 def test_a_silent_consumer_has_stopped_once_its_usual_pause_is_long_over() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from support.followed_partition import TICK, Followed, always_ok
-from warren.evaluation.rewinds import TO_AND_FRO_MS
+from warren_core.evaluation.rewinds import TO_AND_FRO_MS
 
 HELD = TO_AND_FRO_MS // 1000
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from warren.evaluation import PartitionRules, RuleBook, Rules
 from warren.settings import EvaluationOverride, EvaluationSettings
+from warren_core.evaluation import PartitionRules, RuleBook, Rules
 
 
 def book(*overrides: dict[str, Any], **settings: Any) -> RuleBook:

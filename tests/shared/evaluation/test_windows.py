@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from warren.evaluation import UNKNOWN, Column, Int64, Windows
+from warren_core.evaluation import UNKNOWN, Column, Int64, Windows
 
 MIN_DISTANCE = 10
 Commit = tuple[int, int, int, int, int]  # in the order of Column

@@ -7,10 +7,10 @@ from typing import get_args
 import pytest
 from support.offset_events import NOW, At, Judge, offset_event
 from warren.contracts import OffsetEvent
-from warren.evaluation import GroupRules, Rules
-from warren.judgement.judge import Judged
-from warren.judgement.state_codec import decode, encode
 from warren.settings import PolicyName
+from warren_core.evaluation import GroupRules, Rules
+from warren_core.judgement.judge import Judged
+from warren_core.judgement.state_codec import decode, encode
 
 TICK = 11_000  # apart enough for each look to be remembered
 

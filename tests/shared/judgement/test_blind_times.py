@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from support.offset_events import NOW, At, Judge, offset_event
 from warren.contracts import EarlierPositions, OffsetEvent
-from warren.evaluation import Rules
+from warren_core.evaluation import Rules
 
 S = 1_000
 TICK = 5

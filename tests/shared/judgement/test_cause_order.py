@@ -8,7 +8,7 @@ import pytest
 from support.group_looks import WELL, at, group_event, looks, names, silent, standing, told, well
 from support.offset_events import At
 from warren.contracts import GroupEvent
-from warren.evaluation import GroupRules, Rules
+from warren_core.evaluation import GroupRules, Rules
 
 PROGRESS = GroupRules(Rules(policy="progress"))
 GONE = 700  # where the log begins, above the offset at which a partition stands

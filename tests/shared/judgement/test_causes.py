@@ -34,11 +34,11 @@ from warren.contracts import (
     StatusChange,
     StatusChangeEvent,
 )
-from warren.evaluation import GroupRules, Rules
-from warren.judgement.facts import Knowledge
-from warren.judgement.judge import Judged, judge
-from warren.judgement.lateness import lateness_of
-from warren.judgement.state import GroupState
+from warren_core.evaluation import GroupRules, Rules
+from warren_core.judgement.facts import Knowledge
+from warren_core.judgement.judge import Judged, judge
+from warren_core.judgement.lateness import lateness_of
+from warren_core.judgement.state import GroupState
 
 
 def test_a_record_that_the_group_cannot_get_past() -> None:

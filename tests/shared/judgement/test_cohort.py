@@ -8,14 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping
 import pytest
 from support.offset_events import NOW, At, offset_event
 from warren.contracts import OffsetEvent, Status
-from warren.evaluation import GroupRules, Rules
-from warren.judgement.brief import Brief
-from warren.judgement.cohort import judge_together, tell_together
-from warren.judgement.entry import Entry, is_ordinary
-from warren.judgement.judge import Ended, Judged, Outcome, Taken, judge
-from warren.judgement.state import GroupGone, GroupState
-from warren.judgement.state_codec import encode
 from warren.settings import PolicyName
+from warren_core.evaluation import GroupRules, Rules
+from warren_core.judgement.brief import Brief
+from warren_core.judgement.cohort import judge_together, tell_together
+from warren_core.judgement.entry import Entry, is_ordinary
+from warren_core.judgement.judge import Ended, Judged, Outcome, Taken, judge
+from warren_core.judgement.state import GroupGone, GroupState
+from warren_core.judgement.state_codec import encode
 
 STEPS, GROUPS = 120, 12
 STATES = ("Stable", "Stable", "Empty", "PreparingRebalance", None)

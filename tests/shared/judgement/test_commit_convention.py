@@ -7,11 +7,11 @@ from typing import get_args
 import pytest
 from support.offset_events import NOW, At, Judge, offset_event
 from warren.contracts import OffsetEvent
-from warren.evaluation import Rules
-from warren.evaluation.commit_convention import CommitEvidence, Rest
-from warren.judgement.judge import Judged
-from warren.judgement.state_codec import decode, encode
 from warren.settings import PolicyName
+from warren_core.evaluation import Rules
+from warren_core.evaluation.commit_convention import CommitEvidence, Rest
+from warren_core.judgement.judge import Judged
+from warren_core.judgement.state_codec import decode, encode
 
 TICK = 11_000
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from support.freshness_events import freshness_event, late
 from support.offset_events import NOW, At, Judge, offset_event
-from warren.judgement.facts import Knowledge
-from warren.judgement.lateness import Lateness, lateness_of
+from warren_core.judgement.facts import Knowledge
+from warren_core.judgement.lateness import Lateness, lateness_of
 
 S = 1000
 

@@ -8,7 +8,7 @@ import pytest
 from support.offset_events import NOW, At, Judge, offset_event
 from warren.contracts import EarlierPositions, OffsetEvent
 from warren.errors import ContractViolation
-from warren.evaluation import Rules
+from warren_core.evaluation import Rules
 
 S = 1_000
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.offset_events import NOW, At, Judge, offset_event
 from warren.contracts import OffsetEvent
-from warren.evaluation import Rules
-from warren.judgement.state_codec import decode, encode
 from warren.settings import PolicyName
+from warren_core.evaluation import Rules
+from warren_core.judgement.state_codec import decode, encode
 
 STEP = 2000
 MINUTE_STEPS = 60_000 // STEP

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from support.offset_events import NOW, At, Judge, offset_event
 from warren.contracts import EarlierPositions
-from warren.evaluation import RuleBook, Rules
 from warren.settings import EvaluationOverride, EvaluationSettings
+from warren_core.evaluation import RuleBook, Rules
 
 TICK = 5_000
 GRACE = 15_000

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from support.offset_events import MINUTE, NOW, At, Judge, offset_event
 from warren.contracts import OffsetEvent
-from warren.judgement.judge import Ended, Judged, Nothing
-from warren.judgement.state import GroupGone, GroupState
-from warren.judgement.state_codec import decode, encode
+from warren_core.judgement.judge import Ended, Judged, Nothing
+from warren_core.judgement.state import GroupGone, GroupState
+from warren_core.judgement.state_codec import decode, encode
 
 TOPICS = ("orders", "quiet")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from support.offset_events import MINUTE, NOW, At, Judge, commits, heartbeat, offset_event
 from warren.contracts import StatusChangeEvent
-from warren.evaluation import Rules
-from warren.judgement.judge import Duplicate, Ended, Nothing
-from warren.judgement.state import GroupGone, GroupState
+from warren_core.evaluation import Rules
+from warren_core.judgement.judge import Duplicate, Ended, Nothing
+from warren_core.judgement.state import GroupGone, GroupState
 
 
 def test_an_incident_stays_from_its_opening_until_the_group_is_ok() -> None:

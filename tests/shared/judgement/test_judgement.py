@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from support.offset_events import MINUTE, NOW, At, Judge, commits, heartbeat, offset_event
 from warren.contracts import LagEvent
-from warren.evaluation import GroupRules, RuleBook, Rules
-from warren.judgement.state import GroupState
 from warren.settings import EvaluationOverride, EvaluationSettings
+from warren_core.evaluation import GroupRules, RuleBook, Rules
+from warren_core.judgement.state import GroupState
 
 
 def stopped(lag: int = 9) -> Judge:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from support.offset_events import MINUTE, NOW, At, Judge, commits, offset_event
 from warren.contracts import LagEvent, StatusChangeEvent
-from warren.evaluation import Rules
-from warren.evaluation.packed_windows import unpack
+from warren_core.evaluation import Rules
+from warren_core.evaluation.packed_windows import unpack
 
 
 def test_what_is_published_is_what_the_contracts_allow() -> None:

@@ -6,7 +6,7 @@ import pytest
 from support.offset_events import MINUTE, NOW, At, Judge, offset_event
 from warren.contracts import LagEvent, group_key, part_key, split_group_key, whole_key
 from warren.errors import ContractViolation
-from warren.judgement.lag_parts import MOST_PARTITIONS, in_parts, joined, split
+from warren_core.judgement.lag_parts import MOST_PARTITIONS, in_parts, joined, split
 
 
 def evaluation(partitions: int, commits: int = 3) -> LagEvent:

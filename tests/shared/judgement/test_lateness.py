@@ -7,7 +7,7 @@ import json
 from support.freshness_events import WELL, freshness_event, late
 from support.offset_events import NOW
 from warren.contracts import OpenTransaction
-from warren.judgement.lateness import MOST_PARTITIONS, fields_of, from_fields, lateness_of
+from warren_core.judgement.lateness import MOST_PARTITIONS, fields_of, from_fields, lateness_of
 
 HELD_UP = OpenTransaction(topic="orders", partition=3, first_offset=120, since=NOW, hanging=True)
 

@@ -16,10 +16,10 @@ from support.group_looks import (
 )
 from support.offset_events import NOW
 from warren.contracts import GroupEvent
-from warren.evaluation import GroupRules, Rules
-from warren.judgement.facts import Knowledge
-from warren.judgement.judge import Judged, judge
-from warren.judgement.membership import Membership, membership_after
+from warren_core.evaluation import GroupRules, Rules
+from warren_core.judgement.facts import Knowledge
+from warren_core.judgement.judge import Judged, judge
+from warren_core.judgement.membership import Membership, membership_after
 
 
 def test_nobody_is_in_the_group() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from support.group_looks import group_event
-from warren.judgement.membership import (
+from warren_core.judgement.membership import (
     CorruptMembership,
     decode,
     encode,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from support.offset_events import NOW, At, Judge, offset_event
-from warren.evaluation import Rules
+from warren_core.evaluation import Rules
 
 S = 1_000
 EVERY = 480  # seconds; it reads for 20

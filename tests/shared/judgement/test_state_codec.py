@@ -11,15 +11,22 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from support.offset_events import NOW, At, Judge, commits, offset_event
 from warren.contracts.status import Status
-from warren.evaluation import Began, Column, Onset, Rules, Track, Windows
-from warren.evaluation.commit_convention import CommitEvidence, Rest
-from warren.evaluation.track import NARROW, Figure, Mark
-from warren.judgement.layout import Layout
-from warren.judgement.log_columns import LogColumn
-from warren.judgement.state import Applied, GroupGone, GroupState, Latest
-from warren.judgement.state_arrays import CorruptState
-from warren.judgement.state_codec import decode, encode, is_gone, peek_status, positions_in, remains
 from warren.settings import PolicyName
+from warren_core.evaluation import Began, Column, Onset, Rules, Track, Windows
+from warren_core.evaluation.commit_convention import CommitEvidence, Rest
+from warren_core.evaluation.track import NARROW, Figure, Mark
+from warren_core.judgement.layout import Layout
+from warren_core.judgement.log_columns import LogColumn
+from warren_core.judgement.state import Applied, GroupGone, GroupState, Latest
+from warren_core.judgement.state_arrays import CorruptState
+from warren_core.judgement.state_codec import (
+    decode,
+    encode,
+    is_gone,
+    peek_status,
+    positions_in,
+    remains,
+)
 
 STATUS_AT = 2 + 17  # version and kind, then what was applied
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from support.offset_events import NOW, At, Judge, offset_event
-from warren.evaluation import Rules
-from warren.judgement.facts import Knowledge
-from warren.judgement.membership import Member, Membership
+from warren_core.evaluation import Rules
+from warren_core.judgement.facts import Knowledge
+from warren_core.judgement.membership import Member, Membership
 
 S = 1000
 LOOK = 5 * S

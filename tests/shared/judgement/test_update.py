@@ -6,9 +6,9 @@ import pytest
 from support.offset_events import MINUTE, NOW, At, Judge, commits, heartbeat, offset_event
 from warren.contracts import OffsetEvent
 from warren.errors import ContractViolation
-from warren.evaluation import Rules
-from warren.judgement.judge import Duplicate
-from warren.judgement.state import GroupState
+from warren_core.evaluation import Rules
+from warren_core.judgement.judge import Duplicate
+from warren_core.judgement.state import GroupState
 
 
 def test_replayed_and_older_events_are_duplicates() -> None:

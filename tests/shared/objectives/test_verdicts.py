@@ -8,7 +8,9 @@ import pytest
 from support.freshness_events import WELL, Row, freshness_event, late
 from support.offset_events import NOW
 from warren.contracts import StatusChangeEvent, group_key
-from warren.objectives.group_record import (
+from warren.settings import ObjectiveSettings
+from warren.words import clock
+from warren_core.objectives.group_record import (
     CorruptRecord,
     GroupRecord,
     after_end,
@@ -17,10 +19,8 @@ from warren.objectives.group_record import (
     encode,
     remains,
 )
-from warren.objectives.lag import GroupLag
-from warren.objectives.limits import ObjectiveBook
-from warren.settings import ObjectiveSettings
-from warren.words import clock
+from warren_core.objectives.lag import GroupLag
+from warren_core.objectives.limits import ObjectiveBook
 
 KEY = group_key("prod", "billing")
 SECOND = 1000

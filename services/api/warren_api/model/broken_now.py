@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from warren.objectives.lag import GroupLag
-from warren.objectives.limits import Limit
-from warren.objectives.readings import read
+from warren_core.objectives.lag import GroupLag
+from warren_core.objectives.limits import Limit
+from warren_core.objectives.readings import read
 
 from warren_api.model.group import BrokenObjective, GroupView
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from warren.contracts import LagEvent
-from warren.judgement.lag_parts import joined
+from warren_core.judgement.lag_parts import joined
 
 GroupName = tuple[str, str]
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from warren.contracts import LagEvent
 from warren.errors import ContractViolation
-from warren.evaluation import UNKNOWN
-from warren.evaluation.packed_windows import Commits, unpack
-from warren.judgement.lag_parts import newest_commits
+from warren_core.evaluation import UNKNOWN
+from warren_core.evaluation.packed_windows import Commits, unpack
+from warren_core.judgement.lag_parts import newest_commits
 
 from warren_api.model.group import Edge, edge
 

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Response
 from fastapi.responses import HTMLResponse
 from warren.contracts import MINUTE_MS
-from warren.objectives.limits import ObjectiveBook
+from warren_core.objectives.limits import ObjectiveBook
 
 from warren_api.context import ApiContext
 from warren_api.group_row import Asked

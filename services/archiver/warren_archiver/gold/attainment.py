@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from pyspark.sql.types import DoubleType, StringType, StructField, StructType
-from warren.objectives.limits import ObjectiveBook
 from warren.settings import ObjectiveSettings
+from warren_core.objectives.limits import ObjectiveBook
 
 from warren_archiver.gold.catalogue import ERROR_BUDGETS, OBJECTIVE
 from warren_archiver.gold.units import Unit

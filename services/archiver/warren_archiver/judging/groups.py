@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 from warren.contracts import OffsetEvent, Status, split_group_key
 from warren.errors import ContractViolation
-from warren.evaluation import GroupRules, Onset, RuleBook, Track
-from warren.judgement.brief import Brief
-from warren.judgement.cohort import judge_together
-from warren.judgement.entry import Entry, is_ordinary
-from warren.judgement.judge import Ended, Judged, Taken, judge
-from warren.judgement.state import GroupGone, GroupState
-from warren.judgement.state_arrays import CorruptState
-from warren.judgement.state_codec import decode, encode, remains
+from warren_core.evaluation import GroupRules, Onset, RuleBook, Track
+from warren_core.judgement.brief import Brief
+from warren_core.judgement.cohort import judge_together
+from warren_core.judgement.entry import Entry, is_ordinary
+from warren_core.judgement.judge import Ended, Judged, Taken, judge
+from warren_core.judgement.state import GroupGone, GroupState
+from warren_core.judgement.state_arrays import CorruptState
+from warren_core.judgement.state_codec import decode, encode, remains
 
 # As the evaluator does, which knows a record when it is appended.
 MOST_AHEAD_MS = 24 * 3_600_000

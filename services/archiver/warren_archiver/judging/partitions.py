@@ -10,8 +10,8 @@ from typing import Any
 from pyspark.sql import DataFrame, Row, Window
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from pyspark.sql.types import StructType
-from warren.evaluation import RuleBook
 from warren.settings import CollectorSettings, EvaluationSettings
+from warren_core.evaluation import RuleBook
 
 from warren_archiver.judging.groups import (
     End,

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from warren.contracts import FreshnessEvent
 from warren.errors import ContractViolation
-from warren.evaluation import RuleBook
-from warren.judgement.state import GroupState
-from warren.judgement.state_codec import Positions
-from warren.objectives.group_record import GroupRecord, after_event
-from warren.objectives.lag import GroupLag, group_lag
-from warren.objectives.limits import Limit, ObjectiveBook
+from warren_core.evaluation import RuleBook
+from warren_core.judgement.state import GroupState
+from warren_core.judgement.state_codec import Positions
+from warren_core.objectives.group_record import GroupRecord, after_event
+from warren_core.objectives.lag import GroupLag, group_lag
+from warren_core.objectives.limits import Limit, ObjectiveBook
 
 from warren_archiver.judging.groups import GroupKey, Known, Source, judge_again, key_of
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from warren.judgement.incidents import incident_id
+from warren_core.judgement.incidents import incident_id
 
 FLAP_MS = 5 * 60_000
 """What is over so soon, nobody has had to mend."""

@@ -19,8 +19,6 @@ from pyspark.sql.types import StructField, StructType
 from warren.contracts import STATUS_CHANGED
 from warren.contracts.topics import FRESHNESS, LAG_STATUS, OFFSETS, Topic
 from warren.errors import SettingsError
-from warren.evaluation import RuleBook
-from warren.objectives.limits import ObjectiveBook
 from warren.patterns import searcher
 from warren.settings import (
     CollectorSettings,
@@ -29,6 +27,8 @@ from warren.settings import (
     Settings,
 )
 from warren.words import grouped
+from warren_core.evaluation import RuleBook
+from warren_core.objectives.limits import ObjectiveBook
 
 from warren_archiver.errors import NothingArchived
 from warren_archiver.judging.groups import End, Evaluation, key_of

@@ -15,8 +15,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from pyspark.sql.types import StructField, StructType
 from warren.contracts.topics import OFFSETS
-from warren.judgement.incidents import incident_id
 from warren.settings import Settings
+from warren_core.judgement.incidents import incident_id
 
 from warren_archiver.judging.groups import End, Evaluation, GroupKey
 from warren_archiver.judging.partitions import Values, judged

@@ -8,11 +8,11 @@ import structlog
 from warren.contracts import LagEvent, Status
 from warren.contracts.topics import LAG
 from warren.errors import ContractViolation, KafkaError
-from warren.judgement.state import Applied
-from warren.judgement.state_codec import Remains
 from warren.kafka.topic_reader import TopicReader
 from warren.kafka.topics import HOME
 from warren.settings import HomeSettings
+from warren_core.judgement.state import Applied
+from warren_core.judgement.state_codec import Remains
 
 log = structlog.get_logger(__name__)
 POLL = 0.5  # seconds

@@ -13,7 +13,7 @@ from warren.contracts import (
     TopicFreshness,
     WorstFreshness,
 )
-from warren.evaluation.commit_convention import CommitEvidence, Commits
+from warren_core.evaluation.commit_convention import CommitEvidence, Commits
 
 from warren_freshness.figures.partition_figures import Row
 from warren_freshness.positions.group_positions import GroupSnapshot

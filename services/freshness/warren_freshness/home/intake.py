@@ -9,8 +9,8 @@ from confluent_kafka import Message
 from warren.clock import Clock
 from warren.contracts import DeadLetter, OffsetEvent
 from warren.errors import ContractViolation
-from warren.judgement.observation import check_columns, check_ranges
 from warren.metrics.freshness import FRESHNESS_EVENTS
+from warren_core.judgement.observation import check_columns, check_ranges
 
 from warren_freshness.positions.group_positions import GroupPositions
 

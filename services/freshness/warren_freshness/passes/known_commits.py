@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from warren.contracts import FreshnessEvent
-from warren.evaluation.commit_convention import CommitEvidence, Commits, Rest
+from warren_core.evaluation.commit_convention import CommitEvidence, Commits, Rest
 
 from warren_freshness.log_position import LogPosition, Reading
 from warren_freshness.passes.known_by_group import KnownByGroup

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import repeat
 from typing import NamedTuple
 
-from warren.evaluation.commit_convention import REST_MS
+from warren_core.evaluation.commit_convention import REST_MS
 
 from warren_freshness.log_position import UNKNOWN, LogPosition
 from warren_freshness.positions.log_range import LogRange

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 from pydantic import AfterValidator, Field
-from warren.objectives.limits import ObjectiveBook
+from warren_core.objectives.limits import ObjectiveBook
 
 from warren_api.context import ApiContext, Notes, Verdicts
 from warren_api.group_row import Asked

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
 from warren.contracts import Acknowledgement
 from warren.errors import KafkaError
-from warren.objectives.limits import ObjectiveBook
+from warren_core.objectives.limits import ObjectiveBook
 
 from warren_api.asked import NewAcknowledgement, acknowledge, find_incident, withdraw
 from warren_api.context import ApiContext

@@ -1,0 +1,95 @@
+"""Judging of a group from its partitions' verdicts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from warren.contracts.status import Status
+
+from warren_core.evaluation.partitions import PartitionVerdicts
+from warren_core.evaluation.windows import MAX_TIME, Column, Int64, Windows
+
+_LARGEST = 2**63 - 1
+_STATUSES = list(Status)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSummary:
+    """What a group is as a whole."""
+
+    status: Status  # NOTFOUND never; OK, WARN or ERR
+    complete: float  # share of partitions with a full window; 0 without partitions
+    total_lag: int  # of known lags
+
+
+@dataclass(frozen=True, slots=True)
+class GroupVerdict(GroupSummary):
+    """And how that came about."""
+
+    max_lag_row: int | None  # the partition with the largest known lag
+    counts: dict[Status, int]  # partitions by status
+
+
+def judge_group(verdicts: PartitionVerdicts, lag: Int64) -> GroupVerdict:
+    """The worst partition decides; STOP, STALL, REWIND and BEYOND_END make a group ERR.
+
+    `lag` is [partition], UNKNOWN where it is.
+    """
+    partitions = len(lag)
+    counts = np.bincount(verdicts.status, minlength=len(Status))
+    worst = Status(int(verdicts.status.max(initial=Status.OK)))
+    furthest = int(lag.argmax()) if partitions else -1
+    return GroupVerdict(
+        status=worst.for_group(),
+        complete=float(np.mean(verdicts.complete == 1.0)) if partitions else 0.0,
+        # Python's integers: a sum of lags near 2^63 must not wrap around.
+        total_lag=sum(lag[lag > 0].tolist()),
+        max_lag_row=furthest if partitions and lag[furthest] >= 0 else None,
+        counts={status: int(counts[status]) for status in Status if counts[status]},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class GroupVerdicts:
+    """What several groups are: lists, an entry for each."""
+
+    status: list[Status]
+    complete: list[float]
+    total_lag: list[int]
+    bad_partitions: list[int]
+
+    def of(self, number: int) -> GroupSummary:
+        return GroupSummary(self.status[number], self.complete[number], self.total_lag[number])
+
+
+def judge_groups(verdicts: PartitionVerdicts, lag: Int64, starts: Int64) -> GroupVerdicts:
+    """As `judge_group`, of groups with at least a partition each; `starts` are their first rows."""
+    worst = np.maximum.reduceat(verdicts.status, starts)
+    sizes = np.diff(starts, append=len(lag))
+    known = np.maximum(lag, 0)
+    if int(known.max()) < _LARGEST // len(lag):
+        total_lag = np.add.reduceat(known, starts).tolist()
+    else:
+        total_lag = [sum(part.tolist()) for part in np.split(known, starts[1:])]
+    return GroupVerdicts(
+        status=[_STATUSES[status].for_group() for status in worst.tolist()],
+        complete=(np.add.reduceat((verdicts.complete == 1.0) * 1, starts) / sizes).tolist(),
+        total_lag=total_lag,
+        bad_partitions=np.add.reduceat((verdicts.status > Status.OK) * 1, starts).tolist(),
+    )
+
+
+def are_expired(windows: Windows, starts: Int64, now_ms: Int64, expire_group_ms: int) -> list[bool]:
+    """As `is_expired`, of groups with at least a partition each; `now_ms` is [group]."""
+    committed_at = windows.newest(Column.COMMITTED_AT)
+    newest = np.maximum.reduceat(np.where(windows.filled > 0, committed_at, -MAX_TIME), starts)
+    some = np.add.reduceat(windows.filled, starts) > 0
+    expired: list[bool] = (some & (now_ms - newest > expire_group_ms)).tolist()
+    return expired
+
+
+def is_expired(windows: Windows, now_ms: int, expire_group_ms: int) -> bool:
+    """Whether the group's newest commit is too long ago. Without any commit it is not."""
+    committed_at = windows.newest(Column.COMMITTED_AT)[windows.filled > 0]
+    return bool(committed_at.size) and now_ms - int(committed_at.max()) > expire_group_ms

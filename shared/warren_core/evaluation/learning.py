@@ -1,0 +1,116 @@
+"""Learning: what one observation adds to what policy `progress` knows of a partition."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warren_core.evaluation.averages import begin_lag_anew, smooth
+from warren_core.evaluation.backlog import learn_backlog
+from warren_core.evaluation.presence import learn_presence
+from warren_core.evaluation.rewinds import learn_rewind
+from warren_core.evaluation.track import FRESH, Figure, Figures, Mark, Sighting, Track, span_ms
+from warren_core.evaluation.waits import learn_wait
+from warren_core.evaluation.windows import UNKNOWN, Bools, Int64
+
+# After so long without an observation nobody knows what happened meanwhile: nothing is learnt.
+BLIND_MS = 5 * 60_000
+# Once lag 0 was seen, so many commits that leave a lag of 1 until that counts as caught up again.
+RESTS = 3
+RATE_MS = 120_000  # of the average of the produce rate
+USUAL_RATE_MS = 30 * 60_000  # of what it usually is
+READ_MS = 60_000
+REST_MS = 60 * 60_000  # of a wait that nobody saw begin, since the last commit
+
+
+def see(track: Track, rows: Int64, sighting: Sighting, blind_ms: int = BLIND_MS) -> None:
+    """Takes in one observation of each of these (distinct) partitions."""
+    if np.array_equal(rows, np.arange(track.marks.shape[1])):
+        _learn(track.marks, track.figures, sighting, blind_ms)
+        return
+    marks, figures = track.marks[:, rows], track.figures[:, rows]
+    _learn(marks, figures, sighting, blind_ms)
+    track.marks[:, rows], track.figures[:, rows] = marks, figures
+
+
+def _learn(marks: Int64, figures: Figures, sighting: Sighting, blind_ms: int) -> None:
+    """`marks` and `figures` are those of the partitions that were seen; changed in place."""
+    committed, now = sighting.committed, sighting.at
+    log_end = np.where(sighting.log_end >= 0, sighting.log_end, marks[Mark.LOG_END])
+    fell = log_end < marks[Mark.LOG_END]
+    # Nothing to start from: never seen, not committed (any more), or a log that was made anew. One
+    # whose end only seems to have gone back is still read where it was.
+    lost = (marks[Mark.COMMITTED] < 0) | (committed < 0)
+    beyond = marks[Mark.COMMITTED] > marks[Mark.LOG_END]
+    lost |= (committed < marks[Mark.COMMITTED]) & (fell | (beyond & (marks[Mark.LOG_END] >= 0)))
+    if lost.any():
+        marks[:, lost] = FRESH[:, None]
+        figures[:, lost] = UNKNOWN
+    elapsed = np.where(lost, 0, span_ms(now, marks[Mark.SEEN_AT]))
+    sure = ~lost & (elapsed <= blind_ms)
+    advanced = ~lost & (committed > marks[Mark.COMMITTED])
+    known = (committed >= 0) & (log_end >= 0)
+    lag = np.where(known, np.maximum(log_end - committed, 0), UNKNOWN)
+
+    _learn_resting(marks, lag, advanced)
+    learn_presence(marks, sighting)
+    stood_still = learn_wait(marks, figures, sighting, lag, elapsed, advanced, sure)
+    _learn_commits(marks, figures, sighting, advanced, sure)
+    learn_rewind(marks, figures, sighting, ~lost)
+    _learn_rates(marks, figures, sighting, advanced, sure & ~fell, lost)
+    # What was left before a long silence, or a step back, says nothing of what is left after it.
+    anew = stood_still | (~lost & (committed < marks[Mark.COMMITTED]))
+    begin_lag_anew(figures, lag, anew)
+    learn_backlog(marks, figures, sighting, lag, elapsed, advanced & sure, lost, stood_still)
+    marks[Mark.SEEN_AT] = now
+    marks[Mark.ADVANCED_AT] = np.where(advanced | lost, now, marks[Mark.ADVANCED_AT])
+    if lost.any():
+        rest_at = np.clip(sighting.committed_at, now - REST_MS, now)
+        marks[Mark.REST_AT] = np.where(lost, rest_at, marks[Mark.REST_AT])
+    marks[Mark.COMMITTED] = committed
+    marks[Mark.LOG_END] = log_end
+
+
+def _learn_resting(marks: Int64, lag: Int64, advanced: Bools) -> None:
+    resting = marks[Mark.RESTING]
+    resting += advanced & (lag == 1) & (resting < 0)
+    resting[lag == 0] = -RESTS
+
+
+def _learn_commits(
+    marks: Int64, figures: Figures, sighting: Sighting, advanced: Bools, sure: Bools
+) -> None:
+    came = (sighting.commits > 0) & (sighting.committed >= 0)
+    repeats = marks[Mark.REPEATS] + np.where(came, np.minimum(sighting.commits, 1_000), 0)
+    # What it committed while there was nothing to read tells nothing of a wait.
+    waits = (marks[Mark.WAITING_SINCE] >= 0) & (marks[Mark.WAITING_SINCE] < sighting.at)
+    marks[Mark.REPEATS] = np.where(advanced | ~waits, 0, np.minimum(repeats, 1_000_000))
+    marks[Mark.COMMIT_SEEN_AT] = np.where(came, sighting.at, marks[Mark.COMMIT_SEEN_AT])
+    known = came & sure & (marks[Mark.COMMITTED_AT] != UNKNOWN)
+    gap = span_ms(sighting.committed_at, marks[Mark.COMMITTED_AT])
+    # A client's clock may be set; nobody has seen a longer pause than since the commit before.
+    gap = np.minimum(gap, span_ms(sighting.at, marks[Mark.COMMIT_SEEN_AT]) + BLIND_MS)
+    pause = gap / np.maximum(sighting.commits, 1)
+    average = figures[Figure.COMMIT_PAUSE]
+    smoothed = np.where(average < 0, pause, average + (pause - average) / 8)
+    figures[Figure.COMMIT_PAUSE] = np.where(known & (gap > 0), smoothed, average)
+    newer = came | (marks[Mark.COMMITTED_AT] == UNKNOWN)
+    marks[Mark.COMMITTED_AT] = np.where(newer, sighting.committed_at, marks[Mark.COMMITTED_AT])
+
+
+def _learn_rates(
+    marks: Int64, figures: Figures, sighting: Sighting, advanced: Bools, sure: Bools, lost: Bools
+) -> None:
+    """How fast the log grows, over minutes and half an hour, and how fast it is read."""
+    now, log_end = sighting.at, sighting.log_end
+    told = log_end >= 0
+    known = told & sure & (marks[Mark.LOG_END] >= 0)
+    elapsed = span_ms(now, marks[Mark.LOG_END_AT])
+    rate = (log_end - marks[Mark.LOG_END]) * 1000.0 / np.maximum(elapsed, 1)
+    smooth(figures, Figure.PRODUCED, rate, known & (elapsed > 0), elapsed, RATE_MS)
+    marks[Mark.KNOWN_SINCE] = np.where(lost, now, marks[Mark.KNOWN_SINCE])
+    since = np.minimum(span_ms(now, marks[Mark.KNOWN_SINCE]), USUAL_RATE_MS)
+    smooth(figures, Figure.USUALLY_PRODUCED, rate, known & (elapsed > 0), elapsed, since)
+    marks[Mark.LOG_END_AT] = np.where(told, now, marks[Mark.LOG_END_AT])
+    elapsed = span_ms(now, marks[Mark.ADVANCED_AT])
+    read = (sighting.committed - marks[Mark.COMMITTED]) * 1000.0 / np.maximum(elapsed, 1)
+    smooth(figures, Figure.CONSUMED, read, advanced & sure & (elapsed > 0), elapsed, READ_MS)

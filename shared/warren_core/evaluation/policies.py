@@ -1,0 +1,126 @@
+"""Policies: which rules, in which order, give a partition its status.
+
+A policy is a function from evidence and rules to one status per partition; it is registered under
+the name that the setting `evaluation.policy` knows. It need not care for partitions without
+commits or with too short a window: `judge_partitions` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from warren.contracts.status import Status
+from warren.settings import PolicyName
+
+from warren_core.evaluation import doubt, predicates
+from warren_core.evaluation.evidence import Evidence
+from warren_core.evaluation.progress import judge
+from warren_core.evaluation.replay import tracked
+from warren_core.evaluation.windows import Bools, Int64
+
+Statuses: TypeAlias = NDArray[np.uint8]
+Policy: TypeAlias = Callable[[Evidence, "int | Int64"], Statuses]
+
+
+def burrow(evidence: Evidence, allowed_lag: int | Int64) -> Statuses:
+    """The rules as Burrow applies them (linkedin/Burrow 1.9.5, core/internal/evaluator).
+
+    A partition whose current lag is unknown is OK: nothing says that it is behind.
+    """
+    windows = evidence.windows
+    in_trouble = predicates.lag_always_above(windows, allowed_lag)
+    return _first_that_holds(
+        (evidence.current_lag <= allowed_lag, Status.OK),
+        (
+            doubt.unless(
+                doubt.stop_is_doubtful,
+                predicates.stopped(windows, evidence.now_ms) & ~predicates.log_end_reached(windows),
+                evidence,
+            ),
+            Status.STOP,
+        ),
+        (predicates.rewound(windows), Status.REWIND),
+        (~in_trouble, Status.OK),
+        (
+            doubt.unless(
+                doubt.stall_is_doubtful, predicates.stalled(windows) & in_trouble, evidence
+            ),
+            Status.STALL,
+        ),
+        (
+            doubt.unless(
+                doubt.warning_is_doubtful,
+                predicates.lag_never_decreasing(windows) & in_trouble,
+                evidence,
+            ),
+            Status.WARN,
+        ),
+    )
+
+
+def wiki(evidence: Evidence, allowed_lag: int | Int64) -> Statuses:
+    """The five rules as published (linkedin/Burrow, wiki: Consumer Lag Evaluation Rules).
+
+    1 a lag of zero in the window: OK. 2 the offset never changes while the lag is fixed or grows:
+    STALL. 3 the offset went up over the window while the lag stays or grows between every pair:
+    WARN. 4 the newest commit is longer ago than the window is long: STOP, unless the current lag
+    is zero. 5 the lag is not known: OK. The page knows no REWIND. "Zero" is the allowed lag, and
+    rules 2 and 3 need a known lag.
+    """
+    windows = evidence.windows
+    fixed_or_growing = predicates.lag_known(windows) & predicates.lag_never_decreasing(windows)
+    behind = evidence.current_lag > allowed_lag
+    return _first_that_holds(
+        (~predicates.lag_always_above(windows, allowed_lag), Status.OK),
+        (
+            doubt.unless(
+                doubt.stall_is_doubtful, predicates.stalled(windows) & fixed_or_growing, evidence
+            ),
+            Status.STALL,
+        ),
+        (
+            doubt.unless(
+                doubt.warning_is_doubtful, predicates.advanced(windows) & fixed_or_growing, evidence
+            ),
+            Status.WARN,
+        ),
+        (
+            doubt.unless(
+                doubt.stop_is_doubtful,
+                predicates.stopped(windows, evidence.now_ms) & behind,
+                evidence,
+            ),
+            Status.STOP,
+        ),
+    )
+
+
+def progress(evidence: Evidence, allowed_lag: int | Int64) -> Statuses:
+    """Ours: by time, with what is usual for each partition (`warren_core.evaluation.progress`)."""
+    status = judge(tracked(evidence, allowed_lag), evidence.now_ms, allowed_lag)
+    return np.where(evidence.current_lag <= allowed_lag, np.uint8(Status.OK), status)
+
+
+POLICIES: Mapping[PolicyName, Policy] = {"burrow": burrow, "wiki": wiki, "progress": progress}
+
+
+def by_partition(masks: Mapping[PolicyName, Bools]) -> Policy:
+    """A policy that asks another one for some partitions; each is in one of the masks."""
+    if len(masks) == 1:
+        return POLICIES[next(iter(masks))]
+
+    def mixed(evidence: Evidence, allowed_lag: int | Int64) -> Statuses:
+        statuses = [POLICIES[name](evidence, allowed_lag) for name in masks]
+        return np.select(list(masks.values()), statuses, default=np.uint8(Status.OK))
+
+    return mixed
+
+
+def _first_that_holds(*rules: tuple[Bools, Status]) -> Statuses:
+    """Per partition the status of the first rule that holds; OK when none does."""
+    conditions = [holds for holds, _ in rules]
+    statuses = [np.uint8(status) for _, status in rules]
+    return np.select(conditions, statuses, default=np.uint8(Status.OK))

@@ -1,0 +1,96 @@
+"""The questions that the rules ask of a window, for all partitions at once.
+
+Each takes windows that hold at least one commit (the answer for an empty one means nothing), looks
+at occupied slots only and skips unknown lags. Named for what is true when they are.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warren_core.evaluation.windows import Bools, Column, Int64, Windows
+
+NO_REWIND = -1
+
+
+def lag_always_above(windows: Windows, allowed_lag: int | Int64) -> Bools:
+    """No known lag in the window is within the allowed one."""
+    lag = windows.column(Column.LAG)
+    within: Bools = (lag >= 0) & (lag <= _per_partition(allowed_lag))
+    return ~_any(within)
+
+
+def first_rewind(windows: Windows) -> Int64:
+    """The slot of the first commit whose offset is below its predecessor's, or NO_REWIND."""
+    offset = windows.column(Column.OFFSET)
+    back = np.zeros(offset.shape, np.bool_)
+    back[:, 1:] = (offset[:, 1:] < offset[:, :-1]) & _pairs(windows)
+    return np.where(_any(back), back.argmax(axis=1), NO_REWIND)
+
+
+def rewound(windows: Windows) -> Bools:
+    """There is a rewind, and no commit since the first one got back to where it started."""
+    slot = first_rewind(windows)
+    is_back: Bools = slot != NO_REWIND
+    if not is_back.any():
+        return is_back
+    offset = windows.column(Column.OFFSET)
+    progress = np.take_along_axis(offset, np.maximum(slot - 1, 0)[:, None], axis=1)
+    since = np.arange(windows.intervals) >= slot[:, None]
+    return is_back & ~_any((offset >= progress) & since)
+
+
+def stopped(windows: Windows, now_ms: int | Int64) -> Bools:
+    """The newest commit is longer ago than the window is long."""
+    newest, oldest = windows.newest(Column.COMMITTED_AT), windows.oldest(Column.COMMITTED_AT)
+    silent: Bools = (now_ms - newest) > (newest - oldest)
+    return silent
+
+
+def stalled(windows: Windows) -> Bools:
+    """All offsets are equal."""
+    offset = windows.column(Column.OFFSET)
+    moved = (offset[:, 1:] != offset[:, :-1]) & _pairs(windows)
+    return ~_any(moved)
+
+
+def lag_never_decreasing(windows: Windows) -> Bools:
+    """No known lag is smaller than the known one before it."""
+    lag = windows.column(Column.LAG)
+    slots = np.where(lag >= 0, np.arange(windows.intervals), 0)
+    last_known = np.take_along_axis(lag, np.maximum.accumulate(slots, axis=1), axis=1)
+    decreased = (lag[:, 1:] >= 0) & (lag[:, 1:] < last_known[:, :-1])
+    return ~_any(decreased)
+
+
+def lag_known(windows: Windows) -> Bools:
+    """At least one lag in the window is known."""
+    return _any(windows.column(Column.LAG) >= 0)
+
+
+def advanced(windows: Windows) -> Bools:
+    """Over the whole window the offset went up."""
+    up: Bools = windows.newest(Column.OFFSET) > windows.oldest(Column.OFFSET)
+    return up
+
+
+def log_end_reached(windows: Windows) -> Bools:
+    """Lately (within the remembered log ends) there was nothing left to read."""
+    newest = windows.newest(Column.OFFSET)[:, None]
+    reached: Bools = (windows.log_ends >= 0) & (windows.log_ends <= newest)
+    return _any(reached)
+
+
+def _any(flags: Bools) -> Bools:
+    """[partition]: it holds in some slot."""
+    some: Bools = np.logical_or.reduce(flags, axis=1)
+    return some
+
+
+def _pairs(windows: Windows) -> Bools:
+    """[partition, slot - 1]: this slot and its predecessor are both occupied."""
+    return windows.occupied[:, :-1]
+
+
+def _per_partition(limit: int | Int64) -> int | Int64:
+    return limit if isinstance(limit, int) else limit[:, None]

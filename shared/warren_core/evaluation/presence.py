@@ -1,0 +1,91 @@
+"""Presence: whether anybody is in a partition's group who could read it, and who comes and goes."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+import numpy as np
+
+from warren_core.evaluation.track import Mark, Sighting, span_ms
+from warren_core.evaluation.windows import UNKNOWN, Bools, Int64
+
+# Who was there for so long and is not any more has gone; who was not may come for each run.
+THERE_MS = 30 * 60_000
+# An absence that is shorter does not count as one: members were exchanged.
+EXCHANGED_MS = 3 * 60_000
+# Members are asked for every so often: who is said to be away may be back since.
+LOOK_MS = 60_000
+# So much of a wait may be a rebalance's.
+REBALANCE_MS = 200_000
+
+
+class Presence(IntEnum):
+    """What a group's state means to its partitions."""
+
+    UNKNOWN = -1  # also of consumers that assign partitions to themselves
+    NOBODY = 0
+    REBALANCING = 1
+    THERE = 2
+
+
+_OF_STATES = {
+    "Empty": Presence.NOBODY,
+    "Dead": Presence.NOBODY,
+    "PreparingRebalance": Presence.REBALANCING,
+    "CompletingRebalance": Presence.REBALANCING,
+    "Assigning": Presence.REBALANCING,
+    "Stable": Presence.THERE,
+    "Reconciling": Presence.THERE,
+}
+
+
+def presence_of(state: str | None) -> Presence:
+    """Of a group's state as DescribeConsumerGroups names it. Members that reconcile (KIP-848) go on
+    with what they keep.
+    """
+    return _OF_STATES.get(state or "", Presence.UNKNOWN)
+
+
+def learn_presence(marks: Int64, sighting: Sighting) -> None:
+    """Since when somebody is there, or nobody any more."""
+    presence, now = sighting.presence, sighting.at
+    gone, there = marks[Mark.GONE_SINCE], marks[Mark.THERE_SINCE]
+    somebody = np.asarray(presence) >= Presence.REBALANCING
+    was_there = not (gone >= 0).any()
+    if was_there and np.all(somebody if (there >= 0).all() else presence == Presence.UNKNOWN):
+        return  # as mostly
+    absent = np.where(somebody & (gone >= 0), span_ms(now, gone), 0)
+    marks[Mark.ABSENT] = np.maximum(marks[Mark.ABSENT], absent)
+    came = somebody & ((there < 0) | (absent > EXCHANGED_MS))
+    marks[Mark.THERE_SINCE] = np.where(came, now, there)
+    since = np.where(gone >= 0, gone, now)
+    marks[Mark.GONE_SINCE] = np.where(presence == Presence.NOBODY, since, UNKNOWN)
+
+
+def was_absent(marks: Int64) -> Bools:
+    """[partition] nobody was there for some of this wait."""
+    absent: Bools = (marks[Mark.GONE_SINCE] >= 0) | (marks[Mark.ABSENT] > 0)
+    return absent
+
+
+def end_absence(marks: Int64, now: int | Int64, advanced: Bools) -> None:
+    """Somebody has committed: a member, or who assigns partitions to itself."""
+    if not was_absent(marks).any():
+        return
+    gone = marks[Mark.GONE_SINCE]
+    alone = advanced & (gone >= 0) & (span_ms(now, gone) > LOOK_MS)
+    marks[Mark.THERE_SINCE] = np.where(alone, UNKNOWN, marks[Mark.THERE_SINCE])
+    marks[Mark.ABSENT] = np.where(advanced, 0, marks[Mark.ABSENT])
+
+
+def rebalanced_ms(marks: Int64, sighting: Sighting, waits: Bools, elapsed: Int64) -> Int64 | int:
+    """[partition] how much of the time since the last observation a rebalance took that a wait is
+    not to be blamed for; noted.
+    """
+    if not np.any(sighting.presence == Presence.REBALANCING):
+        return 0
+    room = REBALANCE_MS - marks[Mark.REBALANCED]
+    rebalances = waits & (sighting.presence == Presence.REBALANCING)
+    took: Int64 = np.where(rebalances, np.minimum(elapsed, room), 0)
+    marks[Mark.REBALANCED] += took
+    return took

@@ -1,0 +1,206 @@
+"""Track: what policy `progress` remembers of partitions, and the observations it is made of.
+
+An observation is what one event says of a partition: committed offset and log end at one moment.
+What counts is which of the two moved, and when. Times are those of the observations, so that no
+client's clock matters. docs/evaluation.md gives the reasons.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warren_core.evaluation.windows import UNKNOWN, Bools, Int64
+
+Floats: TypeAlias = NDArray[np.float64]
+Figures: TypeAlias = NDArray[np.float32]
+
+# What was kept before there were LEVEL_AT and ODD_AT, before there was REST_AT, before members were
+# looked at, before the log end's own time was kept, and before there was REPEATING, when ODD_AT was
+# where that pause ended; figures before the rates, CLOCKWORK, and USUALLY_LEFT.
+_EARLIER_MARKS = (19, 21, 24, 30, 33)
+_EARLIER_FIGURES = (4, 6, 8, 9)
+# After so many waits it is known how long one may be, and so many are averaged.
+ENOUGH_WAITS = 8
+# A wait that was no trouble is remembered for so many of its own length.
+MEMORY = 256
+# As marks of GROWING, beside 1:
+LATE = 2
+CATCHING_UP = 3  # far behind, after a wait that was too long
+RECOVERING = -1  # no longer far, but not level yet
+LONGEST_MS = 30 * 86_400_000
+# So many times the usual pace, a look is only late.
+LATE_LOOK = 2
+# REWOUND_AT is even, but for this: the offset goes back again and again.
+TO_AND_FRO = 1
+# Pauses that were seen are even numbers of ms; this is added to one that was only assumed.
+ASSUMED = 1
+
+
+class Mark(IntEnum):
+    """Whole numbers to remember; times are Unix milliseconds, UNKNOWN where there is none."""
+
+    SEEN_AT = 0  # newest observation
+    COMMITTED = 1
+    COMMITTED_AT = 2  # as the commit has it, for the usual pause
+    LOG_END = 3  # newest known
+    COMMIT_SEEN_AT = 4  # newest observation with a commit, whatever its offset
+    REPEATS = 5  # commits since the offset advanced
+    WAITING_SINCE = 6  # there is something to read, and the offset has not advanced
+    PAUSE = 7  # longest other wait of late, ms, odd where ASSUMED; see GOES
+    ODD_PAUSE = 8  # longest one of late that was too long, ms
+    WAITS = 9  # how many waits were seen, at most ENOUGH_WAITS
+    BEHIND_SINCE = 10  # an advance leaves more lag than is usual
+    BACKLOG = 11  # longest time behind of late, ms
+    ODD_BACKLOG = 12  # longest one of late with a growing lag, ms
+    RESTING = 13  # >= 0: a lag of 1 counts as caught up; else RESTS - seen at 1, negative
+    REWOUND_FROM = 14  # the committed offset before it went back
+    REWOUND_AT = 15  # the last time; see TO_AND_FRO
+    ADVANCED_AT = 16
+    PEAK = 17  # most lag that an advance has left since then
+    GROWING = 18  # 1 once the lag was found growing, until it shrinks; else LATE and others above
+    LEVEL_AT = 19  # newest observation with no more lag than is explained
+    ODD_AT = 20  # when that odd pause, or the last one of a clockwork, began
+    REST = 21  # last long wait, ms, if it had worked for no longer than a run before; else 0
+    REST_AT = 22  # when the last long wait ended; of the first the last commit, an hour ago at most
+    RHYTHM = 23  # how many long waits RHYTHM_MEAN is of, at most ENOUGH_WAITS
+    REBALANCED = 24  # so much of this wait a rebalance took, ms
+    THERE_SINCE = 25  # the group has had members, but for short absences
+    GONE_SINCE = 26  # it has none
+    ABSENT = 27  # for so long it had none during this wait, and has some again, ms
+    GOES = 28  # longest wait of late during which the group had no members for a while; as PAUSE
+    LEFT = 29  # most that an advance has left of late: so long it takes to be written, ms
+    LOG_END_AT = 30  # observation that LOG_END is of
+    KNOWN_SINCE = 31  # first observation
+    ODD_APART = 32  # from the beginning of the odd pause before to that of the last one, ms
+    REPEATING = 33  # longest wait of late with commits of the same offset, ms
+    ENDS_APART = 34  # as ODD_APART, from end to end; 0 where a clockwork goes by the beginnings, ms
+
+
+NARROW = (Mark.REPEATS, Mark.WAITS, Mark.RESTING, Mark.GROWING, Mark.RHYTHM, Mark.ENDS_APART)
+"""Marks that are kept in 32 bits; the others need 64."""
+
+
+class Figure(IntEnum):
+    """Averages; UNKNOWN until there is one."""
+
+    COMMIT_PAUSE = 0  # between two commits, ms
+    PRODUCED = 1  # records per second
+    LAG_QUICK = 2
+    LAG_SLOW = 3
+    RHYTHM_MEAN = 4  # of waits at least half as long as the longest of late, ms
+    RHYTHM_SPREAD = 5  # by how much they differ from it, ms
+    USUALLY_PRODUCED = 6  # records per second over half an hour
+    CONSUMED = 7  # records per second
+    CLOCKWORK = 8  # longest pause of late that comes each ODD_APART, ms; negative: without members
+    USUALLY_LEFT = 9  # by an advance: so long it takes to be written, ms, over an hour
+
+
+FRESH = np.full(len(Mark), UNKNOWN, np.int64)
+FRESH[
+    [
+        Mark.REPEATS,
+        Mark.PAUSE,
+        Mark.ODD_PAUSE,
+        Mark.WAITS,
+        Mark.BACKLOG,
+        Mark.ODD_BACKLOG,
+        Mark.RESTING,
+        Mark.PEAK,
+        Mark.GROWING,
+        Mark.REST,
+        Mark.RHYTHM,
+        Mark.REBALANCED,
+        Mark.ABSENT,
+        Mark.GOES,
+        Mark.REPEATING,
+        Mark.ENDS_APART,
+    ]
+] = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """One observation of N partitions; offsets are UNKNOWN where nobody knows them."""
+
+    at: int | Int64  # for all, or [N]
+    committed: Int64
+    committed_at: Int64
+    commits: Int64  # how many came with it
+    log_end: Int64
+    allowed_lag: int | Int64 = 0
+    presence: int | Int64 = UNKNOWN  # of members: a Presence, for all, or [N]
+    log_start: int | Int64 = UNKNOWN
+    last_stable: int | Int64 = UNKNOWN  # nobody may read further who reads committed records
+    pace_ms: int = LONGEST_MS  # every group is looked at so often: what took longer was not seen
+
+    def is_late(self, elapsed: Int64) -> Bools:
+        """[partition] nobody has looked for so long that nobody saw what happened meanwhile."""
+        late: Bools = elapsed > LATE_LOOK * self.pace_ms
+        return late
+
+
+@dataclass(slots=True)
+class Track:
+    """What is known of P partitions; `learning.see` changes it."""
+
+    marks: Int64  # [Mark, partition]
+    figures: Figures  # [Figure, partition]
+
+    @classmethod
+    def empty(cls, partitions: int) -> Track:
+        marks = np.repeat(FRESH[:, None], partitions, axis=1)
+        return cls(marks, np.full((len(Figure), partitions), UNKNOWN, np.float32))
+
+    @classmethod
+    def kept(cls, marks: Int64, figures: Figures) -> Track | None:
+        """What was stored, by an earlier version maybe; None where nobody knows what it means."""
+        if len(marks) == _EARLIER_MARKS[0]:
+            behind, seen = marks[Mark.BEHIND_SINCE], marks[Mark.SEEN_AT]
+            level = np.where(behind >= 0, behind, seen)
+            marks = np.concatenate([marks, [level], [seen]])
+        if len(marks) == _EARLIER_MARKS[1] and len(figures) == _EARLIER_FIGURES[0]:
+            none = np.zeros_like(marks[0])
+            marks = np.concatenate([marks, [none], [marks[Mark.SEEN_AT]], [none]])
+            figures = np.concatenate([figures, np.full((2, figures.shape[1]), UNKNOWN, np.float32)])
+        if len(marks) in _EARLIER_MARKS[2:] and len(figures) == _EARLIER_FIGURES[1]:
+            fresh = np.repeat(FRESH[len(marks) :, None], marks.shape[1], axis=1)
+            marks = np.concatenate([marks, fresh])
+            marks[Mark.LOG_END_AT] = marks[Mark.SEEN_AT]
+            rate = figures[[Figure.PRODUCED]]
+            figures = np.concatenate([figures, rate, np.full_like(rate, UNKNOWN)])
+        if len(figures) in _EARLIER_FIGURES[2:]:
+            missing = len(Figure) - len(figures)
+            unknown = np.full((missing, figures.shape[1]), UNKNOWN, figures.dtype)
+            figures = np.concatenate([figures, unknown])
+        if len(marks) == _EARLIER_MARKS[4] and len(figures) == len(Figure):
+            marks = np.concatenate([marks, np.zeros_like(marks[:2])])
+            clock = np.abs(figures[Figure.CLOCKWORK]).astype(np.int64)
+            marks[Mark.ODD_AT] -= np.where(clock > 1, clock, marks[Mark.ODD_PAUSE])
+        known = len(marks) == len(Mark) and len(figures) == len(Figure)
+        return cls(marks, figures) if known else None
+
+    def take(self, rows: Int64) -> Track:
+        """A copy with these partitions; a negative row is a partition never observed."""
+        partitions = self.marks.shape[1]
+        if np.array_equal(rows, np.arange(partitions)):  # as nearly always
+            return Track(self.marks.copy(), self.figures.copy())
+        if not partitions:
+            return Track.empty(len(rows))
+        taken = Track(self.marks[:, rows], self.figures[:, rows])
+        taken.clear(rows < 0)
+        return taken
+
+    def clear(self, rows: Int64 | Bools) -> None:
+        """Forgets everything about these partitions."""
+        self.marks[:, rows] = FRESH[:, None]
+        self.figures[:, rows] = UNKNOWN
+
+
+def span_ms(until: int | Int64, since: Int64) -> Int64:
+    """Never negative, whatever the clocks do, and never silly."""
+    return np.minimum(np.maximum(until - since, 0), LONGEST_MS)

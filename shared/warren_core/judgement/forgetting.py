@@ -1,0 +1,93 @@
+"""Forgetting on request: a group, or a topic of it, is not known until it commits again.
+
+The collector does not know of that and goes on telling where the group stands. So the partitions
+are remembered as forgotten, and what it tells of them passes unheard until it counts a commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from warren.contracts import OffsetEvent, Status, TopicPositions
+
+from warren_core.evaluation import UNKNOWN, Column
+from warren_core.judgement.state import GroupState
+
+
+def to_forget(request: OffsetEvent, known: GroupState) -> dict[str, list[int]]:
+    """Partitions, by topic, whose newest commit was observed before the request.
+
+    Those with a newer one were forgotten already and came back: the request is being replayed.
+    """
+    windows = known.windows
+    is_old = (windows.newest(Column.OBSERVED_AT) <= request.observed_at) | (windows.filled == 0)
+    wanted = request.forget or known.layout.topics
+    chosen = {
+        topic: [p for p, old in zip(partitions, is_old[rows].tolist(), strict=True) if old]
+        for topic, partitions, rows in known.layout.slices()
+        if topic in wanted
+    }
+    return {topic: partitions for topic, partitions in chosen.items() if partitions}
+
+
+def as_removal(
+    partitions: Mapping[str, list[int]], request: OffsetEvent, known: GroupState
+) -> OffsetEvent:
+    """The request as an event that removes these partitions, at the moment of the last one."""
+    return OffsetEvent(
+        cluster=request.cluster,
+        group=request.group,
+        source=known.applied.source,
+        observed_at=known.applied.observed_at,
+        position=known.applied.position,
+        removed=dict(partitions),
+    )
+
+
+def forget(partitions: Mapping[str, list[int]], state: GroupState) -> GroupState:
+    forgotten = {
+        topic: state.forgotten.get(topic, frozenset()).union(listed)
+        for topic, listed in partitions.items()
+    }
+    return replace(state, forgotten={**state.forgotten, **forgotten})
+
+
+def recalled(event: OffsetEvent, known: GroupState) -> tuple[OffsetEvent, GroupState]:
+    """The event without what is still forgotten, and the state without what has committed."""
+    forgotten = dict(known.forgotten)
+    topics: dict[str, TopicPositions] = {}
+    for topic, positions in event.topics.items():
+        hidden = _without_commits(forgotten.pop(topic, frozenset()), positions)
+        if hidden:
+            forgotten[topic] = hidden
+        shown = _without_positions(hidden, positions) if hidden else positions
+        if not hidden or any(offset >= 0 for offset in shown.committed):
+            topics[topic] = shown
+    for topic, partitions in event.removed.items():
+        if left := forgotten.pop(topic, frozenset()).difference(partitions):
+            forgotten[topic] = left
+    status = Status.OK if known.status is Status.NOTFOUND else known.status
+    return (
+        event.model_copy(update={"topics": topics}),
+        replace(known, forgotten=forgotten, status=status),
+    )
+
+
+def _without_commits(hidden: frozenset[int], positions: TopicPositions) -> frozenset[int]:
+    """Those that did not commit."""
+    counts = zip(positions.partition, positions.commits, strict=True)
+    return hidden.difference(partition for partition, commits in counts if commits)
+
+
+def _without_positions(hidden: frozenset[int], positions: TopicPositions) -> TopicPositions:
+    """The same, but these partitions as if they had never committed."""
+    is_hidden = [partition in hidden for partition in positions.partition]
+    masked = {
+        name: [UNKNOWN if hide else value for hide, value in zip(is_hidden, values, strict=True)]
+        for name, values in (
+            ("committed", positions.committed),
+            ("committed_at", positions.committed_at),
+        )
+    }
+    return positions.model_copy(update=masked)

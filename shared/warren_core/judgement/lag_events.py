@@ -1,0 +1,134 @@
+"""Rendering of evaluations: what is published on `warren.lag`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from warren.contracts import Cause, LagEvent, OffsetEvent, TopicLag, WindowEdge
+from warren.contracts.status import PartitionStatusName
+
+from warren_core.evaluation import UNKNOWN, Column, GroupSummary, Int64, PartitionVerdicts, Windows
+from warren_core.evaluation.packed_windows import pack
+from warren_core.evaluation.windows import Bools
+from warren_core.judgement.incidents import incident
+from warren_core.judgement.reasons import NONE, Reasons
+from warren_core.judgement.state import GroupState, Latest
+from warren_core.judgement.status_names import group_name, partition_name
+
+_Edge = dict[str, list[int | None]]
+
+
+class LagColumns(NamedTuple):
+    """What is told of partitions: lists, an entry for each."""
+
+    status: list[PartitionStatusName]
+    latest: list[list[int]]  # [Latest]
+    lag: list[int | None]
+    complete: list[float]
+    start: _Edge
+    end: _Edge
+
+    @classmethod
+    def of(
+        cls, latest: Int64, windows: Windows, lag: Int64, verdicts: PartitionVerdicts
+    ) -> LagColumns:
+        return cls(
+            [partition_name(code) for code in verdicts.status.tolist()],
+            latest.tolist(),
+            _optional(lag, lag == UNKNOWN),
+            verdicts.complete.tolist(),
+            _edge(windows, windows.oldest()),
+            _edge(windows, windows.newest()),
+        )
+
+
+def lag_event(
+    event: OffsetEvent,
+    state: GroupState,
+    columns: LagColumns,
+    group: GroupSummary,
+    policy: str,
+    why: Reasons = NONE,
+    cause: Cause | None = None,
+    windows: str | None = None,
+    first: int = 0,
+) -> LagEvent:
+    """The whole group, whatever part of it the event was about. Built without validation.
+
+    `windows`: packed, where that was done. `first`: where the group's partitions begin in the
+    columns.
+    """
+    return LagEvent.model_construct(
+        cluster=event.cluster,
+        group=event.group,
+        evaluated_at=event.observed_at,
+        position=event.position,
+        status=group_name(group.status),
+        complete=group.complete,
+        policy=policy,
+        total_lag=group.total_lag,
+        incident=incident(event.cluster, event.group, state.opened_at),
+        reason=why.reason,
+        explanation=why.explanation,
+        cause=cause,
+        topics=_topics(state, columns, first, why),
+        last_processed=state.last_processed,
+        windows=pack(state.windows) if windows is None else windows,
+    )
+
+
+def _topics(
+    state: GroupState, columns: LagColumns, first: int, why: Reasons
+) -> dict[str, TopicLag]:
+    latest = columns.latest
+    reason: list[str | None] = [None] * len(state.latest[0])
+    explanation = reason.copy()
+    for row, found in why.by_row.items():
+        reason[row], explanation[row] = found
+    topics = {}
+    for topic, partitions, own in state.layout.slices():
+        rows = slice(first + own.start, first + own.stop)
+        topics[topic] = TopicLag.model_construct(
+            partition=list(partitions),
+            status=columns.status[rows],
+            committed=latest[Latest.COMMITTED][rows],
+            committed_at=latest[Latest.COMMITTED_AT][rows],
+            log_start=latest[Latest.LOG_START][rows],
+            log_end=latest[Latest.LOG_END][rows],
+            lag=columns.lag[rows],
+            complete=columns.complete[rows],
+            window_start=_part(columns.start, rows),
+            window_end=_part(columns.end, rows),
+            reason=reason[own],
+            explanation=explanation[own],
+        )
+    return topics
+
+
+def _edge(windows: Windows, commits: Int64) -> _Edge:
+    empty = windows.filled == 0
+    lag = commits[Column.LAG]
+    return {
+        "offset": _optional(commits[Column.OFFSET], empty),
+        "at": _optional(commits[Column.COMMITTED_AT], empty),
+        "observed_at": _optional(commits[Column.OBSERVED_AT], empty),
+        "lag": _optional(lag, empty | (lag == UNKNOWN)),
+    }
+
+
+def _part(edge: _Edge, rows: slice) -> WindowEdge:
+    return WindowEdge.model_construct(
+        offset=edge["offset"][rows],
+        at=edge["at"][rows],
+        observed_at=edge["observed_at"][rows],
+        lag=edge["lag"][rows],
+    )
+
+
+def _optional(values: Int64, missing: Bools) -> list[int | None]:
+    """The values as a list, None where they are missing."""
+    listed: list[int | None] = values.tolist()
+    for row in np.flatnonzero(missing).tolist():
+        listed[row] = None
+    return listed

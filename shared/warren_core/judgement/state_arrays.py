@@ -1,0 +1,125 @@
+"""Arrays of a stored state: written as bytes, and read again one after the other."""
+
+from __future__ import annotations
+
+import functools
+import math
+import struct
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from warren.errors import WarrenError
+
+from warren_core.evaluation import Bools, Int64, Track
+from warren_core.evaluation.track import NARROW
+
+_TRACK = struct.Struct("<BB")  # marks, figures; 0, 0 where there is no track
+_FITS = -(2**31), 2**31 - 1
+_KINDS = {kind: np.dtype(kind) for kind in ("<u2", "<i4", "<i8", "<f4", "<f8")}
+
+
+class CorruptState(WarrenError):
+    """A table value cannot be read. Operator: written by another version, or damaged."""
+
+
+def encode_columns(columns: Int64) -> list[bytes]:
+    """[column, partition, slot], all at once: one of NumPy's calls costs as much as a column."""
+    # May wrap around 2^64 for values far apart, but wraps back when it is undone.
+    distances = columns[:, :, -1:] - columns[:, :, :-1]
+    narrow = distances.astype("<i4")
+    fits = (narrow == distances).reshape(len(columns), -1).all(axis=1).tolist()
+    parts = []
+    for number, is_narrow in enumerate(fits):
+        newest = columns[number, :, -1].astype("<i8")
+        body = narrow[number] if is_narrow else distances[number].astype("<i8")
+        parts += [bytes([4 if is_narrow else 8]), newest.tobytes(), body.tobytes()]
+    return parts
+
+
+def encode_times(times: Int64) -> list[bytes]:
+    """All, or one that stands for all."""
+    stored = times[:1] if len(times) and bool((times == times[0]).all()) else times
+    return [bytes([len(stored) == len(times)]), stored.astype("<i8").tobytes()]
+
+
+def encode_track(track: Track | None) -> list[bytes]:
+    if track is None:
+        return [_TRACK.pack(0, 0)]
+    marks, figures = track.marks, track.figures
+    narrow = _narrow(len(marks))
+    parts = [_TRACK.pack(len(marks), len(figures)), marks[~narrow].astype("<i8").tobytes()]
+    fitting = np.clip(marks[narrow], *_FITS)
+    return [*parts, fitting.astype("<i4").tobytes(), figures.astype("<f4").tobytes()]
+
+
+@functools.cache
+def _narrow(marks: int) -> Bools:
+    """[mark]"""
+    return np.isin(np.arange(marks), NARROW)
+
+
+class Reader:
+    """Takes the bytes one part after the other; every part that is missing is an error."""
+
+    def __init__(self, value: bytes, at: int) -> None:
+        self._value = memoryview(value)
+        self._at = at
+
+    def take(self, size: int) -> memoryview:
+        part = self._value[self._at : self._at + size]
+        if len(part) < size:
+            raise CorruptState(f"state ends at byte {len(self._value)}")
+        self._at += size
+        return part
+
+    def numbers(self, kind: str, shape: tuple[int, ...]) -> NDArray[Any]:
+        """`kind` is NumPy's, such as <i8. The array only looks at the bytes."""
+        at, dtype = self._at, _KINDS[kind]
+        self.take(math.prod(shape) * dtype.itemsize)
+        return np.ndarray(shape, dtype, self._value, at)
+
+    def columns(self, into: Int64) -> None:
+        """[column, partition, slot]. Neighbours of the same width, often all, are read at once."""
+        count, partitions, intervals = into.shape
+        done = 0
+        while done < count:
+            start, width = self._at, self.take(1)[0]
+            if width not in (4, 8):
+                raise CorruptState(f"distances of {width} bytes")
+            row = (intervals - 1) * width
+            size = 1 + partitions * (8 + row)
+            widths = bytes(self._value[start : start + (count - done) * size : size])
+            alike = len(widths) - len(widths.lstrip(widths[:1]))
+            self.take(alike * size - 1)
+            some, value, at = slice(done, done + alike), self._value, start + 1
+            newest = np.ndarray((alike, partitions, 1), "<i8", value, at, (size, 8, 8))
+            shape, at = (alike, partitions, intervals - 1), at + 8 * partitions
+            distances = np.ndarray(shape, f"<i{width}", value, at, (size, row, width))
+            into[some, :, -1:] = newest
+            np.subtract(newest, distances, out=into[some, :, :-1])
+            done += alike
+
+    def times(self, into: Int64) -> None:
+        is_each = self.take(1)[0]
+        into[:] = self.numbers("<i8", (len(into) if is_each else 1,))
+
+    def track(self, partitions: int, version: int) -> Track | None:
+        """None where none was kept, or one that another version of Warren has learnt."""
+        marks, figures = _TRACK.unpack(self.take(_TRACK.size))
+        learnt = np.empty((marks, partitions), np.int64)
+        narrow = _narrow(marks) if version > 6 else np.zeros(marks, np.bool_)
+        learnt[~narrow] = self.numbers("<i8", (int((~narrow).sum()), partitions))
+        learnt[narrow] = self.numbers("<i4", (int(narrow.sum()), partitions))
+        kind = "<f4" if version > 5 else "<f8"
+        averages = self.numbers(kind, (figures, partitions)).astype(np.float32)
+        return Track.kept(learnt, averages)
+
+    def rows(self, count: int, partitions: int) -> Int64 | None:
+        if not count:
+            return None
+        return self.numbers("<i8", (count, partitions)).astype(np.int64)
+
+    def expect_end(self) -> None:
+        if self._at != len(self._value):
+            raise CorruptState(f"{len(self._value) - self._at} bytes too many")

@@ -1,0 +1,260 @@
+"""The table's value: a group's state in few bytes.
+
+Layout, little-endian: version, kind, then what `_GROUP` or `_GONE` names, the partitions as JSON,
+the columns. A column of windows is stored as the newest value (64 bits) and the distances of the
+others from it, in 32 bits when they all fit. About 300 bytes a partition with ten intervals. Where
+policy `progress` judges, its track follows, 292 bytes a partition: how many marks and figures there
+are (`Track.kept` says which it can read), then the marks in 64 bits, those in 32 (`NARROW`), and
+the figures in single precision. Then, when the
+log ends were seen: one time where it is the same for all partitions. At the end the offset of the
+last event in `warren.offsets`, when the last incidents opened, while some partition is not OK, when
+that began, 32 bytes a partition, and while an observation has come in part, what its parts told of
+the logs.
+
+Version 1 had no track; it is read as a group without one. Until version 2 nobody knew when log ends
+were seen: when the state was stored. Until version 3 nothing was at the end, until 4 nothing of
+logs, until 5 figures had double precision, until 6 all marks had 64 bits. What is before the layout
+stays where it is in every version to come: `remains` reads it, whoever wrote it.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import NamedTuple, get_args
+
+import numpy as np
+from warren.contracts.offset_event import SourceName
+from warren.contracts.status import Status
+from warren.words import LATEST_MOMENT
+
+from warren_core.evaluation import UNKNOWN, Began, Column, Int64, Onset, Windows
+from warren_core.evaluation.commit_convention import Commits
+from warren_core.judgement.layout import Layout
+from warren_core.judgement.log_columns import LogColumn
+from warren_core.judgement.state import Applied, GroupGone, GroupState, Latest
+from warren_core.judgement.state_arrays import (
+    CorruptState,
+    Reader,
+    encode_columns,
+    encode_times,
+    encode_track,
+)
+from warren_core.judgement.state_layout import decode_layout, encode_layout
+
+VERSION = 7
+READABLE = (1, 2, 3, 4, 5, 6, 7)
+_KIND_GROUP, _KIND_GONE = 1, 2
+_SOURCES: tuple[SourceName, ...] = get_args(SourceName)
+_NONE = -(2**63)  # for an incident that is not open
+_GROUP_STATUSES = (Status.NOTFOUND, Status.OK, Status.WARN, Status.ERR)
+
+_PREFIX = struct.Struct("<BB")  # version, kind
+_APPLIED = struct.Struct("<Bqq")  # source, position, observed_at
+_GROUP = struct.Struct("<BqHII")  # status, opened_at, intervals, partitions, bytes of the layout
+_GONE = struct.Struct("<q")  # source offset
+# Source offset, number of openings, marks of the onset and columns of logs (0 where there is none).
+_TAIL = struct.Struct("<qBBB")
+_TAIL_4 = struct.Struct("<qBB")  # without those of logs
+_HEAD = _PREFIX.size + _APPLIED.size
+
+
+def encode(state: GroupState | GroupGone) -> bytes:
+    applied = state.applied
+    head = _APPLIED.pack(_SOURCES.index(applied.source), applied.position, applied.observed_at)
+    if isinstance(state, GroupGone):
+        return _PREFIX.pack(VERSION, _KIND_GONE) + head + _GONE.pack(state.source_offset)
+    windows = state.windows
+    layout = encode_layout(state)
+    group = _GROUP.pack(
+        state.status,
+        _NONE if state.opened_at is None else state.opened_at,
+        windows.intervals,
+        len(state.layout),
+        len(layout),
+    )
+    parts = [_PREFIX.pack(VERSION, _KIND_GROUP), head, group, layout]
+    parts.append(windows.filled.astype("<u2").tobytes())
+    parts.append(state.latest.astype("<i8").tobytes())
+    parts += encode_columns(windows.columns)
+    parts += encode_columns(windows.log_ends[np.newaxis])
+    parts += encode_track(state.track)
+    parts += encode_times(windows.log_ends_at)
+    parts += _encode_tail(state)
+    return b"".join(parts)
+
+
+def decode(value: bytes) -> GroupState | GroupGone:
+    """Raises CorruptState."""
+    try:
+        version, kind = _PREFIX.unpack_from(value)
+        if version not in READABLE:
+            raise CorruptState(f"state of version {version}, expected {VERSION}")
+        source, position, observed_at = _APPLIED.unpack_from(value, _PREFIX.size)
+        name = _SOURCES[source]
+        if kind == _KIND_GROUP:
+            return _decode_group(name, position, observed_at, value, version)
+        if kind == _KIND_GONE:
+            (source_offset,) = _GONE.unpack_from(value, _HEAD)
+            applied = Applied(name, position, observed_at, source_offset)
+            return GroupGone(applied, source_offset)
+    except (struct.error, ValueError, IndexError, TypeError) as error:
+        raise CorruptState(f"state cannot be read: {error}") from error
+    raise CorruptState(f"state of unknown kind {kind}")
+
+
+class Positions(NamedTuple):
+    """Where a group stands."""
+
+    observed_at: int
+    layout: Layout
+    latest: Int64  # [Latest, partition]
+    commits: Commits
+
+    @classmethod
+    def of(cls, state: GroupState) -> Positions:
+        return cls(state.applied.observed_at, state.layout, state.latest, state.commits)
+
+
+def positions_in(value: bytes) -> Positions | None:
+    """Without reading the windows; None for a group that is gone. Raises CorruptState."""
+    if is_gone(value):
+        return None
+    try:
+        version, _ = _PREFIX.unpack_from(value)
+        _, _, observed_at = _APPLIED.unpack_from(value, _PREFIX.size)
+        if version not in READABLE:
+            raise CorruptState(f"state of version {version}, expected {VERSION}")
+        _, _, _, partitions, layout_size = _GROUP.unpack_from(value, _HEAD)
+        reader = Reader(value, _HEAD + _GROUP.size)
+        layout, _, commits = decode_layout(bytes(reader.take(layout_size)), partitions)
+        reader.numbers("<u2", (partitions,))
+        latest = reader.numbers("<i8", (len(Latest), len(layout)))
+    except (struct.error, ValueError, IndexError, TypeError) as error:
+        raise CorruptState(f"state cannot be read: {error}") from error
+    return Positions(observed_at, layout, latest, commits)
+
+
+def is_gone(value: bytes) -> bool:
+    """Whether it is a `GroupGone`, without reading the rest."""
+    return len(value) >= _PREFIX.size and value[1] == _KIND_GONE
+
+
+def peek_status(value: bytes) -> Status:
+    """The group's status without reading the rest; NOTFOUND for a group that is gone, and where
+    there is none to be read.
+    """
+    if len(value) <= _HEAD or value[1] != _KIND_GROUP or value[_HEAD] not in _GROUP_STATUSES:
+        return Status.NOTFOUND
+    return Status(value[_HEAD])
+
+
+@dataclass(frozen=True, slots=True)
+class Remains:
+    """What can be had of a state that cannot be read: what was applied, and its incident."""
+
+    applied: Applied
+    status: Status
+    opened_at: int | None
+
+    def as_state(self, intervals: int) -> GroupState:
+        """With which a group is judged anew, and its incident goes on."""
+        return GroupState.of_incident(self.applied, self.status, self.opened_at, intervals)
+
+
+def remains(value: bytes) -> Remains | None:
+    """None where not even that can be read, or is not plausible."""
+    try:
+        _, kind = _PREFIX.unpack_from(value)
+        source, position, observed_at = _APPLIED.unpack_from(value, _PREFIX.size)
+        status, opened, *_ = _GROUP.unpack_from(value, _HEAD)
+        applied = Applied(_SOURCES[source], position, observed_at)
+        found = Remains(applied, Status(status), None if opened == _NONE else opened)
+    except (struct.error, ValueError, IndexError):
+        return None
+    is_open = found.status in (Status.WARN, Status.ERR)
+    plausible = (
+        kind == _KIND_GROUP
+        and found.status in _GROUP_STATUSES
+        and is_open == (found.opened_at is not None)
+        and 0 <= observed_at <= LATEST_MOMENT
+        and 0 <= (found.opened_at or 0) <= observed_at
+    )
+    return found if plausible else None
+
+
+def _decode_group(
+    source: SourceName, position: int, observed_at: int, value: bytes, version: int
+) -> GroupState:
+    status, opened_at, intervals, partitions, layout_size = _GROUP.unpack_from(value, _HEAD)
+    if status not in _GROUP_STATUSES:
+        raise CorruptState(f"{status} is no status of a group")
+    reader = Reader(value, _HEAD + _GROUP.size)
+    layout, forgotten, commits = decode_layout(bytes(reader.take(layout_size)), partitions)
+    if len(layout) != partitions or intervals < 1:
+        raise CorruptState(f"{partitions} partitions announced, {len(layout)} named")
+    filled = reader.numbers("<u2", (partitions,)).astype(np.int64)
+    if partitions and filled.max() > intervals:
+        raise CorruptState(f"{filled.max()} commits in {intervals} slots")
+    latest = reader.numbers("<i8", (len(Latest), partitions))
+    columns = np.empty((len(Column), partitions, intervals), np.int64)
+    reader.columns(into=columns)
+    log_ends = np.empty((partitions, intervals), np.int64)
+    reader.columns(into=log_ends[np.newaxis])
+    track = reader.track(partitions, version) if version > 1 else None
+    log_ends_at = np.full(partitions, observed_at, np.int64)
+    if version > 2:
+        reader.times(into=log_ends_at)
+    tail = (
+        _decode_tail(reader, partitions, version) if version > 3 else _Tail(UNKNOWN, (), None, None)
+    )
+    reader.expect_end()
+    return GroupState(
+        applied=Applied(source, position, observed_at, tail.source_offset),
+        status=Status(status),
+        opened_at=None if opened_at == _NONE else opened_at,
+        layout=layout,
+        latest=latest,
+        windows=Windows(columns, filled, log_ends, log_ends_at),
+        forgotten=forgotten,
+        track=track,
+        commits=commits,
+        onset=tail.onset,
+        openings=tail.openings,
+        logs=tail.logs,
+    )
+
+
+def _encode_tail(state: GroupState) -> list[bytes]:
+    onset = None if state.onset is None else state.onset.marks.astype("<i8")
+    marks = 0 if onset is None else len(onset)
+    told = 0 if state.logs is None else len(state.logs)
+    parts = [_TAIL.pack(state.applied.source_offset, len(state.openings), marks, told)]
+    if state.openings:
+        parts.append(np.array(state.openings, "<i8").tobytes())
+    if onset is not None:
+        parts.append(onset.tobytes())
+    if state.logs is not None:
+        parts.append(state.logs.astype("<i8").tobytes())
+    return parts
+
+
+class _Tail(NamedTuple):
+    source_offset: int
+    openings: tuple[int, ...]
+    onset: Onset | None
+    logs: Int64 | None
+
+
+def _decode_tail(reader: Reader, partitions: int, version: int) -> _Tail:
+    """No onset, and nothing of logs, where another version of Warren has noted it."""
+    form = _TAIL if version > 4 else _TAIL_4
+    source_offset, count, marks, *columns = form.unpack(reader.take(form.size))
+    openings: tuple[int, ...] = ()
+    if count:
+        openings = tuple(reader.numbers("<i8", (count,)).tolist())
+    began = reader.rows(marks, partitions)
+    logs = reader.rows(columns[0] if columns else 0, partitions)
+    onset = None if began is None or len(began) != len(Began) else Onset(began)
+    is_ours = logs is not None and len(logs) == len(LogColumn)
+    return _Tail(source_offset, openings, onset, logs if is_ours else None)

@@ -1,0 +1,40 @@
+"""Lag of a group as its windows know it, for objectives that ask for records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from warren_core.evaluation import UNKNOWN
+from warren_core.evaluation.commit_convention import last_processed
+from warren_core.judgement.lags import lag_of
+from warren_core.judgement.state_codec import Positions
+
+LATELY_MS = 2 * 60_000
+
+
+class GroupLag(NamedTuple):
+    """By topic: the sum of the known lags, and whether that is all."""
+
+    by_topic: Mapping[str, tuple[int, bool]]
+
+    @property
+    def total(self) -> int:
+        return sum(lag for lag, _ in self.by_topic.values())
+
+
+AskLag = Callable[[], GroupLag | None]
+"""None: it was not observed lately."""
+
+
+def group_lag(stands: Positions, now: int) -> GroupLag | None:
+    if abs(now - stands.observed_at) > LATELY_MS:
+        return None
+    topics = last_processed(stands.commits)
+    lag = lag_of(stands.latest, stands.layout.marked(topics) if topics else 0)
+    return GroupLag(
+        {
+            topic: (int(lag[rows].clip(min=0).sum()), bool((lag[rows] != UNKNOWN).all()))
+            for topic, _, rows in stands.layout.slices()
+        }
+    )

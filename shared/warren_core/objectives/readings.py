@@ -1,0 +1,167 @@
+"""Readings: what a freshness event says of a limit: kept, not kept, or that nobody can say.
+
+What is known of a value is how far it may be off, or what it is at least. A limit is broken when
+that is enough to say so, and kept when all of its partitions are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Literal, NamedTuple
+
+from warren.contracts import LOSS_UNKNOWN, FreshnessEvent, LimitName, TopicFreshness
+from warren.loss_words import deleted, running_out
+from warren.words import duration, grouped, rate, records
+
+from warren_core.objectives.lag import AskLag, GroupLag
+from warren_core.objectives.limits import Limit
+
+Verdict = Literal["kept", "broken", "unknown"]
+_AT_EASE = frozenset(("caught_up", "control_only", "no_commit"))
+_UNHEARD_OF = "timeout"
+_KNOWN = frozenset(("exact", "estimated", "open_transaction", "expired"))
+
+
+class Reading(NamedTuple):
+    """`value` as `Limit.wanted`. Sentence and place are those of a limit that is not kept."""
+
+    verdict: Verdict
+    value: float | None = None
+    sentence: str = ""
+    topic: str | None = None
+    partition: int | None = None
+
+
+KEPT, UNKNOWN = Reading("kept"), Reading("unknown")
+
+
+def read(limit: Limit, event: FreshnessEvent, lag: AskLag) -> Reading:
+    if limit.name == "max_lag":
+        return _lag(limit, lag())
+    return _READERS[limit.name](limit, event)
+
+
+def _freshness(limit: Limit, event: FreshnessEvent) -> Reading:
+    if limit.is_of_all_topics and event.at_least_ms is None:
+        latest = event.freshness_ms
+        if latest is not None and latest <= limit.wanted:
+            return KEPT
+    worst, unknown = Reading("broken", limit.wanted), False
+    for topic, rows in _late_topics(limit, event):
+        for number, reason in enumerate(rows.reason):
+            if reason in _AT_EASE:
+                continue
+            value, bound = rows.freshness_ms[number], rows.bound_ms[number] or 0
+            least = bound if value is None else max(value - bound, 0)
+            unknown |= value is None or value > limit.wanted
+            assert worst.value is not None
+            if least > worst.value:
+                worst = Reading("broken", least, "", topic, rows.partition[number])
+    if worst.topic is None:
+        return UNKNOWN if unknown else KEPT
+    assert worst.value is not None
+    late, allowed = duration(worst.value), duration(limit.wanted)
+    said = f"{worst.topic}/{worst.partition} is at least {late} late (limit {allowed})"
+    return worst._replace(sentence=said)
+
+
+def _lag(limit: Limit, lag: GroupLag | None) -> Reading:
+    if lag is None:
+        return UNKNOWN
+    covered = [each for topic, each in lag.by_topic.items() if limit.covers(topic)]
+    behind = sum(known for known, _ in covered)
+    if behind > limit.wanted:
+        said = f"{records(behind)} behind (limit {grouped(round(limit.wanted))})"
+        return Reading("broken", behind, said)
+    return KEPT if all(is_all for _, is_all in covered) else UNKNOWN
+
+
+def _produce_rate(limit: Limit, event: FreshnessEvent) -> Reading:
+    rates = [each for _, rows in _topics(limit, event) for each in rows.produce_rate]
+    produced = sum(each for each in rates if each is not None)
+    if not rates or produced >= limit.wanted:
+        return KEPT
+    if None in rates:
+        return UNKNOWN
+    said = f"{rate(produced)} produced (at least {rate(limit.wanted)} wanted)"
+    return Reading("broken", produced, said)
+
+
+def _lost(limit: Limit, event: FreshnessEvent) -> Reading:
+    if limit.is_of_all_topics and not event.lost_records:
+        lost = []
+    else:
+        lost = [
+            (count, topic, rows.partition[number])
+            for topic, rows in _topics(limit, event)
+            for number, count in enumerate(rows.lost_records)
+            if count
+        ]
+    if not lost:
+        unheard = any(_UNHEARD_OF in rows.reason for _, rows in _topics(limit, event))
+        return UNKNOWN if unheard else KEPT
+    total = sum(count for count, _, _ in lost)
+    _, topic, partition = max(lost, key=lambda each: each[0])
+    said = deleted(total, f"{topic}/{partition}", len(lost))
+    return Reading("broken", total, said, topic, partition)
+
+
+def _time_to_loss(limit: Limit, event: FreshnessEvent) -> Reading:
+    worst, unknown = Reading("broken", limit.wanted), False
+    for topic, rows in _late_topics(limit, event):
+        if _leave_time(rows, limit.wanted):
+            continue
+        for number, reason in enumerate(rows.reason):
+            if reason in _AT_EASE:
+                continue
+            time, share = rows.time_to_loss_ms[number], rows.retention_left[number]
+            if time is None:
+                told = rows.time_to_loss_reason[number]
+                # Known, and without a time: it is kept for ever, or gone already.
+                unknown |= told in LOSS_UNKNOWN or reason not in _KNOWN
+            elif limit.below_share < 1 and share is None:
+                unknown |= time < limit.wanted
+            else:
+                assert worst.value is not None
+                is_near = share is None or share < limit.below_share or limit.below_share == 1
+                if is_near and time < worst.value:
+                    worst = Reading("broken", time, "", topic, rows.partition[number])
+    if worst.topic is None:
+        return UNKNOWN if unknown else KEPT
+    assert worst.value is not None
+    place = f"{worst.topic}/{worst.partition}"
+    said = running_out(place, worst.value, limit.wanted, event.measured_at)
+    return worst._replace(sentence=said)
+
+
+def _leave_time(rows: TopicFreshness, wanted: float) -> bool:
+    """Whether all do, as nearly always; where that is unknown they do not."""
+    times = rows.time_to_loss_ms
+    known = [time for time in times if time is not None]
+    if known and min(known) < wanted:
+        return False
+    return len(known) == len(times) or all(
+        time is not None or reason in _AT_EASE
+        for time, reason in zip(times, rows.reason, strict=True)
+    )
+
+
+_READERS: Mapping[LimitName, Callable[[Limit, FreshnessEvent], Reading]] = {
+    "max_freshness": _freshness,
+    "min_produce_rate": _produce_rate,
+    "min_time_to_loss": _time_to_loss,
+    "lost_records": _lost,
+}
+
+
+def _topics(limit: Limit, event: FreshnessEvent) -> Iterator[tuple[str, TopicFreshness]]:
+    for topic, rows in event.topics.items():
+        if limit.is_of_all_topics or limit.covers(topic):
+            yield topic, rows
+
+
+def _late_topics(limit: Limit, event: FreshnessEvent) -> Iterator[tuple[str, TopicFreshness]]:
+    """Those in which not all is consumed."""
+    for topic, rows in _topics(limit, event):
+        if not _AT_EASE.issuperset(rows.reason):
+            yield topic, rows

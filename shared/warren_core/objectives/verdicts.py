@@ -1,0 +1,198 @@
+"""Verdicts: whether a group keeps its objectives, and what is to be told when that changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+from warren.contracts import (
+    FRESHNESS_CHANGED,
+    MAX_OBJECTIVES,
+    RETENTION_CHANGED,
+    Breach,
+    EventTypeName,
+    FreshnessEvent,
+    Status,
+    StatusChange,
+    StatusChangeEvent,
+)
+
+from warren_core.judgement.incidents import derived_id
+from warren_core.judgement.lateness import late_ms
+from warren_core.judgement.status_names import group_name
+from warren_core.objectives.burn import History
+from warren_core.objectives.lag import AskLag
+from warren_core.objectives.limits import Limit
+from warren_core.objectives.readings import Reading, read
+from warren_core.objectives.standing import NEVER, Standing
+
+TYPES: tuple[EventTypeName, ...] = (FRESHNESS_CHANGED, RETENTION_CHANGED)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class OpenIncident(NamedTuple):
+    """Of one type of event."""
+
+    status: Status
+    opened_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Objectives:
+    """How a group stands to its limits, by their keys, and what was told of it."""
+
+    standings: Mapping[str, Standing] = field(default_factory=dict)
+    incidents: Mapping[EventTypeName, OpenIncident] = field(default_factory=dict)
+    histories: Mapping[str, History] = field(default_factory=dict)
+    """Of limits with a target."""
+
+
+class Verdict(NamedTuple):
+    """`changes`: what is to be told, and is not decided again."""
+
+    objectives: Objectives
+    changes: list[StatusChangeEvent]
+
+
+def judge(
+    event: FreshnessEvent, before: Objectives, limits: Sequence[Limit], lag: AskLag
+) -> Verdict:
+    """Limits that are no longer there are forgotten; what they alone had opened is closed."""
+    now = event.measured_at
+    standings, histories = _standings(event, before, limits, lag)
+    incidents, changes = dict(before.incidents), []
+    for kind in TYPES:
+        broken = sorted(_open(limits, standings, kind), key=_badness)
+        status = broken[0][0].status if broken else Status.OK
+        known = incidents.get(kind)
+        previous = Status.OK if known is None else known.status
+        if status is previous:
+            continue
+        opened_at = now if known is None else known.opened_at
+        about = _About(event.cluster, event.group, kind, now, opened_at, previous)
+        late = event if status is not Status.OK else None
+        observed = lag()
+        total = 0 if observed is None else observed.total
+        breaches = [_breach(*each) for each in broken]
+        changes.append(_change(about, status, total, breaches, late))
+        if status is Status.OK:
+            del incidents[kind]
+        else:
+            incidents[kind] = OpenIncident(status, opened_at)
+    kept = {key: standing for key, standing in standings.items() if standing != NEVER}
+    return Verdict(Objectives(kept, incidents, histories), changes)
+
+
+def _standings(
+    event: FreshnessEvent, before: Objectives, limits: Sequence[Limit], lag: AskLag
+) -> tuple[dict[str, Standing], dict[str, History]]:
+    """By the limits' keys. A burn rate comes after the limit that it is about."""
+    now = event.measured_at
+    readings: dict[str, Reading] = {}
+    standings: dict[str, Standing] = {}
+    histories: dict[str, History] = {}
+    for limit in limits:
+        if (base := limit.target_of) is None:
+            reading = read(limit, event, lag)
+        else:
+            verdict = readings[base.key].verdict
+            known = before.histories.get(limit.key) or History(now, verdict)
+            histories[limit.key] = known.after(verdict, now)
+            reading = histories[limit.key].burns(limit.wanted, base.name)
+        readings[limit.key] = reading
+        standings[limit.key] = before.standings.get(limit.key, NEVER).after(reading, limit, now)
+    return standings, histories
+
+
+def ended(cluster: str, group: str, now: int, before: Objectives) -> list[StatusChangeEvent]:
+    """The group is no more. `now`: when it was last measured."""
+    return [
+        _change(
+            _About(cluster, group, kind, now, incident.opened_at, incident.status),
+            Status.NOTFOUND,
+            0,
+            [],
+        )
+        for kind, incident in before.incidents.items()
+    ]
+
+
+class _About(NamedTuple):
+    """What tells one change from all others. `previous`: the status before."""
+
+    cluster: str
+    group: str
+    kind: EventTypeName
+    now: int
+    opened_at: int
+    previous: Status
+
+
+def _open(
+    limits: Sequence[Limit], standings: Mapping[str, Standing], kind: EventTypeName
+) -> Iterator[tuple[Limit, Standing]]:
+    for limit in limits:
+        if limit.event_type == kind and standings[limit.key].is_open:
+            yield limit, standings[limit.key]
+
+
+def _badness(broken: tuple[Limit, Standing]) -> tuple[int, int]:
+    limit, standing = broken
+    return -limit.status, standing.broken_since or 0
+
+
+def _breach(limit: Limit, standing: Standing) -> Breach:
+    assert standing.broken_since is not None  # it is open
+    return Breach(
+        objective=limit.objective,
+        limit=limit.name,
+        status=group_name(limit.status),
+        since=standing.broken_since,
+        value=standing.value,
+        wanted=limit.wanted,
+        sentence=standing.sentence,
+        topic=standing.topic,
+        partition=standing.partition,
+        owner=limit.owner,
+        runbook=limit.runbook,
+    )
+
+
+def _change(
+    about: _About,
+    status: Status,
+    total_lag: int,
+    breaches: list[Breach],
+    late: FreshnessEvent | None = None,
+) -> StatusChangeEvent:
+    cluster, group, kind, now, opened_at, previous = about
+    reason = breaches[0].limit if breaches else None
+    explanation = "; ".join(breach.sentence for breach in breaches) or None
+    if status is Status.NOTFOUND:
+        reason, explanation = "group_deleted", "the group was deleted"
+    return StatusChangeEvent(
+        id=derived_id(cluster, group, kind, now, previous.name, status.name),
+        source=f"/warren/clusters/{cluster}",
+        type=kind,
+        subject=group,
+        time=_EPOCH + timedelta(milliseconds=now),
+        data=StatusChange(
+            cluster=cluster,
+            group=group,
+            status=group_name(status),
+            previous=group_name(previous),
+            reason=reason,
+            explanation=explanation,
+            incident_id=derived_id(cluster, group, kind, opened_at),
+            opened_at=opened_at,
+            total_lag=total_lag,
+            late_ms=None if late is None else late_ms(late.freshness_ms, late.at_least_ms),
+            time_to_loss_ms=None if late is None else late.time_to_loss_ms,
+            max_lag=None,
+            partition_counts={},
+            partitions=[],
+            objectives=breaches[:MAX_OBJECTIVES],
+        ),
+    )
