@@ -56,7 +56,7 @@ def test_no_broker() -> None:
         asyncio.run(_described("127.0.0.1:1", "a"))
 
 
-@pytest.mark.parametrize("root", ["shared/warren", "services"])
+@pytest.mark.parametrize("root", ["shared", "services"])
 def test_librdkafka_asks_no_coordinator_in_a_service(
     pytestconfig: pytest.Config, root: str
 ) -> None:
