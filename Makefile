@@ -10,6 +10,8 @@ MEMBERS := $(wildcard pyproject.toml */pyproject.toml */*/pyproject.toml)
 STAMP := $(VENV)/.warren-setup
 PYTEST_ARGS ?=
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
+# The markers are in tests/support/real_things.py.
+FAST := smoke or not (kafka or spark or browser or containers or servers)
 # Many tests wait for servers: four at a time, each worker with servers of its own.
 WORKERS ?= 4
 PROMETHEUS := deploy/prometheus
@@ -18,7 +20,7 @@ OTELCOL_VERSION := v0.165.0
 # Hundreds of processes are started here: none compiles again what another one has compiled.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup run test browser alertmanager prometheus influxdb victoria-metrics carbon collector cloudevents check format bench docs clean
+.PHONY: help setup run test test-fast browser alertmanager prometheus influxdb victoria-metrics carbon collector cloudevents check format bench docs clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,6 +46,10 @@ run: setup ## Start everything with a demo workload; BOOTSTRAP=host:9092 monitor
 test: setup ## Run every test
 	@$(BIN)/python -m warren_local.class_archive
 	@$(BIN)/pytest -n $(WORKERS) --no-loadscope-reorder $(PYTEST_ARGS)
+
+test-fast: setup ## Run the tests that start no real thing, and one smoke test of each real thing
+	@$(BIN)/python -m warren_local.class_archive
+	@$(BIN)/pytest -n $(WORKERS) --no-loadscope-reorder -m '$(FAST)' $(PYTEST_ARGS)
 
 browser: ## Install Chromium, in which `make test` looks at the pages (Debian, Ubuntu)
 	@command -v chromium >/dev/null || { \

@@ -14,20 +14,24 @@ from typing import Any
 import pytest
 import structlog
 from hypothesis import HealthCheck, settings
+from support import real_things
 from support.forgetful_broker import ForgetfulBroker, forgetful_broker
 from support.providers import Provider, choose_provider, docker_is_reachable
 from support.servers import container_kafka, container_valkey, embedded_kafka, embedded_valkey
 from support.two_brokers import running_two_brokers
 from warren_local.kafka import EmbeddedKafka
+from warren_local.ports import free_port
+from warren_local.valkey import EmbeddedValkey
 from xdist.scheduler import LoadScopeScheduling
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Ctrl-C works in the processes that tests start, also when the suite runs in the background.
 
     A shell starts background commands with SIGINT ignored, and that is inherited.
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    config.pluginmanager.register(real_things)
     # What code under test logs as nobody configured it: rich tracebacks take seconds each.
     plain = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
     structlog.configure(processors=[structlog.stdlib.add_log_level, plain])
@@ -142,6 +146,13 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         case Provider.EMBEDDED:
             with embedded_valkey(tmp_path_factory.mktemp("redis")) as url:
                 yield url
+
+
+@pytest.fixture
+def valkey(tmp_path: Path) -> Iterator[EmbeddedValkey]:
+    """A Valkey of the test's own, which it may stop."""
+    with EmbeddedValkey(free_port(), data_dir=tmp_path, log=tmp_path / "valkey.log") as valkey:
+        yield valkey
 
 
 @pytest.fixture

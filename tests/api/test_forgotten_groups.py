@@ -17,8 +17,6 @@ from warren.settings import HomeSettings, Settings
 from warren_api.home.feed import Feed
 from warren_api.home.forgetting import ForgetRequests
 
-pytestmark = pytest.mark.integration
-
 GROUP = "/v3/kafka/prod/consumer/billing"
 NOW = SystemClock().now_ms()
 

@@ -24,7 +24,6 @@ from warren.errors import SettingsError
 from warren.settings import Settings
 from warren_api.login.secrets_watch import SecretsWatch
 
-pytestmark = pytest.mark.integration
 OWN = {"Sec-Fetch-Site": "same-origin"}
 BEARER = {"Authorization": f"Bearer {ADMIN_TOKEN}", "Accept": "*/*"}
 

@@ -22,7 +22,6 @@ from warren.words import visible
 from warren_api.login.id_token import public_keys
 from warren_api.login.next_path import next_path
 
-pytestmark = pytest.mark.integration
 Claims = dict[str, Any]
 
 

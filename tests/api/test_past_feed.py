@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from confluent_kafka import Producer
 from support.waiting import eventually
 from warren.clock import SystemClock
@@ -49,7 +48,6 @@ def trend(minute: int) -> TrendEvent:
     )
 
 
-@pytest.mark.integration
 def test_the_newest_hour_is_read_first_and_each_minute_once(broker: Any, unique: str) -> None:
     home = HomeSettings(bootstrap=broker.bootstrap, topic_prefix=f"{unique}.", partitions=2)
     ensure_topics(connect("home", "home", home), home)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from api.api_process import NOBODY, Start
 from support.push_receivers import Said, http_receiver, tcp_receiver
 from support.waiting import eventually
 
 
-@pytest.mark.integration
 def test_an_address_turns_pushes_on_and_the_end_is_told(start: Start) -> None:
     secret = "let-me-in-9f3a"
     with (
@@ -42,7 +40,6 @@ def test_an_address_turns_pushes_on_and_the_end_is_told(start: Start) -> None:
     assert secret not in service.log.read_text()
 
 
-@pytest.mark.integration
 def test_a_receiver_that_hangs_does_not_hold_up_the_end(start: Start) -> None:
     with tcp_receiver() as hanging:  # it reads, and never answers
         service = start(

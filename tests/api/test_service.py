@@ -53,7 +53,6 @@ def home(broker: Any, unique: str) -> HomeSettings:
     return settings
 
 
-@pytest.mark.integration
 def test_ready_only_when_the_end_seen_at_start_has_been_passed(
     start: Start, home: HomeSettings
 ) -> None:
@@ -77,7 +76,6 @@ def test_ready_only_when_the_end_seen_at_start_has_been_passed(
     )
 
 
-@pytest.mark.integration
 def test_events_and_tombstones_are_served_as_they_come(start: Start, home: HomeSettings) -> None:
     service = start(home)
     eventually(service.ready, message="ready")
@@ -92,7 +90,7 @@ def test_events_and_tombstones_are_served_as_they_come(start: Start, home: HomeS
     assert [line["event"] for line in service.lines()][-1] == "stopped"
 
 
-@pytest.mark.integration
+@pytest.mark.kafka
 def test_it_outlives_the_home_cluster(
     start: Start, pytestconfig: pytest.Config, tmp_path: Path
 ) -> None:
@@ -141,7 +139,6 @@ def minute_of(group: str, minute: int, lag: int) -> tuple[str, bytes]:
     return group, event.to_bytes()
 
 
-@pytest.mark.integration
 def test_after_a_restart_the_chart_of_the_last_hour_is_unbroken(
     start: Start, home: HomeSettings
 ) -> None:
@@ -180,7 +177,6 @@ def samples(service: Service) -> dict[str, float]:
     }
 
 
-@pytest.mark.integration
 def test_freshness_goes_from_its_topic_to_the_api_the_metrics_and_the_page(
     start: Start, home: HomeSettings
 ) -> None:
@@ -217,7 +213,6 @@ def test_freshness_goes_from_its_topic_to_the_api_the_metrics_and_the_page(
     assert samples(service)["warren_group_lag"] == 0
 
 
-@pytest.mark.integration
 def test_an_installation_without_a_topic_of_freshness_is_served(
     start: Start, broker: Any, unique: str
 ) -> None:
@@ -238,7 +233,6 @@ def test_an_installation_without_a_topic_of_freshness_is_served(
     assert service.end() == 0
 
 
-@pytest.mark.integration
 def test_members_the_past_and_events_survive_a_restart(start: Start, home: HomeSettings) -> None:
     """A client that followed the first copy goes on at the second with what it missed. Changes are
     taken from records without headers as well, as earlier evaluators sent them.

@@ -23,7 +23,7 @@ from warren_archiver.streaming.known_topics import KnownTopics
 
 BEGUN_AGAIN = "the checkpoint is not that of the table of events: it goes on where its rows end"
 PARTS = ["checkpoints/events", "bronze/topic_ids"]
-pytestmark = [pytest.mark.integration, pytest.mark.timeout(900)]
+pytestmark = pytest.mark.timeout(900)
 
 
 def test_every_record_is_archived_once_as_it_is_over_several_runs_and_batches(

@@ -20,7 +20,7 @@ from warren.settings_file import load_settings
 from warren_archiver.check.recount import check
 from warren_local.spark_cluster import QUICK, SparkCluster
 
-pytestmark = [pytest.mark.integration, pytest.mark.timeout(1200)]
+pytestmark = pytest.mark.timeout(1200)
 
 
 class HasBootstrap(Protocol):

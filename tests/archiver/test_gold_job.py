@@ -13,8 +13,6 @@ from warren.clock import SystemClock
 from warren.metrics.archiver import ARCHIVER_FAILURES
 from warren_archiver.streaming.gold_job import GoldJob
 
-pytestmark = pytest.mark.integration
-
 
 def _failures() -> float:
     return float(ARCHIVER_FAILURES._value.get())

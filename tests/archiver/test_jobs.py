@@ -19,7 +19,7 @@ from warren_archiver.__main__ import main
 from warren_archiver.check.all_checks import NOT_COMPARED
 from warren_archiver.jobs import JOBS
 
-pytestmark = [pytest.mark.integration, pytest.mark.timeout(1200)]
+pytestmark = pytest.mark.timeout(1200)
 
 
 def _config(lab: Archive, jars: Path, tmp_path: Path) -> Path:

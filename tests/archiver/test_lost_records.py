@@ -21,7 +21,7 @@ from warren_archiver.streaming import event_query, gap_recorder
 from warren_archiver.streaming.gap_recorder import GapRecorder
 from warren_archiver.topics import topic_ids
 
-pytestmark = [pytest.mark.integration, pytest.mark.timeout(900)]
+pytestmark = pytest.mark.timeout(900)
 
 
 def test_a_topic_made_anew_is_archived_from_its_beginning(lab: Archive) -> None:

@@ -31,7 +31,7 @@ from warren_archiver.check.recount import check
 from warren_archiver.lake.lake import Lake
 from warren_archiver.streaming.archive import archive
 
-pytestmark = [pytest.mark.integration, pytest.mark.timeout(1200)]
+pytestmark = pytest.mark.timeout(1200)
 PATIENCE = 300.0  # seconds; Spark starts in 10 s on an idle machine, and in minutes on a busy one
 BAD = b'{"v":1}'
 

@@ -21,7 +21,7 @@ from warren_archiver.streaming.archive import archive
 from warren_archiver.streaming.event_query import EventQuery
 from warren_archiver.streaming.progress import Progress
 
-pytestmark = [pytest.mark.integration, pytest.mark.timeout(900)]
+pytestmark = pytest.mark.timeout(900)
 
 
 class QuickClock:

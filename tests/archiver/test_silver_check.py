@@ -21,7 +21,7 @@ from warren_archiver.silver.catalogue import EVALUATIONS, GROUP_MINUTES, POSITIO
 from warren_archiver.silver.evaluations import Evaluations
 from warren_archiver.steps import Step
 
-pytestmark = [pytest.mark.timeout(900), pytest.mark.integration]
+pytestmark = pytest.mark.timeout(900)
 
 
 def _checked(lab: Archive) -> dict[str, TableCheck]:

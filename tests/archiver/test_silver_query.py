@@ -33,7 +33,6 @@ def _stored(spark: SparkSession, lake: Lake, table: Table) -> DataFrame:
     return spark.read.format("delta").load(lake.silver(table.name))
 
 
-@pytest.mark.integration
 def test_what_is_archived_is_in_silver_once_and_gold_follows(
     lab: Archive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -74,7 +73,6 @@ CHECKPOINT = ("offsets", "commits", "sources/0")
 """Folders that Spark creates before it has written anything there."""
 
 
-@pytest.mark.integration
 @pytest.mark.parametrize("state", ["ahead", "another", "empty"])
 def test_silver_takes_all_in_again_where_it_has_read_another_table(
     lab: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: str

@@ -52,7 +52,6 @@ def test_what_python_raised_in_a_task_is_its_last_line(spark: SparkSession) -> N
     assert spark_cause(failed.value) == "ValueError: no such thing"
 
 
-@pytest.mark.integration
 def test_silver_that_was_switched_off_long_ago_cannot_be_checked(lab: Archive) -> None:
     lab.send(events_between(0, 5))
     lab.once(silver_interval=600)
@@ -66,7 +65,6 @@ def test_silver_that_was_switched_off_long_ago_cannot_be_checked(lab: Archive) -
     assert "\n" not in str(failed.value)
 
 
-@pytest.mark.integration
 @pytest.mark.parametrize(
     ("command", "code", "named"),
     [

@@ -22,7 +22,7 @@ from warren_archiver.lake.contract_view import accepted
 from warren_archiver.report.make import report
 from warren_archiver.streaming.archive import archive
 
-pytestmark = [pytest.mark.integration, pytest.mark.timeout(900)]
+pytestmark = pytest.mark.timeout(900)
 YEAR_99999_MS = 3_093_527_980_800_000
 AHEAD_MS = 50 * 60_000
 """A broker takes no record that is dated more than an hour ahead."""

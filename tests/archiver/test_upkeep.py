@@ -33,7 +33,7 @@ from warren_archiver.streaming import upkeep as upkeep_module
 from warren_archiver.streaming.archive import archive
 from warren_archiver.streaming.upkeep import Upkeep, Upkept
 
-pytestmark = [pytest.mark.integration, pytest.mark.timeout(900)]
+pytestmark = pytest.mark.timeout(900)
 
 
 SMALL_FILES = "spark.databricks.delta.autoCompact.minNumFiles"

@@ -15,7 +15,6 @@ from warren.clock import ManualClock, SystemClock
 from warren.settings import ApiSettings
 from warren_local.ports import free_port
 
-pytestmark = pytest.mark.integration
 PICTURES = Path(__file__).parents[2] / ".warren" / "screenshots"
 
 

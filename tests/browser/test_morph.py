@@ -8,8 +8,6 @@ import pytest
 from playwright.sync_api import Page
 from support.browser import Site
 
-pytestmark = pytest.mark.integration
-
 SHOW = """(html) => {
     const root = document.querySelector("main");
     root.innerHTML = html;

@@ -13,8 +13,6 @@ from support.browser import Site
 from warren.contracts import Silence
 from warren_api.model.feed_state import FeedState
 
-pytestmark = pytest.mark.integration
-
 STOPPED = {"status": "STOP", "lag": 12_345, "committed_at": NOW - 252_000, "log_end": 12_445}
 HOUR = 3_600_000
 DAY = 24 * HOUR
@@ -34,6 +32,7 @@ def console_of(page: Page) -> list[str]:
     return shown
 
 
+@pytest.mark.smoke
 def test_a_group_that_stops_is_seen_without_a_reload(site: Site, page: Page) -> None:
     site.api.put("billing")
     site.api.put("fine")

@@ -7,8 +7,6 @@ from api.served_api import NOW, topic
 from playwright.sync_api import Page, Route, expect
 from support.browser import Site
 
-pytestmark = pytest.mark.integration
-
 FRAGMENTS = "**/fragments/**"
 ALARM = "Warren does not answer. What you see is old."
 # How often anything in an element changes.

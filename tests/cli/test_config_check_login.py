@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from support.identity_provider import IdentityProvider
 from typer.testing import CliRunner, Result
 from warren.errors import SettingsError
 from warren_cli.main import app
-
-pytestmark = pytest.mark.integration
 
 
 def check(tmp_path: Path, *arguments: str, **fields: str) -> Result:

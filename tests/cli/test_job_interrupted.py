@@ -25,7 +25,7 @@ from warren.contracts import OffsetEvent, group_key
 COPIES = 300
 """Of some events, one after the other: to judge them takes far longer than to see that it began."""
 EVERY_MS = 1_000
-pytestmark = [pytest.mark.integration, pytest.mark.timeout(900)]
+pytestmark = pytest.mark.timeout(900)
 _COLUMNS = {
     "topic": "VARCHAR",
     "topic_id": "VARCHAR",
@@ -62,6 +62,7 @@ def lake(events: Sequence[OffsetEvent], tmp_path: Path) -> Path:
     return lake
 
 
+@pytest.mark.spark
 def test_it_ends_at_once_in_one_line_and_can_be_begun_again(
     lake: Path, events: Sequence[OffsetEvent], pytestconfig: pytest.Config
 ) -> None:

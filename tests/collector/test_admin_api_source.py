@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-import pytest
 from confluent_kafka import Consumer
 from confluent_kafka import TopicPartition as Partition
 from support.collector_lab import CLUSTER, Events, Lab
 from support.waiting import eventually
 from warren.contracts import OffsetEvent
 from warren.settings import Settings
-
-pytestmark = pytest.mark.integration
 
 PARTITIONS = 3
 GROUPS = 8

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from confluent_kafka import TopicPartition as Partition
 from support.collector_lab import Lab
 from support.offset_events import Judge
 from warren_core.judgement.judge import Judged
-
-pytestmark = pytest.mark.integration
 
 
 def test_an_offset_beyond_the_log_end_is_no_caught_up_group(lab: Lab) -> None:

@@ -9,7 +9,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 import support.coordinator_records as encode
 from support.collector_lab import CLUSTER, Events, Lab
 from support.collector_process import collector_process
@@ -18,8 +17,6 @@ from warren.metrics import collector as metrics
 from warren.settings import ClusterSettings, Settings
 from warren.settings_watch import SettingsWatch
 from warren_local.ports import free_port
-
-pytestmark = pytest.mark.integration
 
 OFFSETS_PARTITIONS = 4
 Record = tuple[bytes | None, bytes | None]

@@ -30,7 +30,6 @@ def newest(events: Events, group: str, topic: str) -> TopicPositions:
     return events.of(group)[-1].topics[topic]
 
 
-@pytest.mark.integration
 def test_topics_that_shrink_and_logs_that_move(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(metadata, "MAX_AGE", 0.5)
     monkeypatch.setattr(ends, "STARTS_EVERY", 0.5)
@@ -84,7 +83,6 @@ def test_topics_that_shrink_and_logs_that_move(lab: Lab, monkeypatch: pytest.Mon
 NAMES = ["a|b", "|", "with space", " ", "a/b//c", "größe-日本-🐇", "", "x" * 249, "%2F", 'a"b\\c']
 
 
-@pytest.mark.integration
 def test_group_names_of_every_kind(lab: Lab) -> None:
     topic, offsets_topic = lab.create_topic("orders"), lab.create_topic("offsets")
     lab.produce(
@@ -102,7 +100,6 @@ def test_group_names_of_every_kind(lab: Lab) -> None:
         assert split_group_key(key) == (CLUSTER, name)
 
 
-@pytest.mark.integration
 def test_a_broker_that_dies_and_comes_back(own_kafka: EmbeddedKafka, unique: str) -> None:
     options = {"bootstrap.servers": own_kafka.bootstrap, "log_level": 0}
     with Lab.on(own_kafka.bootstrap, unique) as lab:

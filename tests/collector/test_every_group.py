@@ -7,7 +7,6 @@ import json
 import uuid
 from typing import Any
 
-import pytest
 from confluent_kafka import (
     Consumer,
     ConsumerGroupTopicPartitions,
@@ -21,8 +20,6 @@ from support.raw_requests import RawBroker, error_code
 from warren.contracts import GroupEvent
 from warren_cli.filters.decoding import answers
 from warren_collector.records.buffer import Buffer
-
-pytestmark = pytest.mark.integration
 
 PARTITIONS = 4
 Answer = dict[str, Any]

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import time
 
-import pytest
 from confluent_kafka import TopicPartition as Partition
 from support.collector_lab import Lab
 from support.waiting import eventually
-
-pytestmark = pytest.mark.integration
 
 
 def test_the_first_event_has_what_was_before(lab: Lab) -> None:

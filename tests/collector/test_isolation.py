@@ -18,8 +18,6 @@ from warren_collector.logs.ends import LogEnds, LogEndsReader
 from warren_collector.sources import offsets_topic
 from warren_collector.sources.offsets_topic import OffsetsTopicSource
 
-pytestmark = pytest.mark.integration
-
 OTHER = "other"
 FOLLOW = """
 import sys

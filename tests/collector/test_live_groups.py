@@ -14,8 +14,6 @@ from support.waiting import eventually
 from warren.contracts import GroupEvent
 from warren.settings import Settings
 
-pytestmark = pytest.mark.integration
-
 PARTITIONS = 3
 
 

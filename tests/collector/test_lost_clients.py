@@ -66,7 +66,6 @@ def lost() -> float:
     return float(metrics.COLLECTOR_LOST_CLIENTS.labels(CLUSTER)._value.get())
 
 
-@pytest.mark.integration
 @pytest.mark.usefixtures("soon")
 @pytest.mark.parametrize(
     ("source", "module"), [("offsets_topic", offsets_topic), ("admin_api", shards)]
@@ -98,7 +97,6 @@ def test_a_client_that_has_lost_all_brokers_is_made_anew(
     assert "client lost, made anew" in capfd.readouterr().out
 
 
-@pytest.mark.integration
 @pytest.mark.timeout(600)
 @pytest.mark.usefixtures("soon")
 def test_a_broker_that_is_away_is_no_loss(

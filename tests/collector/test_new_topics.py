@@ -17,8 +17,6 @@ from warren.kafka.topic_reader import TopicReader
 from warren.kafka.topics import HOME
 from warren_collector.logs import watch
 
-pytestmark = pytest.mark.integration
-
 
 def newest_ends(events: Events, group: str, topic: str) -> list[int] | None:
     told = [event.topics[topic] for event in events.of(group) if topic in event.topics]

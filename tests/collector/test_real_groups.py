@@ -15,8 +15,6 @@ from support.collector_lab import Events, Lab
 from support.waiting import eventually
 from warren_collector.logs import metadata
 
-pytestmark = pytest.mark.integration
-
 PARTITIONS = 3
 LATEST = OffsetSpec.latest()  # type: ignore[no-untyped-call]  # as confluent-kafka has it
 

@@ -25,7 +25,7 @@ from warren.settings import ClusterSettings, HomeSettings, Settings
 from warren_collector.cluster import stack
 from warren_collector.logs import metadata
 
-pytestmark = pytest.mark.integration
+pytestmark = pytest.mark.kafka
 
 
 class Secured:

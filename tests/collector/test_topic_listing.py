@@ -76,7 +76,6 @@ def test_what_failed_is_told_and_tried_again_with_the_next_reading(
     assert listing.publish(ENDS, {0})
 
 
-@pytest.mark.integration
 def test_of_a_real_cluster(lab: Lab) -> None:
     """Also topics that are empty, and those of Warren itself."""
     used, empty = lab.create_topic("used", 2), lab.create_topic("empty")

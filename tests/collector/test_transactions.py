@@ -19,8 +19,6 @@ from support.transactions import (
 )
 from warren_local.kafka import EmbeddedKafka
 
-pytestmark = pytest.mark.integration
-
 
 @pytest.fixture
 def topic(lab: Lab) -> str:

@@ -11,8 +11,6 @@ from support.two_brokers import create_replicated, lead_as_preferred
 from warren.settings import Settings
 from warren_local.kafka import EmbeddedKafka
 
-pytestmark = pytest.mark.integration
-
 
 @pytest.fixture
 def lab(two_brokers: tuple[EmbeddedKafka, EmbeddedKafka], unique: str) -> Iterator[Lab]:

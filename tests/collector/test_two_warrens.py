@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-import pytest
 import support.coordinator_records as encode
 from structlog.testing import capture_logs
 from support.collector_lab import CLUSTER, Events, Lab
@@ -13,8 +12,6 @@ from support.waiting import eventually
 from warren.metrics.collector import COLLECTOR_FOREIGN_MEMBERS
 from warren.settings import ClusterSettings, CollectorSettings, HomeSettings, Settings
 from warren_local.kafka import EmbeddedKafka
-
-pytestmark = pytest.mark.integration
 
 SOURCE_PARTITIONS = 4
 GROUPS = 12

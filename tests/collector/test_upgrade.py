@@ -18,8 +18,6 @@ from warren_core.judgement.state import GroupState
 from warren_evaluator.batch import BatchEvaluator
 from warren_evaluator.records import SourceRecord
 
-pytestmark = pytest.mark.integration
-
 PARTITIONS = 4
 
 

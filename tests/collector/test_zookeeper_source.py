@@ -17,8 +17,6 @@ from warren_collector.admin.zookeeper_client import ZookeeperClient
 from warren_local.ports import free_port
 from warren_local.zookeeper import EmbeddedZookeeper
 
-pytestmark = pytest.mark.integration
-
 
 @pytest.fixture(scope="module")
 def zookeeper(

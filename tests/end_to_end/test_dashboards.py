@@ -14,7 +14,7 @@ from support.running import METRICS_OF, Running
 from support.waiting import eventually
 from warren.dashboards.catalogue import CATALOGUE
 
-pytestmark = [pytest.mark.end_to_end, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.timeout(600)
 
 EACH = pytest.mark.parametrize("name", CATALOGUE)
 SELECTOR = re.compile(r"\b(warren_\w+)(?:\{([^}]*)\})?")

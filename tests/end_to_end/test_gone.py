@@ -14,7 +14,7 @@ from warren.contracts import STATUS_CHANGED, GroupEvent, StatusChangeEvent
 from warren.kafka.topic_reader import TopicReader
 from warren.settings import KafkaConnection
 
-pytestmark = [pytest.mark.end_to_end, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.timeout(600)
 
 GROUP, TOPIC = "gone-soon", "gone-soon-topic"
 

@@ -10,7 +10,7 @@ from support.home_topics import newest_freshness
 from support.running import Running
 from support.waiting import eventually
 
-pytestmark = [pytest.mark.end_to_end, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.timeout(600)
 
 LATE = ("demo-slow", "demo-stopped", "demo-stalled")
 

@@ -17,7 +17,7 @@ from support.waiting import eventually
 from warren.kafka.topic_reader import TopicReader
 from warren.settings import KafkaConnection
 
-pytestmark = [pytest.mark.end_to_end, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.timeout(600)
 
 EXPECTED = {
     "demo-healthy": ("OK", set()),

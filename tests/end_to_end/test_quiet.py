@@ -14,7 +14,7 @@ from support.servers import jars_directory
 RUNS = 3
 MOST_COMMIT_S = 3.0
 
-pytestmark = [pytest.mark.end_to_end, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.timeout(600)
 
 
 def test_nobody_is_told_anything_of_groups_that_are_well(pytestconfig: pytest.Config) -> None:

@@ -16,7 +16,7 @@ from warren.clock import SystemClock
 from warren.contracts.topics import CATALOGUE
 from warren.report_files import group_anchor
 
-pytestmark = [pytest.mark.end_to_end, pytest.mark.timeout(1800)]
+pytestmark = pytest.mark.timeout(1800)
 
 LAG_STATUS, NOTIFICATIONS = "warren.lag-status", "warren.notifications"
 IN_TROUBLE = ("demo-slow", "demo-stopped", "demo-stalled")

@@ -11,9 +11,8 @@ import pytest
 from support.running import start
 from support.waiting import eventually
 
-pytestmark = pytest.mark.end_to_end
 
-
+@pytest.mark.kafka
 def test_a_taken_port_is_named_with_the_way_out(
     tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from support.evaluator_process import Home
 from support.group_lives import Load, assert_as_expected, fold, lives
 from warren_local.kafka import EmbeddedKafka
-
-pytestmark = pytest.mark.integration
 
 
 def test_nothing_is_lost_nor_doubled_when_the_broker_restarts(

@@ -67,13 +67,11 @@ def _sorted(events: Any) -> list[Attributes]:
     return sorted(events, key=lambda event: event["id"])
 
 
-@pytest.mark.integration
 def test_every_change_event_says_that_it_is_a_cloudevent(home: Home) -> None:
     content_types = [headers_of(record) for record in changes(home)]
     assert content_types == [{"content-type": "application/cloudevents+json"}] * len(told(home))
 
 
-@pytest.mark.integration
 def test_javas_sdk_reads_them(home: Home, pytestconfig: pytest.Config) -> None:
     expected = told(home)
     topic = f"{home.prefix}lag-status"
@@ -81,7 +79,6 @@ def test_javas_sdk_reads_them(home: Home, pytestconfig: pytest.Config) -> None:
     assert _comparable(events) == _comparable(expected)
 
 
-@pytest.mark.integration
 def test_npms_sdk_reads_them(home: Home) -> None:
     if not npm_is_here():
         pytest.skip("no npm package cloudevents: `make cloudevents` installs it")

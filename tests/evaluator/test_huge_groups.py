@@ -14,8 +14,6 @@ from support.waiting import eventually
 from warren.contracts import DeadLetter, LagEvent, OffsetEvent, group_key, whole_key
 from warren_core.judgement.lag_parts import joined
 
-pytestmark = pytest.mark.integration
-
 PART = 5000  # partitions, as `collector.event_partitions`
 HUGE = group_key("prod", "huge")
 

@@ -208,7 +208,6 @@ def test_what_was_decided_stays_decided_when_the_next_worker_would_decide_otherw
     assert [change.data.status for change in world.told] == ["ERR", "OK"]
 
 
-@pytest.mark.integration
 def test_how_late_a_group_is_is_known_when_it_is_judged_also_after_a_restart(
     broker: Any, unique: str, tmp_path: Path
 ) -> None:
@@ -235,7 +234,6 @@ def test_how_late_a_group_is_is_known_when_it_is_judged_also_after_a_restart(
         assert last.cause.evidence.freshness_ms == 5 * 60_000
 
 
-@pytest.mark.integration
 def test_incidents_of_objectives_survive_kills_and_rebalances(
     broker: Any, unique: str, tmp_path: Path
 ) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Awaitable
 from pathlib import Path
 from typing import Any
 
-import pytest
 from support.evaluator_process import Home
 from support.offset_events import NOW, At, commits, offset_event
 from support.waiting import eventually
@@ -72,7 +71,6 @@ def test_a_value_that_cannot_be_read_is_no_membership() -> None:
     assert run(table, group_event(0, "a").to_bytes()).of(KEY) is not None
 
 
-@pytest.mark.integration
 def test_the_cause_is_told_by_members_also_after_a_restart(
     broker: Any, unique: str, tmp_path: Path
 ) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Awaitable
 from pathlib import Path
 from typing import Any
 
-import pytest
 from support.evaluator_process import Home
 from support.freshness_events import freshness_event, late
 from support.offset_events import NOW
@@ -60,7 +59,6 @@ def test_other_objectives_are_taken_up_and_wrong_ones_are_not(tmp_path: Path) ->
     assert keys("[filters]\n") == default
 
 
-@pytest.mark.integration
 def test_a_running_worker_takes_them_up(broker: Any, unique: str, tmp_path: Path) -> None:
     file = tmp_path / "objectives.toml"
     file.write_text("")

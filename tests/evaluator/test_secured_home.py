@@ -25,7 +25,7 @@ from support.waiting import eventually
 from warren.kafka.topics import ensure_topics
 from warren.settings import HomeSettings
 
-pytestmark = pytest.mark.integration
+pytestmark = pytest.mark.kafka
 
 USER = "warren"
 

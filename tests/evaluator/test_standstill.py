@@ -8,14 +8,11 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-import pytest
 from support.evaluator_process import Home, Worker
 from support.group_lives import interleaved, lives
 from support.offset_events import commits
 from support.waiting import eventually
 from warren_local.kafka import EmbeddedKafka
-
-pytestmark = pytest.mark.integration
 
 SLOW = str(Path(__file__).parents[1] / "support" / "slow_worker.py")
 SOON = {"WARREN_STANDSTILL__NOT_READY_AFTER": "3", "WARREN_STANDSTILL__EXIT_AFTER": "8"}

@@ -21,8 +21,6 @@ from support.offset_events import MINUTE, NOW, At, commits, offset_event
 from support.waiting import eventually
 from warren.contracts import DeadLetter, StatusChangeEvent, group_key
 
-pytestmark = pytest.mark.integration
-
 SLOW = str(Path(__file__).parents[1] / "support" / "slow_worker.py")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from freshness.events import CLUSTER, GROUP, NOW, At, offset_event
 from freshness.measured_cluster import MeasuredCluster, columns
 from freshness.timed_logs import TimedLogs, minutely
@@ -39,7 +38,6 @@ def test_it_ends_with_another_commit_or_with_the_log_growing() -> None:
     assert looks((50, 17), (50, 17), (50, 60)) == [False, True, False]
 
 
-@pytest.mark.integration
 def test_nobody_knows_how_late_it_is(
     logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
 ) -> None:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from freshness.events import CLUSTER, GROUP
 from freshness.measured_cluster import MeasuredCluster, columns
 from freshness.timed_logs import MINUTE, TimedLogs, minutely
 from warren.clock import ManualClock
 from warren.contracts import TopicFreshness
-
-pytestmark = pytest.mark.integration
 
 
 def rest(cluster: MeasuredCluster, topic: str, committed: list[int]) -> TopicFreshness:

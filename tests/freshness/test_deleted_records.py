@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from freshness.events import GROUP
 from freshness.measured_cluster import MeasuredCluster, columns
 from freshness.timed_logs import MINUTE, TimedLogs, minutely
 from warren.clock import ManualClock
-
-pytestmark = pytest.mark.integration
 
 
 def test_expired(logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster) -> None:

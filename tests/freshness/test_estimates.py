@@ -12,8 +12,6 @@ from support.socket_bytes import received_bytes
 from warren.clock import ManualClock
 from warren.settings import FreshnessSettings
 
-pytestmark = pytest.mark.integration
-
 
 @pytest.fixture
 def cluster(logs: TimedLogs, clock: ManualClock, no_redis: str) -> Iterator[MeasuredCluster]:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import pytest
 from freshness.measured_cluster import MeasuredCluster, columns
 from freshness.timed_logs import MINUTE, TimedLogs
 from support.waiting import eventually
 from warren.clock import ManualClock
 from warren.contracts import FreshnessEvent
-
-pytestmark = pytest.mark.integration
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 

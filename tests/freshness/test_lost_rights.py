@@ -32,7 +32,7 @@ from warren.kafka.topics import HOME, ensure_topics
 from warren.settings import HomeSettings
 from warren_local.ports import free_port
 
-pytestmark = pytest.mark.integration
+pytestmark = pytest.mark.kafka
 USER = "warren"
 
 

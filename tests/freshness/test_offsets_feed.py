@@ -30,7 +30,6 @@ def test_where_reading_starts(committed: int, recent: int, start: int) -> None:
     assert start_offset(committed, recent, END) == start
 
 
-@pytest.mark.integration
 def test_events_that_come_all_the_time_are_caught_up_with(broker: Any, unique: str) -> None:
     home = HomeSettings(bootstrap=broker.bootstrap, topic_prefix=f"{unique}.", partitions=2)
     ensure_topics(connect("home", "home", home), home)

@@ -17,8 +17,6 @@ from warren.clock import ManualClock
 from warren.contracts import OffsetEvent
 from warren.contracts.topics import OFFSETS
 
-pytestmark = pytest.mark.integration
-
 
 @dataclass(frozen=True, slots=True)
 class CommittedBy:

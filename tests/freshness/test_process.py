@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.error import URLError
 
-import pytest
 from freshness.events import CLUSTER, At, offset_event
 from freshness.service_lab import ServiceLab
 from freshness.timed_logs import MINUTE, TimedLogs
@@ -20,8 +19,6 @@ from support.waiting import eventually
 from warren.clock import SystemClock
 from warren.contracts import FreshnessEvent, OffsetEvent
 from warren_local.ports import free_port
-
-pytestmark = pytest.mark.integration
 
 CLOCK = SystemClock()
 GROUPS = [f"group-{number}" for number in range(6)]

@@ -19,8 +19,6 @@ from warren.settings import FreshnessSettings
 from warren_freshness.log_position import LogPosition
 from warren_freshness.reading.byte_budget import ByteBudget
 
-pytestmark = pytest.mark.integration
-
 MEGABYTE = 1_000_000
 PARTITIONS = 4
 RECORDS = 12

@@ -12,8 +12,6 @@ from warren.clock import ManualClock
 from warren.metrics.freshness import FRESHNESS
 from warren_freshness.log_position import ReadOutcome
 
-pytestmark = pytest.mark.integration
-
 HOUR = 60 * MINUTE
 DAY = 24 * HOUR
 

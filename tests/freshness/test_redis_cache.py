@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -15,12 +15,6 @@ from warren_freshness.log_position import RecordTimes
 from warren_freshness.record_times.redis_cache import CHUNK, RETRY_AFTER, RedisCache, decode, encode
 from warren_local.ports import free_port
 from warren_local.valkey import EmbeddedValkey
-
-
-@pytest.fixture
-def valkey(tmp_path: Path) -> Iterator[EmbeddedValkey]:
-    with EmbeddedValkey(free_port(), data_dir=tmp_path, log=tmp_path / "valkey.log") as valkey:
-        yield valkey
 
 
 def with_cache(
@@ -89,6 +83,7 @@ def test_a_redis_that_is_down_is_reported_once_and_left_alone_for_a_while() -> N
     with_cache(url, work)
 
 
+@pytest.mark.servers
 def test_a_redis_that_comes_back(unique: str, tmp_path: Path) -> None:
     valkey = EmbeddedValkey(free_port(), data_dir=tmp_path, log=tmp_path / "valkey.log")
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from freshness.events import GROUP
 from freshness.measured_cluster import MeasuredCluster, columns
 from freshness.timed_logs import TimedLogs, minutely
 from support.waiting import eventually
 from warren.clock import ManualClock
-
-pytestmark = pytest.mark.integration
 
 WEEK = 604_800_000
 KEPT = {"retention_bytes": "2000000", "retention_ms": str(WEEK)}

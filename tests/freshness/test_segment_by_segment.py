@@ -12,8 +12,6 @@ from support.waiting import eventually
 from warren.clock import ManualClock
 from warren.contracts import FreshnessEvent
 
-pytestmark = pytest.mark.integration
-
 COMMITTED = 3
 
 

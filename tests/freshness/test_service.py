@@ -17,8 +17,6 @@ from warren_freshness.home.offsets_feed import start_offset
 from warren_freshness.service import used_by_all
 from warren_local.ports import free_port
 
-pytestmark = pytest.mark.integration
-
 
 @pytest.fixture
 def lab(logs: TimedLogs, no_redis: str) -> ServiceLab:

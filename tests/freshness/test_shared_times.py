@@ -11,8 +11,6 @@ from freshness.timed_logs import MINUTE, TimedLogs
 from warren.clock import ManualClock
 from warren.metrics.freshness import FRESHNESS
 
-pytestmark = pytest.mark.integration
-
 
 class Lookups:
     """Where record times were found since they were last asked for."""

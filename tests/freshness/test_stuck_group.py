@@ -13,8 +13,6 @@ from support.waiting import eventually
 from warren.contracts import FreshnessEvent, OffsetEvent
 from warren_freshness.service import FreshnessService
 
-pytestmark = pytest.mark.integration
-
 AGES = range(60, 0, -1)  # minutes of the records, oldest first
 
 

@@ -12,8 +12,6 @@ from freshness.timed_logs import MINUTE, TimedLogs
 from warren.clock import ManualClock
 from warren.settings import FreshnessSettings
 
-pytestmark = pytest.mark.integration
-
 
 def test_aborted_records_are_passed_over(
     logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster

@@ -10,8 +10,6 @@ from support.waiting import eventually
 from warren.clock import ManualClock
 from warren_local.kafka import EmbeddedKafka
 
-pytestmark = pytest.mark.integration
-
 
 @pytest.fixture
 def logs(two_brokers: tuple[EmbeddedKafka, EmbeddedKafka], unique: str) -> TimedLogs:

@@ -3,11 +3,9 @@ is published is ever wrong, and all values come back."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
-import pytest
 from freshness.events import CLUSTER
 from freshness.service_lab import ServiceLab
 from freshness.test_process import answer, committed, config, running
@@ -20,16 +18,8 @@ from warren.contracts.topics import FRESHNESS
 from warren_local.ports import free_port
 from warren_local.valkey import EmbeddedValkey
 
-pytestmark = pytest.mark.integration
-
 GROUPS = [f"group-{number}" for number in range(8)]
 RECORDS = 10  # as many as events of `committed` say
-
-
-@pytest.fixture
-def valkey(tmp_path: Path) -> Iterator[EmbeddedValkey]:
-    with EmbeddedValkey(free_port(), data_dir=tmp_path, log=tmp_path / "valkey.log") as valkey:
-        yield valkey
 
 
 class Groups:

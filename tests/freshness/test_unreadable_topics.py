@@ -15,7 +15,7 @@ from support.waiting import eventually
 from warren.clock import ManualClock
 from warren.settings import ClusterSettings, FreshnessSettings
 
-pytestmark = pytest.mark.integration
+pytestmark = pytest.mark.kafka
 
 USER = "monitor"
 

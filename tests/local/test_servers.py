@@ -28,7 +28,8 @@ def _round_trip(bootstrap: str, topic: str) -> bytes | None:
     return message.value()
 
 
-@pytest.mark.integration
+@pytest.mark.smoke
+@pytest.mark.kafka
 def test_embedded_kafka_serves_and_keeps_its_data_over_a_restart(
     pytestconfig: pytest.Config, tmp_path: Path
 ) -> None:
@@ -46,7 +47,8 @@ def test_embedded_kafka_serves_and_keeps_its_data_over_a_restart(
     assert "Kafka Server started" in log
 
 
-@pytest.mark.integration
+@pytest.mark.smoke
+@pytest.mark.servers
 def test_embedded_valkey_serves_and_stops(tmp_path: Path) -> None:
     with embedded_valkey(tmp_path) as url:
         client = redis.Redis.from_url(url)
@@ -58,7 +60,8 @@ def test_embedded_valkey_serves_and_stops(tmp_path: Path) -> None:
     assert not accepts_connections(port)
 
 
-@pytest.mark.integration
+@pytest.mark.smoke
+@pytest.mark.servers
 def test_embedded_zookeeper_serves_and_stops(pytestconfig: pytest.Config, tmp_path: Path) -> None:
     with embedded_zookeeper(pytestconfig.rootpath, tmp_path) as zookeeper:
         client = KazooClient(zookeeper.hosts)
@@ -70,7 +73,6 @@ def test_embedded_zookeeper_serves_and_stops(pytestconfig: pytest.Config, tmp_pa
     assert not accepts_connections(zookeeper.port)
 
 
-@pytest.mark.integration
 def test_the_shared_servers_answer(broker, redis_url: str, unique: str) -> None:  # type: ignore[no-untyped-def]
     assert _round_trip(broker.bootstrap, unique) == b"hello"
     client = redis.Redis.from_url(redis_url)

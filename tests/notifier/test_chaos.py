@@ -175,7 +175,6 @@ class Receiver:
             return Answer(204)
 
 
-@pytest.mark.integration
 @pytest.mark.timeout(900)
 def test_300_incidents_two_notifiers_and_three_kills(
     broker: Any, unique: str, tmp_path: Path

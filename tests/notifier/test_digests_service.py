@@ -5,15 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
 from notifier.builders import event
 from notifier.process import Home, config, email, notifier, stop
 from notifier.smtp_receiver import SmtpReceiver, serving
 from support.waiting import eventually
 from warren.contracts import StatusChangeEvent
 from warren_local.ports import free_port
-
-pytestmark = pytest.mark.integration
 
 GROUPS = [f"g{number}" for number in range(40)]
 ROUTE = """[[notifier.routes]]

@@ -12,7 +12,7 @@ from notifier.process import Home, config, notifier, webhook
 from support.secured_kafka import DESCRIBE, GROUP, READ, TOPIC, WRITE, login, secured_kafka
 from support.waiting import eventually
 
-pytestmark = pytest.mark.integration
+pytestmark = pytest.mark.kafka
 USER = "warren"
 WRITTEN = ("notifications", "notifier-state", "dead-letters")
 

@@ -6,15 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from notifier.http_receiver import HttpReceiver
 from notifier.process import Home, config, notifier, webhook
 from support import evaluator_process
 from support.freshness_events import WELL, freshness_event, late
 from support.waiting import eventually
 from warren.contracts import StatusChangeEvent, group_key
-
-pytestmark = pytest.mark.integration
 
 OBJECTIVE = {"name": "fresh", "max_freshness": 60, "for": 0, "clear_after": 0, "owner": "payments"}
 LOST = {"lost_records": 64, "reason": "expired", "bound_ms": 1}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,6 @@ from support.waiting import until
 from warren.clock import ManualClock
 from warren.errors import SettingsError
 from warren.settings import RedisSettings
-from warren_local.ports import free_port
 from warren_local.valkey import EmbeddedValkey
 from warren_notifier.delivery.rate_limit import Bucket, Rate, RateLimit, SharedBuckets
 from warren_notifier.delivery.redis_buckets import RETRY_AFTER, RedisBuckets
@@ -111,12 +110,6 @@ def test_while_nobody_can_be_asked_each_counts_for_itself() -> None:
     assert 2_000 <= clock.now_ms() <= 2_300
 
 
-@pytest.fixture
-def valkey(tmp_path: Path) -> Iterator[EmbeddedValkey]:
-    with EmbeddedValkey(free_port(), data_dir=tmp_path, log=tmp_path / "valkey.log") as valkey:
-        yield valkey
-
-
 def with_buckets(url: str, prefix: str, work: Callable[..., Awaitable[None]], count: int) -> None:
     async def run() -> None:
         clock = ManualClock()
@@ -161,6 +154,7 @@ def test_what_no_bucket_holds_is_not_believed(redis_url: str, unique: str, held:
     with_buckets(redis_url, f"{unique}:", work, 1)
 
 
+@pytest.mark.servers
 def test_a_redis_that_is_away_is_said_once_and_left_alone_for_a_while(
     valkey: EmbeddedValkey, tmp_path: Path
 ) -> None:

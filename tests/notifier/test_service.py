@@ -19,8 +19,6 @@ from warren.contracts import StatusChangeEvent, group_key
 from warren_local.ports import free_port
 from warren_notifier.routing.decisions import delivery_id
 
-pytestmark = pytest.mark.integration
-
 
 @pytest.fixture
 def home(broker: Any, unique: str) -> Home:

@@ -18,7 +18,6 @@ from support.waiting import eventually
 from warren.contracts import Acknowledgement, NotificationTest, Silence
 from warren.kafka.producer import EventProducer
 
-pytestmark = pytest.mark.integration
 HOUR = 3_600_000
 
 

@@ -33,7 +33,6 @@ async def _described(bootstrap: str, group: str) -> ClassicGroup:
         await brokers.close()
 
 
-@pytest.mark.integration
 def test_a_group_and_one_that_is_not_there(broker: Any, unique: str) -> None:
     kafka = broker.bootstrap
     admin = AdminClient({"bootstrap.servers": kafka})

@@ -15,8 +15,6 @@ from support import hanging_service
 from support.waiting import eventually
 from warren_local.ports import free_port
 
-pytestmark = pytest.mark.integration
-
 WORKS = {
     "collector": "cluster demo",
     "freshness": "pass over demo",

@@ -118,7 +118,6 @@ def test_a_client_with_old_credentials_is_made_anew_once_it_is_not_answered(
         played.polls(RENEWED_SECONDS)
 
 
-@pytest.mark.integration
 def test_librdkafka_forgets_its_brokers_for_good(forgetful: ForgetfulBroker) -> None:
     """Were it not so any more, all this would be needless."""
     admin = AdminClient({"bootstrap.servers": forgetful.bootstrap, "log_level": 0})

@@ -16,7 +16,7 @@ from warren.kafka.topic_reader import TopicReader
 from warren.kafka.topics import HOME, ensure_topics
 from warren.settings import HomeSettings
 
-pytestmark = pytest.mark.integration
+pytestmark = pytest.mark.kafka
 USER = "reader"
 
 

@@ -76,7 +76,6 @@ def _values(reader: TopicReader) -> list[str]:
     return sorted((record.value() or b"").decode() for record in records)
 
 
-@pytest.mark.integration
 class TestOnABroker:
     def test_waiting_ends_when_the_cluster_answers(self, broker: Any) -> None:
         connection = KafkaConnection(bootstrap=broker.bootstrap)

@@ -55,7 +55,6 @@ def home(broker: Any, unique: str, monkeypatch: pytest.MonkeyPatch) -> HomeSetti
     return settings
 
 
-@pytest.mark.integration
 def test_a_reader_that_has_lost_all_brokers_says_so(
     home: HomeSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -65,7 +64,6 @@ def test_a_reader_that_has_lost_all_brokers_says_so(
     reader.close()
 
 
-@pytest.mark.integration
 def test_so_does_the_notifiers_consumer(
     home: HomeSettings, unique: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -86,7 +84,6 @@ def says_that_it_is_lost(client: TopicReader | StatusConsumer) -> bool:
     return False
 
 
-@pytest.mark.integration
 def test_freshness_joins_its_group_anew(
     home: HomeSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -108,7 +105,6 @@ def test_freshness_joins_its_group_anew(
     feed.close({})
 
 
-@pytest.mark.integration
 def test_the_api_asks_a_home_cluster_that_seems_away_by_a_new_client(home: HomeSettings) -> None:
     lost = AdminClient({"bootstrap.servers": NOWHERE.bootstrap, "log_level": 0})
     cluster = HomeCluster(lost, home)

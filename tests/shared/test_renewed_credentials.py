@@ -18,7 +18,7 @@ from warren.kafka.producer import EventProducer
 from warren.kafka.topics import HOME
 from warren.settings_file import load_settings
 
-pytestmark = pytest.mark.integration
+pytestmark = pytest.mark.kafka
 
 
 def test_clients_log_in_with_what_is_in_the_file(

@@ -33,7 +33,6 @@ def checked(home: HomeSettings) -> TopicsCheck:
     return check_topics(admin, home)
 
 
-@pytest.mark.integration
 def test_the_cluster_decides_by_default(
     two_brokers: tuple[EmbeddedKafka, EmbeddedKafka], unique: str, tmp_path: Path
 ) -> None:
@@ -74,7 +73,7 @@ def test_the_cluster_decides_by_default(
     assert said.output.count("warning: ") == TOPICS
 
 
-@pytest.mark.integration
+@pytest.mark.kafka
 def test_topics_that_cannot_be_written_are_a_problem(
     pytestconfig: pytest.Config, tmp_path: Path, unique: str
 ) -> None:
@@ -115,7 +114,6 @@ class ForgetfulCluster:
         return getattr(self._admin, name)
 
 
-@pytest.mark.integration
 def test_a_broker_that_has_not_heard_of_them_is_asked_again(broker: Broker, unique: str) -> None:
     home = HomeSettings(bootstrap=broker.bootstrap, topic_prefix=f"{unique}.")
     admin = connect("home", "home", home)

@@ -1,0 +1,124 @@
+"""A plugin of pytest: markers say which real things a test starts, a guard sees the others."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pytest
+
+#: What a test may start, by the marker that says so.
+MARKERS = {
+    "kafka": "starts a Kafka broker, or a Warren with one",
+    "spark": "starts Spark",
+    "browser": "starts Chromium",
+    "containers": "starts containers",
+    "servers": "starts another server: Valkey, ZooKeeper, Prometheus, Alertmanager",
+    "smoke": "one test of each real thing: `make test-fast` runs these, too",
+}
+
+#: The fixtures that start something, with what they start.
+BY_FIXTURE = {
+    "broker": ("kafka",),
+    "own_kafka": ("kafka",),
+    "forgetful": ("kafka",),
+    "two_brokers": ("kafka",),
+    "redis_url": ("servers",),
+    "valkey": ("servers",),
+    "zookeeper": ("servers",),
+    "real": ("servers",),
+    "spark": ("spark",),
+    "browser": ("browser",),
+    "warren": ("kafka", "servers", "spark"),
+    "project": ("containers",),
+}
+
+#: What the command line of a started process has in it, with what it is.
+COMMANDS = (
+    ("kafka.Kafka", "kafka"),
+    ("warren_cli.main up --state-dir", "kafka"),
+    ("org.apache.spark", "spark"),
+    ("bin/spark-submit", "spark"),
+    ("warren_archiver", "spark"),
+    ("warren_cli.main replay", "spark"),
+    ("playwright", "browser"),
+    ("chromium", "browser"),
+    ("docker compose up", "containers"),
+    ("docker compose run", "containers"),
+    ("docker-compose", "containers"),
+    ("docker run", "containers"),
+    ("valkey-server", "servers"),
+    ("redis-server", "servers"),
+    ("org.apache.zookeeper", "servers"),
+    ("prometheus", "servers"),
+    ("alertmanager", "servers"),
+)
+
+
+def started_by(arguments: Iterable[Any]) -> set[str]:
+    """Return the markers of what a command line starts."""
+    command = shlex.join(str(argument) for argument in arguments)
+    return {marker for part, marker in COMMANDS if part in command}
+
+
+class Guard:
+    """Watch the processes that a test starts, by Python's audit events (PEP 578).
+
+    `missing`: the markers of what the running test has started without one.
+    """
+
+    def __init__(self) -> None:
+        self.missing: set[str] = set()
+        self._allowed: frozenset[str] | None = None
+        sys.addaudithook(self._see)
+
+    def begin(self, item: pytest.Item) -> None:
+        """Watch for `item` from now on."""
+        self._allowed = frozenset(mark.name for mark in item.iter_markers())
+        self.missing = set()
+
+    def end(self) -> None:
+        """Watch no more: what is started between tests is nobody's."""
+        self._allowed = None
+
+    def _see(self, event: str, details: tuple[Any, ...]) -> None:
+        if event == "subprocess.Popen" and self._allowed is not None:
+            arguments = details[1]
+            parts = [arguments] if isinstance(arguments, str | bytes) else arguments
+            self.missing |= started_by(parts) - self._allowed
+
+
+_GUARD = pytest.StashKey[Guard]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for name, meaning in MARKERS.items():
+        config.addinivalue_line("markers", f"{name}: {meaning}")
+    config.stash[_GUARD] = Guard()
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` chooses among them
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        for fixture in getattr(item, "fixturenames", ()):
+            for marker in BY_FIXTURE.get(fixture, ()):
+                item.add_marker(marker)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    guard = item.config.stash[_GUARD]
+    guard.begin(item)
+    try:
+        return (yield)
+    finally:
+        guard.end()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    yield
+    if missing := item.config.stash[_GUARD].missing:
+        pytest.fail(f"starts {', '.join(sorted(missing))} without the marker", pytrace=False)
