@@ -10,11 +10,11 @@ import pytest
 from aiokafka.errors import KafkaConnectionError
 from warren.clock import ManualClock
 from warren.errors import ClusterUnreachable
-from warren.kafka.brokers import Brokers
-from warren.kafka.metadata import NO_TOPIC_ID, MetadataResponse_v12
 from warren_collector.logs.ends import STARTS_EVERY, LogEnds, LogEndsReader
 from warren_collector.logs.highest import TRUNCATED_AFTER
 from warren_collector.logs.metadata import MAX_AGE, TopicMetadata
+from warren_wire.brokers import Brokers
+from warren_wire.metadata import NO_TOPIC_ID
 
 NOT_LEADER = 6
 UNKNOWN_TOPIC = 3
@@ -44,13 +44,12 @@ class FakeCluster:
         asked = list(self.topics if topics is None else topics)
         self.metadata_requests.append(asked)
         if self.ids is None:
-            return SimpleNamespace(topics=[self._describe(topic) for topic in asked])
-        response = MetadataResponse_v12.__new__(MetadataResponse_v12)
-        response.topics = [
+            return SimpleNamespace(API_VERSION=5, topics=[self._describe(topic) for topic in asked])
+        topics = [
             (error, name, self.ids.get(name, NO_TOPIC_ID), *rest)
             for error, name, *rest in map(self._describe, asked)
         ]
-        return response
+        return SimpleNamespace(API_VERSION=12, topics=topics)
 
     def _describe(self, topic: str) -> tuple[int, str, bool, list[tuple[Any, ...]]]:
         if topic in self.unauthorised:

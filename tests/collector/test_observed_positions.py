@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import numpy as np
 from support.coordinator_batches import batch
-from warren_collector.admin.committed_offsets import CommittedOffsets
 from warren_collector.positions.index import NEVER
 from warren_collector.positions.observed import ObservedPositions
 from warren_collector.sources.snapshot import Snapshot
+from warren_wire.committed_offsets import CommittedOffsets
 
 NOW = 1_000
 Told = dict[str, dict[int, int]]

@@ -5,7 +5,7 @@ from io import BytesIO
 
 import pytest
 from support.coordinator_records import string, varint
-from warren_collector.admin.offset_fetch_partitions import OffsetFetchPartitions
+from warren_wire.committed_offsets import OffsetFetchPartitions
 
 
 def row(partition: int, offset: int, metadata: str | None = "", error: int = 0) -> bytes:

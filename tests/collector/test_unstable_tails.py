@@ -8,12 +8,12 @@ from collector.test_open_transactions import written
 from support.record_batches import marker
 from warren.clock import ManualClock
 from warren.errors import ClusterUnreachable
-from warren.kafka.record_batches import decoded_batches
 from warren_collector.sources import unstable_tails
 from warren_collector.sources.batch import Batch
 from warren_collector.sources.source_partitions import SourcePartitions, assigned
 from warren_collector.sources.unstable_reader import Fetched
 from warren_collector.sources.unstable_tails import UnstableTails
+from warren_wire.record_batches import decoded_batches
 
 NUMBER = 3
 

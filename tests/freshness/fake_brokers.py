@@ -9,15 +9,15 @@ from types import SimpleNamespace
 from typing import Any
 
 from aiokafka.errors import KafkaConnectionError
-from aiokafka.protocol.fetch import FetchRequest
 from support.record_batches import batch, marker
 from warren.errors import ClusterUnreachable
-from warren.kafka.list_offsets import EARLIEST, EARLIEST_LOCAL, NOT_FOUND, FoundOffset
+from warren_wire.list_offsets import EARLIEST, EARLIEST_LOCAL, NOT_FOUND, FoundOffset
 
 NOT_LEADER = 6
 NOT_AUTHORISED = 29
 OUT_OF_RANGE = 1
-_VERSIONS = {1: (4, 4), 2: (8, 8), 32: (1, 2)}
+_FETCH = 1
+_VERSIONS = {_FETCH: (4, 4), 2: (8, 8), 32: (1, 2)}
 
 
 @dataclass
@@ -69,7 +69,7 @@ class FakeBrokers:
         self.metadata_requests += 1
         if self.no_metadata:
             raise ClusterUnreachable("prod", "clusters.prod.bootstrap", "no broker answers")
-        return SimpleNamespace(topics=[self._describe(topic) for topic in topics])
+        return SimpleNamespace(API_VERSION=5, topics=[self._describe(topic) for topic in topics])
 
     async def send(self, broker: int, request: Any) -> Any:
         if broker in self.hanging:
@@ -79,7 +79,7 @@ class FakeBrokers:
         if (refusal := self.refusal(broker)) is not None:
             raise refusal
         topics = request.prepare(_VERSIONS).topics
-        if isinstance(request, FetchRequest):
+        if request.API_KEY == _FETCH:
             return SimpleNamespace(topics=list(self._fetch(topics)))
         return SimpleNamespace(
             topics=[

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 from freshness.events import NOW
-from warren.kafka.list_offsets import NOT_FOUND, FoundOffset
 from warren_freshness.log_position import UNKNOWN, LogPosition, Reading
 from warren_freshness.passes.log_end_samples import LogEndSamples
 from warren_freshness.positions.partition_state import PartitionState
+from warren_wire.list_offsets import NOT_FOUND, FoundOffset
 
 
 def state(partition: int, log_end: int, committed: int = 1, log_start: int = 0) -> PartitionState:

@@ -9,8 +9,6 @@ from freshness.fake_brokers import NOT_AUTHORISED, NOT_LEADER, FakeBrokers, Fake
 from structlog.testing import capture_logs
 from warren.clock import ManualClock
 from warren.errors import AuthenticationFailed
-from warren.kafka.brokers import Brokers
-from warren.kafka.metadata import NO_LEADER
 from warren.metrics.freshness import FRESHNESS
 from warren.settings import ClusterSettings
 from warren_freshness.log_position import LogPosition, Reading
@@ -19,6 +17,8 @@ from warren_freshness.reading.broker_fetches import IN_FLIGHT
 from warren_freshness.reading.byte_budget import ByteBudget
 from warren_freshness.reading.record_reader import RecordReader
 from warren_freshness.topics.metadata import MAX_AGE, TopicMetadata
+from warren_wire.brokers import Brokers
+from warren_wire.metadata import NO_LEADER
 
 PLENTY = 1 << 30
 

@@ -6,8 +6,8 @@ from typing import Any, cast
 
 import pytest
 from warren.clock import ManualClock
-from warren.kafka.brokers import Brokers
 from warren_freshness.topics.retention import CHUNK, Retention, SizeLimit, retention_ms, size_limit
+from warren_wire.brokers import Brokers
 
 WEEK = 604_800_000
 REFUSED = 29

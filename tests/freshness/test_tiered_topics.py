@@ -10,8 +10,6 @@ from aiokafka.errors import IncompatibleBrokerVersion
 from freshness.events import CLUSTER, GROUP, NOW
 from freshness.fake_brokers import FakeBrokers, FakeLog
 from warren.clock import ManualClock
-from warren.kafka.brokers import Brokers
-from warren.kafka.list_offsets import EARLIEST, EARLIEST_LOCAL, ListOffsetsRequest
 from warren.settings import ClusterSettings, RedisSettings
 from warren_freshness.log_position import UNKNOWN, LogPosition, Reading
 from warren_freshness.passes.position_readings import PositionReadings
@@ -25,6 +23,8 @@ from warren_freshness.record_times.local_cache import LocalCache
 from warren_freshness.record_times.redis_cache import RedisCache
 from warren_freshness.topics.metadata import TopicMetadata
 from warren_freshness.topics.retention import Retention
+from warren_wire.brokers import Brokers
+from warren_wire.list_offsets import EARLIEST, EARLIEST_LOCAL, ListOffsetsRequest
 
 MINUTE = 60_000
 OLD, YOUNG = LogPosition("orders", 0, 30), LogPosition("orders", 1, 80)
@@ -86,9 +86,9 @@ def test_topics_that_are_not_tiered_are_read(
 
 
 def test_brokers_that_do_not_know_of_it_are_not_asked() -> None:
-    request: Any = ListOffsetsRequest({("orders", 0): EARLIEST_LOCAL})
+    request: Any = ListOffsetsRequest([("orders", [(0, EARLIEST_LOCAL)])])
     with pytest.raises(IncompatibleBrokerVersion):
         request.prepare({2: (1, 7)})
     assert request.prepare({2: (1, 11)}).API_VERSION == 8
-    everywhere: Any = ListOffsetsRequest({("orders", 0): EARLIEST})
+    everywhere: Any = ListOffsetsRequest([("orders", [(0, EARLIEST)])])
     assert everywhere.prepare({2: (1, 2)}).API_VERSION == 2

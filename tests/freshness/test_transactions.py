@@ -5,12 +5,13 @@ from __future__ import annotations
 import struct
 
 import pytest
-from aiokafka.protocol.fetch import FetchRequest
 from freshness.events import GROUP
 from freshness.measured_cluster import MeasuredCluster, columns
 from freshness.timed_logs import MINUTE, TimedLogs
 from warren.clock import ManualClock
 from warren.settings import FreshnessSettings
+from warren_wire.list_offsets import READ_UNCOMMITTED
+from warren_wire.record_batches import fetch_request
 
 
 def test_aborted_records_are_passed_over(
@@ -159,7 +160,7 @@ def written_by(cluster: MeasuredCluster, topic: str) -> dict[int, tuple[int, int
     """Producer id and epoch of each batch by its first offset, as the log has them."""
     brokers = cluster.measurer._reader.brokers
     cluster.run(brokers.metadata([topic]))
-    request = FetchRequest(0, 0, 2**20, 0, [(topic, [(0, 0, 2**20)])])
+    request = fetch_request([(topic, [(0, 0, 2**20)])], 2**20, READ_UNCOMMITTED)
     answer = cluster.run(brokers.send(brokers.ids[0], request))
     content = answer.topics[0][1][0][-1]
     found, at = {}, 0

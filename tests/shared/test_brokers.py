@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from aiokafka.errors import KafkaConnectionError, SaslAuthenticationFailed
 from warren.errors import AuthenticationFailed, ClusterUnreachable
-from warren.kafka import brokers
-from warren.kafka.brokers import Brokers
 from warren.settings import ClusterSettings
+from warren_wire import brokers
+from warren_wire.brokers import Brokers
 
 ADDRESSES = {1: ("one", 9092), 2: ("two", 9092)}
 

@@ -12,9 +12,9 @@ from confluent_kafka import Consumer
 from confluent_kafka.admin import AdminClient, NewTopic
 from support.waiting import eventually
 from warren.errors import ClusterUnreachable
-from warren.kafka.brokers import UNANSWERED, Brokers
-from warren.kafka.classic_groups import ClassicGroup, ClassicMember, describe_group
 from warren.settings import ClusterSettings
+from warren_wire.brokers import UNANSWERED, Brokers
+from warren_wire.groups import ClassicGroup, ClassicMember, describe_group
 
 TO_COORDINATORS = {
     "alter_consumer_group_offsets",

@@ -16,9 +16,9 @@ from confluent_kafka.admin import AdminClient
 from support.starting_broker import starting_broker
 from warren.errors import ClusterUnreachable
 from warren.kafka import connection
-from warren.kafka.aiokafka_options import ClientCredentialsToken
 from warren.settings import KafkaConnection
 from warren_local.ports import free_port
+from warren_wire.login import ClientCredentialsToken
 
 CONNECT = """
 import sys

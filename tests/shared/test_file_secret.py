@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 from warren.errors import AuthenticationFailed, SettingsError
-from warren.kafka.aiokafka_options import aiokafka_options
 from warren.kafka.connection import new_client
 from warren.settings import KafkaConnection
 from warren.settings.file_secret import FileSecret
 from warren.settings_file import load_settings
+from warren_wire.login import aiokafka_options
 
 
 @pytest.fixture

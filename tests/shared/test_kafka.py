@@ -22,13 +22,13 @@ from warren.errors import (
     TopicMisconfigured,
     TopicMissing,
 )
-from warren.kafka.aiokafka_options import aiokafka_options
 from warren.kafka.connection import await_connection, classify, connect
 from warren.kafka.producer import EventProducer
 from warren.kafka.topic_check import check_topics
 from warren.kafka.topic_reader import TopicReader
 from warren.kafka.topics import ensure_topics
 from warren.settings import HomeSettings, KafkaConnection
+from warren_wire.login import aiokafka_options
 
 NOWHERE = KafkaConnection(bootstrap="127.0.0.1:1")
 

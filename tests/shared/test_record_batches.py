@@ -14,7 +14,7 @@ from support.record_batches import (
     marker,
 )
 from warren.errors import UnreadableBatch
-from warren.kafka.record_batches import (
+from warren_wire.record_batches import (
     NO_PRODUCER,
     UNKNOWN,
     ReadCommitted,

@@ -12,11 +12,11 @@ from support.renewed_password import renewed_password
 from support.waiting import eventually
 from warren.errors import KafkaError
 from warren.kafka import hearing
-from warren.kafka.brokers import Brokers
 from warren.kafka.group_backlog import GroupBacklog
 from warren.kafka.producer import EventProducer
 from warren.kafka.topics import HOME
 from warren.settings_file import load_settings
+from warren_wire.brokers import Brokers
 
 pytestmark = pytest.mark.kafka
 

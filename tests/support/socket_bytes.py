@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import struct
 
-from warren.kafka.brokers import Brokers
+from warren_wire.brokers import Brokers
 
 _RECEIVED = struct.Struct("=Q")
 _RECEIVED_AT = 128  # tcpi_bytes_received in struct tcp_info, linux/tcp.h

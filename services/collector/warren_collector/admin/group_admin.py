@@ -8,30 +8,32 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from aiokafka.protocol.api import Request
-from warren.kafka.brokers import UNANSWERED, Brokers
-from warren.kafka.classic_groups import DescribeClassicGroups
-from warren.kafka.metadata import NO_ERROR, described_topics
-
-from warren_collector.admin.committed_offsets import TopicOffsets
-from warren_collector.admin.describe_groups import DescribeConsumerGroups, DescribeShareGroups
-from warren_collector.admin.fetch_offsets import FetchOffsetsOfGroup, FetchOffsetsOfGroups
-from warren_collector.admin.list_groups import ListAllGroups
-from warren_collector.admin.offset_fetch_partitions import from_rows
+from warren_wire.brokers import UNANSWERED, Brokers
+from warren_wire.committed_offsets import (
+    FetchOffsetsOfGroup,
+    FetchOffsetsOfGroups,
+    TopicOffsets,
+    from_rows,
+)
+from warren_wire.groups import (
+    DescribeClassicGroups,
+    DescribeConsumerGroups,
+    DescribeShareGroups,
+    ListAllGroups,
+)
+from warren_wire.layout import NO_ERROR, TOO_OLD, KafkaRequest
+from warren_wire.metadata import described_topics
 
 GroupType = Literal["classic", "consumer", "share", "streams"]
 
 GROUPS_PER_REQUEST = 100
 REQUESTS_AT_ONCE = 4
-GROUP_AUTHORIZATION_FAILED = 30
 _TYPES: dict[str, GroupType] = {"consumer": "consumer", "share": "share", "streams": "streams"}
-_DESCRIBE: dict[GroupType, type[Request[Any]]] = {
+_DESCRIBE: dict[GroupType, type[DescribeClassicGroups]] = {
     "classic": DescribeClassicGroups,
     "consumer": DescribeConsumerGroups,
     "share": DescribeShareGroups,
 }
-# A broker that cannot do what was asked, because it is older than that.
-_TOO_OLD = NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +125,7 @@ class GroupAdmin:
     ) -> Mapping[str, TopicOffsets | Refusal]:
         try:
             answer = await self._send(broker, FetchOffsetsOfGroups(groups))
-        except _TOO_OLD:
+        except TOO_OLD:
             return await self._committed_one_by_one(broker, groups)
         if answer is None:
             return {}
@@ -146,11 +148,11 @@ class GroupAdmin:
         }
 
     async def _describe(
-        self, broker: int, request: type[Request[Any]], groups: Sequence[str]
+        self, broker: int, request: type[DescribeClassicGroups], groups: Sequence[str]
     ) -> dict[str, Any]:
         try:
             answer = await self._send(broker, request(groups))
-        except _TOO_OLD:
+        except TOO_OLD:
             return {}
         if answer is None:
             return {}
@@ -160,7 +162,7 @@ class GroupAdmin:
             for group in described
         }
 
-    async def _send(self, broker: int, request: Request[Any]) -> Any:
+    async def _send(self, broker: int, request: KafkaRequest) -> Any:
         """The response, None when there is none."""
         async with self._places:
             try:

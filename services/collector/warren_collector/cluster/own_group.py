@@ -9,8 +9,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import structlog
 from warren.clock import Clock
 from warren.errors import ForeignMembers, KafkaError
-from warren.kafka.brokers import UNANSWERED, Brokers
-from warren.kafka.classic_groups import ClassicMember, describe_group
+from warren_wire.brokers import UNANSWERED, Brokers
+from warren_wire.groups import ClassicMember, describe_group
 
 log = structlog.get_logger(__name__)
 

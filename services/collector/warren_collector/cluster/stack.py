@@ -13,13 +13,13 @@ from warren import garbage
 from warren.clock import Clock
 from warren.contracts import ClusterEvent
 from warren.errors import ClientLost, KafkaError, SettingsError
-from warren.kafka.brokers import Brokers
 from warren.kafka.connection import await_connection, log_retry, new_client
 from warren.kafka.hearing import Hearing, asking_admin, hearing_by, is_reachable
 from warren.kafka.producer import EventProducer
 from warren.kafka.topics import HOME, cluster_id, ensure_topics
 from warren.settings import Settings
 from warren.standstill import Look, Turns
+from warren_wire.brokers import Brokers
 
 from warren_collector.cluster.filters import ClusterFilters
 from warren_collector.cluster.membership import Membership

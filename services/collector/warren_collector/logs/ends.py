@@ -8,22 +8,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from aiokafka.protocol.offset import OffsetRequest
 from warren.clock import Clock
 from warren.errors import ClusterUnreachable
-from warren.kafka.brokers import UNANSWERED, Brokers
-from warren.kafka.metadata import NO_LEADER
+from warren_wire.brokers import UNANSWERED, Brokers
+from warren_wire.layout import NO_ERROR
+from warren_wire.list_offsets import (
+    EARLIEST,
+    LATEST,
+    READ_COMMITTED,
+    READ_UNCOMMITTED,
+    ListOffsetsRequest,
+)
+from warren_wire.metadata import NO_LEADER
 
 from warren_collector.logs.highest import UNKNOWN, HighestEnds, Int64s
 from warren_collector.logs.metadata import TopicMetadata
 
 STARTS_EVERY = 30.0  # seconds; logs begin elsewhere only as retention goes on
-_LATEST = -1
-_EARLIEST = -2
-_READ_UNCOMMITTED = 0  # the high watermark, as Kafka's own tools show it
-_READ_COMMITTED = 1  # the last stable offset
-_CLIENT = -1  # "replica id" of one that is not a replica
-_NO_ERROR = 0
 _NOT_ASKED = -2  # nor UNKNOWN, which is asked for
 
 _Offsets = dict[str, Int64s]
@@ -118,7 +119,7 @@ class LogEndsReader:
         stable = {topic: np.full(len(ends.topics[topic].end), _NOT_ASKED) for topic in wanted}
         for topic, partitions in wanted.items():
             stable[topic][partitions] = UNKNOWN
-        await self._fill(stable, _LATEST, _READ_COMMITTED)
+        await self._fill(stable, LATEST, READ_COMMITTED)
         topics = dict(ends.topics)
         for topic, found in stable.items():
             log = topics[topic]
@@ -139,13 +140,13 @@ class LogEndsReader:
         await self._metadata.refresh(self._brokers, topics)
         ends: _Offsets = {}
         self._make_room(ends, topics)
-        is_answered = await self._fill(ends, _LATEST)
+        is_answered = await self._fill(ends, LATEST)
         if not is_answered or self._goes_back(ends):
             # Leaders have moved, or connections were closed since the last tick: once more.
             self._metadata.expire()
             await self._metadata.refresh(self._brokers, topics, is_second=True)
             self._make_room(ends, topics)
-            await self._fill(ends, _LATEST)
+            await self._fill(ends, LATEST)
         if ends and all((end == UNKNOWN).all() for end in ends.values()):
             raise ClusterUnreachable(
                 self._metadata.cluster,
@@ -191,7 +192,7 @@ class LogEndsReader:
                 offsets[topic] = known
 
     async def _fill(
-        self, offsets: _Offsets, timestamp: int, isolation: int = _READ_UNCOMMITTED
+        self, offsets: _Offsets, timestamp: int, isolation: int = READ_UNCOMMITTED
     ) -> bool:
         """Asks the leaders for what is UNKNOWN; False when asking again may help."""
         wanted: dict[int, list[tuple[str, list[int]]]] = defaultdict(list)
@@ -220,7 +221,7 @@ class LogEndsReader:
         """One broker's answer goes into `offsets`; False when asking again may help."""
         topics = [(topic, [(p, timestamp) for p in partitions]) for topic, partitions in wanted]
         try:
-            answer = await self._brokers.send(broker, OffsetRequest(_CLIENT, isolation, topics))
+            answer = await self._brokers.send(broker, ListOffsetsRequest(topics, isolation))
         except TimeoutError:
             self._metadata.expire()
             return True  # asking again would make the tick too late
@@ -229,8 +230,8 @@ class LogEndsReader:
         refused = False
         for topic, partitions in answer.topics:
             column = offsets[topic]
-            for partition, error, _timestamp, offset in partitions:
-                if error == _NO_ERROR:
+            for partition, error, _timestamp, offset, *_ in partitions:
+                if error == NO_ERROR:
                     column[partition] = offset
                 else:
                     refused = True
@@ -242,7 +243,7 @@ class LogEndsReader:
             self._starts.clear()
             self._starts_read_at = now
         self._make_room(self._starts, ends)
-        await self._fill({topic: self._starts[topic] for topic in ends}, _EARLIEST)
+        await self._fill({topic: self._starts[topic] for topic in ends}, EARLIEST)
 
     def _topic_log(self, topic: str, end: Int64s) -> TopicLog:
         start = self._starts[topic]

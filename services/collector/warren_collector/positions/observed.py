@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
+from warren_wire.committed_offsets import CommittedOffsets, TopicOffsets
 
-from warren_collector.admin.committed_offsets import CommittedOffsets, TopicOffsets
 from warren_collector.positions.base import Positions
 from warren_collector.positions.columns import Int64s
 from warren_collector.positions.group import NEVER_COMMITTED, Group

@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 
 from warren.clock import Clock
-from warren.kafka.brokers import Brokers
 from warren.kafka.refusals import Refusals
 from warren.settings import KafkaConnection
+from warren_wire.brokers import Brokers
+from warren_wire.committed_offsets import TopicOffsets
+from warren_wire.layout import GROUP_NOT_AUTHORISED
 
-from warren_collector.admin.committed_offsets import TopicOffsets
 from warren_collector.admin.group_admin import (
-    GROUP_AUTHORIZATION_FAILED,
     GroupAdmin,
     ListedGroup,
     Refusal,
@@ -53,7 +53,7 @@ class AdminApiReader:
         for group, answer in answers.items():
             if not isinstance(answer, Refusal):
                 read[group] = answer
-            elif answer.error == GROUP_AUTHORIZATION_FAILED:
+            elif answer.error == GROUP_NOT_AUTHORISED:
                 refused.add(group)
         self._refusals.observe(refused)
         return Snapshot(

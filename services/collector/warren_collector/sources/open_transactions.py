@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from warren.kafka.record_batches import Record, RecordBatch
+from warren_wire.record_batches import Record, RecordBatch
 
 
 class Visible(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from warren_collector.admin.committed_offsets import TopicOffsets
+from warren_wire.committed_offsets import TopicOffsets
 
 
 @dataclass(frozen=True, slots=True)

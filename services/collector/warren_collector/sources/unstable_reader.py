@@ -11,22 +11,17 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import confluent_kafka
-from aiokafka.protocol.fetch import FetchRequest
-from aiokafka.protocol.offset import OffsetRequest
 from warren.errors import ClusterUnreachable
-from warren.kafka.brokers import UNANSWERED, Brokers
 from warren.kafka.connection import classify
-from warren.kafka.metadata import NO_ERROR, NO_LEADER, described_topics
-from warren.kafka.record_batches import RecordBatch, decoded_batches
 from warren.settings import KafkaConnection
+from warren_wire.brokers import UNANSWERED, Brokers
+from warren_wire.layout import NO_ERROR, OUT_OF_RANGE
+from warren_wire.list_offsets import LATEST, READ_UNCOMMITTED, ListOffsetsRequest
+from warren_wire.metadata import NO_LEADER, described_topics
+from warren_wire.record_batches import RecordBatch, decoded_batches, fetch_request
 
 PARTITION_BYTES = 2**20  # of one response; the first partition's may be one larger batch
 MOST_BYTES = 8 * 2**20
-_NO_WAIT = 0
-_READ_UNCOMMITTED = 0
-_CLIENT = -1  # "replica id" of one that is not a replica
-_LATEST = -1
-_OUT_OF_RANGE = 1
 _MOVED = frozenset({3, 5, 6, 9, 74, 75, 76, 100})  # leaders: the next metadata may tell
 
 
@@ -58,7 +53,7 @@ class UnstableReader:
 
     def ends(self, partitions: Iterable[int]) -> dict[int, int]:
         """High watermarks of all these partitions."""
-        wanted = dict.fromkeys(partitions, _LATEST)
+        wanted = dict.fromkeys(partitions, LATEST)
         found = {row[0]: row[-1] for row in self._runner.run(self._ask(wanted, self._ask_ends))}
         if missing := wanted.keys() - found.keys():
             raise self._unreachable(f"no leader says where partition {min(missing)} ends")
@@ -70,7 +65,7 @@ class UnstableReader:
         for number, error, end, stable_end, *rest in self._runner.run(
             self._ask(offsets, self._ask_records)
         ):
-            if error == _OUT_OF_RANGE:
+            if error == OUT_OF_RANGE:
                 fetched[number] = Fetched(0, 0, [], is_gone=True)
                 continue
             stable = end if stable_end < 0 else stable_end
@@ -119,7 +114,7 @@ class UnstableReader:
         return [row for _topic, rows in answer.topics for row in rows]
 
     def _is_answer(self, code: int) -> bool:
-        if code in (NO_ERROR, _OUT_OF_RANGE):
+        if code in (NO_ERROR, OUT_OF_RANGE):
             return True
         if code not in _MOVED:
             raise classify(self._cluster, self._setting, confluent_kafka.KafkaError(code))
@@ -134,14 +129,11 @@ class UnstableReader:
             self._leaders = dict(topic.leaders)
 
     async def _ask_ends(self, leader: int, partitions: list[tuple[int, int]]) -> Any:
-        request = OffsetRequest(_CLIENT, _READ_UNCOMMITTED, [(self._topic, partitions)])
-        return await self._brokers.send(leader, request)
+        return await self._brokers.send(leader, ListOffsetsRequest([(self._topic, partitions)]))
 
     async def _ask_records(self, leader: int, partitions: list[tuple[int, int]]) -> Any:
         wanted = [(number, offset, PARTITION_BYTES) for number, offset in partitions]
-        request = FetchRequest(
-            _NO_WAIT, _NO_WAIT, MOST_BYTES, _READ_UNCOMMITTED, [(self._topic, wanted)]
-        )
+        request = fetch_request([(self._topic, wanted)], MOST_BYTES, READ_UNCOMMITTED)
         return await self._brokers.send(leader, request)
 
     def _unreachable(self, problem: str) -> ClusterUnreachable:

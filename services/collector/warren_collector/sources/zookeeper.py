@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import structlog
 from warren.clock import Clock
+from warren_wire.committed_offsets import TopicOffsets, from_commits
 
-from warren_collector.admin.committed_offsets import TopicOffsets, from_commits
 from warren_collector.admin.zookeeper_client import Node, ZookeeperClient
 from warren_collector.sources.polling import Owns
 from warren_collector.sources.snapshot import Snapshot

@@ -7,8 +7,8 @@ from typing import Any
 import faust
 from faust.auth import Credentials
 from warren.errors import SettingsError
-from warren.kafka.aiokafka_options import aiokafka_options
 from warren.settings import KafkaConnection
+from warren_wire.login import aiokafka_options
 
 
 def broker_urls(connection: KafkaConnection) -> list[str]:

@@ -9,21 +9,14 @@ from typing import Any
 import faust
 import structlog
 from warren.errors import AuthenticationFailed
-from warren.kafka.aiokafka_options import aiokafka_options
 from warren.settings import KafkaConnection
+from warren_wire.login import aiokafka_options, log_in_anew
 
 from warren_evaluator.home.credentials import credentials
 
 log = structlog.get_logger(__name__)
 
 LOOK_EVERY = 2.0  # seconds between two looks at the files
-# What aiokafka's client has of its options, and passes on to each connection that it opens.
-_LOGIN = (
-    "ssl_context",
-    "sasl_plain_username",
-    "sasl_plain_password",
-    "sasl_oauth_token_provider",
-)
 
 
 class CredentialsWatch(threading.Thread):
@@ -56,9 +49,7 @@ class CredentialsWatch(threading.Thread):
         self._version = version
         self._app.conf.broker_credentials = renewed
         for client in _clients(self._app):
-            for name in _LOGIN:
-                if name in options:
-                    setattr(client, f"_{name}", options[name])
+            log_in_anew(client, options)
         log.info("credentials renewed", setting=f"{self._setting}.kafka")
 
     def stop(self) -> None:
@@ -69,7 +60,4 @@ def _clients(app: faust.App) -> Iterator[Any]:
     """aiokafka's clients, which Faust does not hand out: of the consumer, and of the producer."""
     consumer: Any = getattr(getattr(app.consumer, "_thread", None), "_consumer", None)
     producer: Any = getattr(app.producer, "_producer", None)
-    if consumer is not None:
-        yield consumer._client
-    if producer is not None:
-        yield producer.client
+    yield from (client for client in (consumer, producer) if client is not None)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 
-from aiokafka.errors import GroupAuthorizationFailedError
 from confluent_kafka import KafkaException, TopicCollection
 from confluent_kafka.admin import AclOperation, AdminClient
 from warren.contracts.topics import (
@@ -20,11 +19,11 @@ from warren.contracts.topics import (
     TRENDS,
 )
 from warren.errors import AuthorizationFailed, ClusterUnreachable
-from warren.kafka.brokers import UNANSWERED, Brokers
-from warren.kafka.classic_groups import ClassicGroup, describe_group
 from warren.kafka.connection import awaited, classify
 from warren.kafka.topics import HOME, TIMEOUT
 from warren.settings import HomeSettings, Settings
+from warren_wire.brokers import UNANSWERED, Brokers
+from warren_wire.groups import ClassicGroup, GroupRefused, describe_group
 
 from warren_evaluator.home.changelog import TABLES, app_id, changelog_name
 
@@ -63,7 +62,7 @@ def check_rights(admin: AdminClient, settings: Settings) -> None:
 def _check_group(home: HomeSettings, group: str) -> None:
     try:
         allowed = asyncio.run(_described(home, group)).authorized_operations
-    except GroupAuthorizationFailedError:
+    except GroupRefused:
         allowed = 0
     except UNANSWERED as error:
         problem = f"the coordinator of group {group} does not answer: {error!r}"

@@ -7,8 +7,8 @@ from collections.abc import Collection, Sequence
 from warren.clock import Clock
 from warren.contracts import FreshnessEvent
 from warren.errors import KafkaError
-from warren.kafka.list_offsets import LARGEST_TIMESTAMP
 from warren.settings import FreshnessSettings
+from warren_wire.list_offsets import LARGEST_TIMESTAMP
 
 from warren_freshness.figures.group_event import group_event
 from warren_freshness.figures.held_up import begins_to_ask, held_up, open_transactions

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from warren.kafka.list_offsets import FoundOffset
+from warren_wire.list_offsets import FoundOffset
 
 from warren_freshness.log_position import LogPosition, Reading
 from warren_freshness.positions.partition_state import PartitionState

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from warren.kafka.list_offsets import EARLIEST
+from warren_wire.list_offsets import EARLIEST
 
 from warren_freshness.log_position import UNKNOWN, LogPosition, Reading
 from warren_freshness.positions.partition_state import PartitionState

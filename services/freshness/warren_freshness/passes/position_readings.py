@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from warren.clock import Clock
-from warren.kafka.list_offsets import EARLIEST_LOCAL
 from warren.metrics.freshness import FRESHNESS_ROUND_PASSES, FRESHNESS_WAITING_PASSES
 from warren.patterns import expressions
+from warren_wire.list_offsets import EARLIEST_LOCAL
 
 from warren_freshness.log_position import LogPosition, Reading
 from warren_freshness.passes.known_times import KnownTimes

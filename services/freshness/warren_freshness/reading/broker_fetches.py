@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import Any
 
-from aiokafka.protocol.fetch import FetchRequest
 from warren.errors import UnreadableBatch
-from warren.kafka.brokers import UNANSWERED, Brokers
-from warren.kafka.list_offsets import EARLIEST, ListOffsetsRequest, listed_offsets
-from warren.kafka.metadata import NO_ERROR, NOT_AUTHORISED
+from warren_wire.brokers import UNANSWERED, Brokers
+from warren_wire.layout import NO_ERROR, NOT_AUTHORISED, OUT_OF_RANGE
+from warren_wire.list_offsets import EARLIEST, ListOffsetsRequest, listed_offsets
+from warren_wire.record_batches import fetch_request
 
 from warren_freshness.reading.batch_sizes import BatchSizes
 from warren_freshness.reading.byte_budget import ByteBudget
@@ -33,8 +33,6 @@ IN_FLIGHT = 4
 MOST_PARTITIONS = 500  # of one request
 MOST_BYTES = 2**20  # asked for in one request, for all but its first partition
 MOST_ASIDE = 2 * MOST_PARTITIONS  # looked at for one request, and left for a later one
-_NO_WAIT = 0
-_OUT_OF_RANGE = 1
 _BASE_OFFSET = struct.Struct(">q")
 _Partition = tuple[str, int]
 
@@ -142,7 +140,7 @@ class BrokerFetches:
                 if search is None:
                     continue
                 came += len(partition[-1] or b"")
-                if partition[1] == _OUT_OF_RANGE:
+                if partition[1] == OUT_OF_RANGE:
                     out_of_range[topic, partition[0]] = search
                 else:
                     self._search(search, partition)
@@ -196,7 +194,7 @@ class BrokerFetches:
 
     async def _correct(self, searches: dict[_Partition, RecordSearch]) -> None:
         """Asks where the logs begin that the offsets are out of range of."""
-        request = ListOffsetsRequest(dict.fromkeys(searches, EARLIEST))
+        request = ListOffsetsRequest.by_partition(dict.fromkeys(searches, EARLIEST))
         answer = await self._brokers.send(self._broker, request)
         for partition, error, found in listed_offsets(answer):
             search = searches.pop(partition, None)
@@ -223,11 +221,11 @@ def _partition(search: RecordSearch) -> _Partition:
     return search.position.topic, search.position.partition
 
 
-def _fetch_request(searches: dict[_Partition, RecordSearch]) -> FetchRequest:
+def _fetch_request(searches: dict[_Partition, RecordSearch]) -> Any:
     topics: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
     for (topic, partition), search in searches.items():
         topics[topic].append((partition, search.fetch_offset, search.size))
     # Room for a first batch that is larger than asked for, so that it crowds out no other.
     most = sum(search.size for search in searches.values()) + 8 * LARGEST_STRIDE
     isolation = next(iter(searches.values())).isolation
-    return FetchRequest(_NO_WAIT, _NO_WAIT, most, isolation, list(topics.items()))
+    return fetch_request(list(topics.items()), most, isolation)

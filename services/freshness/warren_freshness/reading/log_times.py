@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from warren.kafka.list_offsets import NOT_FOUND, FoundOffset
+from warren_wire.list_offsets import NOT_FOUND, FoundOffset
 
 MOST_ANSWERS = 64
 # A bracket that is so narrow is good enough: a second, or a hundredth of the record's age.

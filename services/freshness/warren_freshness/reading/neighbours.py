@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from warren.kafka.record_batches import ReadCommitted, Record, decoded_batches
+from warren_wire.record_batches import ReadCommitted, Record, decoded_batches
 
 from warren_freshness.log_position import RecordTimes
 

@@ -6,10 +6,10 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from aiokafka.errors import IncompatibleBrokerVersion
-from warren.kafka.brokers import UNANSWERED, Brokers
-from warren.kafka.list_offsets import FoundOffset, ListOffsetsRequest, listed_offsets
-from warren.kafka.metadata import NO_ERROR, NO_LEADER
+from warren_wire.brokers import UNANSWERED, Brokers
+from warren_wire.layout import NO_ERROR, TOO_OLD
+from warren_wire.list_offsets import FoundOffset, ListOffsetsRequest, listed_offsets
+from warren_wire.metadata import NO_LEADER
 
 from warren_freshness.topics.metadata import TopicMetadata
 
@@ -49,11 +49,11 @@ class OffsetLookups:
         try:
             for start in range(0, len(partitions), MOST_PARTITIONS):
                 chunk = {p: times[p] for p in partitions[start : start + MOST_PARTITIONS]}
-                answer = await self._brokers.send(broker, ListOffsetsRequest(chunk))
+                answer = await self._brokers.send(broker, ListOffsetsRequest.by_partition(chunk))
                 for partition, error, offset in listed_offsets(answer):
                     if error == NO_ERROR:
                         found[partition] = offset
-        except IncompatibleBrokerVersion:
+        except TOO_OLD:
             pass  # it is an old one, and what it would answer means something else
         except UNANSWERED:
             self._metadata.expire()

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Mapping
 
 from warren.clock import Clock
 from warren.errors import ClusterUnreachable, KafkaError
-from warren.kafka.brokers import Brokers
-from warren.kafka.list_offsets import FoundOffset
-from warren.kafka.metadata import NO_LEADER
 from warren.kafka.trouble import Trouble
 from warren.metrics.freshness import FRESHNESS_READ_BYTES, FRESHNESS_READS
 from warren.settings import KafkaConnection
+from warren_wire.brokers import Brokers
+from warren_wire.list_offsets import FoundOffset
+from warren_wire.metadata import NO_LEADER
 
 from warren_freshness.log_position import LogPosition, Reading
 from warren_freshness.reading.batch_sizes import BatchSizes
@@ -110,7 +110,7 @@ class RecordReader:
         self, times: Mapping[TopicPartition, int], *, timeout: float
     ) -> dict[TopicPartition, FoundOffset]:
         """The first record of each partition that is that new, or what a constant of
-        warren.kafka.list_offsets asks for. DESCRIBE is enough; partitions without an answer are
+        warren_wire.list_offsets asks for. DESCRIBE is enough; partitions without an answer are
         left out."""
         found: dict[TopicPartition, FoundOffset] = {}
         try:

@@ -8,13 +8,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 import structlog
-from aiokafka.protocol.offset import OffsetRequest
 from warren.clock import Clock
 from warren.errors import AuthorizationFailed, KafkaError
-from warren.kafka.brokers import UNANSWERED, Brokers
 from warren.kafka.connection import log_retry
-from warren.kafka.log_dirs import DescribeLogDirsRequest, is_refused, log_sizes
-from warren.kafka.metadata import NO_ERROR, NO_LEADER
+from warren_wire.brokers import UNANSWERED, Brokers
+from warren_wire.layout import NO_ERROR, TOO_OLD
+from warren_wire.list_offsets import EARLIEST, LATEST, ListOffsetsRequest, listed_offsets
+from warren_wire.log_dirs import DescribeLogDirsRequest, is_refused, log_sizes
+from warren_wire.metadata import NO_LEADER
 
 from warren_freshness.topics.log_growth import LogGrowth
 from warren_freshness.topics.metadata import TopicMetadata
@@ -23,9 +24,6 @@ log = structlog.get_logger(__name__)
 
 ASK_EVERY = 5.0  # seconds between two sizes of a log; passes are further apart
 ASK_AGAIN = 300.0  # seconds after which a right is asked for again that was not granted
-_CLIENT = -1  # "replica id" of one that is not a replica
-_LATEST = -1
-_EARLIEST = -2
 TopicPartition = tuple[str, int]
 
 
@@ -67,16 +65,16 @@ class LogSizes:
         """A broker that does not answer leaves the others alone."""
         try:
             await self._ask(leader, topics)
-        except (*UNANSWERED, NotImplementedError, KafkaError) as error:
+        except (*UNANSWERED, *TOO_OLD, KafkaError) as error:
             log.debug("sizes of logs unknown", cluster=self._cluster, problem=str(error))
 
     async def _ask(self, leader: int, topics: Mapping[str, list[int]]) -> None:
         """The ends after the sizes: what is after an end was appended after its size was seen."""
-        starts = await self._offsets(leader, topics, _EARLIEST)
+        starts = await self._offsets(leader, topics, EARLIEST)
         response = await self._brokers.send(leader, DescribeLogDirsRequest(topics))
         at = self._clock.now_ms()
         self._note(is_refused=is_refused(response))
-        ends = await self._offsets(leader, topics, _LATEST)
+        ends = await self._offsets(leader, topics, LATEST)
         for topic, partition, size in log_sizes(response):
             place = (topic, partition)
             if place in starts and place in ends:
@@ -87,11 +85,10 @@ class LogSizes:
         self, leader: int, topics: Mapping[str, list[int]], time: int
     ) -> dict[TopicPartition, int]:
         asked = [(topic, [(p, time) for p in listed]) for topic, listed in topics.items()]
-        answer = await self._brokers.send(leader, OffsetRequest(_CLIENT, 0, asked))
+        answer = await self._brokers.send(leader, ListOffsetsRequest(asked))
         return {
-            (topic, partition): offset
-            for topic, partitions in answer.topics
-            for partition, error, _timestamp, offset, *_ in partitions
+            place: found.offset
+            for place, error, found in listed_offsets(answer)
             if error == NO_ERROR
         }
 

@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 import structlog
 from warren.errors import KafkaError
-from warren.kafka.brokers import UNANSWERED, Brokers
-from warren.kafka.metadata import NO_LEADER
-from warren.kafka.transactions import (
+from warren_wire.brokers import UNANSWERED, Brokers
+from warren_wire.layout import TOO_OLD
+from warren_wire.metadata import NO_LEADER
+from warren_wire.transactions import (
     DescribeProducersRequest,
     ListTransactionsRequest,
     OpenProducer,
@@ -57,7 +58,7 @@ class OpenTransactions:
         try:
             async with asyncio.timeout(timeout):
                 self._owners |= await self._ask(new)
-        except (*UNANSWERED, NotImplementedError, KafkaError) as error:
+        except (*UNANSWERED, *TOO_OLD, KafkaError) as error:
             log.debug("open transactions unknown", cluster=self._cluster, problem=str(error))
 
     async def _ask(
@@ -87,6 +88,6 @@ class OpenTransactions:
         if producer_ids:
             request = ListTransactionsRequest(sorted(producer_ids))
             for broker in self._brokers.ids:
-                with contextlib.suppress(*UNANSWERED, NotImplementedError):
+                with contextlib.suppress(*UNANSWERED, *TOO_OLD):
                     names |= transactional_ids(await self._brokers.send(broker, request))
         return names

@@ -8,23 +8,22 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import structlog
-from aiokafka.protocol.admin import DescribeConfigsRequest
 from warren.clock import Clock
 from warren.errors import KafkaError
-from warren.kafka.brokers import UNANSWERED, Brokers
-from warren.kafka.metadata import NO_ERROR
+from warren_wire.brokers import UNANSWERED, Brokers
+from warren_wire.metadata import topic_configs, topic_configs_request
 
 log = structlog.get_logger(__name__)
 
 CHUNK = 500  # topics in one request
 FOR_EVER = -1
-_TOPIC = 2  # resource type
 _RETENTION = "retention.ms"
 _SIZE = "retention.bytes"
 _CLEANUP = "cleanup.policy"
 _BATCH = "max.message.bytes"
 LARGEST_BATCH = 2**20 + 12  # bytes, by default
 _TIERED = "remote.storage.enable"
+_ENTRIES = (_RETENTION, _SIZE, _CLEANUP, _BATCH, _TIERED)
 _LOG_OVERHEAD = 12  # bytes: offset and length
 
 
@@ -99,18 +98,10 @@ class Retention:
     async def _ask(self, topics: list[str]) -> dict[str, TopicRetention]:
         found: dict[str, TopicRetention] = {}
         for start in range(0, len(topics), CHUNK):
-            resources = [
-                (_TOPIC, topic, [_RETENTION, _SIZE, _CLEANUP, _BATCH, _TIERED])
-                for topic in topics[start : start + CHUNK]
-            ]
-            answer = await self._brokers.send_to_any(DescribeConfigsRequest(resources))
-            for error, _message, _kind, topic, entries in answer.resources:
-                if error == NO_ERROR:
-                    config = {entry[0]: entry[1] for entry in entries}
-                    is_tiered = config.get(_TIERED) == "true"
-                    found[topic] = TopicRetention(
-                        retention_ms(config), size_limit(config), is_tiered
-                    )
+            request = topic_configs_request(topics[start : start + CHUNK], _ENTRIES)
+            for topic, config in topic_configs(await self._brokers.send_to_any(request)):
+                is_tiered = config.get(_TIERED) == "true"
+                found[topic] = TopicRetention(retention_ms(config), size_limit(config), is_tiered)
         return found
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 
-from warren.kafka.brokers import Brokers
 from warren.kafka.refusals import Refusals
 from warren.settings import KafkaConnection
+from warren_wire.brokers import Brokers
+from warren_wire.layout import GROUP_NOT_AUTHORISED
 
 from warren_collector.admin.group_admin import (
-    GROUP_AUTHORIZATION_FAILED,
     GroupAdmin,
     ListedGroup,
     Refusal,
@@ -56,6 +56,6 @@ class AdminDescriber:
         refused = (
             name
             for name, answer in answers.items()
-            if isinstance(answer, Refusal) and answer.error == GROUP_AUTHORIZATION_FAILED
+            if isinstance(answer, Refusal) and answer.error == GROUP_NOT_AUTHORISED
         )
         self._refusals.observe(refused, asked=(group.name for group in asked))

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import base64
 import ssl
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from aiokafka.abc import AbstractTokenProvider
 from aiokafka.errors import SaslAuthenticationFailed
-
 from warren.errors import SettingsError
 from warren.kafka.login_properties import (
     LOGIN_PROPERTIES,
@@ -88,6 +89,19 @@ def aiokafka_options(setting: str, connection: KafkaConnection) -> dict[str, Any
     return options
 
 
+def log_in_anew(client: AIOKafkaConsumer | AIOKafkaProducer, options: Mapping[str, Any]) -> None:
+    """The client opens its next connections with these options; aiokafka has no hook for it."""
+    network = client.client if isinstance(client, AIOKafkaProducer) else client._client
+    for name in options.keys() & _PASSED_ON:
+        setattr(network, f"_{name}", options[name])
+
+
+_PASSED_ON = {
+    "ssl_context",
+    "sasl_plain_username",
+    "sasl_plain_password",
+    "sasl_oauth_token_provider",
+}
 _KNOWN = LOGIN_PROPERTIES | {"ssl.cipher.suites"}
 
 

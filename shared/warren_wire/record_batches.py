@@ -1,4 +1,4 @@
-"""Record batches as logs and fetch responses hold them, in message formats 0 to 2: decoded, no I/O.
+"""Fetch: record batches as logs and responses hold them, in message formats 0 to 2, decoded.
 
 What a read_committed consumer passes over follows KIP-98: control batches, and batches of
 transactions that the fetch response lists as aborted.
@@ -14,12 +14,13 @@ from typing import Any, Literal, Protocol
 
 import cramjam
 from aiokafka.errors import CorruptRecordException, UnsupportedCodecError
+from aiokafka.protocol.fetch import FetchRequest
 from aiokafka.record.memory_records import MemoryRecords
-
 from warren.errors import UnreadableBatch
 
 UNKNOWN = -1
 NO_PRODUCER = -1
+_NO_WAIT = 0
 TransactionMarker = Literal["commit", "abort"]
 
 _FIRST_OFFSET = itemgetter(1)
@@ -31,6 +32,13 @@ _UNREADABLE = (
     *(AssertionError, EOFError, IndexError, OSError, OverflowError, TypeError, ValueError),
     *(struct.error, zlib.error),
 )
+
+
+def fetch_request(
+    topics: Sequence[tuple[str, Sequence[tuple[int, int, int]]]], most_bytes: int, isolation: int
+) -> FetchRequest:
+    """Asks for what is there, and waits for nothing. `topics`: (partition, offset, most bytes)."""
+    return FetchRequest(_NO_WAIT, _NO_WAIT, most_bytes, isolation, topics)
 
 
 class Record(Protocol):

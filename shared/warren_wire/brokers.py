@@ -20,11 +20,11 @@ from aiokafka.errors import (
     SaslAuthenticationFailed,
     UnsupportedSaslMechanismError,
 )
-
 from warren.errors import AuthenticationFailed, ClusterUnreachable
-from warren.kafka.aiokafka_options import aiokafka_options
-from warren.kafka.metadata import TopicMetadataRequest
 from warren.settings import KafkaConnection
+
+from warren_wire.login import aiokafka_options
+from warren_wire.metadata import TopicMetadataRequest
 
 REQUEST_TIMEOUT_MS = 5000
 UNANSWERED = (OSError, KafkaError)
