@@ -19,6 +19,13 @@ class SettingsError(WarrenError):
         self.problem = problem
 
 
+class TokenRefused(WarrenError):
+    """A token endpoint gave no token to log in with.
+
+    Operator: the text says what it answered; see `sasl.oauthbearer.token.endpoint.url`.
+    """
+
+
 class RecordError(WarrenError):
     """A record of a topic cannot be used; it is dead-lettered or reported, never retried.
 

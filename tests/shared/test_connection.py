@@ -16,14 +16,16 @@ from confluent_kafka.admin import AdminClient
 from support.starting_broker import starting_broker
 from warren.errors import ClusterUnreachable
 from warren.kafka import connection
+from warren.logins.client_credentials import ClientCredentialsToken
 from warren.settings import KafkaConnection
 from warren_local.ports import free_port
-from warren_wire.login import ClientCredentialsToken
+from warren_wire.login import Tokens
 
 CONNECT = """
 import sys
 from warren.errors import KafkaError
 from warren.kafka.connection import connect
+from warren.logins.client_credentials import ClientCredentialsToken
 from warren.settings import KafkaConnection
 try:
     connect("home", "home", KafkaConnection(bootstrap=sys.argv[1]), 2.0)
@@ -98,12 +100,13 @@ def test_a_token_endpoint_without_a_token_is_a_refusal(
 ) -> None:
     monkeypatch.setattr(Page, "body", body)
     monkeypatch.setattr(Page, "kind", kind)
-    provider = ClientCredentialsToken(endpoint, "warren", "secret", None)
+    provider = Tokens(ClientCredentialsToken(endpoint, "warren", "secret", None))
     with pytest.raises(SaslAuthenticationFailed, match=kind):
         asyncio.run(provider.token())
 
 
 def test_a_token_endpoint_that_does_not_answer_is_a_refusal() -> None:
-    provider = ClientCredentialsToken(f"http://127.0.0.1:{free_port()}/", "warren", "secret", None)
+    url = f"http://127.0.0.1:{free_port()}/"
+    provider = Tokens(ClientCredentialsToken(url, "warren", "secret", None))
     with pytest.raises(SaslAuthenticationFailed, match="token endpoint"):
         asyncio.run(provider.token())

@@ -28,7 +28,6 @@ from warren.kafka.topic_check import check_topics
 from warren.kafka.topic_reader import TopicReader
 from warren.kafka.topics import ensure_topics
 from warren.settings import HomeSettings, KafkaConnection
-from warren_wire.login import aiokafka_options
 
 NOWHERE = KafkaConnection(bootstrap="127.0.0.1:1")
 
@@ -218,51 +217,3 @@ def test_a_producer_that_was_refused_for_good_is_begun_anew(
     with pytest.raises(PublishFailed, match="not acknowledged: no"):
         producer.send("topic", b"key", b"value") if call == "send" else producer.flush()
     producer.flush()  # nothing is queued, and nobody refuses
-
-
-def options(**kafka: str) -> dict[str, Any]:
-    properties = {name.replace("_", "."): value for name, value in kafka.items()}
-    return aiokafka_options("home", KafkaConnection(bootstrap="a:1,b:2", kafka=properties))  # type: ignore[arg-type]  # as TOML gives them
-
-
-def test_aiokafka_plaintext() -> None:
-    assert options() == {"bootstrap_servers": "a:1,b:2", "security_protocol": "PLAINTEXT"}
-
-
-@pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
-def test_aiokafka_passwords(mechanism: str) -> None:
-    found = options(
-        security_protocol="sasl_plaintext",
-        sasl_mechanism=mechanism,
-        sasl_username="alice",
-        sasl_password="secret",
-    )
-    assert found["security_protocol"] == "SASL_PLAINTEXT"
-    assert found["sasl_mechanism"] == mechanism
-    assert (found["sasl_plain_username"], found["sasl_plain_password"]) == ("alice", "secret")
-
-
-def test_aiokafka_tls_verification_can_be_turned_off() -> None:
-    import ssl
-
-    assert options(security_protocol="SSL")["ssl_context"].verify_mode is ssl.CERT_REQUIRED
-    trusting = options(security_protocol="SSL", enable_ssl_certificate_verification="false")
-    assert trusting["ssl_context"].verify_mode is ssl.CERT_NONE
-
-
-@pytest.mark.parametrize(
-    ("kafka", "setting"),
-    [
-        ({"security_protocol": "SASL_SSL"}, "home.kafka.sasl.mechanism"),
-        (
-            {"security_protocol": "SASL_PLAINTEXT", "sasl_mechanism": "PLAIN"},
-            "home.kafka.sasl.username",
-        ),
-        ({"security_protocol": "SSL", "ssl_ca_location": "/nowhere"}, "home.kafka"),
-        ({"ssl_keystore_location": "/x"}, "home.kafka.ssl.keystore.location"),
-    ],
-)
-def test_aiokafka_refusals_name_the_setting(kafka: dict[str, str], setting: str) -> None:
-    with pytest.raises(SettingsError) as refused:
-        options(**kafka)
-    assert refused.value.setting == setting

@@ -24,7 +24,8 @@ from warren.errors import (
     KafkaError,
     TopicMissing,
 )
-from warren.kafka.login_properties import unusable
+from warren.logins import librdkafka_properties
+from warren.logins.tls import unusable
 from warren.settings import KafkaConnection
 
 log = structlog.get_logger(__name__)
@@ -98,7 +99,7 @@ def client_options(
         "logger": librdkafka_log,
         "log.connection.close": False,
         **{name.replace("_", "."): value for name, value in extra.items()},
-        **connection.librdkafka(),
+        **librdkafka_properties(connection),
     }
 
 

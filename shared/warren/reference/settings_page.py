@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
+from warren.logins import MECHANISMS
+from warren.logins.tls import CIPHERS, TLS
 from warren.settings import Settings
 
 INTRODUCTION = """# Settings
@@ -29,7 +31,28 @@ def pages() -> dict[str, str]:
         for name, field in Settings.model_fields.items()
         for text in _sections((name,), field.annotation)
     ]
-    return {"settings.md": "\n".join([INTRODUCTION, *sections])}
+    return {"settings.md": "\n".join([INTRODUCTION, *sections, _logins()])}
+
+
+def _logins() -> str:
+    """What clients other than librdkafka take over of the tables `kafka`."""
+    lines = [
+        "## Logging in to Kafka",
+        "",
+        "What aiokafka's and Java's connections take over of `[home.kafka]` and "
+        "`[clusters.<name>.kafka]`, beside `security.protocol` and `sasl.mechanism`.",
+        "",
+        "| by | needs | takes |",
+        "|---|---|---|",
+        f"| TLS | | {_names(sorted(TLS))}; not Java: `{CIPHERS}` |",
+        *(f"| {m.name} | {_names(m.needs)} | {_names(m.takes)} |" for m in MECHANISMS.values()),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _names(properties: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in properties)
 
 
 def _sections(path: tuple[str, ...], annotation: Any) -> Iterator[str]:

@@ -13,19 +13,14 @@ from warren.section import Section
 from warren.settings.bootstrap import bootstrap_servers
 from warren.settings.file_secret import FileSecret
 
-# Properties of librdkafka that name files with credentials, which may be renewed there.
-_FILES = (
-    "ssl.ca.location",
-    "ssl.certificate.location",
-    "ssl.key.location",
-    "ssl.keystore.location",
-)
+# How librdkafka's properties end that name files with credentials, which may be renewed there.
+_FILES = (".location", ".keytab", ".file")
 _SERVERS = ("bootstrap.servers", "metadata.broker.list")  # librdkafka's words for `bootstrap`
 
 
 class KafkaConnection(Section):
     """How to reach a cluster: bootstrap servers and librdkafka's properties, of which other clients
-    than librdkafka take over how to log in (`warren.kafka.login_properties`).
+    than librdkafka take over how to log in (`warren.logins`).
 
     All property values are kept as secrets, so that none of them shows in a log or a repr.
     """
@@ -83,7 +78,9 @@ class KafkaConnection(Section):
         """What tells these credentials from renewed ones: the states of the files with them."""
         files = [text.file for text in self.kafka.values() if isinstance(text, FileSecret)]
         files += [
-            Path(self.kafka[name].get_secret_value()) for name in _FILES if name in self.kafka
+            Path(text.get_secret_value())
+            for name, text in self.kafka.items()
+            if name.endswith(_FILES)
         ]
         return tuple(FileVersion.of(file) for file in files)
 
