@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +16,9 @@ from support.servers import spark_jars_directory
 from warren.contracts.topics import LAG, OFFSETS
 from warren.settings import ArchiverSettings, Settings
 from warren.settings.archiver import SMALL_BATCHES
+from warren_archiver.lake.lake import Lake
 from warren_archiver.session import open_session
+from warren_archiver.silver.silver import ensure as ensure_silver
 from warren_archiver.streaming import archive as archive_job
 
 # Most of what a query of a few rows costs is that its plan is optimised again at each stage, and
@@ -62,14 +65,34 @@ def spark(spark_jars: Path) -> Iterator[SparkSession]:
     SparkContext._gateway = SparkContext._jvm = None
 
 
+@pytest.fixture(scope="session")
+def prepared(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A lake whose tables of bronze and silver have no rows: to create one takes half a second."""
+    path = tmp_path_factory.mktemp("prepared") / "lake"
+    lake = Lake.at(str(path))
+    lake.ensure(spark)
+    ensure_silver(spark, lake)
+    return path
+
+
+@pytest.fixture
+def lake(prepared: Path, tmp_path: Path) -> Lake:
+    """One's own, at `tmp_path`."""
+    shutil.copytree(prepared, tmp_path, dirs_exist_ok=True)
+    return Lake.at(str(tmp_path))
+
+
 @pytest.fixture
 def lab(
     spark: SparkSession,
     broker: HasBootstrap,
+    prepared: Path,
     unique: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Archive:
+    """An archive of one's own, in a lake that somebody began to archive to before any test."""
+    shutil.copytree(prepared, tmp_path / "a lake")
     monkeypatch.setattr(archive_job, "LOOK_EVERY", 0.1)
     settings = Settings.model_validate(
         {

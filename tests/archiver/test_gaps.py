@@ -1,40 +1,66 @@
-"""Gaps between a batch's records, worked out from runs of offsets."""
+"""Gaps between a batch's records, worked out from runs of offsets, and what is told of them."""
 
 from __future__ import annotations
 
-from warren_archiver.lake.gaps import Cause, Gap, Run, between, gaps
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from warren_archiver.lake.gaps import (
+    Cause,
+    Gap,
+    Run,
+    at_ends,
+    gaps,
+    seen_at_first,
+    unknown_from,
+    unrecorded,
+)
+from warren_archiver.lake.offset_ranges import OffsetRanges
+from warren_archiver.streaming.known_topics import archived
 
 BEGAN = 100.0
-PLACE = ("warren.lag", 3)
+PLACE, OTHER = ("warren.lag", 3), ("warren.lag", 4)
 
 
-def found(
-    runs: list[Run], start: int | None = 0, end: int = 10
-) -> tuple[list[tuple[int, int, bool]], int | None]:
-    """Gaps, and since when the partition goes on missing."""
-    starts = {} if start is None else {PLACE: start}
-    result, open_since = gaps(runs, starts, {PLACE: end}, BEGAN)
-    assert all(gap.place == PLACE for gap in result)
-    return [(gap.first, gap.last, gap.before_archive) for gap in result], open_since.get(PLACE)
+def _runs(*pairs: tuple[int, int], at: float = 200.0) -> list[Run]:
+    return [Run(PLACE, first, last, at) for first, last in pairs]
 
 
-def test_nothing_is_missing() -> None:
-    assert found([Run(PLACE, 0, 9, 200.0)]) == ([], None)
-    assert found([], start=10) == ([], None)
-    assert found([], start=None) == ([], None)
+@pytest.mark.parametrize(
+    ("runs", "start", "expected", "open_since"),
+    [
+        (_runs((0, 9)), 0, [], None),
+        ([], 10, [], None),
+        ([], None, [], None),
+        (_runs((6, 7), (2, 3)), 0, [(0, 1, False), (4, 5, False)], 8),
+        (_runs((6, 7), (2, 3)), None, [(4, 5, False)], 8),
+        ([], 0, [], 0),
+        # What is older than the archive is so called.
+        (_runs((2, 3), at=50.0) + _runs((6, 9)), 0, [(0, 1, True), (4, 5, False)], None),
+    ],
+)
+def test_gaps_are_before_between_and_after_runs(
+    runs: list[Run],
+    start: int | None,
+    expected: list[tuple[int, int, bool]],
+    open_since: int | None,
+) -> None:
+    found, left = gaps(runs, {} if start is None else {PLACE: start}, {PLACE: 10}, BEGAN)
+    assert [(gap.first, gap.last, gap.before_archive) for gap in found] == expected
+    assert left.get(PLACE) == open_since
 
 
-def test_before_between_and_after() -> None:
-    runs = [Run(PLACE, 6, 7, 201.0), Run(PLACE, 2, 3, 200.0)]
-    assert found(runs) == ([(0, 1, False), (4, 5, False)], 8)
-    assert found(runs, start=None) == ([(4, 5, False)], 8)
-    assert found([]) == ([], 0)
-    assert Gap(PLACE, 4, 5, before_archive=False).records == 2
-
-
-def test_what_is_older_than_the_archive_is_so_called() -> None:
-    runs = [Run(PLACE, 2, 3, 50.0), Run(PLACE, 6, 9, 150.0)]
-    assert found(runs) == ([(0, 1, True), (4, 5, False)], None)
+@given(st.sets(st.integers(0, 20)), st.integers(0, 10))
+def test_each_offset_is_in_a_run_a_gap_or_the_open_end(offsets: set[int], start: int) -> None:
+    there = OffsetRanges.of((offset, offset + 1) for offset in offsets if offset >= start)
+    found, left = gaps(
+        _runs(*((first, end - 1) for first, end in there.ranges)), {PLACE: start}, {PLACE: 21}, 0
+    )
+    told = OffsetRanges.of((gap.first, gap.last + 1) for gap in found)
+    rest = OffsetRanges.of([(left[PLACE], 21)]) if left else OffsetRanges()
+    assert len(told) == sum(gap.records for gap in found)
+    assert there | told | rest == OffsetRanges.of([(start, 21)])
+    assert len(there) + len(told) + len(rest) == 21 - start
 
 
 def test_the_cause_is_told_by_where_the_log_begins() -> None:
@@ -43,5 +69,71 @@ def test_the_cause_is_told_by_where_the_log_begins() -> None:
     assert Gap(PLACE, 4, 5, before_archive=True).cause(6) is Cause.BEFORE_ARCHIVE
 
 
-def test_what_a_partition_went_on_missing_is_a_gap_as_far_as_the_batch_went() -> None:
-    assert between({PLACE: 10, ("warren.lag", 4): 7}, {PLACE: 8}) == [Gap(PLACE, 8, 9, False)]
+@pytest.mark.parametrize(("log_start", "told"), [(0, []), (9, []), (10, [(8, 9)]), (12, [(8, 9)])])
+def test_what_is_missing_at_an_end_waits_for_a_record_unless_retention_took_it(
+    log_start: int, told: list[tuple[int, int]]
+) -> None:
+    """A record tells how old the gap is. Of a deleted topic nobody knows where logs began."""
+    found = at_ends({PLACE: 8}, {PLACE: 10, OTHER: 7}, {PLACE: log_start})
+    assert [(gap.first, gap.last) for gap in found] == told
+    assert at_ends({PLACE: 8}, {PLACE: 10}, {}) == []
+
+
+@pytest.mark.parametrize(
+    ("recorded", "left"),
+    [
+        ([], [(0, 9)]),
+        ([(0, 10)], []),
+        ([(0, 4)], [(4, 9)]),
+        ([(3, 5), (9, 20)], [(0, 2), (5, 8)]),
+    ],
+)
+def test_what_is_recorded_is_told_once(
+    recorded: list[tuple[int, int]], left: list[tuple[int, int]]
+) -> None:
+    """It is looked for whenever the query starts."""
+    found = unrecorded([Gap(PLACE, 0, 9, False)], {PLACE: OffsetRanges.of(recorded)})
+    assert [(gap.first, gap.last) for gap in found] == left
+    assert unrecorded([Gap(OTHER, 0, 9, False)], {PLACE: OffsetRanges.of([(0, 99)])})
+
+
+@pytest.mark.parametrize(
+    ("beginning", "log_start", "before_archive"),
+    [
+        (0, 5, False),  # the first batch of all had failed, and retention took what it had planned
+        (0, 4, True),  # compaction may have taken it long before
+        (3, 5, True),
+        (None, 5, True),
+    ],
+)
+def test_what_was_there_when_the_archive_began_is_a_loss(
+    beginning: int | None, log_start: int, *, before_archive: bool
+) -> None:
+    beginnings = {} if beginning is None else {PLACE: beginning}
+    (found,) = seen_at_first([Gap(PLACE, 0, 4, True)], beginnings, {PLACE: log_start})
+    assert found.before_archive is before_archive
+
+
+def test_of_a_deleted_topic_all_is_unknown_from_the_end_of_what_is_archived() -> None:
+    """What was missing there already is part of it; what is told is not told again."""
+    ends = {PLACE: 10, OTHER: 7, ("warren.lag", 5): 3}
+    assert unknown_from(ends, {PLACE: 8}, {OTHER}) == {PLACE: 8, ("warren.lag", 5): 3}
+
+
+@pytest.mark.parametrize(
+    ("planned", "written", "expected"),
+    [
+        # A batch that failed, one that was written and not noted, a partition that is new.
+        ({0: 9, 1: 0}, {0: 5, 1: 0}, {0: 5, 1: 0}),
+        ({0: 9, 1: 0}, {0: 9, 1: 0}, {0: 9, 1: 0}),
+        ({0: 9, 1: 0}, {0: 9}, {0: 9, 1: 0}),
+        # Made anew once more before a batch had it.
+        (None, {0: 9}, {0: 0, 1: 0}),
+    ],
+)
+def test_what_is_archived_of_a_topic_ends_with_what_was_written(
+    planned: dict[int, int] | None, written: dict[int, int], expected: dict[int, int]
+) -> None:
+    plans = {} if planned is None else {"t": planned}
+    found = archived(["t"], plans, {"t": written}, lambda _: {0: 4, 1: 6})
+    assert found == {("t", partition): end for partition, end in expected.items()}

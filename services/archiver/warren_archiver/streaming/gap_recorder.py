@@ -14,7 +14,18 @@ from warren.contracts.topics import Topic
 from warren.metrics.archiver import ARCHIVER_LOST
 
 from warren_archiver.lake.checkpoint import Checkpoint, places_of
-from warren_archiver.lake.gaps import GAPS_SCHEMA, Cause, Gap, Place, between, gaps, runs
+from warren_archiver.lake.gaps import (
+    GAPS_SCHEMA,
+    Cause,
+    Gap,
+    Place,
+    at_ends,
+    gaps,
+    runs,
+    seen_at_first,
+    unknown_from,
+    unrecorded,
+)
 from warren_archiver.lake.lake import Lake
 from warren_archiver.lake.offset_filter import within
 from warren_archiver.lake.offset_ranges import OffsetRanges
@@ -82,9 +93,8 @@ class GapRecorder:
             for row in self._rows(ids).where(F.col("cause") == found[0]).collect()
         }
         rows = [
-            (place[0], ids[place[0]], place[1], min(end, open_since.get(place, end)), None, *found)
-            for place, end in ends.items()
-            if place not in told
+            (topic, ids[topic], partition, first, None, *found)
+            for (topic, partition), first in unknown_from(ends, open_since, told).items()
         ]
         if rows:
             self._write(rows)
@@ -127,20 +137,13 @@ class GapRecorder:
             for topic in (() if deleted else topics)
             for partition, at in log_starts(self.admin, topic).items()
         }
-        gone = {place: at for place, at in open_since.items() if logs.get(place, 0) >= ends[place]}
-        found += between(ends, gone)
+        gone = at_ends(open_since, ends, logs)
+        found += gone
         recorded = self._recorded({gap.place[0]: ids[gap.place[0]] for gap in found})
-        left = [
-            gap._replace(first=first, last=end - 1)
-            for gap in found
-            for first, end in (
-                OffsetRanges.of([(gap.first, gap.last + 1)])
-                - recorded.get(gap.place, OffsetRanges())
-            ).ranges
-        ]
-        self._record(left, logs, ids)
+        self._record(unrecorded(found, recorded), logs, ids)
         others = {place: at for place, at in before.items() if place not in ends}
-        still = {place: at for place, at in open_since.items() if place not in gone}
+        over = {gap.place for gap in gone}
+        still = {place: at for place, at in open_since.items() if place not in over}
         self._open.keep(others | still)
 
     def _gaps(
@@ -168,15 +171,8 @@ class GapRecorder:
         """`logs`: where they begin now."""
         if not found:
             return
-        # Of what retention took the archive knows that it was there when it began.
-        beginnings = self._beginnings() if any(gap.before_archive for gap in found) else {}
-        found = [
-            gap._replace(before_archive=False)
-            if beginnings.get(gap.place, gap.last + 1) <= gap.first
-            and gap.last < logs.get(gap.place, 0)
-            else gap
-            for gap in found
-        ]
+        if any(gap.before_archive for gap in found):
+            found = seen_at_first(found, self._beginnings(), logs)
         causes = [gap.cause(logs.get(gap.place, 0)) for gap in found]
         found_at = moment(self._clock)
         self._write(

@@ -12,11 +12,11 @@ from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from warren.clock import Clock
 from warren.contracts.topics import Topic
 
-from warren_archiver.lake.checkpoint import Checkpoint, places_of
+from warren_archiver.lake.checkpoint import Checkpoint, Ends, places_of
 from warren_archiver.lake.events import events
 from warren_archiver.lake.gaps import Place
 from warren_archiver.lake.lake import TOPIC_IDS_SCHEMA, Lake
-from warren_archiver.lake.lost_checkpoint import is_lost, make_again
+from warren_archiver.lake.lost_checkpoint import LogStarts, is_lost, make_again
 from warren_archiver.moments import moment
 from warren_archiver.streaming.gap_recorder import GapRecorder
 from warren_archiver.topics import log_starts
@@ -52,7 +52,13 @@ class KnownTopics:
         anew = {name: before[name] for name, now in ids.items() if before.get(name, now) != now}
         if anew:
             checkpoint = Checkpoint(self._spark, self._lake.checkpoint)
-            ends = self._archived(checkpoint, anew)
+            written = checkpoint.written(self._lake.events)
+            ends = archived(
+                anew,
+                checkpoint.ends(),
+                checkpoint.beginnings() if written is None else written,
+                lambda topic: log_starts(self.admin, topic),
+            )
             self._disown(anew, raw)
             lately = checkpoint.lately()
             starts = {} if lately is None else lately[0]
@@ -83,19 +89,6 @@ class KnownTopics:
             checkpoint=self._lake.checkpoint,
             partitions=sum(len(of_topic) for of_topic in ends.values()),
         )
-
-    def _archived(self, checkpoint: Checkpoint, topics: Collection[str]) -> dict[Place, int]:
-        """Where what is archived of them ends, exclusive. A batch that was planned may not be in
-        the table: nothing of it is archived then."""
-        planned, written = checkpoint.ends(), checkpoint.written(self._lake.events)
-        found = {}
-        for topic in topics:
-            if topic in planned:
-                before = (checkpoint.beginnings() if written is None else written).get(topic, {})
-                found[topic] = {partition: before.get(partition, 0) for partition in planned[topic]}
-            else:  # made anew before a batch had it: nobody knows how many partitions it had
-                found[topic] = dict.fromkeys(log_starts(self.admin, topic), 0)
-        return places_of(found)
 
     def _disown(self, ids: Mapping[str, str], raw: DataFrame) -> None:
         """Removes rows of the topic that is there now which were written under the id of the one
@@ -134,3 +127,18 @@ class KnownTopics:
         rows = [(name, id_, found_at) for name, id_ in ids.items()]
         frame = self._spark.createDataFrame(rows, TOPIC_IDS_SCHEMA)
         frame.coalesce(1).write.format("delta").mode("append").save(self._lake.topic_ids)
+
+
+def archived(
+    topics: Collection[str], planned: Ends, written: Ends, partitions: LogStarts
+) -> dict[Place, int]:
+    """Where what is archived of them ends, exclusive. A batch that was `planned` may not have been
+    `written`: nothing of it is archived then."""
+    found = {}
+    for topic in topics:
+        if topic in planned:
+            before = written.get(topic, {})
+            found[topic] = {partition: before.get(partition, 0) for partition in planned[topic]}
+        else:  # made anew before a batch had it: nobody knows how many partitions it had
+            found[topic] = dict.fromkeys(partitions(topic), 0)
+    return places_of(found)
