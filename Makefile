@@ -15,6 +15,9 @@ FAST := smoke or not (kafka or spark or browser or containers or servers)
 # Many tests wait for servers: four at a time, each worker with servers of its own.
 WORKERS ?= 4
 PROMETHEUS := deploy/prometheus
+# The generators stand beside what they write, in no wheel.
+GENERATORS := PYTHONPATH=docs:deploy/grafana
+GENERATE := $(GENERATORS) $(BIN)/python -m warren_docs
 # Of the collector's modules, in tests/support/otelcol.yaml as well.
 OTELCOL_VERSION := v0.165.0
 # Hundreds of processes are started here: none compiles again what another one has compiled.
@@ -101,12 +104,9 @@ check: setup ## Lint, format, types, lock, generated docs; alert rules where pro
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@MYPYPATH=benchmarks $(BIN)/mypy benchmarks/*.py
-	@$(BIN)/lint-imports --no-logo
+	@$(GENERATORS) $(BIN)/lint-imports --no-logo
 	@$(UV) lock --check --offline --quiet || $(UV) lock --check
-	@$(BIN)/python -m warren.reference --check
-	@$(BIN)/python -m warren_api.reference --check
-	@$(BIN)/python -m warren_archiver.reference --check
-	@$(BIN)/python -m warren.dashboards --check
+	@$(GENERATE) --check
 	@if command -v promtool >/dev/null; then \
 	  promtool check config $(PROMETHEUS)/prometheus.yml && promtool check rules $(PROMETHEUS)/warren-rules.yml && \
 	  promtool test rules $(PROMETHEUS)/warren-rules-test.yml; \
@@ -120,11 +120,8 @@ bench: setup ## Run every benchmark; each prints one line of JSON
 	@for file in benchmarks/[a-z]*.py; do echo "# $$file"; $(BIN)/python $$file || exit 1; done
 
 docs: setup ## Generate docs/ and deploy/grafana/ from the code
-	@$(BIN)/python -m warren.reference
-	@$(BIN)/python -m warren_api.reference
-	@$(BIN)/python -m warren_archiver.reference
+	@$(GENERATE)
 	@$(BIN)/python benchmarks/detection_plots.py
-	@$(BIN)/python -m warren.dashboards
 
 clean: ## Remove everything that was installed or written here
 	@rm -rf $(VENV) .warren .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -13,8 +13,6 @@ from api.served_api import Api
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel
 from warren.contracts import StatusChangeEvent
-from warren.reference.__main__ import outdated
-from warren_api import reference
 from warren_api.http.problem import ProblemType, ProblemTypes
 from warren_api.v1 import models as v1_models
 from warren_api.v1.examples import BY_MODEL, EVENTS
@@ -40,7 +38,6 @@ def contents(description: dict[str, Any]) -> Iterator[tuple[str, str, str, dict[
 
 
 def test_docs_have_the_description_that_is_served(description: dict[str, Any]) -> None:
-    assert not outdated(DOCS, [reference]), "run `make docs`"
     assert json.loads((DOCS / "openapi.json").read_text()) == description
 
 

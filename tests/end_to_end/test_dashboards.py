@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from support.prometheus import Prometheus, prometheus, running_prometheus
 from support.running import METRICS_OF, Running
 from support.waiting import eventually
-from warren.dashboards.catalogue import CATALOGUE
+from warren_dashboards.catalogue import CATALOGUE
 
 pytestmark = pytest.mark.timeout(600)
 

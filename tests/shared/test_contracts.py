@@ -31,7 +31,7 @@ from warren.contracts.event import Event
 from warren.contracts.status import Status
 from warren.contracts.topics import CATALOGUE, MAX_MESSAGE_BYTES
 from warren.errors import ContractViolation
-from warren.reference.schemas import schema
+from warren_docs.schemas import schema
 
 
 @pytest.mark.parametrize("event", EVENTS, ids=IDS)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from warren.dashboards import figures, links
-from warren.dashboards.dashboard import Dashboard
-from warren.dashboards.graph import graph
-from warren.dashboards.panel import LATE, LOSS, NONE_IS_BEST, Query, section
-from warren.dashboards.scope import Scope
-from warren.dashboards.stat import stat
-from warren.dashboards.table import table
-from warren.dashboards.variables import CLUSTER, TOPIC
+from warren_dashboards import figures, links
+from warren_dashboards.dashboard import Dashboard
+from warren_dashboards.graph import graph
+from warren_dashboards.panel import LATE, LOSS, NONE_IS_BEST, Query, section
+from warren_dashboards.scope import Scope
+from warren_dashboards.stat import stat
+from warren_dashboards.table import table
+from warren_dashboards.variables import CLUSTER, TOPIC
 
 _CHOSEN = 'cluster="$cluster",topic="$topic"'
 _GROUPS = Scope("topic", _CHOSEN, ("group",))

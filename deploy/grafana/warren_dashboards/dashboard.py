@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from warren.dashboards.panel import Json, Panel
-from warren.dashboards.variables import Variable
+from warren_dashboards.panel import Json, Panel
+from warren_dashboards.variables import Variable
 
 SCHEMA = 38  # of Grafana 10.0; newer ones take it further by themselves
 COLUMNS = 24

@@ -9,7 +9,6 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
-
 from warren.logins import MECHANISMS
 from warren.logins.tls import CIPHERS, TLS
 from warren.settings import Settings

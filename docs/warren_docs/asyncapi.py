@@ -6,8 +6,9 @@ from importlib.metadata import version
 from typing import Any
 
 from warren.contracts.topics import CATALOGUE, Topic
-from warren.reference.schemas import render
 from warren.settings import HomeSettings
+
+from warren_docs.schemas import render
 
 JSON_SCHEMA = "application/schema+json;version=draft-2020-12"
 

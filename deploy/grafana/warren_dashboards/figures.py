@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from warren.dashboards.graph import graph
-from warren.dashboards.panel import LATE, LOSS, Link, Panel, Query
-from warren.dashboards.scope import Scope
-from warren.dashboards.stat import STATUSES
-from warren.dashboards.table import Column
+from warren_dashboards.graph import graph
+from warren_dashboards.panel import LATE, LOSS, Link, Panel, Query
+from warren_dashboards.scope import Scope
+from warren_dashboards.stat import STATUSES
+from warren_dashboards.table import Column
 
 LATE_MEANS = "Age of the oldest record that was not consumed"
 

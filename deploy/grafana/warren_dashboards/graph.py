@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from warren.dashboards.panel import (
+from warren_dashboards.panel import (
     PLAIN,
     Colour,
     Json,

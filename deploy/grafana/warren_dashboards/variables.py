@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from warren.dashboards.panel import SOURCE, Json
+from warren_dashboards.panel import SOURCE, Json
 
 
 @dataclass(frozen=True, slots=True)

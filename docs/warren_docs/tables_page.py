@@ -1,12 +1,8 @@
-"""`python -m warren_archiver.reference [--check] [DIRECTORY]`: writes docs/tables.md."""
+"""docs/tables.md from the catalogues of tables."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from types import SimpleNamespace
-
-from warren.reference.__main__ import main
 
 from warren_archiver.gold.catalogue import TABLES as GOLD
 from warren_archiver.replay_catalogue import TABLES as REPLAYED
@@ -54,7 +50,3 @@ def _section(table: Table) -> str:
 def _rows(table: Table) -> Iterator[str]:
     for field in table.fields:
         yield f"| `{field.name}` | {field.type.simpleString()} | {field.meaning} |"
-
-
-if __name__ == "__main__":
-    sys.exit(main([SimpleNamespace(pages=pages)]))

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from prometheus_client import CollectorRegistry
 from prometheus_client.metrics import MetricWrapperBase
-
 from warren.metrics import API_FAMILIES, REGISTRIES
 from warren.metrics.family import Origin
-from warren.reference.pushed import PUSHED
-from warren.reference.series_count import GROUPS, PARTITIONS, TOPICS, table
+
+from warren_docs.pushed import PUSHED
+from warren_docs.series_count import GROUPS, PARTITIONS, TOPICS, table
 
 INTRODUCTION = """# Metrics
 

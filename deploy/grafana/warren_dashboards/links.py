@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warren.dashboards.panel import Link
+from warren_dashboards.panel import Link
 
 OVERVIEW, GROUP, TOPIC, CAPACITY, ITSELF = (
     "warren-groups",  # what the only dashboard was called once: bookmarks stay

@@ -1,15 +1,9 @@
-"""`python -m warren_api.reference [--check] [DIRECTORY]`: writes docs/openapi.json."""
+"""docs/openapi.json, the description that the API serves of itself."""
 
 from __future__ import annotations
 
-import sys
-from types import SimpleNamespace
-
 from warren.clock import SystemClock
-from warren.reference.__main__ import main
-from warren.reference.schemas import render
 from warren.settings import Settings
-
 from warren_api.app import create_app
 from warren_api.context import ApiContext
 from warren_api.home.asking import AskedOnTopics
@@ -18,6 +12,8 @@ from warren_api.http.access import Access
 from warren_api.model.archive import Archive
 from warren_api.model.feed_state import FeedState
 from warren_api.model.read_model import ReadModel
+
+from warren_docs.schemas import render
 
 
 def pages() -> dict[str, str]:
@@ -34,7 +30,3 @@ def pages() -> dict[str, str]:
     )
     access = Access(context.settings.api, is_loopback=True)
     return {"openapi.json": render(create_app(context, access).openapi())}
-
-
-if __name__ == "__main__":
-    sys.exit(main([SimpleNamespace(pages=pages)]))

@@ -1,4 +1,4 @@
-"""docs/ says what the code says."""
+"""What is generated of docs/ and deploy/grafana/ says what the code says."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ import re
 from pathlib import Path
 
 from warren.contracts.topics import CATALOGUE
-from warren.reference import asyncapi, metrics_page, settings_page
-from warren.reference.__main__ import outdated
 from warren.settings import Settings
+from warren_archiver.gold.catalogue import TABLES as GOLD
+from warren_archiver.silver.catalogue import TABLES as SILVER
+from warren_docs import asyncapi, metrics_page, settings_page
+from warren_docs.__main__ import ROOT, outdated
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = ROOT / "docs"
 
 
-def test_docs_are_up_to_date() -> None:
-    assert not outdated(DOCS), "run `make docs`"
+def test_pages_and_dashboards_are_up_to_date() -> None:
+    assert not outdated(ROOT), "run `make docs`"
 
 
 def test_a_changed_page_is_noticed(tmp_path: Path) -> None:
@@ -23,8 +25,8 @@ def test_a_changed_page_is_noticed(tmp_path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     assert not outdated(tmp_path)
-    (tmp_path / "topics.md").write_text("something else")
-    assert list(outdated(tmp_path)) == [tmp_path / "topics.md"]
+    (tmp_path / "docs/topics.md").write_text("something else")
+    assert list(outdated(tmp_path)) == [tmp_path / "docs/topics.md"]
 
 
 def test_asyncapi_describes_every_topic_and_refers_to_schemas_that_exist() -> None:
@@ -66,3 +68,11 @@ def test_every_metric_has_its_type_and_meaning() -> None:
     for _, name, kind, _, meaning, _ in rows:
         assert kind.strip() in {"counter", "gauge", "histogram", "untyped"}, name
         assert meaning.strip(), name
+
+
+def test_every_table_has_its_key_and_its_day_and_every_column_its_meaning() -> None:
+    for table in (*SILVER, *GOLD):
+        assert set(table.key) <= set(table.names), table.name
+        assert table.names[-1] == "date", table.name
+        assert len(set(table.names)) == len(table.names), table.name
+        assert all(field.meaning for field in table.fields), table.name

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from warren.dashboards import figures, links
-from warren.dashboards.dashboard import Dashboard
-from warren.dashboards.graph import graph
-from warren.dashboards.panel import LATE, NONE_IS_BEST, PLAIN, Panel, Query, Steps, section
-from warren.dashboards.scope import Scope
-from warren.dashboards.stat import stat
-from warren.dashboards.table import Column, table
-from warren.dashboards.variables import CLUSTERS, GROUPS
+from warren_dashboards import figures, links
+from warren_dashboards.dashboard import Dashboard
+from warren_dashboards.graph import graph
+from warren_dashboards.panel import LATE, NONE_IS_BEST, PLAIN, Panel, Query, Steps, section
+from warren_dashboards.scope import Scope
+from warren_dashboards.stat import stat
+from warren_dashboards.table import Column, table
+from warren_dashboards.variables import CLUSTERS, GROUPS
 
 _CHOSEN = 'cluster=~"$cluster",group=~"$group"'
 _BY = ("cluster", "group")

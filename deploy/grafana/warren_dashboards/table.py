@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from string import ascii_uppercase
 from typing import Any, NamedTuple
 
-from warren.dashboards.panel import (
+from warren_dashboards.panel import (
     PLAIN,
     Json,
     Link,
@@ -17,7 +17,7 @@ from warren.dashboards.panel import (
     links,
     thresholds,
 )
-from warren.dashboards.stat import Meanings, mapping
+from warren_dashboards.stat import Meanings, mapping
 
 
 class Column(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from warren.dashboards.panel import PLAIN, Colour, Json, Panel, Query, Steps, Unit, thresholds
+from warren_dashboards.panel import PLAIN, Colour, Json, Panel, Query, Steps, Unit, thresholds
 
 Meanings = Mapping[int, tuple[str, Colour]]
 """What a number stands for."""

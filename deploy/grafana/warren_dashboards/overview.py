@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from warren.dashboards import figures, links
-from warren.dashboards.clusters import clusters
-from warren.dashboards.dashboard import Dashboard
-from warren.dashboards.graph import BY_STATUS, graph
-from warren.dashboards.panel import LATE, LOSS, NONE_IS_BEST, NONE_IS_GOOD, Query, section
-from warren.dashboards.scope import Scope
-from warren.dashboards.stat import stat
-from warren.dashboards.table import Column, table
-from warren.dashboards.variables import CLUSTERS, GROUPS
+from warren_dashboards import figures, links
+from warren_dashboards.clusters import clusters
+from warren_dashboards.dashboard import Dashboard
+from warren_dashboards.graph import BY_STATUS, graph
+from warren_dashboards.panel import LATE, LOSS, NONE_IS_BEST, NONE_IS_GOOD, Query, section
+from warren_dashboards.scope import Scope
+from warren_dashboards.stat import stat
+from warren_dashboards.table import Column, table
+from warren_dashboards.variables import CLUSTERS, GROUPS
 
 _CHOSEN = 'cluster=~"$cluster",group=~"$group"'
 _GROUPS = Scope("group", _CHOSEN, ("cluster", "group"))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from warren.dashboards.panel import OLD, Colour, Panel
-from warren.dashboards.stat import Meanings
-from warren.dashboards.table import Column, table
+from warren_dashboards.panel import OLD, Colour, Panel
+from warren_dashboards.stat import Meanings
+from warren_dashboards.table import Column, table
 
 _CHOSEN = 'cluster=~"$cluster"'
 _COLOURS: Mapping[str, Colour] = {

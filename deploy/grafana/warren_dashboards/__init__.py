@@ -1,0 +1,1 @@
+"""Dashboards of Grafana, typed: deploy/grafana/ is generated from here; in no wheel."""

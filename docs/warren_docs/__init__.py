@@ -1,0 +1,1 @@
+"""The generated part of docs/, from the code that it describes; in no wheel."""

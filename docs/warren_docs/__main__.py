@@ -1,0 +1,70 @@
+"""`python -m warren_docs [--check]`: writes what is generated of docs/ and deploy/grafana/."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from warren_dashboards import catalogue as dashboards
+
+from warren_docs import (
+    asyncapi,
+    metrics_page,
+    openapi,
+    schemas,
+    settings_page,
+    tables_page,
+    topics_page,
+)
+
+ROOT = Path(__file__).parents[2]
+Pages = Callable[[], dict[str, str]]
+# Each gives the contents of its files, by their paths below the folder.
+GENERATORS: Mapping[str, Sequence[Pages]] = {
+    "docs": (
+        schemas.pages,
+        asyncapi.pages,
+        openapi.pages,
+        settings_page.pages,
+        metrics_page.pages,
+        topics_page.pages,
+        tables_page.pages,
+    ),
+    "deploy/grafana": (dashboards.pages,),
+}
+
+
+def outdated(root: Path) -> dict[Path, str]:
+    """Give the new contents of the files below `root` that differ from what the code says."""
+    wanted = {
+        root / folder / name: text
+        for folder, generators in GENERATORS.items()
+        for pages in generators
+        for name, text in pages().items()
+    }
+    return {
+        path: text for path, text in wanted.items() if not path.exists() or path.read_text() != text
+    }
+
+
+def main() -> int:
+    """Write the files, or exit 1 and name those that are out of date."""
+    parser = argparse.ArgumentParser(prog="python -m warren_docs", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing, exit 1 if outdated")
+    check = parser.parse_args().check
+    files = outdated(ROOT)
+    for path, text in files.items():
+        print(f"{'outdated' if check else 'written'}: {path.relative_to(ROOT)}")
+        if not check:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+    if check and files:
+        print("run `make docs`", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,1 +1,0 @@
-"""Grafana dashboards, described once and typed: deploy/grafana/ is generated from here."""

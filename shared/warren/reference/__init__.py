@@ -1,1 +1,0 @@
-"""The generated part of docs/: schemas, AsyncAPI, settings, metrics and topics, from their code."""
