@@ -18,12 +18,10 @@ PROMETHEUS := deploy/prometheus
 # The generators stand beside what they write, in no wheel.
 GENERATORS := PYTHONPATH=docs:deploy/grafana
 GENERATE := $(GENERATORS) $(BIN)/python -m warren_docs
-# Of the collector's modules, in tests/support/otelcol.yaml as well.
-OTELCOL_VERSION := v0.165.0
 # Hundreds of processes are started here: none compiles again what another one has compiled.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup run test test-fast browser alertmanager prometheus influxdb victoria-metrics carbon collector cloudevents check format bench docs clean
+.PHONY: help setup run test test-fast browser alertmanager prometheus cloudevents check format bench docs clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -68,29 +66,6 @@ prometheus: ## Install Prometheus: promtool for `make check`, a server that `mak
 	@command -v promtool >/dev/null && command -v prometheus >/dev/null || { \
 	  command -v apt-get >/dev/null || { echo "warren: install Prometheus, or name one in WARREN_TEST_PROMETHEUS" >&2; exit 2; }; \
 	  $(SUDO) apt-get update -qq && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends prometheus >/dev/null; }
-
-influxdb: ## Install InfluxDB, to which `make test` pushes metrics (Debian, Ubuntu)
-	@command -v influxd >/dev/null || { \
-	  command -v apt-get >/dev/null || { echo "warren: install InfluxDB 1, or name its influxd in WARREN_TEST_INFLUXDB" >&2; exit 2; }; \
-	  $(SUDO) apt-get update -qq && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends influxdb >/dev/null; }
-
-victoria-metrics: ## Install VictoriaMetrics, likewise, which takes two of the three ways (Debian, Ubuntu)
-	@command -v victoria-metrics >/dev/null || { \
-	  command -v apt-get >/dev/null || { echo "warren: install VictoriaMetrics, or name one in WARREN_TEST_VICTORIA_METRICS" >&2; exit 2; }; \
-	  $(SUDO) apt-get update -qq && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends victoria-metrics >/dev/null; }
-
-carbon: ## Install Graphite's carbon, likewise (Debian, Ubuntu)
-	@command -v carbon-cache >/dev/null || { \
-	  command -v apt-get >/dev/null || { echo "warren: install Graphite's carbon, or name its carbon-cache in WARREN_TEST_CARBON" >&2; exit 2; }; \
-	  $(SUDO) apt-get update -qq && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends graphite-carbon >/dev/null; }
-
-collector: ## Build an OpenTelemetry collector, likewise (needs Go 1.25+; some minutes, once)
-	@command -v otelcol >/dev/null || [ -x .warren/otelcol/otelcol ] || { \
-	  command -v go >/dev/null || { echo "warren: install Go, or name an OpenTelemetry collector in WARREN_TEST_OTEL_COLLECTOR" >&2; exit 2; }; \
-	  mkdir -p .warren; echo "Building an OpenTelemetry collector"; \
-	  go run go.opentelemetry.io/collector/cmd/builder@$(OTELCOL_VERSION) --config tests/support/otelcol.yaml >/dev/null 2>.warren/otelcol.log \
-	    || { tail -20 .warren/otelcol.log >&2; exit 2; }; \
-	  rm -f .warren/otelcol.log; }
 
 cloudevents: ## Install npm's cloudevents, with which `make test` reads change events (needs Node 20+)
 	@cmp -s tests/support/cloudevents/package-lock.json .warren/cloudevents/package-lock.json \

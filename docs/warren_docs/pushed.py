@@ -1,61 +1,40 @@
 """What docs/metrics.md says of pushes."""
 
-from __future__ import annotations
+PUSHED = """## Pushed instead of scraped
 
-_BEFORE = """## Pushed instead of scraped
+The api also pushes the same families, labels and values by OTLP over HTTP (`http/protobuf`): to an
+OpenTelemetry collector, Prometheus, or what else takes it. It needs the extra `warren-api[otlp]`.
+OpenTelemetry's own environment variables configure it; an endpoint turns it on.
 
-`api.push` sends the same families, labels and values to receivers that do not scrape, every
-`interval` seconds; an address turns each on ([settings](settings.md)). `detail` and `origins` may
-be others than those of `/metrics`.
-
-```toml
-[api.push.otlp]                       # an OpenTelemetry collector, Prometheus, …; extra `otlp`
-endpoint = "http://collector:4318"
-
-[api.push.influxdb]                   # extra `influxdb`
-url = "http://influxdb:8086"          # InfluxDB 1, database `warren`; of 2 and newer:
-# bucket = "kafka"
-# org = "example"
-# token_file = "/run/secrets/influxdb"
-
-[api.push.graphite]
-address = "carbon:2003"
+```sh
+OTEL_EXPORTER_OTLP_ENDPOINT=http://collector:4318      # /v1/metrics is added
+OTEL_EXPORTER_OTLP_HEADERS="Authorization=Bearer%20…"  # never logged
+OTEL_METRIC_EXPORT_INTERVAL=60000                      # milliseconds between pushes
+OTEL_RESOURCE_ATTRIBUTES=deployment.environment.name=prod
 ```
-"""
-_ROWS = {
-    "OTLP": "a gauge, cumulative sum or histogram under the same name, labels as attributes, "
-    "units as the name says (`s`, `By`, `ms`), starts of counters; resource "
-    "`service.name=warren`, `service.instance.id` the host, and `labels`",
-    "InfluxDB": "measurement: the sample's name; tags: its labels; a field `value`. Backslashes "
-    "and control characters of labels are written `%5C`, as in URLs: the line protocol cannot "
-    "have them",
-    "Graphite": "`name;label=value` (`tags = false`: `name.label.value`, labels by name). Of "
-    "labels only letters, digits, `_` and `-` are kept, 200 characters at most; what was changed "
-    "so ends in a hash of the whole, so that no two are one series. Topics' dots are `_` "
-    "without one",
-}
-_AFTER = """
-Several copies of the api push the same series of groups. OTLP tells them apart by
-`service.instance.id`; to the others give `labels` (`instance = "a"`), else the copies write over
-each other: the same figures, but for the api's own.
 
-A push has one moment for all its samples (Graphite: each request has) and goes out in requests
-of `batch` samples. What is not answered (5xx, 408, 429, no connection, nothing within
-`timeout`) is tried again with growing pauses, or as `Retry-After` says, until the next push is
-due; what is refused is not, and redirects are not followed. Samples that were not taken are not
-sent later. A push that is due while one goes on follows it at once. At its end the api pushes
-once more, for 5 s at most. The log says when a receiver's state changes, once;
-`warren_api_pushes_total`, `warren_api_push_samples_total` and
+| variable | what it does |
+|---|---|
+| `OTEL_EXPORTER_OTLP_METRICS_…` | instead of `OTEL_EXPORTER_OTLP_…`, for metrics alone |
+| `OTEL_EXPORTER_OTLP_TIMEOUT` | seconds that a request and its further attempts may take; 10 |
+| `OTEL_EXPORTER_OTLP_COMPRESSION` | `gzip` (the default here), `deflate` or `none` |
+| `OTEL_EXPORTER_OTLP_CERTIFICATE`, `…_CLIENT_CERTIFICATE`, `…_CLIENT_KEY` | PEM files for TLS |
+| `OTEL_SERVICE_NAME` | instead of `warren` |
+| `OTEL_SDK_DISABLED=true`, `OTEL_METRICS_EXPORTER=none` | nothing is pushed |
+
+Of Prometheus the endpoint is `http://prometheus:9090/api/v1/otlp`. For InfluxDB, Graphite and
+others, let Telegraf or an OpenTelemetry collector scrape `/metrics`.
+
+A metric is a gauge, cumulative sum or histogram under the same name, with labels as attributes,
+units as the name says (`s`, `By`, `ms`) and starts of counters. The resource is
+`service.name=warren`, `service.version`, and `service.instance.id`, the host, which tells several
+copies of the api apart.
+
+A push has one moment for all its samples and goes out in requests of 5,000. The exporter tries
+again after 429, 502, 503, 504 and broken connections, within the timeout; redirects are not
+followed. A push ends at the first request that fails: its samples are not sent later, the next
+push has what is then. At its end the api pushes once more, for 5 s at most. The log has trouble
+every 5 minutes, and its end; `warren_api_pushes_total`, `warren_api_push_samples_total` and
 `warren_api_push_success_timestamp_seconds` say it all the time
 ([alert](alerts.md#warrenpushfails)).
 """
-
-PUSHED = "\n".join(
-    [
-        _BEFORE,
-        "| receiver | a series there |",
-        "|---|---|",
-        *(f"| {name} | {text} |" for name, text in _ROWS.items()),
-        _AFTER,
-    ]
-)

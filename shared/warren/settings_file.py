@@ -28,6 +28,7 @@ from warren.errors import SettingsError
 from warren.service_links import service_links
 from warren.settings import Settings
 from warren.settings.file_secret import FileSecret
+from warren.settings.removed import removal
 
 PREFIX = "WARREN_"
 DEFAULT_FILE = "warren.toml"
@@ -142,7 +143,7 @@ def _explain(error: ValidationError) -> SettingsError:
     path = tuple(str(part) for part in first["loc"])
     name = ".".join(_follow(path)[1])
     if first["type"] == "extra_forbidden":
-        return SettingsError(name, f"unknown setting{_suggestion(path)}")
+        return SettingsError(name, removal(name) or f"unknown setting{_suggestion(path)}")
     return SettingsError(name, first["msg"].removeprefix("Value error, "))
 
 

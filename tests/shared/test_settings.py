@@ -227,6 +227,17 @@ def test_all_clients_read_bootstrap_servers_alike(written: str) -> None:
     assert servers == [server.strip() for server in written.split(",") if server.strip()]
 
 
+def test_a_removed_setting_says_what_is_instead(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = r"^api\.push: this setting was removed after version 0\.1\.0: OTEL_EXPORTER_OTLP"
+    with pytest.raises(SettingsError, match=expected):
+        load_settings(write(tmp_path, "[api.push.otlp]\nendpoint = 'http://c:4318'\n"))
+    monkeypatch.setenv("WARREN_API__PUSH__INFLUXDB__URL", "http://i:8086")
+    with pytest.raises(SettingsError, match=expected):
+        load_settings(write(tmp_path, ""))
+
+
 def test_misspelt_variables_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WARREN_EVALUATON__POLICY", "wiki")
     with pytest.raises(SettingsError, match="did you mean WARREN_EVALUATION"):

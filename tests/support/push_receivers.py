@@ -1,4 +1,4 @@
-"""Receivers of pushed samples that behave as they are told: real sockets, and what came in."""
+"""Receivers of OTLP that behave as they are told: real sockets, and what came in."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def http_receiver(*answers: Said) -> Iterator[HttpReceiver]:
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         server.daemon_threads = True
         receiver = HttpReceiver(f"http://127.0.0.1:{server.server_port}", list(answers) or [Said()])
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
         thread.start()
         try:
             yield receiver
@@ -77,47 +77,39 @@ def http_receiver(*answers: Said) -> Iterator[HttpReceiver]:
 
 @dataclass
 class TcpReceiver:
-    """What came over all connections to it, and how many there were."""
+    """What came over all connections to it."""
 
-    address: str
+    url: str
     received: bytearray = field(default_factory=bytearray)
-    connections: int = 0
-
-    def lines(self) -> list[str]:
-        return self.received.decode("ascii").splitlines()
 
 
 @contextmanager
 def tcp_receiver(answer: bytes = b"", *, drips: bool = False) -> Iterator[TcpReceiver]:
-    """Reads everything. `answer` comes at once; with `drips` a byte every tenth of a second."""
+    """Reads everything. `answer` comes at once; with `drips` its last byte again and again."""
     with socket.create_server(("127.0.0.1", 0)) as server:
-        receiver = TcpReceiver(f"127.0.0.1:{server.getsockname()[1]}")
+        receiver = TcpReceiver(f"http://127.0.0.1:{server.getsockname()[1]}")
         ended = threading.Event()
         handlers: list[threading.Thread] = []
 
         def read(connection: socket.socket) -> None:
             with connection:
-                if drips:
-                    for byte in answer:
-                        if ended.wait(0.1):
-                            return
-                        try:
-                            connection.sendall(bytes([byte]))
-                        except OSError:
-                            return
-                elif answer:
-                    connection.sendall(answer)
-                connection.settimeout(0.2)
+                connection.settimeout(0.05)
+                connection.sendall(answer)
                 while not ended.is_set():
                     try:
                         data = connection.recv(65_536)
                     except TimeoutError:
-                        continue
+                        data = b" "
                     except OSError:
                         return
                     if not data:
                         return
-                    receiver.received += data
+                    receiver.received += data.strip()
+                    if drips:
+                        try:
+                            connection.sendall(answer[-1:])
+                        except OSError:
+                            return
 
         def accept() -> None:
             while not ended.is_set():
@@ -125,11 +117,10 @@ def tcp_receiver(answer: bytes = b"", *, drips: bool = False) -> Iterator[TcpRec
                     connection, _ = server.accept()
                 except TimeoutError:
                     continue
-                receiver.connections += 1
                 handlers.append(threading.Thread(target=read, args=(connection,), daemon=True))
                 handlers[-1].start()
 
-        server.settimeout(0.2)
+        server.settimeout(0.05)
         thread = threading.Thread(target=accept, daemon=True)
         thread.start()
         try:
@@ -139,10 +130,3 @@ def tcp_receiver(answer: bytes = b"", *, drips: bool = False) -> Iterator[TcpRec
             thread.join()
             for handler in handlers:
                 handler.join()
-
-
-@contextmanager
-def deaf_receiver() -> Iterator[str]:
-    """An address where connections are made and nobody reads: its backlog takes them."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        yield f"127.0.0.1:{server.getsockname()[1]}"

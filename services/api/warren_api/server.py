@@ -29,7 +29,7 @@ from warren_api.http.access import Access
 from warren_api.http.serving import LISTEN_BACKLOG, HttpServer
 from warren_api.model.archive import Archive
 from warren_api.model.read_model import ReadModel
-from warren_api.push.pushes import configured as configured_pushes
+from warren_api.push.pusher import configured as configured_pushes
 
 if TYPE_CHECKING:
     from warren_api.login.service import Login
@@ -93,8 +93,8 @@ def run(settings: Settings, load: Callable[[], Settings] | None = None) -> None:
     changed.
 
     Raises SettingsError for an address that cannot be had or would be open to everyone, a
-    connection that cannot be made, or a library that is missing for `api.push`, and whatever ended
-    the feed.
+    connection that cannot be made, or an interval of pushes that is none, and whatever ended the
+    feed.
     """
     check_tls(settings.api)
     collect_seldom()
@@ -155,7 +155,8 @@ async def _serve(
     past.start()
     watch.start()
     renewing = asyncio.create_task(_renew(login, load)) if login else None
-    pushes.start()
+    if pushes is not None:
+        pushes.start()
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     stopping = asyncio.create_task(stop.wait())
     await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
@@ -166,7 +167,8 @@ async def _serve(
     model.history.close()
     server.should_exit = True
     await serving
-    await asyncio.to_thread(pushes.stop)  # before what they tell of ends
+    if pushes is not None:
+        await asyncio.to_thread(pushes.stop)  # before what they tell of ends
     await asyncio.to_thread(feed.stop)
     await asyncio.to_thread(past.stop)
     context.archive.close()

@@ -60,16 +60,15 @@ API_METRICS_REDUCED = Gauge(
 )
 API_PUSHES = Counter(
     "warren_api_pushes",
-    "Pushes of what /metrics serves, by receiver (otlp, influxdb, graphite) and result: ok, "
-    "partial (it refused some samples), refused (all), failed (it did not answer in time, or "
-    "only with errors)",
+    "Pushes of what /metrics serves, by receiver (otlp) and result: ok, partial (it refused some "
+    "samples, or took no more), failed (it took none)",
     ("receiver", "result"),
     registry=API,
 )
 API_PUSH_SAMPLES = Counter(
     "warren_api_push_samples",
-    "Samples pushed, by receiver and whether it took them: taken, refused, lost (with a push that "
-    "failed)",
+    "Samples pushed, by receiver and whether it took them: taken, refused (or sent to nobody who "
+    "answered)",
     ("receiver", "outcome"),
     registry=API,
 )

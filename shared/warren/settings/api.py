@@ -9,7 +9,6 @@ from pydantic import Field, SecretStr, StringConstraints, field_validator, model
 
 from warren.section import Section
 from warren.settings.oidc import OidcSettings
-from warren.settings.push import PushSettings
 
 Role = Literal["read", "admin"]
 _ORIGIN = re.compile(r"https?://[^/\s*]+")
@@ -115,10 +114,6 @@ class ApiSettings(Section):
         default="",
         description="Directory of the reports that pages link; empty for none. `warren up` writes "
         "them from the archive, and sets this",
-    )
-
-    push: PushSettings = Field(
-        default_factory=PushSettings, description="Where what /metrics serves is sent as well"
     )
 
     @field_validator("cors_origins")

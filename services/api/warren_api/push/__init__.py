@@ -1,1 +1,1 @@
-"""What `/metrics` serves, sent to receivers that do not scrape."""
+"""What `/metrics` serves, pushed to a receiver of OpenTelemetry's OTLP."""

@@ -1,124 +1,142 @@
-"""OTLP over HTTP, written by OpenTelemetry's exporter, sent by our wire.
+"""OTLP over HTTP, by OpenTelemetry's exporter, which its own environment variables configure.
 
-The exporter would try again by itself, wait for each byte anew, and log what the receiver says,
-which may be what it was sent. So its requests end in an adapter of ours.
+The exporter logs what the receiver says, which may be what it was sent. So that logger is off, and
+a session of ours keeps the answer.
 """
 
 from __future__ import annotations
 
-import json
 import logging
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Sequence
+from importlib.metadata import version
+from socket import gethostname
+from time import monotonic
 from typing import Any
 
 import requests
 from google.protobuf.message import DecodeError
-from opentelemetry.exporter.otlp.proto.http import Compression
-from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
+from opentelemetry.exporter.otlp.proto.http import Compression, metric_exporter
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
     ExportMetricsServiceResponse,
 )
-from opentelemetry.sdk.metrics.export import MetricExportResult, MetricsData
+from opentelemetry.sdk.environment_variables import (
+    OTEL_EXPORTER_OTLP_COMPRESSION,
+    OTEL_EXPORTER_OTLP_HEADERS,
+    OTEL_EXPORTER_OTLP_METRICS_COMPRESSION,
+    OTEL_EXPORTER_OTLP_METRICS_HEADERS,
+)
+from opentelemetry.sdk.metrics.export import MetricExportResult
+from opentelemetry.sdk.resources import OTELResourceDetector, Resource
+from opentelemetry.util.re import parse_env_headers
 from prometheus_client.core import Metric
-from requests.adapters import BaseAdapter
-from warren.settings.push import OtlpSettings
+from warren.redaction import Redaction
 
 from warren_api.push.otlp_data import OtlpData
-from warren_api.push.receiver import BatchRefused, PushError
-from warren_api.push.wire import Answer, Wire
 
-PATH = "/v1/metrics"
-_LOGGERS = (
-    "opentelemetry.exporter.otlp.proto.http.metric_exporter",
-    "opentelemetry.exporter.otlp.common.http",
-)
+MOST_BYTES = 65_536  # of an answer: a partial success with its message
+SAID = 300  # characters of an answer that the log shows
+ANSWER_SECONDS = 10.0  # in which an answer that has begun must be complete
 
 
 class OtlpReceiver:
-    """A collector, or what else takes OTLP over HTTP."""
+    """A collector, or what else takes OTLP over HTTP. Used by one thread."""
 
-    def __init__(
-        self, settings: OtlpSettings, wire: Wire, resource: Mapping[str, str], started_at: int
-    ) -> None:
-        """`resource`: attributes of all that is sent; counters began at `started_at` at last."""
-        for name in _LOGGERS:
-            logging.getLogger(name).disabled = True
-        self._wire = wire
-        self._adapter = _Adapter(wire)
-        self._data = OtlpData(resource, started_at)
-        session = requests.Session()
-        session.trust_env = False  # .netrc
-        for scheme in ("http://", "https://"):
-            session.mount(scheme, self._adapter)
-        url = settings.endpoint
-        self._exporter = OTLPMetricExporter(
-            url if url.endswith(PATH) else f"{url}{PATH}",
-            timeout=settings.timeout,
-            compression=Compression.Gzip,
-            session=session,
+    def __init__(self, started_at: int) -> None:
+        """Counters began at `started_at` at last, Unix milliseconds."""
+        own = {
+            "service.name": "warren",
+            "service.instance.id": gethostname(),
+            "service.version": version("warren-api"),
+        }
+        self._data = OtlpData(Resource(own).merge(OTELResourceDetector().detect()), started_at)
+        self._session = _Session()
+        self._redaction = Redaction(_header_values())
+        self._exporter = metric_exporter.OTLPMetricExporter(
+            compression=_compression(), session=self._session
         )
+        logging.getLogger(metric_exporter.__name__).disabled = True
 
-    def send(self, batch: Sequence[Metric], at: int, timeout: float) -> int:
-        return self._adapter.outcome(self._exporter, self._data.of(batch, at), timeout)
+    def send(self, batch: Sequence[Metric], at: int) -> int | None:
+        """How many samples of one moment were refused; None: none was taken, `problem` says why."""
+        self._session.rejected, self._session.problem = 0, "not written as OTLP"
+        if self._exporter.export(self._data.of(batch, at)) is MetricExportResult.SUCCESS:
+            return self._session.rejected
+        return None
+
+    @property
+    def problem(self) -> str:
+        """What the receiver said last, or why it said nothing; without what it was sent."""
+        return self._redaction(self._session.problem, cut=True)
 
     def close(self) -> None:
+        """End connections and the wait for another attempt. Any thread may do it."""
         self._exporter.shutdown()
-        self._wire.close()
 
 
-class _Adapter(BaseAdapter):
-    """Where the exporter's requests end."""
+class _Session(requests.Session):
+    """Reads no answer without an end, and keeps what the exporter does not tell."""
 
-    def __init__(self, wire: Wire) -> None:
-        super().__init__()
-        self._wire = wire
-        self._timeout = 0.0
-        self._answer: Answer | None = None
-        self._error: PushError | None = None
+    rejected = 0
+    problem = ""
 
-    def outcome(self, exporter: OTLPMetricExporter, data: MetricsData, timeout: float) -> int:
-        """Data points that were refused. Raises PushError."""
-        self._timeout, self._answer, self._error = timeout, None, None
-        exported = exporter.export(data)
-        if self._error is not None:
-            raise self._error
-        if exported is not MetricExportResult.SUCCESS or self._answer is None:
-            raise BatchRefused("not written as OTLP", "too large, or its values do not fit")
-        return _rejected(self._answer)
-
-    def send(
-        self,
-        request: requests.PreparedRequest,
-        *_unused: Any,
-        **_of_requests: Any,
-    ) -> requests.Response:
-        body = request.body
-        content = body if isinstance(body, bytes) else (body or "").encode()
-        response = requests.Response()
-        response.request, response.url = request, request.url or ""
+    def send(self, request: requests.PreparedRequest, **options: Any) -> requests.Response:
+        """Raise RequestException where nobody answers, or where no receiver of OTLP does."""
+        self.cookies.clear()  # nobody's, and they would grow with each answer
         try:
-            self._answer = self._wire.post(
-                response.url, content, dict(request.headers), self._timeout
-            )
-        except PushError as error:
-            self._error = error
+            response = super().send(request, **{**options, "stream": True})
+            response._content = body = _read(response)
+        except Exception as error:
+            self.problem = _cause(error)
             raise
-        response.status_code = 200
-        response._content = b""
+        said = " ".join(body.decode("utf-8", "replace").split())[:SAID]
+        self.problem = f"HTTP {response.status_code}: {said}"
+        # The exporter takes a redirect for a success, and a page to log in as well.
+        if response.is_redirect or "html" in response.headers.get("content-type", ""):
+            raise requests.RequestException(self.problem)
+        if response.ok:
+            self._note_partial_success(body)
         return response
 
-    def close(self) -> None:
-        """The wire is its owner's."""
+    def _note_partial_success(self, body: bytes) -> None:
+        """An answer that cannot be read says nothing of it."""
+        try:
+            said = ExportMetricsServiceResponse.FromString(body).partial_success
+        except DecodeError:
+            return
+        self.rejected = said.rejected_data_points
+        self.problem = f"{self.rejected} samples rejected: {said.error_message[:SAID]}"
 
 
-def _rejected(answer: Answer) -> int:
-    """From a partial success. An answer that cannot be read is none."""
-    try:
-        if "json" in answer.kind:
-            said = json.loads(answer.body or b"{}")
-            return int(said.get("partialSuccess", {}).get("rejectedDataPoints", 0))
-        response = ExportMetricsServiceResponse.FromString(answer.body)
-    except (AttributeError, DecodeError, TypeError, ValueError):
-        return 0
-    rejected: int = response.partial_success.rejected_data_points
-    return rejected
+def _read(response: requests.Response) -> bytes:
+    """The beginning of the body. Each read has the request's timeout, all together have ours."""
+    until, body = monotonic() + ANSWER_SECONDS, b""
+    with response:
+        while len(body) < MOST_BYTES:
+            part = response.raw.read1(MOST_BYTES)
+            if not part:
+                break
+            if monotonic() > until:
+                raise requests.RequestException("an answer without an end")
+            body += part
+    return body[:MOST_BYTES]
+
+
+def _cause(error: BaseException) -> str:
+    """The first error of a chain: it names neither the URL nor what was sent."""
+    while error.__context__ is not None:
+        error = error.__context__
+    said = error.strerror if isinstance(error, OSError) else None
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
+
+def _header_values() -> list[str]:
+    names = (OTEL_EXPORTER_OTLP_HEADERS, OTEL_EXPORTER_OTLP_METRICS_HEADERS)
+    written = [os.environ.get(name, "") for name in names]
+    return [value for text in written for value in parse_env_headers(text, liberal=True).values()]
+
+
+def _compression() -> Compression | None:
+    """Gzip unless the environment names one: series are much alike."""
+    names = (OTEL_EXPORTER_OTLP_COMPRESSION, OTEL_EXPORTER_OTLP_METRICS_COMPRESSION)
+    return None if any(map(os.environ.get, names)) else Compression.Gzip

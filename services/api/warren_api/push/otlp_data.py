@@ -35,9 +35,9 @@ Key = tuple[tuple[str, str], ...]
 class OtlpData:
     """With the resource that all of it is about."""
 
-    def __init__(self, resource: Mapping[str, str], started_at: int) -> None:
+    def __init__(self, resource: Resource, started_at: int) -> None:
         """Counters of which it is not known since when they count began at `started_at`."""
-        self._resource = Resource(dict(resource))
+        self._resource = resource
         self._started = started_at * _MS
 
     def of(self, batch: Sequence[Metric], at: int) -> MetricsData:

@@ -1,184 +1,153 @@
-"""One receiver's pushes: a thread of their own, each over before the next is due."""
+"""Pushes: a thread of their own, whose receiver holds nobody else up."""
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator
+from typing import Literal, Protocol
+from urllib.parse import urlsplit
 
 import structlog
 from prometheus_client.core import Metric
-from tenacity import (
-    RetryCallState,
-    Retrying,
-    retry_if_exception_type,
-    sleep_using_event,
-    wait_exponential_jitter,
-)
 from warren.clock import Clock
+from warren.errors import SettingsError
 from warren.metrics import api as metrics
-from warren.redaction import Redaction
-from warren.settings.push import ReceiverSettings
 
-from warren_api.push.batches import Batch, measured
-from warren_api.push.receiver import (
-    BatchRefused,
-    NoTimeLeft,
-    PushError,
-    Receiver,
-    Refused,
-    Unanswered,
-)
-from warren_api.push.result import Result, Tally
+from warren_api.context import ApiContext
+from warren_api.metrics.extent import Extents
+from warren_api.push.batches import Batch, batches, measured
 
 log = structlog.get_logger(__name__)
 
-FLUSH = 5.0  # seconds for the last push, and for one that is under way when it is to end
-_BACKOFF = wait_exponential_jitter(multiplier=0.5, max=10, jitter=0.5)
+RECEIVER = "otlp"  # the label `receiver` of the metrics
+INTERVAL = "OTEL_METRIC_EXPORT_INTERVAL"  # milliseconds; OpenTelemetry's default is 60,000
+ENDPOINTS = ("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+FLUSH = 5.0  # seconds for the last push, and for one that is under way when the service ends
+TELL_EVERY = 300.0  # seconds between two lines about trouble
+
+Result = Literal["ok", "partial", "failed"]
+
+
+class Receiver(Protocol):
+    """`warren_api.push.otlp` has the one that there is; it needs the extra `otlp`."""
+
+    @property
+    def problem(self) -> str: ...
+    def send(self, batch: list[Metric], at: int) -> int | None: ...
+    def close(self) -> None: ...
 
 
 class Pusher:
-    """Whatever a receiver does costs nobody else anything."""
+    """Pushes at each interval, and once more at the end."""
 
     def __init__(
         self,
-        name: str,
-        address: str,
         receiver: Receiver,
-        settings: ReceiverSettings,
+        address: str,
+        interval: float,
         collect: Callable[[], Iterator[Batch]],
         clock: Clock,
-        redaction: Redaction,
     ) -> None:
-        """`name` is the receiver's kind, `address` what the log may say of where it is."""
-        self._name = name
-        self._address = address
+        """`address`: what the log may say of where the receiver is."""
         self._receiver = receiver
-        self._settings = settings
+        self._address = address
+        self._interval = interval
         self._collect = collect
         self._clock = clock
-        self._redaction = redaction
         self._stopping = threading.Event()
-        self._flush_until = float("inf")
-        self._deadline = 0.0
-        self._told: tuple[Result, str] | None = None
-        self._thread = threading.Thread(target=self._run, name=f"push-{name}", daemon=True)
-        metrics.API_PUSH_SUCCESS.labels(name).set(clock.now_ms() / 1000)
+        self._is_told = False
+        self._told_at = float("-inf")
+        self._thread = threading.Thread(target=self._run, name="push", daemon=True)
+        metrics.API_PUSH_SUCCESS.labels(RECEIVER).set(clock.now_ms() / 1000)
 
     def start(self) -> None:
         """The first push is an interval away."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Pushes once more, soon; `join` waits for it."""
-        self._flush_until = self._clock.monotonic() + FLUSH
+        """Push once more, within some seconds. Blocks."""
         self._stopping.set()
-
-    def join(self) -> None:
-        """Waits no longer than a push may take from `stop` on."""
-        self._thread.join(max(self._flush_until - self._clock.monotonic(), 0.0) + 1.0)
-
-    def push(self, within: float) -> Result:
-        """All there is now, within so many seconds. It never raises."""
-        began, at = self._clock.monotonic(), self._clock.now_ms()
-        self._deadline = began + within
-        tally = Tally()
-        try:
-            for batch in self._collect():
-                self._send(batch, at, tally)
-        except PushError as error:
-            tally.fail(error)
-        except Exception:  # a fault of ours, which must not end the pushes
-            log.exception("a push failed", receiver=self._name)
-            tally.fail(Unanswered("fault"))
-        metrics.API_PUSH_SECONDS.labels(self._name).set(self._clock.monotonic() - began)
-        self._count(tally)
-        self._tell(tally)
-        return tally.result
-
-    def close(self) -> None:
-        """Ends connections; its own thread does that by itself."""
+        self._thread.join(FLUSH)
         self._receiver.close()
 
-    def _run(self) -> None:
-        interval = self._settings.interval
-        due = self._clock.monotonic() + interval
-        while not self._stopping.wait(max(due - self._clock.monotonic(), 0.0)):
-            self.push(interval)
-            # One that took all its time is followed by the next at once, none is caught up with.
-            due = max(due + interval, self._clock.monotonic())
-        self.push(FLUSH)
-        self.close()
-
-    def _send(self, batch: Batch, at: int, tally: Tally) -> None:
-        size = sum(1 for metric in batch for _ in measured(metric))
+    def push(self) -> Result:
+        """Send all there is now. It never raises."""
+        began, at = self._clock.monotonic(), self._clock.now_ms()
+        taken = refused = 0
+        problem = ""
         try:
-            tally.take(size, self._tried(batch, at))
-        except BatchRefused as error:
-            tally.refuse(size, error)
-        except Refused as error:
-            tally.refuse(size, error)
-            raise
+            for batch in self._collect():
+                size = sum(len(measured(metric)) for metric in batch)
+                rejected = self._receiver.send(batch, at)
+                refused += size if rejected is None else rejected
+                taken += 0 if rejected is None else size - rejected
+                problem = self._receiver.problem if rejected != 0 else problem
+                if rejected is None:
+                    break  # the next batch would meet the same
+        except Exception:  # a fault of ours, which must not end the pushes
+            log.exception("a push failed")
+            problem = "fault"
+        result: Result = "ok" if not problem else "partial" if taken else "failed"
+        metrics.API_PUSH_SECONDS.labels(RECEIVER).set(self._clock.monotonic() - began)
+        metrics.API_PUSHES.labels(RECEIVER, result).inc()
+        metrics.API_PUSH_SAMPLES.labels(RECEIVER, "taken").inc(taken)
+        metrics.API_PUSH_SAMPLES.labels(RECEIVER, "refused").inc(refused)
+        if result == "ok":
+            metrics.API_PUSH_SUCCESS.labels(RECEIVER).set(self._clock.now_ms() / 1000)
+        self._tell(result, problem)
+        return result
 
-    def _tried(self, batch: list[Metric], at: int) -> int:
-        """Sent until it is taken or time is over; how many of its samples were refused."""
-        retrying = Retrying(
-            retry=retry_if_exception_type(Unanswered),
-            wait=_wait,
-            stop=self._is_over,
-            sleep=sleep_using_event(self._stopping),
-            reraise=True,
-        )
-        known: Unanswered | None = None
+    def _run(self) -> None:
+        while not self._stopping.wait(self._interval):
+            self.push()
+        self.push()
 
-        def attempt() -> int:
-            nonlocal known
-            left = self._left()
-            if left <= 0:
-                raise known or NoTimeLeft
-            try:
-                return self._receiver.send(batch, at, min(left, self._settings.timeout))
-            except Unanswered as error:
-                known = error
-                raise
+    def _tell(self, result: Result, problem: str) -> None:
+        """Trouble every few minutes, and its end."""
+        place = {"receiver": RECEIVER, "address": self._address}
+        if result == "ok":
+            if self._is_told:
+                log.info("the receiver takes what is pushed again", **place)
+            self._is_told = False
+        elif self._clock.monotonic() - self._told_at >= TELL_EVERY:
+            self._is_told, self._told_at = True, self._clock.monotonic()
+            log.warning(
+                "the receiver does not take what is pushed", result=result, reason=problem, **place
+            )
 
-        return retrying(attempt)
 
-    def _is_over(self, state: RetryCallState) -> bool:
-        """No second attempt while the service ends."""
-        return self._stopping.is_set() or state.upcoming_sleep >= self._left()
+def configured(context: ApiContext) -> Pusher | None:
+    """The pushes that OpenTelemetry's environment variables ask for, if they do.
 
-    def _left(self) -> float:
-        return min(self._deadline, self._flush_until) - self._clock.monotonic()
-
-    def _count(self, tally: Tally) -> None:
-        metrics.API_PUSHES.labels(self._name, tally.result).inc()
-        metrics.API_PUSH_SAMPLES.labels(self._name, "taken").inc(tally.taken)
-        metrics.API_PUSH_SAMPLES.labels(self._name, "refused").inc(tally.refused)
-        if tally.result == "ok":
-            metrics.API_PUSH_SUCCESS.labels(self._name).set(self._clock.now_ms() / 1000)
-
-    def _tell(self, tally: Tally) -> None:
-        """Once for each change: other words for the same trouble are none."""
-        if isinstance(tally.error, NoTimeLeft) and self._told and self._told[0] != "ok":
-            return  # why it takes nothing is told already
-        state = tally.result, tally.error.kind if tally.error else ""
-        if state == self._told:
-            return
-        self._told = state
-        place = {"receiver": self._name, "address": self._address}
-        if tally.result == "ok":
-            log.info("a receiver takes what is pushed", samples=tally.taken, **place)
-            return
+    The variables may be meant for other processes: without the library nothing is pushed, and the
+    log says so. Raises SettingsError for an interval that is none.
+    """
+    endpoint = next(filter(None, map(os.environ.get, ENDPOINTS)), None)
+    is_off = os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true"
+    if endpoint is None or is_off or os.environ.get("OTEL_METRICS_EXPORTER", "otlp") != "otlp":
+        return None
+    try:
+        from warren_api.push.otlp import OtlpReceiver  # an extra, which few need
+    except ModuleNotFoundError as error:
         log.warning(
-            "a receiver does not take what is pushed",
-            result=tally.result,
-            reason=self._redaction(str(tally.error or "it refused some samples"), cut=True),
-            refused=tally.refused,
-            **place,
+            "nothing is pushed: install warren-api[otlp], or set OTEL_SDK_DISABLED=true",
+            missing=error.name,
         )
+        return None
+    extents = Extents(context.settings.api, is_told=False)
+
+    def collect() -> Iterator[Batch]:
+        return batches(context, extents.of(context.model.size().partitions))
+
+    receiver = OtlpReceiver(context.clock.now_ms())
+    host = urlsplit(endpoint).netloc.rpartition("@")[2]
+    return Pusher(receiver, host, _interval(), collect, context.clock)
 
 
-def _wait(state: RetryCallState) -> float:
-    error = state.outcome.exception() if state.outcome else None
-    asked = error.after if isinstance(error, Unanswered) else 0.0
-    return max(asked, _BACKOFF(state))
+def _interval() -> float:
+    """Seconds between pushes."""
+    written = os.environ.get(INTERVAL) or "60000"
+    if not written.isascii() or not written.isdigit() or not 1 <= int(written) <= 86_400_000:
+        raise SettingsError(INTERVAL, f"{written!r} is no number of milliseconds up to a day")
+    return int(written) / 1000
