@@ -10,7 +10,7 @@ import typer
 from warren.errors import SettingsError, WarrenError
 from warren.words import visible
 
-from warren_cli.lazy_commands import LazyCommands
+from warren_cli.lazy_commands import ExtraMissing, LazyCommands
 from warren_cli.terminal.output_console import discard_output
 
 app = typer.Typer(
@@ -38,13 +38,13 @@ def warren(
 
 
 def main() -> None:
-    """Runs the command. Exit 2: the user's input or settings; 1: the world did not cooperate."""
+    """Run the command. Exit 2: input, settings or installation; 1: the world did not cooperate."""
     try:
         app()
     except UnicodeEncodeError as error:  # bytes of the shell that are no text
         print(f"warren: {visible(str(error.object))}: is no UTF-8", file=sys.stderr)
         sys.exit(2)
-    except SettingsError as error:
+    except (SettingsError, ExtraMissing) as error:
         print(f"warren: {error}", file=sys.stderr)
         sys.exit(2)
     except WarrenError as error:

@@ -19,7 +19,6 @@ from warren.clock import SystemClock
 from warren.log import configure
 from warren.settings import Settings
 from warren.settings_file import load_settings
-from warren_local.jars import ensure_spark_jars
 
 from warren_cli.terminal.job_progress import JobProgress
 
@@ -36,6 +35,7 @@ def spark_settings(config: Path | None, *, service: str = "") -> Settings:
     settings = load_settings(config)
     configure(settings.log, service=service)
     from warren_archiver.session import is_submitted  # a second, as below
+    from warren_local.jars import ensure_spark_jars
 
     if is_submitted(os.environ):
         return settings

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from api.served_api import Api
 from structlog.testing import capture_logs
+from warren.api_tokens import hash_of, new_token
 from warren.clock import ManualClock
 from warren.errors import SettingsError
 from warren.metrics import api as metrics
 from warren.settings import ApiSettings, ApiToken
 from warren_api.http.access import Access
 from warren_api.http.refused_tokens import MOST_TOLD, TELL_EVERY, RefusedTokens
-from warren_api.http.tokens import hash_of, new_token
 
 READ, ADMIN = new_token(), new_token()
 TOKENS = [

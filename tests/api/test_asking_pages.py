@@ -9,8 +9,8 @@ import httpx
 import pytest
 from api.read_pages import page, text
 from api.served_api import NOW, Api
+from warren.api_tokens import hash_of
 from warren.settings import ApiSettings, ApiToken
-from warren_api.http.tokens import hash_of
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 HOSTILE = "<b>\u202egroup.*/🦆"

@@ -14,8 +14,8 @@ import httpx
 import pytest
 from api.served_api import NOW, Api, served
 from support.waiting import eventually
+from warren.api_tokens import hash_of, new_token
 from warren.settings import ApiSettings
-from warren_api.http.tokens import hash_of, new_token
 from warren_api.model.feed_state import FeedState
 from warren_api.model.status_history import StatusHistory
 from warren_api.v1.event_stream import EventStream, id_of, positions_of

@@ -15,9 +15,9 @@ import httpx
 import pytest
 from api.api_process import NOBODY, Start
 from support.waiting import eventually
+from warren.api_tokens import hash_of, new_token
 from warren.errors import SettingsError
 from warren.settings import ApiSettings
-from warren_api.http.tokens import hash_of, new_token
 from warren_api.server import check_tls
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 from api.served_api import NOW, Api, Obeying
+from warren.api_tokens import hash_of
 from warren.contracts import Acknowledgement, Silence
 from warren.errors import PublishFailed
 from warren.settings import ApiSettings, ApiToken
-from warren_api.http.tokens import hash_of
 from warren_api.model.feed_state import FeedState
 
 SILENCES = "/api/v1/silences"

@@ -7,10 +7,10 @@ import json
 import pytest
 from api.served_api import NOW, Api, served
 from cli.asked_api import run
+from warren.api_tokens import hash_of
 from warren.clock import SystemClock
 from warren.errors import SettingsError
 from warren.settings import ApiSettings, ApiToken
-from warren_api.http.tokens import hash_of
 from warren_cli.api_client import ApiRefused, ApiUnavailable
 from warren_cli.terminal.time_span import seconds
 

@@ -6,8 +6,8 @@ import threading
 
 from api.served_api import NOW, Api, served
 from support.waiting import eventually
+from warren.api_tokens import hash_of
 from warren.settings import ApiSettings, ApiToken
-from warren_api.http.tokens import hash_of
 from warren_local.demo.groups import GROUPS
 from warren_local.demo.operator import LOOKED_AFTER, SILENCED, Operator
 

@@ -19,7 +19,6 @@ from warren.private_files import create_private, write_private
 from warren.settings import OidcSettings, Settings
 from warren.settings_file import load_settings
 from warren.words import counted
-from warren_notifier.channels.configured import configured_channels
 
 from warren_cli.burrow_config import Imported, import_burrow
 from warren_cli.commands.options import ConfigOption
@@ -36,7 +35,10 @@ def check(
 ) -> None:
     """Read the settings and say what is wrong with them: exit 2 for a setting, 1 for a cluster."""
     settings = load_settings(config)
-    configured_channels(settings.notifier, SystemClock())  # it refuses what it cannot use
+    if settings.notifier.channels:
+        from warren_notifier.channels.configured import configured_channels
+
+        configured_channels(settings.notifier, SystemClock())  # it refuses what it cannot use
     typer.echo(f"home: {settings.home.bootstrap}")
     for name, cluster in settings.clusters.items():
         sources = ", ".join(cluster.sources)

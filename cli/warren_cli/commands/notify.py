@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from warren.clock import SystemClock
@@ -14,16 +14,14 @@ from warren.errors import SettingsError
 from warren.settings_file import load_settings
 from warren.silences import group_matcher
 from warren.words import duration, visible
-from warren_notifier.channels.configured import digesting
-from warren_notifier.routing.change import Change, Subject
-from warren_notifier.routing.grouping import Grouping
-from warren_notifier.routing.routes import Route
-from warren_notifier.silences.explanation import ChannelPart, RoutePart, explain
 
 from warren_cli.api_client import ApiRefused, ApiUnavailable, api_address, request
 from warren_cli.commands.options import ApiOption, ConfigOption
 from warren_cli.commands.silence import ByOption, whoever
 from warren_cli.commands.status import StatusName
+
+if TYPE_CHECKING:
+    from warren_notifier.silences.explanation import ChannelPart, RoutePart
 
 LOOK_EVERY = 0.5  # seconds
 _STATUSES: dict[StatusName, GroupStatusName] = {
@@ -60,6 +58,12 @@ def explain_(
 
     From the settings alone; only whether somebody has silenced the group is asked of the API.
     """
+    from warren_notifier.channels.configured import digesting
+    from warren_notifier.routing.change import Change, Subject
+    from warren_notifier.routing.grouping import Grouping
+    from warren_notifier.routing.routes import Route
+    from warren_notifier.silences.explanation import explain
+
     if event_type not in EVENT_TYPES:
         raise SettingsError("--type", f"{visible(event_type)} is none of {', '.join(EVENT_TYPES)}")
     if status not in _STATUSES:

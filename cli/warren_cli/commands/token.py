@@ -7,10 +7,10 @@ import sys
 from typing import Annotated
 
 import typer
+from warren.api_tokens import SHORTEST, hash_of, new_token
 from warren.errors import SettingsError
 from warren.settings import ApiToken
 from warren.settings.api import Role
-from warren_api.http.tokens import SHORTEST, hash_of, new_token
 
 from warren_cli.sent_token import unsendable
 

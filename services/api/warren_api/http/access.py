@@ -15,13 +15,13 @@ from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.requests import cookie_parser
+from warren.api_tokens import hash_of
 from warren.errors import SettingsError
 from warren.settings import ApiSettings
 from warren.settings.api import Role
 
 from warren_api.http.callers import Caller, Person
 from warren_api.http.hosts import Hosts, is_of_browser
-from warren_api.http.tokens import hash_of
 
 OPEN_PATHS = ("/burrow/admin", "/burrow/admin/ready")
 OPEN_PREFIX = "/static/"
