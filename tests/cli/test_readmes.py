@@ -85,7 +85,7 @@ SAMPLE = [
 
 
 def test_the_sample_is_what_status_prints() -> None:
-    readme = (ROOT / "README.md").read_text()
+    readme = (ROOT / "cli/README.md").read_text()
     shown = re.search(r"\$ warren status\n(.*?)```", readme, re.DOTALL)
     assert shown
     console = Console(width=100, color_system=None)
