@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from warren_api.model.cluster import STATES
-from warren_dashboards import clusters
+from warren_dashboards import figures
 from warren_dashboards.catalogue import CATALOGUE
 
 GRAFANA = Path(__file__).parents[2] / "deploy/grafana"
@@ -135,8 +135,8 @@ def test_a_columns_settings_are_of_a_column_that_is_there(name: str) -> None:
 
 
 def test_numbers_of_clusters_stand_for_every_state() -> None:
-    assert {name for name, _ in clusters.STATES.values()} == set(STATES)
-    assert [number for number, (name, _) in clusters.STATES.items() if name == "ok"] == [0]
+    assert {name for name, _ in figures.STATES.values()} == set(STATES)
+    assert [number for number, (name, _) in figures.STATES.items() if name == "ok"] == [0]
 
 
 @EACH

@@ -16,10 +16,12 @@ SIZES = {
     "docs/overview.png": 150_000,
 }
 DECISIONS = sorted((ROOT / "docs/decisions").glob("[0-9]*.md"))
-PLAIN = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md"]
+PLAIN = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/analytics.md"]
+PLAIN += ["docs/freshness.md", "docs/login.md", "docs/objectives.md", "docs/operations.md"]
+PLAIN += ["cli/README.md", "shared/README.md", "deploy/local/README.md"]
 WORDS = 40
-LINKED = [*PLAIN, "docs/decisions/README.md", "cli/README.md", "shared/README.md"]
-LINKED += sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))
+LINKED = [*PLAIN, "docs/decisions/README.md"]
+LINKED += [f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")]
 LINKED += [str(path.relative_to(ROOT)) for path in (ROOT / "services").glob("*/README.md")]
 
 
@@ -28,7 +30,7 @@ def sentences(text: str) -> Iterator[str]:
     text = re.sub(r"```.*?```", "\n\n", text, flags=re.DOTALL)
     for block in re.split(r"\n\s*\n|\n(?=\s*(?:[*|#-]|\d+\.) ?)", text):
         for cell in block.split(" | "):
-            yield from re.split(r"(?<=[.;:?!)])\s+", " ".join(cell.split()))
+            yield from re.split(r"(?<=[.?!])\s+", " ".join(cell.split()))
 
 
 def anchors(text: str) -> set[str]:
@@ -54,7 +56,7 @@ def test_a_long_sentence_is_found() -> None:
     assert found == [2, 40, 42, 40]
 
 
-@pytest.mark.parametrize("name", LINKED)
+@pytest.mark.parametrize("name", sorted(set(LINKED)))
 def test_links_within_the_repository_lead_somewhere(name: str) -> None:
     page = ROOT / name
     for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):

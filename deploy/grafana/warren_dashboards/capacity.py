@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from warren_dashboards import figures, links
-from warren_dashboards.dashboard import Dashboard
-from warren_dashboards.graph import graph
-from warren_dashboards.panel import LATE, NONE_IS_BEST, PLAIN, Panel, Query, Steps, section
-from warren_dashboards.scope import Scope
-from warren_dashboards.stat import stat
-from warren_dashboards.table import Column, table
-from warren_dashboards.variables import CLUSTERS, GROUPS
+from warren_dashboards.dashboard import CLUSTERS, GROUPS, Dashboard
+from warren_dashboards.figures import Scope
+from warren_dashboards.panel import (
+    LATE,
+    NONE_IS_BEST,
+    PLAIN,
+    Column,
+    Panel,
+    Query,
+    Steps,
+    graph,
+    section,
+    stat,
+    table,
+)
 
 _CHOSEN = 'cluster=~"$cluster",group=~"$group"'
 _BY = ("cluster", "group")

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from warren_dashboards import figures, links
-from warren_dashboards.dashboard import Dashboard
-from warren_dashboards.graph import BY_STATUS, graph
-from warren_dashboards.panel import LATE, LOSS, NONE_IS_BEST, NONE_IS_GOOD, OLD, Query, section
-from warren_dashboards.scope import Scope
-from warren_dashboards.stat import STATUSES, stat
-from warren_dashboards.table import table
-from warren_dashboards.variables import CLUSTER, GROUP, TOPICS_OF_GROUP
+from warren_dashboards.dashboard import CLUSTER, GROUP, TOPICS_OF_GROUP, Dashboard
+from warren_dashboards.figures import Scope
+from warren_dashboards.panel import (
+    BY_STATUS,
+    LATE,
+    LOSS,
+    NONE_IS_BEST,
+    NONE_IS_GOOD,
+    OLD,
+    STATUSES,
+    Query,
+    graph,
+    section,
+    stat,
+    table,
+)
 
 _CHOSEN = 'cluster="$cluster",group="$group"'
 _GROUP = Scope("group", _CHOSEN, ("cluster", "group"))

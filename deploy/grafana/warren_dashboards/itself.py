@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from warren_dashboards import links
-from warren_dashboards.clusters import clusters
-from warren_dashboards.dashboard import Dashboard
-from warren_dashboards.graph import graph
-from warren_dashboards.panel import NONE_IS_GOOD, OLD, Panel, Query, Steps, Unit, section
-from warren_dashboards.stat import YES_NO, stat
-from warren_dashboards.variables import WATCHED
+from warren_dashboards.dashboard import WATCHED, Dashboard
+from warren_dashboards.figures import clusters
+from warren_dashboards.panel import (
+    NONE_IS_GOOD,
+    OLD,
+    YES_NO,
+    Panel,
+    Query,
+    Steps,
+    Unit,
+    graph,
+    section,
+    stat,
+)
 
 _CLUSTER = 'cluster=~"$cluster"'
 _SERVICES = ("collector", "evaluator", "freshness", "notifier", "archiver", "api")

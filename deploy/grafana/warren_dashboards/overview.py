@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from warren_dashboards import figures, links
-from warren_dashboards.clusters import clusters
-from warren_dashboards.dashboard import Dashboard
-from warren_dashboards.graph import BY_STATUS, graph
-from warren_dashboards.panel import LATE, LOSS, NONE_IS_BEST, NONE_IS_GOOD, Query, section
-from warren_dashboards.scope import Scope
-from warren_dashboards.stat import stat
-from warren_dashboards.table import Column, table
-from warren_dashboards.variables import CLUSTERS, GROUPS
+from warren_dashboards.dashboard import CLUSTERS, GROUPS, Dashboard
+from warren_dashboards.figures import Scope, clusters
+from warren_dashboards.panel import (
+    BY_STATUS,
+    LATE,
+    LOSS,
+    NONE_IS_BEST,
+    NONE_IS_GOOD,
+    Column,
+    Query,
+    graph,
+    section,
+    stat,
+    table,
+)
 
 _CHOSEN = 'cluster=~"$cluster",group=~"$group"'
 _GROUPS = Scope("group", _CHOSEN, ("cluster", "group"))

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from warren_dashboards import figures, links
-from warren_dashboards.dashboard import Dashboard
-from warren_dashboards.graph import graph
-from warren_dashboards.panel import LATE, LOSS, NONE_IS_BEST, Query, section
-from warren_dashboards.scope import Scope
-from warren_dashboards.stat import stat
-from warren_dashboards.table import table
-from warren_dashboards.variables import CLUSTER, TOPIC
+from warren_dashboards.dashboard import CLUSTER, TOPIC, Dashboard
+from warren_dashboards.figures import Scope
+from warren_dashboards.panel import LATE, LOSS, NONE_IS_BEST, Query, graph, section, stat, table
 
 _CHOSEN = 'cluster="$cluster",topic="$topic"'
 _GROUPS = Scope("topic", _CHOSEN, ("group",))
