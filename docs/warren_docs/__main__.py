@@ -11,6 +11,7 @@ from warren_dashboards import catalogue as dashboards
 
 from warren_docs import (
     asyncapi,
+    channels_page,
     metrics_page,
     openapi,
     schemas,
@@ -28,6 +29,7 @@ GENERATORS: Mapping[str, Sequence[Pages]] = {
         asyncapi.pages,
         openapi.pages,
         settings_page.pages,
+        channels_page.pages,
         metrics_page.pages,
         topics_page.pages,
         tables_page.pages,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
@@ -60,42 +60,45 @@ def _sections(path: tuple[str, ...], annotation: Any) -> Iterator[str]:
         yield from _sections((*path, "<name>"), get_args(annotation)[1])
     elif get_origin(annotation) is list:
         for model in _models(get_args(annotation)[0]):
-            yield _section(f"[[{'.'.join(path)}]]", path, model)
+            yield section(f"[[{'.'.join(path)}]]", path, model)
     else:
         for model in _models(annotation):
             if not all(map(_is_section, model.model_fields.values())):
-                yield _section(f"[{'.'.join(path)}]", path, model)
+                yield section(f"[{'.'.join(path)}]", path, model)
             for name, field in model.model_fields.items():
                 yield from _sections((*path, name), field.annotation)
 
 
 def _models(annotation: Any) -> list[type[BaseModel]]:
-    """The model, or those of a union of models."""
+    """The model, or that of a table that may be absent."""
     if get_origin(annotation) is Annotated:
         annotation = get_args(annotation)[0]
     candidates = get_args(annotation) if get_origin(annotation) is UnionType else (annotation,)
     return [each for each in candidates if isinstance(each, type) and issubclass(each, BaseModel)]
 
 
-def _section(heading: str, path: tuple[str, ...], model: type[BaseModel]) -> str:
-    kind = model.model_fields.get("type")
-    variant = f", type = {json.dumps(get_args(kind.annotation)[0])}" if kind else ""
+def section(
+    heading: str, path: tuple[str, ...], model: type[BaseModel], without: Collection[str] = ()
+) -> str:
+    """A table of a model's fields. `without`: names of those that another one has."""
     lines = [
-        f"## `{heading}`{variant}",
+        f"## `{heading}`",
         "",
         (model.__doc__ or "").splitlines()[0],
         "",
         "| setting | environment | type | default | meaning |",
         "|---|---|---|---|---|",
-        *_rows(path, model, in_list=heading.startswith("[[")),
+        *_rows(path, model, without, in_list=heading.startswith("[[")),
         "",
     ]
     return "\n".join(lines)
 
 
-def _rows(path: tuple[str, ...], model: type[BaseModel], *, in_list: bool) -> Iterator[str]:
+def _rows(
+    path: tuple[str, ...], model: type[BaseModel], without: Collection[str], *, in_list: bool
+) -> Iterator[str]:
     for name, field in model.model_fields.items():
-        if _is_section(field):
+        if name in without or _is_section(field):
             continue
         # Tables of a list have no names: from the environment only the whole list can be set.
         variable = "" if in_list else "`WARREN_" + "__".join((*path, name)).upper() + "`"

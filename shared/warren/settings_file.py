@@ -12,7 +12,7 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, get_args, get_origin
+from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError, model_validator
 from pydantic_settings import (
@@ -78,7 +78,7 @@ def load_settings(path: Path | None = None) -> Settings:
     except SourceError as error:
         raise _not_json(error) from None
     except ValidationError as error:
-        raise _explain(error) from None
+        raise explained(error) from None
 
 
 def settings_file(path: Path | None = None) -> Path:
@@ -129,73 +129,71 @@ def _single_underscores(written: str) -> str:
     known = [
         f"{section}__{name}"
         for section in Settings.model_fields
-        if (model := _follow((section,))[0]) is not None
+        if (model := _follow((section,))) is not None
         for name in model.model_fields
     ]
     near = difflib.get_close_matches(written, known, n=1, cutoff=0.8)
     return f"; did you mean {PREFIX}{near[0].upper()}?" if near else ""
 
 
-def _explain(error: ValidationError) -> SettingsError:
+def explained(
+    error: ValidationError, model: type[BaseModel] = Settings, at: tuple[str, ...] = ()
+) -> SettingsError:
+    """What is wrong with a table, which stands `at` that place of warren.toml."""
     problems = error.errors(include_url=False)
     # A misspelt name also makes the right one missing: the misspelling is the cause.
     first = next((p for p in problems if p["type"] == "extra_forbidden"), problems[0])
     path = tuple(str(part) for part in first["loc"])
-    name = ".".join(_follow(path)[1])
+    name = ".".join((*at, *path))
     if first["type"] == "extra_forbidden":
-        return SettingsError(name, removal(name) or f"unknown setting{_suggestion(path)}")
+        suggested = _suggestion(path, model=model, at=at)
+        return SettingsError(name, removal(name) or f"unknown setting{suggested}")
     return SettingsError(name, first["msg"].removeprefix("Value error, "))
 
 
-def _suggestion(path: tuple[str, ...], prefix: str = "") -> str:
+def _suggestion(
+    path: tuple[str, ...],
+    prefix: str = "",
+    model: type[BaseModel] = Settings,
+    at: tuple[str, ...] = (),
+) -> str:
     """`; did you mean …?` with the nearest known name, or all names that are known there."""
-    model, written = _follow(path[:-1])
-    known = list(model.model_fields) if model else []
+    section = _follow(path[:-1], model)
+    known = list(section.model_fields) if section else []
     near = difflib.get_close_matches(path[-1], known, n=1, cutoff=0.5)
     if not near:
         return f"; known here: {', '.join(sorted(known))}" if known else ""
-    name = ".".join((*written, near[0]))
+    name = ".".join((*at, *path[:-1], near[0]))
     return f"; did you mean {prefix + name.upper() if prefix else name}?"
 
 
-def _follow(path: tuple[str, ...]) -> tuple[type[BaseModel] | None, tuple[str, ...]]:
-    """The section that `path` names, and the path as it is written in warren.toml.
-
-    A table of sections (`clusters`) takes any name, a list of sections any number; where one of
-    several sections is chosen by its `type`, pydantic's paths have that type as a part of its own.
+def _follow(path: tuple[str, ...], settings: type[BaseModel] = Settings) -> type[BaseModel] | None:
+    """The section that `path` names. A table of sections (`clusters`) takes any name, a list of
+    sections any number.
     """
-    model: Any = Settings
-    written: list[str] = []
+    model: Any = settings
     for part in path:
-        if get_origin(model) is Annotated:
-            model = get_args(model)[0]
-        if get_origin(model) is UnionType and type(None) in get_args(model):
-            model = get_args(model)[0]  # a table that may be absent
-        if get_origin(model) is UnionType:
-            model = next((m for m in get_args(model) if _is_of_type(m, part)), None)
-            continue
-        written.append(part)
+        model = _present(model)
         if get_origin(model) in (dict, list):
             model = get_args(model)[-1]
         elif isinstance(model, type) and issubclass(model, BaseModel):
             field = model.model_fields.get(part)
             model = field.annotation if field else None
-    if get_origin(model) is UnionType and type(None) in get_args(model):
-        model = get_args(model)[0]
-    is_section = isinstance(model, type) and issubclass(model, BaseModel)
-    return (model if is_section else None), tuple(written)
+    model = _present(model)
+    return model if isinstance(model, type) and issubclass(model, BaseModel) else None
 
 
-def _is_of_type(model: Any, name: str) -> bool:
-    kind = getattr(model, "model_fields", {}).get("type")
-    return kind is not None and name in get_args(kind.annotation)
+def _present(model: Any) -> Any:
+    """Of a table that may be absent the table."""
+    is_optional = get_origin(model) is UnionType and type(None) in get_args(model)
+    return get_args(model)[0] if is_optional else model
 
 
 def _resolve_files(value: Any, path: tuple[str, ...]) -> Any:
     """Replaces `name_file = "path"` by `name = <the file's text>`, trailing newline removed."""
     if not isinstance(value, Mapping):
         return value
-    model, _ = _follow(path)
+    model = _follow(path)
     resolved: dict[str, Any] = {}
     for key, item in value.items():
         target = key.removesuffix("_file")

@@ -70,7 +70,7 @@ def test_wheels_hold_the_runtime_and_nothing_else(wheels: list[Path]) -> None:
         for entry in zipfile.ZipFile(wheel).namelist()
         if ".dist-info/" not in entry
     }
-    assert packages == {"warren", "warren_core", "warren_cli"}
+    assert packages == {"warren", "warren_core", "warren_wire", "warren_cli"}
 
 
 def test_it_is_small(installed: Path) -> None:

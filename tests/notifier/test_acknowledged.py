@@ -14,9 +14,8 @@ from warren.clock import ManualClock
 from warren.contracts import PendingDelivery, StatusChangeEvent
 from warren.silences import Silences
 from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
-from warren_notifier.channels.opsgenie import OpsgenieChannel
-from warren_notifier.channels.pagerduty import PagerDutyChannel
-from warren_notifier.channels.slack import SlackChannel
+from warren_notifier.channels.kinds.pagerduty import PagerDutyChannel
+from warren_notifier.channels.kinds.slack import SlackChannel
 from warren_notifier.state.delivery import Delivery
 from warren_notifier.state.telling import NOT_LOOKED_AFTER
 
@@ -82,7 +81,7 @@ async def open_and_acknowledged(desk: Desk, harness: Harness) -> None:
     await tick(harness)
 
 
-@pytest.mark.parametrize("by", [PagerDutyChannel, OpsgenieChannel])
+@pytest.mark.parametrize("by", [PagerDutyChannel])
 def test_who_takes_acknowledgements(by: type) -> None:
     assert by.takes_acknowledgements is True  # type: ignore[attr-defined]
     assert not hasattr(SlackChannel, "takes_acknowledgements")

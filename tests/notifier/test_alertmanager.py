@@ -15,14 +15,13 @@ from notifier.test_slack import BASE, CLOCK, send
 from notifier.test_webhook import LOOPBACK
 from pydantic import SecretStr, ValidationError
 from warren.contracts import Breach, Cause, Finding
-from warren.settings.channels import (
-    AlertmanagerChannelSettings,
-    AlertmanagerWebhookChannelSettings,
-)
 from warren_notifier.channels.alert import fingerprint
-from warren_notifier.channels.alertmanager import AlertmanagerChannel
-from warren_notifier.channels.alertmanager_webhook import AlertmanagerWebhookChannel
 from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
+from warren_notifier.channels.kinds.alertmanager import AlertmanagerChannel, AlertmanagerSettings
+from warren_notifier.channels.kinds.alertmanager_webhook import (
+    AlertmanagerWebhookChannel,
+    AlertmanagerWebhookSettings,
+)
 from warren_notifier.state.delivery import Delivery
 
 LABELS = {
@@ -35,12 +34,12 @@ WARNING = LABELS | {"severity": "warning"}
 
 
 def alertmanager(url: str, **fields: Any) -> AlertmanagerChannel:
-    settings = AlertmanagerChannelSettings(type="alertmanager", url=SecretStr(url), **fields)
+    settings = AlertmanagerSettings(type="alertmanager", url=SecretStr(url), **fields)
     return AlertmanagerChannel(settings, BASE, LOOPBACK, CLOCK)
 
 
 def webhook(url: str, **fields: Any) -> AlertmanagerWebhookChannel:
-    settings = AlertmanagerWebhookChannelSettings(
+    settings = AlertmanagerWebhookSettings(
         type="alertmanager-webhook", url=SecretStr(url), **fields
     )
     return AlertmanagerWebhookChannel(settings, BASE, LOOPBACK, CLOCK)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from notifier import test_alertmanager, test_opsgenie, test_pagerduty, test_slack, test_teams
+from notifier import test_alertmanager, test_pagerduty, test_slack, test_teams
 from notifier.builders import delivery
 from notifier.http_receiver import Answer, HttpReceiver
 from notifier.raw_receiver import RawReceiver
@@ -16,7 +16,7 @@ from notifier.test_template_webhook import channel as template
 from notifier.test_webhook import LOOPBACK, settings
 from warren.clock import SystemClock
 from warren_notifier.channels.channel import Channel, Delivered, Refused, Result, Retry
-from warren_notifier.channels.webhook import WebhookChannel
+from warren_notifier.channels.kinds.webhook import WebhookChannel
 
 Make = Callable[[Any], Channel]
 PAGE = b"\xef\xbb\xbf\n<!DOCTYPE html><title>Log in</title>"
@@ -26,11 +26,10 @@ SERVICES: dict[str, Make] = {
     "slack": lambda receiver: test_slack.webhook(receiver.url),
     "teams": lambda receiver: test_teams.channel(receiver.url),
     "pagerduty": lambda receiver: test_pagerduty.channel(receiver.url),
-    "opsgenie": test_opsgenie.channel,
     "alertmanager": lambda receiver: test_alertmanager.alertmanager(receiver.url),
 }
 ANYTHING: dict[str, Make] = {
-    "webhook": lambda receiver: WebhookChannel(settings(receiver.url), LOOPBACK, SystemClock()),
+    "webhook": lambda receiver: WebhookChannel(settings(receiver.url), "", LOOPBACK, SystemClock()),
     "template": lambda receiver: template(receiver.url, "{}"),
     "alertmanager-webhook": lambda receiver: test_alertmanager.webhook(receiver.url),
 }

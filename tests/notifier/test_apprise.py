@@ -15,9 +15,8 @@ from notifier.http_receiver import Answer, Hang, HttpReceiver
 from notifier.test_slack import BASE, CLOCK, send
 from notifier.test_webhook import LOOPBACK
 from pydantic import SecretStr
-from warren.settings.channels import AppriseChannelSettings
-from warren_notifier.channels.apprise import LEAST, AppriseChannel
 from warren_notifier.channels.channel import ChannelUnusable, Delivered, Retry
+from warren_notifier.channels.kinds.apprise import LEAST, AppriseChannel, AppriseSettings
 from warren_notifier.state.delivery import Delivery
 
 SERVICES = [  # the first three have one format, a NotifyFormat; the others a tuple of them
@@ -31,7 +30,7 @@ SERVICES = [  # the first three have one format, a NotifyFormat; the others a tu
 
 
 def channel(url: str, **fields: Any) -> AppriseChannel:
-    settings = AppriseChannelSettings(type="apprise", url=SecretStr(url), **fields)
+    settings = AppriseSettings(type="apprise", url=SecretStr(url), **fields)
     return AppriseChannel(settings, BASE, LOOPBACK, CLOCK)
 
 

@@ -11,23 +11,23 @@ import pytest
 from notifier.builders import delivery, event, route
 from notifier.harness import Harness, Log, life
 from notifier.smtp_receiver import SmtpReceiver, serving, until_closed
+from notifier.test_webhook import LOOPBACK
 from notifier.tls import self_signed
 from pydantic import SecretStr
 from warren.clock import SystemClock
-from warren.settings.notifier import EmailChannelSettings
 from warren_local.ports import free_port
 from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
-from warren_notifier.channels.email import EmailChannel
+from warren_notifier.channels.kinds.email import EmailChannel, EmailSettings
 from warren_notifier.state.delivery import Delivery
 
 
 def channel(port: int, **fields: Any) -> EmailChannel:
     values: dict[str, Any] = {"tls": "none", "timeout": 5.0, "to": ["oncall@example.org"]}
     values["plot"] = False  # nobody is at the address of the links
-    settings = EmailChannelSettings(
+    settings = EmailSettings(
         type="email", host="127.0.0.1", port=port, sender="warren@example.org", **values | fields
     )
-    return EmailChannel(settings, "https://warren.example.org/", SystemClock())
+    return EmailChannel(settings, "https://warren.example.org/", LOOPBACK, SystemClock())
 
 
 def send(receiver: SmtpReceiver, delivered: Delivery | None = None, **fields: Any) -> Result:

@@ -7,10 +7,9 @@ from email.message import EmailMessage
 from typing import Any
 
 from notifier.builders import MINUTE, OPENED_AT, delivery, event
-from notifier.test_email_message import NOW, SETTINGS, html, mail, text
+from notifier.test_email_message import NOW, html, mail, text, writer
 from warren.contracts import Cause, DigestKey, Finding, GroupStatusName, Label
 from warren_notifier.channels.digest import Digest
-from warren_notifier.channels.email_message import digest_message, templates
 from warren_notifier.state.delivery import Delivery
 
 PROD = DigestKey(route="all", labels=(Label(name="cluster", value="prod"),))
@@ -37,13 +36,13 @@ def digest(
     *told: Delivery, lasts: list[str] | None = None, thread: str | None = None, key: Any = PROD
 ) -> EmailMessage:
     about = Digest("digest-1", key, told, lasts or [], thread)
-    return digest_message(about, SETTINGS, templates(), LINK, NOW)
+    return writer(LINK).digest(about, NOW)
 
 
 def test_one_incident_is_told_as_it_is_alone() -> None:
     one = delivery()
     about = Digest("digest-1", PROD, [one], [], None)
-    told = digest_message(about, SETTINGS, templates(), LINK, NOW)
+    told = writer(LINK).digest(about, NOW)
     assert told.items() == mail(link=LINK).items()
     assert (text(told), html(told)) == (text(mail(link=LINK)), html(mail(link=LINK)))
 
@@ -139,7 +138,7 @@ def test_an_endless_id_of_an_incident_makes_no_link_and_the_same_thread() -> Non
     one, other = news(1), news(2)
     endless = delivery(event(incident_id="i" * 100_000))
     alone = Digest("digest-1", PROD, [endless], [], None)
-    first = digest_message(alone, SETTINGS, templates(), LINK, NOW)
+    first = writer(LINK).digest(alone, NOW)
     later = digest(one, other, endless, thread=alone.thread_after)
     assert later["References"] == first["Message-ID"]
     assert len(html(later)) < 10_000

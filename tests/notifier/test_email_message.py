@@ -10,18 +10,18 @@ import pytest
 from markupsafe import escape
 from notifier.builders import MINUTE, OPENED_AT, bad_partition, delivery, event
 from warren.contracts import Breach, Cause, CauseEvidence, Finding, StatusChangeEvent
-from warren.settings.notifier import EmailChannelSettings
-from warren_notifier.channels.email_message import message, templates
+from warren_notifier.channels.email_message import MailWriter
 
-SETTINGS = EmailChannelSettings(
-    type="email", host="mx", sender="warren@example.org", to=["oncall@example.org"]
-)
 NOW = OPENED_AT + 12 * MINUTE
 LINK = "https://warren.example.org"
 
 
+def writer(link: str = "") -> MailWriter:
+    return MailWriter("warren@example.org", ["oncall@example.org"], link)
+
+
 def mail(published: StatusChangeEvent | None = None, link: str = "", **fields: Any) -> EmailMessage:
-    return message(delivery(published, **fields), SETTINGS, templates(), link, NOW)
+    return writer(link).message(delivery(published, **fields), NOW)
 
 
 def text(of: EmailMessage) -> str:

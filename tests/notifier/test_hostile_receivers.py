@@ -22,7 +22,7 @@ from warren.redaction import Redaction
 from warren.settings.secrets import secret_values
 from warren_local.ports import free_port
 from warren_notifier.channels.channel import Channel, Result
-from warren_notifier.channels.webhook import WebhookChannel
+from warren_notifier.channels.kinds.webhook import WebhookChannel
 from warren_notifier.state.delivery import Delivery
 
 TAKEN = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
@@ -134,7 +134,7 @@ def told(channel: Channel, secrets: tuple[str, ...] = (), outcomes: int = 2) -> 
 @pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS.keys())
 def test_any_answer_is_an_attempt_that_failed(answer: bytes | Flood) -> None:
     with RawReceiver(answer, then=TAKEN) as receiver:
-        log = told(WebhookChannel(settings(receiver.url, timeout=1.0), LOOPBACK, SystemClock()))
+        log = told(WebhookChannel(settings(receiver.url, timeout=1.0), "", LOOPBACK, SystemClock()))
     first, last = log.audit()
     assert (first.outcome, last.outcome) == ("failed", "delivered")
     assert len(first.detail) < 500
@@ -144,7 +144,7 @@ def test_any_answer_is_an_attempt_that_failed(answer: bytes | Flood) -> None:
 def test_no_tls_where_tls_is_expected() -> None:
     with RawReceiver(then=b"nonsense\r\n" * 10_000) as receiver:
         url = receiver.url.replace("http:", "https:")
-        log = told(WebhookChannel(settings(url, timeout=1.0), LOOPBACK, SystemClock()))
+        log = told(WebhookChannel(settings(url, timeout=1.0), "", LOOPBACK, SystemClock()))
     assert log.outcomes()[:2] == ["failed", "failed"]
 
 
@@ -183,7 +183,7 @@ class TestSecrets:
         with HttpReceiver(*[Answer(status, body=said)] * 2) as receiver:
             url = receiver.url.replace("/hook", f"{self.PATH}?k=k3yvalue")
             hook = settings(url)
-            channel = WebhookChannel(hook, LOOPBACK, SystemClock())
+            channel = WebhookChannel(hook, "", LOOPBACK, SystemClock())
             log = told(channel, tuple(secret_values(hook)))
         self.assert_clean(log, "xoxb", "k3yv")
         assert log.audit()[0].outcome == ("refused" if status == 404 else "failed")
@@ -209,5 +209,5 @@ def test_a_fault_of_ours_names_no_secret() -> None:
 
     url = "https://example.org/services/xoxb-17aQ9"
     hook = settings(url, headers={"X-Key": SecretStr("abc")})
-    log = told(Broken(hook, LOOPBACK, SystemClock()), tuple(secret_values(hook)))
+    log = told(Broken(hook, "", LOOPBACK, SystemClock()), tuple(secret_values(hook)))
     assert log.audit()[0].detail == "RuntimeError: cannot POST https://example.org[redacted]"

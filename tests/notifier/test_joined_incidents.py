@@ -13,7 +13,7 @@ from notifier.http_receiver import HttpReceiver
 from notifier.slack_receiver import shown
 from notifier.test_digests import Together
 from notifier.test_email_digest import PROD, news
-from notifier.test_email_message import SETTINGS, breach, html, text
+from notifier.test_email_message import breach, html, text, writer
 from notifier.test_people_digests import send_many
 from notifier.test_slack import checked, webhook
 from warren.clock import ManualClock
@@ -29,8 +29,7 @@ from warren.contracts import (
 )
 from warren_notifier.channels.channel import Delivered
 from warren_notifier.channels.digest import Digest
-from warren_notifier.channels.email_digest import besides, digest_text
-from warren_notifier.channels.email_message import digest_message, templates
+from warren_notifier.channels.digest_text import besides, digest_text
 from warren_notifier.state.delivery import Delivery
 
 SECOND = 1_000
@@ -85,10 +84,10 @@ def line(*new: Delivery, lasting: tuple[StatusChangeEvent, ...] = (), now: int =
     about = Digest("digest-1", PROD, [*new, news(1, "WARN", total_lag=0)], before, None)
     said = digest_text(about, "", now)
     (row,) = [row for row in said.worst if row[1] == "losing"]
-    mail = digest_message(about, SETTINGS, templates(), "", now)
+    mail = writer("").digest(about, now)
     assert row[-1] in text(mail)
     assert row[-1] in html(mail)
-    (found,) = [one for _, lines in said.lists for one in lines if " losing: " in one]
+    (found,) = [one for _, lines in said.lists for one, _ in lines if " losing: " in one]
     return found
 
 
@@ -147,7 +146,7 @@ def test_of_a_group_that_is_over_each_end_is_told() -> None:
     said = digest_text(Digest("digest-1", PROD, ends, [], None), "", NOW)
     ended = "consumer status: OK again after 1 m; retention: objectives kept again after 2 m"
     assert said.over == [("losing", ended)]
-    assert said.subject == "[OK] 1 group on prod: over"
+    assert said.title == "[OK] 1 group on prod: over"
 
 
 def facts(*new: Delivery, lasting: tuple[StatusChangeEvent, ...]) -> dict[str, str]:
@@ -204,7 +203,7 @@ def test_told_alone_it_says_what_else_of_its_group_is_open() -> None:
     about = Digest("d", PROD, [told(warned)], before, None)
     said = f"of this group: at 07:00 UTC: {STANDS}"
     assert besides(about, NOW) == f"{said}; 2 groups on prod (worst ERR)"
-    assert f"Also open    {said}" in text(digest_message(about, SETTINGS, templates(), "", NOW))
+    assert f"Also open    {said}" in text(writer("").digest(about, NOW))
     assert besides(Digest("d", PROD, [told(warned)], before[:1], None), NOW) == said
     bare = of(STATUS_CHANGED).to_bytes().decode()
     alone = Digest("d", PROD, [told(warned)], [bare], None)
@@ -252,7 +251,7 @@ def test_what_is_audited_as_delivered_is_in_the_message() -> None:
 
     life(scenario)
     assert set(log.outcomes()) == {"delivered"}
-    said = [text(digest_message(d, SETTINGS, templates(), "", NOW)) for d in mail.digests]
+    said = [text(writer("").digest(d, NOW)) for d in mail.digests]
     both = [STANDS in one and LOSING in one for one in said]
     assert both == [False, True, False]
     assert "consumer status: OK again after" in said[2]

@@ -15,9 +15,8 @@ from notifier.test_slack import BASE, CLOCK, send
 from notifier.test_webhook import LOOPBACK
 from pydantic import SecretStr, ValidationError
 from warren.contracts import Cause
-from warren.settings.channels import PagerDutyChannelSettings
 from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
-from warren_notifier.channels.pagerduty import PagerDutyChannel
+from warren_notifier.channels.kinds.pagerduty import PagerDutyChannel, PagerDutySettings
 from warren_notifier.state.delivery import Delivery
 
 FIELDS = {
@@ -34,9 +33,7 @@ KEY = "0123456789abcdef0123456789ABCDEF"
 
 
 def channel(url: str, key: str = KEY, **fields: Any) -> PagerDutyChannel:
-    settings = PagerDutyChannelSettings(
-        type="pagerduty", routing_key=SecretStr(key), url=url, **fields
-    )
+    settings = PagerDutySettings(type="pagerduty", routing_key=SecretStr(key), url=url, **fields)
     return PagerDutyChannel(settings, BASE, LOOPBACK, CLOCK)
 
 

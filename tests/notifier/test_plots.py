@@ -11,14 +11,14 @@ import pytest
 from notifier.builders import delivery, event
 from notifier.http_receiver import Answer, Drip, Hang, HttpReceiver, Reset, Script
 from notifier.smtp_receiver import SmtpReceiver, serving, until_closed
+from notifier.test_webhook import LOOPBACK
 from PIL import Image
 from pydantic import SecretStr
 from warren.clock import ManualClock
-from warren.settings.notifier import EmailChannelSettings
 from warren_local.ports import free_port
 from warren_notifier.channels.channel import Delivered
-from warren_notifier.channels.email import EmailChannel
 from warren_notifier.channels.group_past import MOST_BYTES, PAUSE, Past
+from warren_notifier.channels.kinds.email import EmailChannel, EmailSettings
 from warren_notifier.channels.plot import HEIGHT, LINE, WIDTH, plot
 
 MINUTE = 60_000
@@ -40,7 +40,7 @@ def mails(*answers: Script, group: str = "billing", pause: float = 0) -> list[Em
     """A mail for each answer that the API is to give, `pause` seconds apart."""
     clock = ManualClock(NOW)
     with HttpReceiver(*answers) as api, serving(SmtpReceiver(), port=free_port()) as receiver:
-        settings = EmailChannelSettings(
+        settings = EmailSettings(
             type="email",
             host="127.0.0.1",
             port=receiver.port,
@@ -52,7 +52,7 @@ def mails(*answers: Script, group: str = "billing", pause: float = 0) -> list[Em
         )
 
         async def run() -> None:
-            channel = EmailChannel(settings, "https://warren.example.org/", clock)
+            channel = EmailChannel(settings, "https://warren.example.org/", LOOPBACK, clock)
             for _ in answers:
                 assert isinstance(await channel.send(delivery(event(group=group))), Delivered)
                 clock.advance(pause)

@@ -17,13 +17,12 @@ from support.alertmanager import Alertmanager, alertmanager, running_alertmanage
 from support.waiting import eventually
 from warren.clock import SystemClock
 from warren.contracts import StatusChangeEvent
-from warren.settings.channels import (
-    AlertmanagerChannelSettings,
-    AlertmanagerWebhookChannelSettings,
-)
-from warren_notifier.channels.alertmanager import AlertmanagerChannel
-from warren_notifier.channels.alertmanager_webhook import AlertmanagerWebhookChannel
 from warren_notifier.channels.channel import Delivered
+from warren_notifier.channels.kinds.alertmanager import AlertmanagerChannel, AlertmanagerSettings
+from warren_notifier.channels.kinds.alertmanager_webhook import (
+    AlertmanagerWebhookChannel,
+    AlertmanagerWebhookSettings,
+)
 
 LONG = 600.0  # seconds: nothing expires while a test runs on a busy machine
 
@@ -56,7 +55,7 @@ def send(
     **fields: Any,
 ) -> str | None:
     """The receipt."""
-    settings = AlertmanagerChannelSettings(
+    settings = AlertmanagerSettings(
         type="alertmanager", url=SecretStr(real.url), resend_interval=resend_interval
     )
 
@@ -173,9 +172,7 @@ def test_our_own_webhook_is_what_alertmanager_would_send(
     (theirs,) = messages(told, "shape")[:1]
 
     async def ours(url: str) -> None:
-        settings = AlertmanagerWebhookChannelSettings(
-            type="alertmanager-webhook", url=SecretStr(url)
-        )
+        settings = AlertmanagerWebhookSettings(type="alertmanager-webhook", url=SecretStr(url))
         channel = AlertmanagerWebhookChannel(
             settings, "https://warren.example.org", LOOPBACK, SystemClock()
         )

@@ -15,10 +15,10 @@ from notifier.test_email_message import breach, html, mail, text
 from warren.contracts import Cause, CauseEvidence, MaxLag, StatusChangeEvent
 from warren_notifier.channels.alert import alert_annotations
 from warren_notifier.channels.digest import Digest
-from warren_notifier.channels.email_digest import besides, digest_text
-from warren_notifier.channels.email_text import email_text
+from warren_notifier.channels.digest_text import besides, digest_text
 from warren_notifier.channels.incident_text import incident_text
-from warren_notifier.channels.pagerduty import _alert
+from warren_notifier.channels.kinds.pagerduty import _alert
+from warren_notifier.channels.note import incident_note
 from warren_notifier.channels.slack_message import slack_message
 
 SAID = re.compile(r"\b(None|null|nan|NaN)\b")
@@ -38,7 +38,7 @@ FULL: dict[str, Any] = {
 
 
 def subject(kind: Any, now: int = OPENED_AT, **data: Any) -> str:
-    return email_text(delivery(event(**data), kind=kind), "", now).subject
+    return incident_text(delivery(event(**data), kind=kind), "", now).title
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_digests_over_counts(bad: int, new: int, ended: int) -> None:
     if not told:
         return
     said = digest_text(Digest("d", PROD, told, [], None), "", OPENED_AT + MINUTE)
-    everything = f"{said.subject} {said.headline} {said.facts} {list(said.lists)}"
+    everything = f"{said.title} {said.headline} {said.facts} {list(said.lists)}"
     assert not re.search(r"\b1 (groups|consumer groups|records|incidents)\b", everything)
     assert not re.search(r"\b[02] (group|consumer group|record|incident)\b", everything)
     count = bad + new
@@ -113,11 +113,11 @@ def shown(published: StatusChangeEvent, kind: Any) -> Iterator[str]:
     yield html(mail(published, kind=kind))
     said = incident_text(about, "https://w.example", now)
     yield f"{said.title} {said.headline} {said.facts} {said.owner} {said.runbook}"
-    yield json.dumps(slack_message(said, about.pending))
+    yield json.dumps(slack_message(incident_note(said, about.pending)))
     yield json.dumps(alert_annotations(said))
     yield json.dumps(_alert(said, "critical", 2_000))
     one = digest_text(Digest("d", PROD, [about, news(2)], [about.event], None), "", now)
-    yield f"{one.subject} {one.headline} {one.facts} {list(one.lists)}"
+    yield f"{one.title} {one.headline} {one.facts} {list(one.lists)}"
 
 
 @pytest.mark.parametrize("kind", ["opened", "changed", "repeated", "resolved"])

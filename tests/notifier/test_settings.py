@@ -8,15 +8,11 @@ from pathlib import Path
 import pytest
 from warren.clock import ManualClock
 from warren.errors import SettingsError
-from warren.settings.notifier import (
-    EmailChannelSettings,
-    NotifierSettings,
-    WebhookChannelSettings,
-)
+from warren.settings.notifier import NotifierSettings
 from warren.settings_file import load_settings
-from warren_notifier.channels.configured import configured_channels
-from warren_notifier.channels.email import EmailChannel
-from warren_notifier.channels.webhook import WebhookChannel
+from warren_notifier.channels.configured import channel_settings, configured_channels
+from warren_notifier.channels.kinds.email import EmailChannel, EmailSettings
+from warren_notifier.channels.kinds.webhook import WebhookChannel, WebhookSettings
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 WORKING = f"""
@@ -62,16 +58,19 @@ def _no_settings_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 def load(folder: Path, text: str = WORKING) -> NotifierSettings:
     file = folder / "warren.toml"
     file.write_text(text)
-    return load_settings(file).notifier
+    settings = load_settings(file).notifier
+    channel_settings(settings)
+    return settings
 
 
 def test_routes_and_channels_are_read(tmp_path: Path) -> None:
     settings = load(tmp_path)
     assert [route.name for route in settings.routes] == ["pager", "everything"]
     assert settings.routes[0].continue_matching
-    hook, team = settings.channels["hook"], settings.channels["team"]
-    assert isinstance(hook, WebhookChannelSettings)
-    assert isinstance(team, EmailChannelSettings)
+    read = channel_settings(settings)
+    hook, team = read["hook"], read["team"]
+    assert isinstance(hook, WebhookSettings)
+    assert isinstance(team, EmailSettings)
     assert (team.tls, team.port) == ("starttls", 0)
     assert [str(network) for network in settings.networks()] == ["10.0.0.0/8", "fd00::/8"]
     channels = configured_channels(settings, ManualClock())
@@ -87,9 +86,10 @@ def test_secrets_come_from_files_and_the_environment(
     monkeypatch.setenv("WARREN_NOTIFIER__CHANNELS__TEAM__PASSWORD", "geheim")
     monkeypatch.setenv("WARREN_NOTIFIER__CHANNELS__TEAM__TO", '["a@example.org"]')
     settings = load(tmp_path, text)
-    hook, team = settings.channels["hook"], settings.channels["team"]
-    assert isinstance(hook, WebhookChannelSettings)
-    assert isinstance(team, EmailChannelSettings)
+    read = channel_settings(settings)
+    hook, team = read["hook"], read["team"]
+    assert isinstance(hook, WebhookSettings)
+    assert isinstance(team, EmailSettings)
     assert hook.secret.get_secret_value() == SECRET
     assert team.password.get_secret_value() == "geheim"
     assert team.to == ["a@example.org"]
@@ -122,7 +122,7 @@ def test_secrets_do_not_show(tmp_path: Path) -> None:
         ("repeat_interval", "repeat_intervall", "notifier.routes.0.repeat_intervall", "unknown"),
         ("timeout", "timeuot", "notifier.channels.hook.timeuot", "notifier.channels.hook.timeout?"),
         ('"10.0.0.0/8"', '"10.0.0.1/8"', "notifier.allow_networks", "host bits set"),
-        ('type = "webhook"', 'type = "pigeon"', "notifier.channels.hook", "'webhook', 'email'"),
+        ('type = "webhook"', 'type = "pigeon"', "notifier.channels.hook.type", "alertmanager, "),
         ("https://hooks", "ftp://hooks", "notifier.channels.hook", "http:// or https://"),
         (
             "hooks.example.org/x",

@@ -17,10 +17,10 @@ from pydantic import SecretStr
 from support.waiting import until
 from warren.clock import ManualClock
 from warren.contracts import Cause
-from warren.settings.channels import SlackBotChannelSettings, SlackChannelSettings
 from warren_notifier.channels.channel import Channel, Delivered, Refused, Result, Retry
 from warren_notifier.channels.egress import EgressGuard
-from warren_notifier.channels.slack import SlackBotChannel, SlackChannel
+from warren_notifier.channels.kinds.slack import SlackChannel, SlackSettings
+from warren_notifier.channels.kinds.slack_bot import SlackBotChannel, SlackBotSettings
 from warren_notifier.state.delivery import Delivery
 
 BASE = "https://warren.example.org"
@@ -28,12 +28,12 @@ CLOCK = ManualClock(OPENED_AT + MINUTE)
 
 
 def webhook(url: str, guard: EgressGuard = LOOPBACK) -> SlackChannel:
-    settings = SlackChannelSettings(type="slack", url=SecretStr(url))
+    settings = SlackSettings(type="slack", url=SecretStr(url))
     return SlackChannel(settings, BASE, guard, CLOCK)
 
 
 def bot(url: str, token: str = "xoxb-1", conversation: str = "C123") -> SlackBotChannel:
-    settings = SlackBotChannelSettings(
+    settings = SlackBotSettings(
         type="slack-bot", token=SecretStr(token), conversation=conversation, api=url
     )
     return SlackBotChannel(settings, BASE, LOOPBACK, CLOCK)

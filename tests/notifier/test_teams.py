@@ -15,9 +15,8 @@ from notifier.test_slack import BASE, CLOCK, send
 from notifier.test_webhook import LOOPBACK
 from pydantic import SecretStr
 from warren.contracts import Cause
-from warren.settings.channels import TeamsChannelSettings
 from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
-from warren_notifier.channels.teams import TeamsChannel
+from warren_notifier.channels.kinds.teams import TeamsChannel, TeamsSettings
 from warren_notifier.state.delivery import Delivery
 
 # https://adaptivecards.io/explorer: what our cards are made of, with what each must and may have.
@@ -38,7 +37,7 @@ VALUES = {
 
 
 def channel(url: str) -> TeamsChannel:
-    settings = TeamsChannelSettings(type="teams", url=SecretStr(url))
+    settings = TeamsSettings(type="teams", url=SecretStr(url))
     return TeamsChannel(settings, BASE, LOOPBACK, CLOCK)
 
 

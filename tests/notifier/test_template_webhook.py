@@ -17,9 +17,8 @@ from notifier.test_slack import BASE, CLOCK, send
 from notifier.test_webhook import LOOPBACK
 from pydantic import SecretStr
 from warren.contracts import Cause, Finding
-from warren.settings.channels import TemplateChannelSettings
 from warren_notifier.channels.channel import ChannelUnusable, Delivered, Refused, Retry
-from warren_notifier.channels.template_webhook import TemplateChannel
+from warren_notifier.channels.kinds.template import TemplateChannel, TemplateSettings
 from warren_notifier.state.delivery import Delivery
 
 MIGRATION = Path(__file__).parents[2] / "docs" / "migration-from-burrow.md"
@@ -39,7 +38,7 @@ def channel(url: str, body: str, **fields: Any) -> TemplateChannel:
     for name in ("close_url",):
         if name in fields:
             fields[name] = SecretStr(fields[name])
-    settings = TemplateChannelSettings(type="template", url=SecretStr(url), body=body, **fields)
+    settings = TemplateSettings(type="template", url=SecretStr(url), body=body, **fields)
     return TemplateChannel(settings, BASE, LOOPBACK, CLOCK)
 
 
@@ -197,7 +196,7 @@ def test_the_example_of_the_migration_does_what_burrows_did() -> None:
     )
     named = tomllib.loads(example)["notifier"]["channels"]["desk"]
     with HttpReceiver() as opened, HttpReceiver() as closed:
-        settings = TemplateChannelSettings.model_validate(
+        settings = TemplateSettings.model_validate(
             named | {"url": opened.url, "close_url": closed.url}
         )
         send(TemplateChannel(settings, BASE, LOOPBACK, CLOCK), delivery(), over())

@@ -22,28 +22,25 @@ from standardwebhooks import Webhook, WebhookVerificationError
 from support.cloudevents_sdks import npm_is_here, read_by_npm
 from warren.clock import SystemClock
 from warren.contracts import StatusChangeEvent
-from warren.settings.notifier import WebhookChannelSettings
 from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
 from warren_notifier.channels.egress import EgressGuard
-from warren_notifier.channels.webhook import WebhookChannel
+from warren_notifier.channels.kinds.webhook import WebhookChannel, WebhookSettings
 from warren_notifier.state.delivery import Delivery
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 LOOPBACK = EgressGuard([ip_network("127.0.0.0/8")])
 
 
-def settings(url: str, **fields: Any) -> WebhookChannelSettings:
+def settings(url: str, **fields: Any) -> WebhookSettings:
     values = {"timeout": 5.0} | fields
-    return WebhookChannelSettings(
-        type="webhook", url=SecretStr(url), secret=SecretStr(SECRET), **values
-    )
+    return WebhookSettings(type="webhook", url=SecretStr(url), secret=SecretStr(SECRET), **values)
 
 
 def send(
     url: str, guard: EgressGuard = LOOPBACK, what: Delivery | None = None, **fields: Any
 ) -> Result:
     async def run() -> Result:
-        channel = WebhookChannel(settings(url, **fields), guard, SystemClock())
+        channel = WebhookChannel(settings(url, **fields), "", guard, SystemClock())
         try:
             return await channel.send(what or delivery())
         finally:
@@ -89,7 +86,7 @@ def test_cookies_are_not_kept() -> None:
     with HttpReceiver(Answer(200, {"Set-Cookie": "a=b"}), Answer(200)) as receiver:
 
         async def twice() -> None:
-            channel = WebhookChannel(settings(receiver.url), LOOPBACK, SystemClock())
+            channel = WebhookChannel(settings(receiver.url), "", LOOPBACK, SystemClock())
             await channel.send(delivery())
             await channel.send(delivery())
             await channel.close()
@@ -143,7 +140,7 @@ def test_what_an_attempt_needed_is_freed_with_it(status: int) -> None:
     """A thousand attempts that wait for garbage collection stop the service for a while."""
 
     async def left(url: str) -> list[object]:
-        channel = WebhookChannel(settings(url), LOOPBACK, SystemClock())
+        channel = WebhookChannel(settings(url), "", LOOPBACK, SystemClock())
         try:
             await channel.send(delivery())
             return [one for one in gc.get_objects() if isinstance(one, httpx.Response)]
@@ -161,7 +158,7 @@ def test_what_an_attempt_needed_is_freed_with_it(status: int) -> None:
 
 def test_a_receiver_that_is_gone_is_not_asked_again() -> None:
     async def twice(url: str) -> list[Result]:
-        channel = WebhookChannel(settings(url), LOOPBACK, SystemClock())
+        channel = WebhookChannel(settings(url), "", LOOPBACK, SystemClock())
         try:
             return [await channel.send(delivery()) for _ in range(2)]
         finally:
@@ -185,7 +182,7 @@ def test_a_receiver_stays_gone_whatever_it_answers_to_what_is_under_way() -> Non
         return Answer(503)
 
     async def beside_each_other() -> list[Result]:
-        channel = WebhookChannel(settings(receiver.url), LOOPBACK, SystemClock())
+        channel = WebhookChannel(settings(receiver.url), "", LOOPBACK, SystemClock())
         try:
             slow = asyncio.create_task(channel.send(delivery()))
             while not receiver.requests:
@@ -305,7 +302,9 @@ class TestDelivered:
         with HttpReceiver(*script) as receiver:
 
             async def scenario(tasks: asyncio.TaskGroup) -> None:
-                channel = WebhookChannel(settings(receiver.url, **fields), LOOPBACK, SystemClock())
+                channel = WebhookChannel(
+                    settings(receiver.url, **fields), "", LOOPBACK, SystemClock()
+                )
                 harness = Harness(log, tasks, [route(channels=("hook",))], {"hook": channel})
                 await harness.assign()
                 await harness.read(event())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import json
 import secrets
 import tomllib
 from pathlib import Path
@@ -100,7 +101,16 @@ def _check_login(oidc: OidcSettings, *, connect: bool) -> int:
 @app.command()
 def show(config: ConfigOption = None) -> None:
     """Print the settings in force as JSON; secrets are masked."""
-    typer.echo(load_settings(config).model_dump_json(indent=2))
+    settings = load_settings(config)
+    shown = settings.model_dump(mode="json")
+    if settings.notifier.channels:
+        from warren_notifier.channels.configured import channel_settings
+
+        channels = channel_settings(settings.notifier)  # it knows which settings are secret
+        shown["notifier"]["channels"] = {
+            name: channel.model_dump(mode="json") for name, channel in channels.items()
+        }
+    typer.echo(json.dumps(shown, indent=2, ensure_ascii=False))
 
 
 @app.command("import")
@@ -152,7 +162,11 @@ def _new_secret() -> str:
 def _check(burrow: Path, imported: Imported) -> None:
     """Raises SettingsError when warren.toml would not be accepted."""
     try:
-        Settings.model_validate(imported.without_files())
+        notifier = Settings.model_validate(imported.without_files()).notifier
+        if notifier.channels:
+            from warren_notifier.channels.configured import channel_settings
+
+            channel_settings(notifier)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         name = ".".join(str(part) for part in first["loc"])

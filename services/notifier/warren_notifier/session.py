@@ -29,7 +29,7 @@ from warren.settings.notifier import NotifierSettings
 from warren.silences import Silences
 from warren.standstill import Turns
 
-from warren_notifier.channels.channel import Channel, takes_acknowledgements
+from warren_notifier.channels.channel import Channel, resend_intervals, takes_acknowledgements
 from warren_notifier.channels.digest import tells_many
 from warren_notifier.delivery.channel_queues import ChannelQueues
 from warren_notifier.delivery.channel_worker import Sleep
@@ -157,7 +157,7 @@ class Session:
                     self._grouping,
                     self._settings.flap_openings,
                     round(self._settings.flap_window * 1000),
-                    self._settings.resend_intervals(),
+                    resend_intervals(self._channels),
                     {n for n, one in self._channels.items() if takes_acknowledgements(one)},
                 ),
                 self._owned,
@@ -165,7 +165,7 @@ class Session:
                 self._writer,
                 self._recorder,
                 self._queues,
-                Holds(silences, self._grouping.routes, self._settings.resend_intervals()),
+                Holds(silences, self._grouping.routes, resend_intervals(self._channels)),
                 self._clock,
             )
             asked = SilenceTopics(self._home, silences, dispatcher.test, self._sleep)

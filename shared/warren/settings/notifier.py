@@ -10,15 +10,7 @@ from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from warren.contracts.status_change import EVENT_TYPES, EventTypeName
 from warren.section import Seconds, SecondsOrNone, Section
-from warren.settings.channels import (
-    AlertmanagerChannelSettings,
-    AnyChannelSettings,
-    ChannelKind,
-    ChannelSettings,
-    EmailChannelSettings,
-    WebAddressOrNone,
-    WebhookChannelSettings,
-)
+from warren.settings.channels import ChannelTable, WebAddressOrNone
 from warren.settings.expressions import Expressions
 from warren.settings.mute_window import MuteWindow
 
@@ -103,7 +95,7 @@ class NotifierSettings(Section):
         default="", description="Consumer group of the notifiers; empty: `<instance>-notifier`"
     )
     routes: list[RouteSettings] = Field(default_factory=list, description="Which changes go where")
-    channels: dict[Name, AnyChannelSettings] = Field(
+    channels: dict[Name, ChannelTable] = Field(
         default_factory=dict, description="Where changes can go"
     )
     link_base: WebAddressOrNone = Field(
@@ -115,7 +107,7 @@ class NotifierSettings(Section):
         "An address at which a cloud gives out credentials needs a network of its own, such as "
         "169.254.169.254/32",
     )
-    deny_channels: list[ChannelKind] = Field(
+    deny_channels: list[str] = Field(
         default_factory=list,
         description="Types that no channel may have, such as apprise: the service does not start",
     )
@@ -190,24 +182,6 @@ class NotifierSettings(Section):
             )
         return self
 
-    def resend_intervals(self) -> dict[str, int]:
-        """Milliseconds after which channels must hear of an open incident again, by their names."""
-        return {
-            name: round(channel.resend_interval * 1000)
-            for name, channel in self.channels.items()
-            if isinstance(channel, AlertmanagerChannelSettings)
-        }
-
     def networks(self) -> list[IPv4Network | IPv6Network]:
         """`allow_networks`, parsed."""
         return [ip_network(text) for text in self.allow_networks]
-
-
-__all__ = [
-    "AnyChannelSettings",
-    "ChannelSettings",
-    "EmailChannelSettings",
-    "NotifierSettings",
-    "RouteSettings",
-    "WebhookChannelSettings",
-]

@@ -8,7 +8,6 @@ a login only the name.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
@@ -118,7 +117,8 @@ def _zookeeper_consumer(name: str, configured: ClusterSettings) -> Body:
 
 def notifier(name: str, settings: Settings) -> Body:
     """A channel; what Burrow keeps with it, Warren keeps with the route that leads there."""
-    channel: Any = settings.notifier.channels[name]
+    channel = settings.notifier.channels[name]
+    written = channel.written()
     route = next((route for route in settings.notifier.routes if name in route.channels), None)
     sends_close = route is not None and route.send_resolved
     shared: Body = {
@@ -133,10 +133,10 @@ def notifier(name: str, settings: Settings) -> Body:
     trust: Body = {"extra-ca": channel.ca, "noverify": ""}
     match channel.type:
         case "email":
-            return {**shared, **templates, **_mail(channel), **trust}
+            return {**shared, **templates, **_mail(written), **trust}
         case "slack":
             return {**shared, **timing, **templates, **_SLACK}
-    url = _without_secrets(getattr(channel, "url", ""))
+    url = _without_secrets(str(written.get("url", "")))
     requests = {
         "url-open": url,
         "url-close": url if sends_close else "",
@@ -149,14 +149,15 @@ def notifier(name: str, settings: Settings) -> Body:
 _SLACK: Body = {"channel": "", "username": "", "icon-url": "", "icon-emoji": ""}
 
 
-def _mail(channel: Any) -> Body:
+def _mail(written: Body) -> Body:
+    username, to = written.get("username", ""), written.get("to", [])
     return {
-        "server": channel.host,
-        "port": channel.port,
-        "auth-type": "plain" if channel.username else "",
-        "username": channel.username,
-        "from": channel.sender,
-        "to": ",".join(channel.to),
+        "server": written.get("host", ""),
+        "port": written.get("port", 0),
+        "auth-type": "plain" if username else "",
+        "username": username,
+        "from": written.get("sender", ""),
+        "to": ",".join(to) if isinstance(to, list) else to,
     }
 
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import Field, StringConstraints
 from warren.contracts import EVENT_TYPES, GroupStatusName
 from warren.words import moment, shortened, visible
 
+from warren_notifier.channels.http import HttpChannelSettings
 from warren_notifier.channels.incident_text import IncidentText
 
 LONGEST = 4_000  # characters of an annotation
@@ -27,6 +29,16 @@ NAMES: dict[str, str] = dict(
 _FNV_OFFSET, _FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3
 
 Labels = dict[str, str]
+LabelName = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*$")]
+
+
+class AlertSettings(HttpChannelSettings):
+    """A channel that speaks of alerts."""
+
+    labels: dict[LabelName, str] = Field(
+        default_factory=dict,
+        description="Labels to add to alertname, cluster, consumer_group, severity and owner",
+    )
 
 
 def alert_labels(text: IncidentText, status: GroupStatusName, more: Mapping[str, str]) -> Labels:
@@ -49,9 +61,7 @@ def alert_annotations(text: IncidentText) -> Labels:
     also = cause.also if cause is not None else []
     found = {
         "summary": text.title,
-        "description": "\n".join(
-            [text.headline, *(f"{name}: {value}" for name, value in text.facts)]
-        ),
+        "description": text.sentences,
         "cause": visible(cause.sentence) if cause is not None else "",
         "action": visible((cause.action if cause is not None else "") or ""),
         "also": visible("; ".join(each.sentence for each in also)),

@@ -6,6 +6,7 @@ recorded (`warren_notifier.delivery.outcome_recorder`).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
@@ -85,3 +86,21 @@ class AcknowledgingChannel(Channel, Protocol):
 
 def takes_acknowledgements(channel: Channel) -> bool:
     return isinstance(channel, AcknowledgingChannel) and channel.takes_acknowledgements
+
+
+@runtime_checkable
+class ResendingChannel(Channel, Protocol):
+    """A channel whose receiver takes for over what it has not heard of for a while."""
+
+    @property
+    def resend_ms(self) -> int:
+        """After so long an open incident is sent again."""
+
+
+def resend_intervals(channels: Mapping[str, Channel]) -> dict[str, int]:
+    """Milliseconds after which channels must hear of an open incident again, by their names."""
+    return {
+        name: channel.resend_ms
+        for name, channel in channels.items()
+        if isinstance(channel, ResendingChannel) and channel.resend_ms
+    }

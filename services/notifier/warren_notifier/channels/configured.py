@@ -1,57 +1,77 @@
-"""The channels that the settings name."""
+"""The channels that the settings name, by the kinds that there are."""
 
 from __future__ import annotations
 
+import json
+import pkgutil
 import ssl
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from typing import Any, get_origin
 
 import httpx
+from pydantic import ValidationError
 from warren.clock import Clock
 from warren.errors import SettingsError
 from warren.redaction import Redaction
-from warren.settings.channels import (
-    AlertmanagerChannelSettings,
-    AlertmanagerWebhookChannelSettings,
-    AnyChannelSettings,
-    AppriseChannelSettings,
-    ChannelSettings,
-    EmailChannelSettings,
-    OpsgenieChannelSettings,
-    PagerDutyChannelSettings,
-    SlackBotChannelSettings,
-    SlackChannelSettings,
-    TeamsChannelSettings,
-    TemplateChannelSettings,
-    WebhookChannelSettings,
-)
+from warren.settings.channels import ChannelSettings
 from warren.settings.notifier import NotifierSettings
 from warren.settings.secrets import secret_values
+from warren.settings_file import explained
 from warren.words import visible
 
-from warren_notifier.channels.alertmanager import AlertmanagerChannel
-from warren_notifier.channels.alertmanager_webhook import AlertmanagerWebhookChannel
-from warren_notifier.channels.apprise import AppriseChannel
+from warren_notifier.channels import kinds as modules
 from warren_notifier.channels.channel import Channel, ChannelUnusable
 from warren_notifier.channels.egress import EgressGuard
-from warren_notifier.channels.email import EmailChannel
-from warren_notifier.channels.opsgenie import OpsgenieChannel
-from warren_notifier.channels.pagerduty import PagerDutyChannel
-from warren_notifier.channels.slack import SlackBotChannel, SlackChannel
-from warren_notifier.channels.teams import TeamsChannel
-from warren_notifier.channels.template_webhook import TemplateChannel
-from warren_notifier.channels.webhook import WebhookChannel
+from warren_notifier.channels.kind import Kind
+
+# Types that were, and what to write instead.
+GONE = {
+    "opsgenie": 'Opsgenie ends in April 2027: write type = "apprise" and '
+    'url = "opsgenie://<api key>/#<team>" (with ?region=eu in the EU), or for Jira Service '
+    'Management url = "jira://<api key>/#<team>"'
+}
+
+
+@cache
+def kinds() -> dict[str, Kind[Any]]:
+    """All that there are, by `type`: a module in `kinds` for each, named like it."""
+    names = sorted(module.name for module in pkgutil.iter_modules(modules.__path__))
+    found = (import_module(f"{modules.__name__}.{name}").KIND for name in names)
+    return {kind.type: kind for kind in found}
+
+
+def channel_settings(settings: NotifierSettings) -> dict[str, ChannelSettings]:
+    """Settings of the channels, by name.
+
+    Raises SettingsError for a type that there is not, and for what a type does not take.
+    """
+    for denied in settings.deny_channels:
+        _kind("notifier.deny_channels", denied)
+    found = {}
+    for name, table in settings.channels.items():
+        at = ("notifier", "channels", name)
+        model = _kind(".".join((*at, "type")), table.type).settings
+        try:
+            found[name] = model.model_validate(_parsed(model, table.written()))
+        except ValidationError as error:
+            raise explained(error, model, at) from None
+    return found
 
 
 def configured_channels(settings: NotifierSettings, clock: Clock) -> dict[str, Channel]:
     """Channels by name.
 
-    Raises SettingsError for a URL, authorities or a template that cannot be used.
+    Raises SettingsError likewise, and for a URL, authorities or a template that cannot be used.
     """
     guard = EgressGuard(settings.networks())
     channels: dict[str, Channel] = {}
-    for name, channel in settings.channels.items():
+    for name, channel in channel_settings(settings).items():
         table = f"notifier.channels.{name}"
         try:
-            channels[name] = _channel(channel, settings.link_base, guard, clock)
+            make = kinds()[channel.type].channel
+            channels[name] = make(channel, settings.link_base, guard, clock)
         except httpx.InvalidURL as error:
             redact = Redaction(secret_values(channel))
             raise SettingsError(f"{table}.url", visible(redact(str(error)))) from None
@@ -66,49 +86,30 @@ def digesting(settings: NotifierSettings) -> set[str]:
     """Names of the channels that can tell several incidents in one message; builds none."""
     return {
         name
-        for name, channel in settings.channels.items()
-        if hasattr(_CLASSES[type(channel)], "send_many")
+        for name, table in settings.channels.items()
+        if hasattr(_kind(f"notifier.channels.{name}.type", table.type).channel, "send_many")
     }
 
 
-_CLASSES: dict[type[ChannelSettings], type[Channel]] = {
-    WebhookChannelSettings: WebhookChannel,
-    EmailChannelSettings: EmailChannel,
-    SlackChannelSettings: SlackChannel,
-    SlackBotChannelSettings: SlackBotChannel,
-    PagerDutyChannelSettings: PagerDutyChannel,
-    AlertmanagerChannelSettings: AlertmanagerChannel,
-    AlertmanagerWebhookChannelSettings: AlertmanagerWebhookChannel,
-    TeamsChannelSettings: TeamsChannel,
-    TemplateChannelSettings: TemplateChannel,
-    AppriseChannelSettings: AppriseChannel,
-    OpsgenieChannelSettings: OpsgenieChannel,
-}
+def _kind(setting: str, name: str) -> Kind[Any]:
+    """Raises SettingsError."""
+    if name in GONE:
+        raise SettingsError(setting, GONE[name])
+    if name not in kinds():
+        raise SettingsError(setting, f"{visible(name)!r} is none of {', '.join(kinds())}")
+    return kinds()[name]
 
 
-def _channel(
-    settings: AnyChannelSettings, link_base: str, guard: EgressGuard, clock: Clock
-) -> Channel:
-    match settings:
-        case WebhookChannelSettings():
-            return WebhookChannel(settings, guard, clock)
-        case EmailChannelSettings():
-            return EmailChannel(settings, link_base, clock)
-        case SlackChannelSettings():
-            return SlackChannel(settings, link_base, guard, clock)
-        case SlackBotChannelSettings():
-            return SlackBotChannel(settings, link_base, guard, clock)
-        case PagerDutyChannelSettings():
-            return PagerDutyChannel(settings, link_base, guard, clock)
-        case AlertmanagerChannelSettings():
-            return AlertmanagerChannel(settings, link_base, guard, clock)
-        case AlertmanagerWebhookChannelSettings():
-            return AlertmanagerWebhookChannel(settings, link_base, guard, clock)
-        case TeamsChannelSettings():
-            return TeamsChannel(settings, link_base, guard, clock)
-        case TemplateChannelSettings():
-            return TemplateChannel(settings, link_base, guard, clock)
-        case AppriseChannelSettings():
-            return AppriseChannel(settings, link_base, guard, clock)
-        case OpsgenieChannelSettings():
-            return OpsgenieChannel(settings, link_base, guard, clock)
+def _parsed(model: type[ChannelSettings], table: Mapping[str, Any]) -> dict[str, Any]:
+    """Tables and lists from the environment are JSON."""
+
+    def parsed(name: str, value: Any) -> Any:
+        field = model.model_fields.get(name)
+        if isinstance(value, str) and field and get_origin(field.annotation) in (dict, list):
+            try:
+                return json.loads(value)
+            except ValueError:
+                return value  # it is refused as what it is not
+        return value
+
+    return {name: parsed(name, value) for name, value in table.items()}

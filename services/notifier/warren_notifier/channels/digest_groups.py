@@ -18,7 +18,7 @@ from warren.contracts import (
 from warren.words import as_of, duration, visible
 
 from warren_notifier.channels.digest import Digest
-from warren_notifier.channels.email_text import how_it_ended, is_old
+from warren_notifier.channels.incident_text import how_it_ended, is_old
 
 BAD = {"ERR": 0, "WARN": 1}  # worst first
 # What an incident is about, for people: the root comes first, then what follows, gravest first.

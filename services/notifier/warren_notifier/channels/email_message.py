@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email import policy
@@ -12,12 +12,15 @@ from email.message import EmailMessage
 from email.utils import format_datetime
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from warren.settings.notifier import EmailChannelSettings
 
 from warren_notifier.channels.digest import Digest
-from warren_notifier.channels.email_digest import besides, digest_text
-from warren_notifier.channels.email_text import email_text, shown_id
-from warren_notifier.channels.incident_key import incident_key
+from warren_notifier.channels.digest_text import DigestText, besides, digest_text
+from warren_notifier.channels.incident_text import (
+    IncidentText,
+    incident_key,
+    incident_text,
+    shown_id,
+)
 from warren_notifier.channels.plot import Plot
 from warren_notifier.state.delivery import Delivery
 
@@ -29,66 +32,97 @@ COLOURS = {"ERR": "#b42318", "WARN": "#9a6700", "OK": "#1a7f37", "NOTFOUND": "#5
 _POLICY = policy.SMTP.clone(cte_type="7bit", max_line_length=900)
 
 
-def templates() -> Environment:
-    return Environment(
-        loader=PackageLoader("warren_notifier.channels"),
-        autoescape=lambda name: name is not None and ".html" in name,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+class MailWriter:
+    """Mails of one sender to one list of recipients."""
 
+    def __init__(self, sender: str, to: Sequence[str], link_base: str) -> None:
+        self._sender = sender
+        self._to = to
+        self._link_base = link_base
+        self._environment = Environment(
+            loader=PackageLoader("warren_notifier.channels"),
+            autoescape=lambda name: name is not None and ".html" in name,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            keep_trailing_newline=True,
+        )
 
-def message(
-    delivery: Delivery,
-    settings: EmailChannelSettings,
-    environment: Environment,
-    link_base: str,
-    now: int,
-    digest: Digest | None = None,
-    plot: Plot | None = None,
-) -> EmailMessage:
-    """The same delivery always has the same Message-ID; an incident's mails are one thread.
+    def message(
+        self,
+        delivery: Delivery,
+        now: int,
+        digest: Digest | None = None,
+        plot: Plot | None = None,
+    ) -> EmailMessage:
+        """The same delivery always has the same Message-ID; an incident's mails are one thread.
 
-    The first mail of the incident is the thread's root, the others refer to it (RFC 5322, 3.6.4).
-    Told in a digest, it is in the digest's thread.
-    """
-    pending = delivery.pending
-    text = email_text(delivery, link_base, now, besides(digest, now) if digest is not None else "")
-    values = {
-        "text": text,
-        "delivery": pending,
-        "incident": shown_id(pending.incident_id),
-        "colour": COLOURS[text.status],
-        "plot": plot,
-        "plot_id": PLOT,
-    }
-    root = f"{pending.incident_id}.{pending.channel}"
-    if digest is not None and digest.thread is not None:
-        heads = _Heads(pending.delivery_id, pending.delivery_id, digest.thread)
-    elif pending.kind == "opened":
-        heads = _Heads(pending.delivery_id, root, None)
-    else:
-        heads = _Heads(pending.delivery_id, pending.delivery_id, root)
-    return _mail(settings, text.subject, heads, environment, "email", values, now, plot)
+        The first mail of the incident is the thread's root, the others refer to it (RFC 5322,
+        3.6.4). Told in a digest, it is in the digest's thread.
+        """
+        pending = delivery.pending
+        others = besides(digest, now) if digest is not None else ""
+        text = incident_text(delivery, self._link_base, now, others)
+        values = {
+            "text": text,
+            "delivery": pending,
+            "incident": shown_id(pending.incident_id),
+            "plot": plot,
+            "plot_id": PLOT,
+        }
+        root = f"{pending.incident_id}.{pending.channel}"
+        if digest is not None and digest.thread is not None:
+            heads = _Heads(pending.delivery_id, pending.delivery_id, digest.thread)
+        elif pending.kind == "opened":
+            heads = _Heads(pending.delivery_id, root, None)
+        else:
+            heads = _Heads(pending.delivery_id, pending.delivery_id, root)
+        return self._mail(text, heads, "email", values, now, plot)
 
+    def digest(self, digest: Digest, now: int, plot: Plot | None = None) -> EmailMessage:
+        """One mail about many incidents, or about one as it would be alone; in the digest's
+        thread.
+        """
+        if digest.alone is not None:
+            return self.message(digest.alone, now, digest, plot)
+        text = digest_text(digest, self._link_base, now)
+        heads = _Heads(digest.digest_id, digest.digest_id, digest.thread)
+        return self._mail(text, heads, "digest", {"text": text, "digest": digest}, now)
 
-def digest_message(
-    digest: Digest,
-    settings: EmailChannelSettings,
-    environment: Environment,
-    link_base: str,
-    now: int,
-    plot: Plot | None = None,
-) -> EmailMessage:
-    """One mail about many incidents, or about one as it would be alone; in the digest's thread."""
-    if digest.alone is not None:
-        return message(digest.alone, settings, environment, link_base, now, digest, plot)
-    text = digest_text(digest, link_base, now)
-    values = {"text": text, "digest": digest, "colour": COLOURS[text.status]}
-    heads = _Heads(digest.digest_id, digest.digest_id, digest.thread)
-    return _mail(settings, text.subject, heads, environment, "digest", values, now)
+    def _mail(
+        self,
+        text: IncidentText | DigestText,
+        heads: _Heads,
+        template: str,
+        values: Mapping[str, object],
+        now: int,
+        plot: Plot | None = None,
+    ) -> EmailMessage:
+        mail = EmailMessage(policy=_POLICY)
+        mail.set_raw("Subject", _subject(text.title))
+        mail["From"] = self._sender
+        mail["To"] = ", ".join(self._to)
+        mail["Date"] = format_datetime(datetime.fromtimestamp(now // 1000, UTC))
+        domain = self._sender.rpartition("@")[2]
+        mail["Message-ID"] = f"<{_token(heads.message_id)}@{domain}>"
+        if heads.thread is not None:
+            root = f"<{_token(heads.thread)}@{domain}>"
+            mail["In-Reply-To"] = root
+            mail["References"] = root
+        mail["Auto-Submitted"] = "auto-generated"  # RFC 3834: no out-of-office replies
+        mail["X-Warren-Delivery"] = heads.delivery_id
+        values = {**values, "colour": COLOURS[text.status]}
+        plain, html = (
+            self._environment.get_template(f"{template}.{kind}.j2").render(values)
+            for kind in ("txt", "html")
+        )
+        mail.set_content(plain)
+        mail.add_alternative(html, subtype="html")
+        if plot is not None:
+            *_, shown = mail.iter_parts()
+            assert isinstance(shown, EmailMessage)
+            shown.add_related(plot.png, "image", "png", cid=f"<{PLOT}>", disposition="inline")
+        return mail
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,39 +132,6 @@ class _Heads:
     delivery_id: str
     message_id: str
     thread: str | None
-
-
-def _mail(
-    settings: EmailChannelSettings,
-    subject: str,
-    heads: _Heads,
-    environment: Environment,
-    template: str,
-    values: Mapping[str, object],
-    now: int,
-    plot: Plot | None = None,
-) -> EmailMessage:
-    mail = EmailMessage(policy=_POLICY)
-    mail.set_raw("Subject", _subject(subject))
-    mail["From"] = settings.sender
-    mail["To"] = ", ".join(settings.to)
-    mail["Date"] = format_datetime(datetime.fromtimestamp(now // 1000, UTC))
-    domain = settings.sender.rpartition("@")[2]
-    mail["Message-ID"] = f"<{_token(heads.message_id)}@{domain}>"
-    if heads.thread is not None:
-        root = f"<{_token(heads.thread)}@{domain}>"
-        mail["In-Reply-To"] = root
-        mail["References"] = root
-    mail["Auto-Submitted"] = "auto-generated"  # RFC 3834: no out-of-office replies
-    mail["X-Warren-Delivery"] = heads.delivery_id
-    text, html = (environment.get_template(f"{template}.{kind}.j2") for kind in ("txt", "html"))
-    mail.set_content(text.render(values))
-    mail.add_alternative(html.render(values), subtype="html")
-    if plot is not None:
-        *_, shown = mail.iter_parts()
-        assert isinstance(shown, EmailMessage)
-        shown.add_related(plot.png, "image", "png", cid=f"<{PLOT}>", disposition="inline")
-    return mail
 
 
 def _subject(text: str) -> str:

@@ -11,7 +11,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from warren.clock import Clock
 from warren.contracts import MINUTE_MS
 from warren.path_segments import segment
-from warren.settings.notifier import EmailChannelSettings
 from warren.words import LATEST_MOMENT
 
 log = structlog.get_logger(__name__)
@@ -39,9 +38,9 @@ class Past(BaseModel):
 class GroupPast:
     """Asks the API. It is an extra: whatever fails, a mail goes without it."""
 
-    def __init__(self, settings: EmailChannelSettings, link_base: str, clock: Clock) -> None:
-        self._base = (settings.api or link_base).rstrip("/") if settings.plot else ""
-        token = settings.api_token.get_secret_value()
+    def __init__(self, base: str, token: str, clock: Clock) -> None:
+        """`base`: its URL, empty to ask nobody. `token`: empty where none is needed."""
+        self._base = base.rstrip("/")
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._clock = clock
         self._again_at = float("-inf")

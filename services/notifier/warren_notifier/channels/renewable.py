@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from warren_notifier.channels.channel import Channel, Result, takes_acknowledgements
+from warren_notifier.channels.channel import (
+    Channel,
+    Result,
+    resend_intervals,
+    takes_acknowledgements,
+)
 from warren_notifier.channels.digest import Digest, DigestChannel, tells_many
 from warren_notifier.state.delivery import Delivery
 
@@ -20,6 +25,7 @@ class RenewableChannel:
         self.timeout = channel.timeout
         self.concurrency = channel.concurrency
         self.takes_acknowledgements = takes_acknowledgements(channel)
+        self.resend_ms = resend_intervals({"": channel}).get("", 0)
 
     async def renew(self, channel: Channel) -> None:
         """Puts a channel in force that leads to the same place."""

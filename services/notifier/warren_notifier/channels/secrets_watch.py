@@ -13,10 +13,11 @@ from warren.contracts import ChannelIdentity
 from warren.errors import SettingsError
 from warren.redaction import Redaction
 from warren.settings import Settings
-from warren.settings.notifier import AnyChannelSettings, NotifierSettings
+from warren.settings.channels import ChannelSettings
+from warren.settings.notifier import NotifierSettings
 from warren.settings.secrets import secret_values
 
-from warren_notifier.channels.configured import configured_channels
+from warren_notifier.channels.configured import channel_settings, configured_channels
 from warren_notifier.channels.renewable import RenewableChannel
 
 log = structlog.get_logger(__name__)
@@ -37,33 +38,38 @@ class SecretsWatch:
         redaction: Redaction,
         clock: Clock,
     ) -> None:
-        self._in_force = dict(settings.channels)
-        self._seen = dict(settings.channels)
+        """What is secret among `settings` is redacted from now on."""
+        self._in_force = channel_settings(settings)
+        self._seen: Mapping[str, ChannelSettings] = dict(self._in_force)
         self._channels = channels
         self._load = load
         self._redaction = redaction
         self._clock = clock
         self._refused = ""
+        for channel in self._in_force.values():
+            redaction.add(secret_values(channel))
 
     def look(self) -> NotifierSettings | None:
         """Settings whose secrets are to be taken up; None when there is nothing to do. Blocks."""
         try:
             found = self._load().notifier
+            channels = channel_settings(found)
         except SettingsError as error:
             if str(error) != self._refused:
                 log.error("settings refused, those before stay in force", problem=str(error))
             self._refused = str(error)
             return None
         self._refused = ""
-        seen, self._seen = self._seen, dict(found.channels)
-        return found if self._seen == seen and self._changed(found) else None
+        seen, self._seen = self._seen, channels
+        return found if channels == seen and self._changed(channels) else None
 
     async def take_up(self, found: NotifierSettings) -> None:
         """Puts channels with new secrets in force. They are redacted from now on."""
-        changed = self._changed(found)
+        channels = channel_settings(found)
+        changed = self._changed(channels)
         for name in changed:
-            self._in_force[name] = found.channels[name]
-            self._redaction.add(secret_values(found.channels[name]))
+            self._in_force[name] = channels[name]
+            self._redaction.add(secret_values(channels[name]))
         for name in changed:
             only = found.model_copy(update={"channels": {name: found.channels[name]}})
             try:
@@ -78,10 +84,10 @@ class SecretsWatch:
             await self._channels[name].renew(channel)
             log.info("new secrets taken up", channel=name)
 
-    def _changed(self, found: NotifierSettings) -> list[str]:
+    def _changed(self, channels: Mapping[str, ChannelSettings]) -> list[str]:
         return [
             name
-            for name, channel in found.channels.items()
+            for name, channel in channels.items()
             if name in self._channels
             and channel != self._in_force[name]
             and _public(channel) == _public(self._in_force[name])
@@ -93,7 +99,7 @@ def _is_there(new: ChannelIdentity, old: ChannelIdentity) -> bool:
     return (new.kind, new.place) == (old.kind, old.place)
 
 
-def _public(settings: AnyChannelSettings) -> dict[str, object]:
+def _public(settings: ChannelSettings) -> dict[str, object]:
     """What is no secret."""
     fields = type(settings).model_fields
     return {

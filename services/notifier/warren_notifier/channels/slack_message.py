@@ -12,16 +12,12 @@ messages with about 13,000 characters are refused as `msg_blocks_too_long`.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from itertools import zip_longest
+from collections.abc import Iterator
 from typing import Any
 
-from warren.contracts import PendingDelivery
 from warren.words import shortened
 
-from warren_notifier.channels.digest import Digest
-from warren_notifier.channels.email_digest import WORST, DigestText
-from warren_notifier.channels.incident_text import IncidentText, fitting, origin
+from warren_notifier.channels.note import Note, fitting
 
 HEADER = 150  # characters
 TEXT = 1_000  # characters; Slack takes 40,000, a telephone shows a line or two
@@ -31,77 +27,43 @@ _ESCAPED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 JsonObject = dict[str, Any]
 
 
-def slack_message(text: IncidentText, pending: PendingDelivery) -> JsonObject:
-    """`text` and `blocks` of a message about one incident."""
+def slack_message(note: Note) -> JsonObject:
+    """`text` and `blocks`."""
 
     def build(longest: int) -> bytes:
-        return _message(text.title, list(_incident(text, longest)), origin(pending))
+        elements = list(_elements(note, longest))
+        section = {"type": "rich_text_section", "elements": elements}
+        message = {
+            # https://docs.slack.dev/messaging/formatting-message-text: three characters, no others.
+            "text": shortened(note.title, TEXT).translate(_ESCAPED),
+            "mrkdwn": False,
+            "unfurl_links": False,
+            "unfurl_media": False,
+            "blocks": [
+                {"type": "header", "text": _text_object(note.title, HEADER)},
+                {"type": "rich_text", "elements": [section]},
+                {"type": "context", "elements": [_text_object(note.origin, TEXT)]},
+            ],
+        }
+        return json.dumps(message).encode()
 
-    return _fitting(build)
-
-
-def slack_digest(text: DigestText, digest: Digest) -> JsonObject:
-    """Likewise about many."""
-    sender = f"Warren. Route {digest.key.route}, message {digest.digest_id}"
-
-    def build(longest: int) -> bytes:
-        return _message(text.subject, list(_many(text, longest)), sender)
-
-    return _fitting(build)
-
-
-def _fitting(build: Callable[[int], bytes]) -> JsonObject:
     message: JsonObject = json.loads(fitting(build, BYTES))
     return message
 
 
-def escaped(text: str) -> str:
-    """https://docs.slack.dev/messaging/formatting-message-text: these three, and no others."""
-    return text.translate(_ESCAPED)
-
-
-def _incident(text: IncidentText, longest: int) -> Iterator[JsonObject]:
-    yield _plain(shortened(text.headline, longest) + "\n")
-    yield from _facts(text.facts, longest)
-    if text.runbook_link:
-        yield from (_link(text.runbook_link, "Runbook"), _plain("\n"))
-    if text.link:
-        yield _link(text.link, "Look at it in Warren")
-
-
-def _many(text: DigestText, longest: int) -> Iterator[JsonObject]:
-    yield _plain(shortened(text.headline, longest) + "\n")
-    yield from _facts(text.facts, longest)
-    for heading, lines in text.lists:
+def _elements(note: Note, longest: int) -> Iterator[JsonObject]:
+    yield _plain(shortened(note.headline, longest) + "\n")
+    for name, value in note.facts:
+        yield from (_plain(f"{name}: ", bold=True), _plain(shortened(value, longest) + "\n"))
+    for heading, lines in note.lists:
         yield _plain(f"\n{heading}\n", bold=True)
-        links = text.links if heading == WORST else []
-        for line, link in zip_longest(lines, links, fillvalue=""):
+        for line, link in lines:
             yield _plain(shortened(line, longest))
             if link:
-                yield from (_plain(" "), _link(link, "Acknowledge"))
+                yield from (_plain(" "), _link("Acknowledge", link))
             yield _plain("\n")
-    if text.link:
-        yield _link(text.link, "Look at them in Warren")
-
-
-def _facts(facts: list[tuple[str, str]], longest: int) -> Iterator[JsonObject]:
-    for name, value in facts:
-        yield from (_plain(f"{name}: ", bold=True), _plain(shortened(value, longest) + "\n"))
-
-
-def _message(title: str, lines: list[JsonObject], sender: str) -> bytes:
-    message = {
-        "text": escaped(shortened(title, TEXT)),
-        "mrkdwn": False,
-        "unfurl_links": False,
-        "unfurl_media": False,
-        "blocks": [
-            {"type": "header", "text": _text_object(title, HEADER)},
-            {"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": lines}]},
-            {"type": "context", "elements": [_text_object(sender, TEXT)]},
-        ],
-    }
-    return json.dumps(message).encode()
+    for words, url in note.links:
+        yield from (_link(words, url), _plain("\n"))
 
 
 def _plain(text: str, *, bold: bool = False) -> JsonObject:
@@ -109,8 +71,8 @@ def _plain(text: str, *, bold: bool = False) -> JsonObject:
     return element | {"style": {"bold": True}} if bold else element
 
 
-def _link(url: str, text: str) -> JsonObject:
-    return {"type": "link", "url": url, "text": text}
+def _link(words: str, url: str) -> JsonObject:
+    return {"type": "link", "url": url, "text": words}
 
 
 def _text_object(text: str, limit: int) -> JsonObject:

@@ -1,8 +1,7 @@
-"""Slack: an incoming webhook, or a bot that keeps one thread per incident or digest.
+"""Slack: a bot that keeps one thread per incident or digest.
 
-https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks: 200 and `ok`; errors are
-HTTP statuses, 429 has `Retry-After`. https://docs.slack.dev/apis/web-api: methods answer 200 with
-`{"ok": false, "error": …}` when they refuse.
+https://docs.slack.dev/apis/web-api: methods answer 200 with `{"ok": false, "error": …}` when they
+refuse.
 """
 
 from __future__ import annotations
@@ -12,18 +11,21 @@ import re
 from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal
 
+from pydantic import AfterValidator, Field, SecretStr
 from warren.clock import Clock
-from warren.settings.channels import SlackBotChannelSettings, SlackChannelSettings
+from warren.settings.channels import WebAddress
 
 from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
 from warren_notifier.channels.digest import Digest
 from warren_notifier.channels.egress import EgressGuard
-from warren_notifier.channels.http_channel import JSON, HttpChannel, endpoint
-from warren_notifier.channels.http_endpoint import Answered, HttpEndpoint
-from warren_notifier.channels.slack_answers import OF_MESSAGE, PASSING, not_taken
-from warren_notifier.channels.slack_message import JsonObject, slack_digest, slack_message
+from warren_notifier.channels.http import JSON, Target, TargetSettings, printable
+from warren_notifier.channels.http_endpoint import Answered
+from warren_notifier.channels.kind import Kind
+from warren_notifier.channels.kinds.slack import OF_MESSAGE, PASSING
+from warren_notifier.channels.note import NoteChannel
+from warren_notifier.channels.slack_message import JsonObject, slack_message
 from warren_notifier.state.delivery import Delivery
 
 ANSWER_BYTES = 1 << 20  # an answer has the whole message in it
@@ -34,33 +36,22 @@ PLACE = re.compile(r"[A-Za-z0-9]{1,40}/[0-9]{1,20}\.[0-9]{1,20}")  # of a messag
 NO_THREAD = {"cannot_reply_to_message", "message_not_found", "thread_not_found"}
 
 
-class _SlackHttpChannel(HttpChannel):
-    async def _news(self, digest: Digest) -> JsonObject:
-        """An incident that is alone is told as it would be without a digest."""
-        if digest.alone is not None:
-            text = self._text(digest.alone, await self._besides(digest))
-            return slack_message(text, digest.alone.pending)
-        return slack_digest(await self._digest_text(digest), digest)
+class SlackBotSettings(TargetSettings):
+    """A Slack bot: one thread per incident, whose first message says how it stands."""
 
+    type: Literal["slack-bot"] = Field(description="Kind of channel")
+    token: Annotated[SecretStr, AfterValidator(printable)] = Field(
+        min_length=1, description="Bot token (`xoxb-…`) with the scope chat:write"
+    )
+    conversation: str = Field(
+        min_length=1, description="Id of the Slack channel, `C…`; the bot must be in it"
+    )
+    api: WebAddress = Field(default="https://slack.com/api", description="URL of Slack's Web API")
 
-class SlackChannel(_SlackHttpChannel):
-    """An incoming webhook: what happens to an incident or digest later is another message."""
-
-    def __init__(
-        self, settings: SlackChannelSettings, link_base: str, guard: EgressGuard, clock: Clock
-    ) -> None:
-        super().__init__(settings, endpoint(settings, guard, clock), link_base, clock)
-        self.identity = self._endpoint.identity("slack")
-
-    async def send(self, delivery: Delivery) -> Result:
-        message = slack_message(self._text(delivery), delivery.pending)
-        return await self._post(json.dumps(message).encode())
-
-    async def send_many(self, digest: Digest) -> Result:
-        return await self._post(json.dumps(await self._news(digest)).encode())
-
-    def _judged(self, answer: Answered) -> Result:
-        return not_taken(answer) or super()._judged(answer)
+    @property
+    def target(self) -> Target:
+        authorization = {"authorization": f"Bearer {self.token.get_secret_value()}"}
+        return Target(self.api, authorization, (self.conversation,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +69,7 @@ class _First:
         return cls(conversation, ts, kind == "digest") if ts else None
 
 
-class SlackBotChannel(_SlackHttpChannel):
+class SlackBotChannel(NoteChannel[SlackBotSettings]):
     """A bot token and a conversation. The first message of an incident, or of a digest, says how it
     stands now, what happens since are replies to it.
 
@@ -86,22 +77,18 @@ class SlackBotChannel(_SlackHttpChannel):
     """
 
     def __init__(
-        self, settings: SlackBotChannelSettings, link_base: str, guard: EgressGuard, clock: Clock
+        self, settings: SlackBotSettings, link_base: str, guard: EgressGuard, clock: Clock
     ) -> None:
-        authorization = {"authorization": f"Bearer {settings.token.get_secret_value()}"}
-        api = HttpEndpoint(settings.api, settings, guard, clock, authorization)
-        super().__init__(settings, api, link_base, clock)
-        self.identity = api.identity("slack-bot", settings.conversation)
-        self._conversation = settings.conversation
+        super().__init__(settings, link_base, guard, clock)
         self._updated: OrderedDict[tuple[str, str], None] = OrderedDict()
         """Which message says what, by its `ts` and the delivery's id."""
 
     async def send(self, delivery: Delivery) -> Result:
-        message = slack_message(self._text(delivery), delivery.pending)
+        message = slack_message(self._note(delivery))
         return await self._tell(message, message, _First.of(delivery.receipt), of_many=False)
 
     async def send_many(self, digest: Digest) -> Result:
-        news = await self._news(digest)
+        news = slack_message(await self._news(digest))
         own = {
             first: d for d in digest.news if (first := _First.of(d.receipt)) and not first.of_many
         }
@@ -114,7 +101,7 @@ class SlackBotChannel(_SlackHttpChannel):
         first = _newest([*(one.receipt for one in digest.news), *digest.receipts])
         if first is None and digest.alone is not None:
             return await self._tell(news, news, None, of_many=False)
-        now = slack_digest(await self._digest_text(digest), digest)
+        now = slack_message(await self._digest_note(digest))
         seen = any(one.pending.kind == "opened" for one in digest.news)  # in the conversation too
         return await self._tell(
             now, {**news, "reply_broadcast": True} if seen else news, first, of_many=True
@@ -127,7 +114,7 @@ class SlackBotChannel(_SlackHttpChannel):
         said = first.ts, delivery.pending.delivery_id
         if said in self._updated:
             return None
-        failed = await self._change(first, slack_message(self._text(delivery), delivery.pending))
+        failed = await self._change(first, slack_message(self._note(delivery)))
         if failed is None:
             self._updated[said] = None
             while len(self._updated) > UPDATES:
@@ -151,7 +138,9 @@ class SlackBotChannel(_SlackHttpChannel):
         return result
 
     async def _begin(self, message: JsonObject, *, of_many: bool) -> Result:
-        return await self._say({"channel": self._conversation, **message}, None, of_many=of_many)
+        return await self._say(
+            {"channel": self._settings.conversation, **message}, None, of_many=of_many
+        )
 
     async def _change(self, first: _First, message: JsonObject) -> Retry | Refused | None:
         """None where the thread can go on."""
@@ -193,3 +182,6 @@ def _newest(receipts: Iterable[str | None]) -> _First | None:
     """Of the digests' first messages."""
     found = {first for text in receipts if (first := _First.of(text)) and first.of_many}
     return max(found, key=lambda first: first.ts, default=None)
+
+
+KIND = Kind(SlackBotSettings, SlackBotChannel)

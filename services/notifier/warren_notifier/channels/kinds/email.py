@@ -6,9 +6,11 @@ import asyncio
 import hashlib
 import socket
 import ssl
-from collections.abc import Iterable
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from email.message import EmailMessage
+from typing import Annotated, Literal
 
 from aiosmtplib import (
     SMTP,
@@ -18,36 +20,72 @@ from aiosmtplib import (
     SMTPRecipientsRefused,
     SMTPResponseException,
 )
+from pydantic import AfterValidator, Field, SecretStr, StringConstraints
 from warren.clock import Clock
 from warren.contracts import ChannelIdentity
-from warren.settings.notifier import EmailChannelSettings
+from warren.settings.channels import ChannelSettings, WebAddressOrNone
 
 from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
 from warren_notifier.channels.digest import Digest
-from warren_notifier.channels.email_message import digest_message, message, templates
+from warren_notifier.channels.egress import EgressGuard
+from warren_notifier.channels.email_message import MailWriter
 from warren_notifier.channels.group_past import GroupPast
-from warren_notifier.channels.mail_recipients import MailRecipients
+from warren_notifier.channels.http import printable
+from warren_notifier.channels.kind import Kind
 from warren_notifier.channels.plot import Plot, plot
 from warren_notifier.state.delivery import Delivery
 
+MAILS = 1_000  # remembered at most; whoever is forgotten may get a mail twice
 GOODBYE = 5  # seconds until a QUIT without an answer is given up
 PORTS = {"starttls": 587, "tls": 465, "none": 25}
+Address = Annotated[str, StringConstraints(pattern=r"^[^\s@]+@[^\s@]+$")]
+
+
+class EmailSettings(ChannelSettings):
+    """E-mail through an SMTP server: text and HTML, one thread for what is told together."""
+
+    type: Literal["email"] = Field(description="Kind of channel")
+    host: str = Field(min_length=1, description="SMTP server")
+    port: int = Field(
+        default=0, ge=0, le=65535, description="0 for the usual one: 587, 465 for tls, 25 for none"
+    )
+    tls: Literal["starttls", "tls", "none"] = Field(
+        default="starttls", description="Encryption: upgraded, from the start, or none"
+    )
+    username: str = Field(default="", description="User name; empty for no login")
+    password: SecretStr = Field(default=SecretStr(""), description="Password")
+    sender: Address = Field(description="Address that mails come from")
+    to: list[Address] = Field(min_length=1, description="Recipients")
+    plot: bool = Field(
+        default=True,
+        description="A plot of the last hour in mails about one group, from Warren's API",
+    )
+    api: WebAddressOrNone = Field(
+        default="", description="URL of Warren's API, for plots; empty: as `link_base`"
+    )
+    api_token: Annotated[SecretStr, AfterValidator(printable)] = Field(
+        default=SecretStr(""), description="Token that may read there, where one is needed"
+    )
 
 
 class EmailChannel:
     """One server and one list of recipients; a connection of its own for each mail."""
 
-    def __init__(self, settings: EmailChannelSettings, link_base: str, clock: Clock) -> None:
+    def __init__(
+        self, settings: EmailSettings, link_base: str, guard: EgressGuard, clock: Clock
+    ) -> None:
+        """A mail server is usually internal: `guard` is not asked."""
+        del guard
         self.timeout = settings.timeout
         self.concurrency = settings.concurrency
         recipients = ",".join(sorted(settings.to))
         digest = hashlib.sha256(recipients.encode()).hexdigest()
         self.identity = ChannelIdentity(kind="email", place="", digest=digest)
         self._settings = settings
-        self._link_base = link_base
         self._clock = clock
-        self._templates = templates()
-        self._past = GroupPast(settings, link_base, clock)
+        self._writer = MailWriter(settings.sender, settings.to, link_base)
+        asked = (settings.api or link_base) if settings.plot else ""
+        self._past = GroupPast(asked, settings.api_token.get_secret_value(), clock)
         self._reached = MailRecipients()
         self._leaving: dict[asyncio.Task[None], SMTP] = {}
         self._context = ssl.create_default_context()
@@ -56,16 +94,14 @@ class EmailChannel:
 
     async def send(self, delivery: Delivery) -> Result:
         now = self._clock.now_ms()
-        known = (delivery, self._settings, self._templates, self._link_base, now)
         drawn = await self._plot(delivery, now)
-        return await self._post(message(*known, plot=drawn))
+        return await self._post(self._writer.message(delivery, now, plot=drawn))
 
     async def send_many(self, digest: Digest) -> Result:
         """Thousands of incidents take a while to read: not in the loop's thread."""
         now = self._clock.now_ms()
-        known = (digest, self._settings, self._templates, self._link_base, now)
         drawn = None if digest.alone is None else await self._plot(digest.alone, now)
-        return await self._post(await asyncio.to_thread(digest_message, *known, drawn))
+        return await self._post(await asyncio.to_thread(self._writer.digest, digest, now, drawn))
 
     async def _plot(self, delivery: Delivery, now: int) -> Plot | None:
         subject = delivery.subject
@@ -173,3 +209,32 @@ def _some_refused(errors: Iterable[SMTPRecipientRefused]) -> Retry | Refused:
 
 def _answer(code: int, text: str) -> str:
     return f"{code} {text}"
+
+
+class MailRecipients:
+    """Recipients by `Message-ID`, of mails that have not reached all of theirs."""
+
+    def __init__(self, mails: int = MAILS) -> None:
+        self._mails = mails
+        self._reached: OrderedDict[str, frozenset[str]] = OrderedDict()
+
+    def of(self, message_id: str) -> frozenset[str]:
+        return self._reached.get(message_id, frozenset())
+
+    def left(self, message_id: str, recipients: Sequence[str]) -> list[str]:
+        """Those who do not have it, in their order."""
+        reached = self.of(message_id)
+        return [recipient for recipient in recipients if recipient not in reached]
+
+    def add(self, message_id: str, recipients: Iterable[str]) -> None:
+        """These have it, others are still waiting for it."""
+        self._reached[message_id] = self.of(message_id).union(recipients)
+        self._reached.move_to_end(message_id)
+        while len(self._reached) > self._mails:
+            self._reached.popitem(last=False)
+
+    def forget(self, message_id: str) -> None:
+        self._reached.pop(message_id, None)
+
+
+KIND = Kind(EmailSettings, EmailChannel)

@@ -9,45 +9,86 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from typing import Annotated, Literal
 from urllib.parse import quote_plus
 
 from jinja2 import StrictUndefined, Template, TemplateError, TemplateSyntaxError, Undefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
+from pydantic import Field, SecretStr, StringConstraints, field_validator
 from warren.clock import Clock
-from warren.settings.channels import TemplateChannelSettings
+from warren.settings.channels import web_address
 from warren.words import shortened
 
-from warren_notifier.channels.channel import ChannelUnusable, Delivered, Refused, Result
+from warren_notifier.channels.channel import ChannelUnusable, Refused, Result
 from warren_notifier.channels.egress import EgressGuard
-from warren_notifier.channels.http_channel import HttpChannel, endpoint
-from warren_notifier.channels.http_endpoint import Answered, HttpEndpoint
+from warren_notifier.channels.http import HttpChannel, HttpChannelSettings, Target
+from warren_notifier.channels.http_endpoint import HttpEndpoint
+from warren_notifier.channels.kind import Kind
 from warren_notifier.channels.template_fields import Fields, jsonencoder, template_fields
 from warren_notifier.channels.template_functions import FILTERS, FUNCTIONS
 from warren_notifier.channels.template_sample import sample
 from warren_notifier.state.delivery import Delivery
 
 BYTES = 1 << 20
+HttpMethod = Literal["POST", "PUT", "PATCH", "GET", "DELETE"]
 
 
-class TemplateChannel(HttpChannel):
+class TemplateSettings(HttpChannelSettings):
+    """A webhook whose request is written by templates, with Burrow's fields and Warren's."""
+
+    type: Literal["template"] = Field(description="Kind of channel")
+    method: HttpMethod = Field(default="POST", description="POST, PUT, PATCH, GET or DELETE")
+    content_type: Annotated[str, StringConstraints(pattern=r"^[!-~][ -~]*$")] = Field(
+        default="application/json", description="Header Content-Type"
+    )
+    body: str = Field(description="Template (Jinja2) of the request's body; `body_file` names one")
+    escape: Literal["json", "form", "none"] = Field(
+        default="json",
+        description="How what a template prints is escaped: for a string in JSON, for a value in a "
+        "form, or none",
+    )
+    close_url: SecretStr = Field(
+        default=SecretStr(""), description="URL at an incident's end; empty: the same"
+    )
+    close_method: HttpMethod | Literal[""] = Field(
+        default="", description="Method at an incident's end; empty: the same"
+    )
+    close_body: str = Field(
+        default="", description="Template at an incident's end; empty: the same"
+    )
+    extras: dict[str, SecretStr] = Field(
+        default_factory=dict, description="What templates find in `Extras`, such as keys"
+    )
+
+    @field_validator("close_url")
+    @classmethod
+    def _close_url(cls, value: SecretStr) -> SecretStr:
+        if value.get_secret_value():
+            web_address(value.get_secret_value())
+        return value
+
+    @property
+    def target(self) -> Target:
+        return super().target._replace(details=(self.close_url.get_secret_value(),))
+
+
+class TemplateChannel(HttpChannel[TemplateSettings]):
     """One receiver; one request when it begins, changes or lasts, another one at the end.
 
     Raises ChannelUnusable.
     """
 
     def __init__(
-        self, settings: TemplateChannelSettings, link_base: str, guard: EgressGuard, clock: Clock
+        self, settings: TemplateSettings, link_base: str, guard: EgressGuard, clock: Clock
     ) -> None:
-        super().__init__(settings, endpoint(settings, guard, clock), link_base, clock)
-        close_url = settings.close_url.get_secret_value()
+        super().__init__(settings, link_base, guard, clock)
+        _, self._headers, (close_url,) = settings.target
         self._close_endpoint = (
-            HttpEndpoint(close_url, settings, guard, clock, settings.plain_headers())
+            HttpEndpoint(close_url, settings, guard, clock, self._headers)
             if close_url
             else self._endpoint
         )
-        self.identity = self._endpoint.identity("template", close_url)
-        self._settings = settings
         self._extras = {name: value.get_secret_value() for name, value in settings.extras.items()}
         self._body = body_template(settings.body, settings.escape)
         self._close_body = (
@@ -73,12 +114,11 @@ class TemplateChannel(HttpChannel):
         headers = {
             "content-type": settings.content_type,
             "webhook-id": delivery.pending.delivery_id,
-            **settings.plain_headers(),
+            **self._headers,
         }
         at = self._endpoint if text.is_open else self._close_endpoint
         method = settings.method if text.is_open else settings.close_method or settings.method
-        answer = await at.request(body, headers, method=method)
-        return Delivered(f"HTTP {answer.code}") if isinstance(answer, Answered) else answer
+        return await self._hand_over(body, headers, endpoint=at, method=method)
 
     async def close(self) -> None:
         await super().close()
@@ -150,3 +190,6 @@ _ESCAPES: dict[str, Callable[[object], object]] = {
     "form": _in_form,
     "none": _as_it_is,
 }
+
+
+KIND = Kind(TemplateSettings, TemplateChannel)

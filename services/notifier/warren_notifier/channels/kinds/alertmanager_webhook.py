@@ -7,40 +7,33 @@ incident: `groupKey` stays from its opening to its end.
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Literal
 
-from warren.clock import Clock
-from warren.settings.channels import AlertmanagerWebhookChannelSettings
+from pydantic import Field
 
-from warren_notifier.channels.alert import Labels, alert, fingerprint, firing
+from warren_notifier.channels.alert import AlertSettings, Labels, alert, fingerprint, firing
 from warren_notifier.channels.channel import Delivered, Result
-from warren_notifier.channels.egress import EgressGuard
-from warren_notifier.channels.http_channel import JSON, HttpChannel, endpoint
-from warren_notifier.channels.http_endpoint import Answered
+from warren_notifier.channels.http import HttpChannel
 from warren_notifier.channels.incident_text import IncidentText
+from warren_notifier.channels.kind import Kind
 from warren_notifier.state.delivery import Delivery
 
 NO_END = "0001-01-01T00:00:00Z"  # Go's zero time, which an alert ends at that lasts
 GROUPED_BY = ("alertname", "cluster", "consumer_group")
 
 
-class AlertmanagerWebhookChannel(HttpChannel):
-    """One receiver. `receiver` in what it is sent is the channel's name."""
+class AlertmanagerWebhookSettings(AlertSettings):
+    """A webhook as Alertmanager sends it (version 4)."""
 
-    def __init__(
-        self,
-        settings: AlertmanagerWebhookChannelSettings,
-        link_base: str,
-        guard: EgressGuard,
-        clock: Clock,
-    ) -> None:
-        super().__init__(settings, endpoint(settings, guard, clock), link_base, clock)
-        self.identity = self._endpoint.identity("alertmanager-webhook")
-        self._labels = settings.labels
+    type: Literal["alertmanager-webhook"] = Field(description="Kind of channel")
+
+
+class AlertmanagerWebhookChannel(HttpChannel[AlertmanagerWebhookSettings]):
+    """One receiver. `receiver` in what it is sent is the channel's name."""
 
     async def send(self, delivery: Delivery) -> Result:
         text = self._text(delivery)
-        fires, over = firing(text, delivery.receipt, self._labels)
+        fires, over = firing(text, delivery.receipt, self._settings.labels)
         alerts = [_alert(text, one, firing=False) for one in over]
         if fires is not None:
             alerts.insert(0, _alert(text, fires, firing=True))
@@ -50,12 +43,10 @@ class AlertmanagerWebhookChannel(HttpChannel):
             "receiver": delivery.pending.channel,
             "externalURL": self._link_base,
         }
-        # Whatever the receiver is: what its answers say beside their codes is its own.
-        answer = await self._endpoint.request(json.dumps(body).encode(), JSON)
-        if not isinstance(answer, Answered):
-            return answer
-        receipt = json.dumps(fires) if fires is not None else None
-        return Delivered(f"HTTP {answer.code}", receipt)
+        result = await self._hand_over(json.dumps(body).encode())
+        if isinstance(result, Delivered) and fires is not None:
+            return Delivered(result.detail, json.dumps(fires))
+        return result
 
 
 def _alert(text: IncidentText, of: Labels, *, firing: bool) -> dict[str, Any]:
@@ -82,3 +73,6 @@ def _group(alerts: list[dict[str, Any]]) -> dict[str, Any]:
         "commonAnnotations": alerts[0]["annotations"],
         "alerts": alerts,
     }
+
+
+KIND = Kind(AlertmanagerWebhookSettings, AlertmanagerWebhookChannel)

@@ -11,13 +11,12 @@ from warren.words import counted, duration, grouped, records, utc, visible
 
 from warren_notifier.channels.digest import Digest
 from warren_notifier.channels.digest_groups import BAD, CALLED, Group, digest_groups, lasting_groups
-from warren_notifier.channels.email_text import lag_then, page_link
+from warren_notifier.channels.incident_text import lag_then, page_link
 
 SHOWN = 20
 NEW = 10
 """So many of those that are shown may be so only because they are new: they are why it is sent."""
 NEWS = ("opened", "changed")  # kinds of deliveries that tell something new
-WORST = "Worst groups"
 CAUSES = 3
 _WHERE = {
     "cluster": "on {}",
@@ -35,7 +34,7 @@ class DigestText:
     """
 
     status: str
-    subject: str
+    title: str
     headline: str
     facts: list[tuple[str, str]]
     worst: list[tuple[str, str, str, str, str]]
@@ -47,17 +46,19 @@ class DigestText:
     link: str
 
     @property
-    def lists(self) -> Iterator[tuple[str, list[str]]]:
-        """Headings with a line for each group, and for how many are left out."""
+    def lists(self) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+        """Headings with a line for each group, and for how many are left out. A line has a link to
+        acknowledge by, or an empty one.
+        """
         worst = [
-            f"{status} {group}: lag {lag}, for {since}{'; ' if wrong else ''}{wrong}"
-            for status, group, lag, since, wrong in self.worst
+            (f"{status} {group}: lag {lag}, for {since}{'; ' if wrong else ''}{wrong}", link)
+            for (status, group, lag, since, wrong), link in zip(self.worst, self.links, strict=True)
         ]
-        over = [f"{group}: {end}" for group, end in self.over]
-        known = (WORST, worst, self.omitted), ("Over", over, self.over_omitted)
+        over = [(f"{group}: {end}", "") for group, end in self.over]
+        known = ("Worst groups", worst, self.omitted), ("Over", over, self.over_omitted)
         for heading, lines, omitted in known:
             if lines:
-                yield heading, [*lines, *([f"… and {omitted} more"] if omitted else [])]
+                yield heading, [*lines, *([(f"… and {omitted} more", "")] if omitted else [])]
 
 
 def digest_text(digest: Digest, link_base: str, now: int) -> DigestText:
@@ -70,7 +71,7 @@ def digest_text(digest: Digest, link_base: str, now: int) -> DigestText:
     status, listed = bad[0].status if bad else "OK", _listed(bad)
     return DigestText(
         status=status,
-        subject=f"[{status}] {_state(bad, over, where)}",
+        title=f"[{status}] {_state(bad, over, where)}",
         headline=_headline(bad, over, where),
         facts=list(_facts(bad, over, now)),
         worst=[_row(group, has_cluster, now) for group in listed],

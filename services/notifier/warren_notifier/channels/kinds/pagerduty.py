@@ -11,21 +11,22 @@ after it is resolved is dropped, so that deliveries that come twice do no harm.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from warren.clock import Clock
+from pydantic import AfterValidator, Field, SecretStr
 from warren.contracts import DeliveryKind
-from warren.settings.channels import PagerDutyChannelSettings
+from warren.settings.channels import WebAddress
 from warren.words import shortened, visible
 
 from warren_notifier.channels.channel import Refused, Result, Retry
-from warren_notifier.channels.egress import EgressGuard
-from warren_notifier.channels.http_channel import HttpChannel
-from warren_notifier.channels.http_endpoint import Answered, HttpEndpoint
-from warren_notifier.channels.incident_key import incident_key
-from warren_notifier.channels.incident_text import IncidentText, fitting
+from warren_notifier.channels.http import HttpChannel, Target, TargetSettings
+from warren_notifier.channels.http_endpoint import Answered
+from warren_notifier.channels.incident_text import IncidentText, incident_key
+from warren_notifier.channels.kind import Kind
+from warren_notifier.channels.note import fitting
 from warren_notifier.state.delivery import Delivery
 
 SUMMARY = 1_024  # characters
@@ -44,29 +45,51 @@ ACTIONS: dict[DeliveryKind, str] = {
 }
 
 
-class PagerDutyChannel(HttpChannel):
+def _integration_key(value: SecretStr) -> SecretStr:
+    if not re.fullmatch("[A-Za-z0-9]{32}", value.get_secret_value()):
+        raise ValueError("an integration key has 32 letters and digits")
+    return value
+
+
+class PagerDutySettings(TargetSettings):
+    """PagerDuty, Events API v2: an alert per incident."""
+
+    type: Literal["pagerduty"] = Field(description="Kind of channel")
+    routing_key: Annotated[SecretStr, AfterValidator(_integration_key)] = Field(
+        description="Integration key, 32 characters"
+    )
+    severities: dict[Literal["WARN", "ERR"], Literal["critical", "error", "warning", "info"]] = (
+        Field(
+            default_factory=dict,
+            description="PagerDuty's severity for a status: critical, error, warning or info; "
+            "otherwise critical for ERR and warning for WARN",
+        )
+    )
+    url: WebAddress = Field(
+        default="https://events.pagerduty.com/v2/enqueue",
+        description="URL of the Events API; in the EU https://events.eu.pagerduty.com/v2/enqueue",
+    )
+
+    @property
+    def target(self) -> Target:
+        return Target(self.url, details=(self.routing_key.get_secret_value(),))
+
+
+class PagerDutyChannel(HttpChannel[PagerDutySettings]):
     """One integration of one service. An alert's key is the incident's id."""
 
     takes_acknowledgements = True
-
-    def __init__(
-        self, settings: PagerDutyChannelSettings, link_base: str, guard: EgressGuard, clock: Clock
-    ) -> None:
-        self._routing_key = settings.routing_key.get_secret_value()
-        self._severities = SEVERITIES | settings.severities
-        endpoint = HttpEndpoint(settings.url, settings, guard, clock)
-        self.identity = endpoint.identity("pagerduty", self._routing_key)
-        super().__init__(settings, endpoint, link_base, clock)
 
     async def send(self, delivery: Delivery) -> Result:
         text, kind = self._text(delivery), delivery.pending.kind
         action = ACTIONS.get(kind, "resolve") if text.is_open else "resolve"
         event: dict[str, Any] = {
-            "routing_key": self._routing_key,
+            "routing_key": self._settings.routing_key.get_secret_value(),
             "event_action": action,
             "dedup_key": incident_key(delivery.pending.incident_id, DEDUP_KEY),
         }
-        severity = self._severities.get(text.change.status, "critical")
+        severities = SEVERITIES | self._settings.severities
+        severity = severities.get(text.status, "critical")
 
         def body(longest: int) -> bytes:
             more = _alert(text, severity, longest) if action == "trigger" else {}
@@ -104,10 +127,9 @@ def _alert(text: IncidentText, severity: str, longest: int) -> dict[str, Any]:
             for bad in change.partitions[:PARTITIONS]
         ]
     kind = change.cause.name if change.cause is not None else text.event_type
-    links = [(text.link, "Look at it in Warren"), (text.runbook_link, "Runbook")]
     alert: dict[str, Any] = {
         "client": "Warren",
-        "links": [{"href": href, "text": words} for href, words in links if href],
+        "links": [{"href": href, "text": words} for words, href in text.links],
         "payload": {
             "summary": shortened(text.title, SUMMARY),
             "source": change.cluster,
@@ -122,3 +144,6 @@ def _alert(text: IncidentText, severity: str, longest: int) -> dict[str, Any]:
         },
     }
     return alert | {"client_url": text.link} if text.link else alert
+
+
+KIND = Kind(PagerDutySettings, PagerDutyChannel)

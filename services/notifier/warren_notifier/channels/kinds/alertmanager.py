@@ -9,42 +9,54 @@ severity it is another alert: the one before is resolved in the same request.
 from __future__ import annotations
 
 import json
+from typing import Annotated, Literal
 
-from warren.clock import Clock
-from warren.settings.channels import AlertmanagerChannelSettings
+from pydantic import Field
 
-from warren_notifier.channels.alert import alert, firing
+from warren_notifier.channels.alert import AlertSettings, alert, firing
 from warren_notifier.channels.channel import Delivered, Result
-from warren_notifier.channels.egress import EgressGuard
-from warren_notifier.channels.http_channel import HttpChannel, endpoint
+from warren_notifier.channels.http import HttpChannel, Target
+from warren_notifier.channels.kind import Kind
 from warren_notifier.state.delivery import Delivery
 
 API = "/api/v2/alerts"
 LASTS = 4  # intervals of sending again that an alert lasts, as Prometheus has it
 
 
-class AlertmanagerChannel(HttpChannel):
+class AlertmanagerSettings(AlertSettings):
+    """Prometheus Alertmanager: an alert per incident."""
+
+    type: Literal["alertmanager"] = Field(description="Kind of channel")
+    resend_interval: Annotated[float, Field(ge=1)] = Field(
+        default=120,
+        description="Seconds after which an alert is sent again while it lasts; Alertmanager takes "
+        "it for resolved when it has heard nothing for four times as long",
+    )
+
+    @property
+    def target(self) -> Target:
+        target = super().target
+        return target._replace(url=target.url.rstrip("/").removesuffix(API))
+
+
+class AlertmanagerChannel(HttpChannel[AlertmanagerSettings]):
     """One Alertmanager. The receipt is the labels of the alert that fires there, as JSON."""
 
-    def __init__(
-        self,
-        settings: AlertmanagerChannelSettings,
-        link_base: str,
-        guard: EgressGuard,
-        clock: Clock,
-    ) -> None:
-        super().__init__(settings, endpoint(settings, guard, clock), link_base, clock)
-        self.identity = self._endpoint.identity("alertmanager")
-        self._labels = settings.labels
-        self._lasts_ms = round(settings.resend_interval * 1000 * LASTS)
+    @property
+    def resend_ms(self) -> int:
+        """After so long an open incident is sent again."""
+        return round(self._settings.resend_interval * 1000)
 
     async def send(self, delivery: Delivery) -> Result:
         text, now = self._text(delivery), self._clock.now_ms()
-        fires, over = firing(text, delivery.receipt, self._labels)
+        fires, over = firing(text, delivery.receipt, self._settings.labels)
         alerts = [alert(text, one, min(text.at, now)) for one in over]
         if fires is not None:
-            alerts.append(alert(text, fires, now + self._lasts_ms))
+            alerts.append(alert(text, fires, now + LASTS * self.resend_ms))
         result = await self._post(json.dumps(alerts).encode(), path=API)
         if isinstance(result, Delivered) and fires is not None:
             return Delivered(result.detail, json.dumps(fires))
         return result
+
+
+KIND = Kind(AlertmanagerSettings, AlertmanagerChannel)

@@ -17,12 +17,13 @@ import re
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from pydantic import Field, SecretStr
 from warren.clock import Clock
 from warren.contracts import ChannelIdentity
 from warren.redaction import Redaction
-from warren.settings.channels import AppriseChannelSettings
+from warren.settings.channels import ChannelSettings
 from warren.words import shortened
 
 from warren_notifier.channels.channel import (
@@ -34,13 +35,15 @@ from warren_notifier.channels.channel import (
 )
 from warren_notifier.channels.egress import EgressGuard
 from warren_notifier.channels.guarded_attempt import GuardedAttempt
-from warren_notifier.channels.incident_text import IncidentText, fitting, incident_text
+from warren_notifier.channels.incident_text import IncidentText, incident_text
+from warren_notifier.channels.kind import Kind
+from warren_notifier.channels.note import fitting
 from warren_notifier.state.delivery import Delivery
 
 if TYPE_CHECKING:
     from apprise import NotifyBase
 
-KINDS = {"ERR": "failure", "WARN": "warning", "OK": "success", "NOTFOUND": "info"}
+SEVERITIES = {"ERR": "failure", "WARN": "warning", "OK": "success", "NOTFOUND": "info"}
 TITLE, BODY = 250, 4_000  # characters where a service takes more
 TITLE_SHARE = 0.75  # of what a service takes that has no titles: an SMS has 160 characters
 SECRET = 6  # characters; shorter parts of a URL are words
@@ -52,11 +55,18 @@ _PARTS = re.compile(r"[/:@?&=]+")
 _WORD_JOINER = "\u2060"  # no width, and no call any more
 
 
+class AppriseSettings(ChannelSettings):
+    """What the library Apprise knows (extra `apprise`)."""
+
+    type: Literal["apprise"] = Field(description="Kind of channel")
+    url: SecretStr = Field(description="Apprise's URL of the service, such as `ntfys://topic`")
+
+
 class AppriseChannel:
     """One URL. Raises ChannelUnusable where Apprise is missing, or does not know it."""
 
     def __init__(
-        self, settings: AppriseChannelSettings, link_base: str, guard: EgressGuard, clock: Clock
+        self, settings: AppriseSettings, link_base: str, guard: EgressGuard, clock: Clock
     ) -> None:
         self.timeout = settings.timeout
         self.concurrency = settings.concurrency
@@ -147,14 +157,13 @@ def _notify(service: NotifyBase, text: IncidentText) -> bool:
     return service.notify(
         body=body.decode(),
         title=title,
-        notify_type=NotifyType(KINDS.get(text.change.status, "info")),
+        notify_type=NotifyType(SEVERITIES.get(text.status, "info")),
         body_format=shown,
     )
 
 
 def _body(text: IncidentText) -> str:
-    lines = [text.headline, *(f"{name}: {value}" for name, value in text.facts), text.link]
-    return "\n".join(line for line in lines if line)
+    return "\n".join(filter(None, [text.sentences, text.link]))
 
 
 def _uncalled(text: str) -> str:
@@ -197,3 +206,6 @@ class _Said(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         if record.thread == self._thread:
             self._lines.append(record.getMessage())
+
+
+KIND = Kind(AppriseSettings, AppriseChannel)

@@ -6,35 +6,61 @@ timestamp is the attempt's, so that a receiver can refuse old ones.
 
 from __future__ import annotations
 
+import base64
+import binascii
 import json
 from datetime import UTC, datetime
+from typing import Annotated, Literal
 
+from pydantic import AfterValidator, Field, SecretStr
 from standardwebhooks import Webhook
 from warren.clock import Clock
 from warren.contracts.status_change import CONTENT_TYPE
-from warren.settings.notifier import WebhookChannelSettings
 
-from warren_notifier.channels.channel import Delivered, Result
+from warren_notifier.channels.channel import Result
 from warren_notifier.channels.egress import EgressGuard
-from warren_notifier.channels.http_endpoint import Answered, HttpEndpoint
+from warren_notifier.channels.http import HttpChannel, HttpChannelSettings
+from warren_notifier.channels.kind import Kind
 from warren_notifier.state.delivery import Delivery
 
 
-class WebhookChannel:
-    """One receiver.
+def _signing(secret: SecretStr) -> SecretStr:
+    text = secret.get_secret_value().removeprefix("whsec_")
+    try:
+        size = len(base64.b64decode(text + "=" * (-len(text) % 4), validate=True))
+    except binascii.Error:
+        raise ValueError("whsec_ and base64 are needed") from None
+    if not 24 <= size <= 64:
+        raise ValueError(f"24 to 64 bytes are needed, these are {size}")
+    return secret
 
-    Raises httpx.InvalidURL for a URL that httpx cannot read.
-    """
 
-    def __init__(self, settings: WebhookChannelSettings, guard: EgressGuard, clock: Clock) -> None:
-        self.timeout = settings.timeout
-        self.concurrency = settings.concurrency
-        self._endpoint = HttpEndpoint(settings.url.get_secret_value(), settings, guard, clock)
-        self.identity = self._endpoint.identity("webhook")
+SigningSecret = Annotated[SecretStr, AfterValidator(_signing)]
+
+
+class WebhookSettings(HttpChannelSettings):
+    """A webhook: the CloudEvent by POST, signed as Standard Webhooks describe."""
+
+    type: Literal["webhook"] = Field(description="Kind of channel")
+    secret: SigningSecret = Field(
+        description="Signing secret: `whsec_` and 24 to 64 bytes in base64"
+    )
+    previous_secrets: list[SigningSecret] = Field(
+        default_factory=list,
+        max_length=5,
+        description="Secrets of before, which the receiver may still have: all sign each request",
+    )
+
+
+class WebhookChannel(HttpChannel[WebhookSettings]):
+    """One receiver."""
+
+    def __init__(
+        self, settings: WebhookSettings, link_base: str, guard: EgressGuard, clock: Clock
+    ) -> None:
+        super().__init__(settings, link_base, guard, clock)
         secrets = [settings.secret, *settings.previous_secrets]
         self._signers = [Webhook(secret.get_secret_value()) for secret in secrets]
-        self._headers = settings.plain_headers()
-        self._clock = clock
 
     async def send(self, delivery: Delivery) -> Result:
         body = _event(delivery)
@@ -43,22 +69,18 @@ class WebhookChannel:
             headers["warren-left-out"] = str(delivery.pending.left_out)
         if delivery.pending.flapping is not None:
             headers["warren-flapping"] = str(delivery.pending.flapping.openings)
-        answer = await self._endpoint.request(body.encode(), headers)
-        return Delivered(f"HTTP {answer.code}") if isinstance(answer, Answered) else answer
+        return await self._hand_over(body.encode(), headers)
 
     def _signed_headers(self, delivery_id: str, body: str) -> dict[str, str]:
         now = datetime.fromtimestamp(self._clock.now_ms() // 1000, UTC)
         signatures = [signer.sign(delivery_id, now, body) for signer in self._signers]
         return {
             "content-type": f"{CONTENT_TYPE}; charset=utf-8",
-            **self._headers,
+            **self._settings.target.headers,
             "webhook-id": delivery_id,
             "webhook-timestamp": str(int(now.timestamp())),
             "webhook-signature": " ".join(signatures),
         }
-
-    async def close(self) -> None:
-        await self._endpoint.close()
 
 
 def _event(delivery: Delivery) -> str:
@@ -73,3 +95,6 @@ def _event(delivery: Delivery) -> str:
     if pending.kind == "repeated":
         event["id"] = f"{event['id']}.{pending.repeat}"
     return json.dumps(event, ensure_ascii=False, separators=(",", ":"))
+
+
+KIND = Kind(WebhookSettings, WebhookChannel)

@@ -1,4 +1,4 @@
-"""What Slack's answers say, of its Web API and of incoming webhooks.
+"""Slack: an incoming webhook; what happens to an incident or digest later is another message.
 
 https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks: 200 and `ok`, and a word
 where something is wrong, which older webhooks say with 200 as well. Mattermost and Rocket.Chat,
@@ -7,10 +7,18 @@ which take the same messages, answer `ok` or a JSON object.
 
 from __future__ import annotations
 
+import json
 import re
+from typing import Literal
 
-from warren_notifier.channels.channel import Refused, Retry
+from pydantic import Field
+
+from warren_notifier.channels.channel import Refused, Result, Retry
+from warren_notifier.channels.http import HttpChannelSettings
 from warren_notifier.channels.http_endpoint import Answered
+from warren_notifier.channels.kind import Kind
+from warren_notifier.channels.note import Note, OneNoteChannel
+from warren_notifier.channels.slack_message import slack_message
 
 # https://docs.slack.dev/reference/methods/chat.postMessage: what may go better later.
 PASSING = {
@@ -60,7 +68,23 @@ OF_MESSAGE = {
 _WORD = re.compile(r"[a-z]+(_[a-z]+)+")
 
 
-def not_taken(answer: Answered) -> Retry | Refused | None:
+class SlackSettings(HttpChannelSettings):
+    """A Slack incoming webhook: a message for each change."""
+
+    type: Literal["slack"] = Field(description="Kind of channel")
+
+
+class SlackChannel(OneNoteChannel[SlackSettings]):
+    """One incoming webhook."""
+
+    def _written(self, note: Note) -> bytes:
+        return json.dumps(slack_message(note)).encode()
+
+    def _judged(self, answer: Answered) -> Result:
+        return _not_taken(answer) or super()._judged(answer)
+
+
+def _not_taken(answer: Answered) -> Retry | Refused | None:
     """What an incoming webhook says with a good answer; None where that is no error."""
     said = answer.json
     if isinstance(said, dict):
@@ -74,3 +98,6 @@ def not_taken(answer: Answered) -> Retry | Refused | None:
     detail = f"HTTP {answer.code}: {answer.text}"
     of_message = error in OF_MESSAGE
     return Refused(detail, of_message=of_message) if error in PERMANENT else Retry(detail)
+
+
+KIND = Kind(SlackSettings, SlackChannel)

@@ -1,0 +1,30 @@
+"""docs/channels.md from the kinds of channels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from warren.settings.channels import ChannelSettings
+from warren_notifier.channels.configured import kinds
+from warren_notifier.channels.kind import Kind
+
+from warren_docs.settings_page import section
+
+INTRODUCTION = """# Channels
+
+Generated from `warren_notifier.channels.kinds`; do not edit.
+
+A channel is a table `[notifier.channels.<name>]`. What all have (`timeout`, `rate`, `ca` and so on)
+is in [settings.md](settings.md); this page has what each `type` has beside it.
+"""
+
+
+def pages() -> dict[str, str]:
+    """File contents by path below docs/."""
+    return {"channels.md": "\n".join([INTRODUCTION, *map(_section, kinds().values())])}
+
+
+def _section(kind: Kind[Any]) -> str:
+    path = ("notifier", "channels", "<name>")
+    shared = ChannelSettings.model_fields
+    return section(f'type = "{kind.type}"', path, kind.settings, shared)

@@ -1,0 +1,119 @@
+"""Microsoft Teams: a workflow that posts an adaptive card to a chat or channel.
+
+https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using:
+the workflow "when a Teams webhook request is received" takes a message whose attachment is the
+card; a message has 28 KB at most, counted as UTF-16 where the request does not say UTF-8. What is
+known as incoming webhook of an Office 365 connector is retired; of its limits it told in the text
+of an answer of 200, "Microsoft Teams endpoint returned HTTP error 429".
+
+https://learn.microsoft.com/adaptive-cards/schema-explorer/text-run: Markdown is not supported in a
+text run (it is in text blocks and facts), so all that has names in it are text runs.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Literal
+
+from pydantic import Field
+from warren.words import shortened
+
+from warren_notifier.channels.channel import Result, Retry
+from warren_notifier.channels.http import HttpChannelSettings
+from warren_notifier.channels.http_endpoint import Answered, judged
+from warren_notifier.channels.kind import Kind
+from warren_notifier.channels.note import Note, OneNoteChannel, fitting
+
+BYTES = 28_000
+FAILED = "message delivery failed"
+FAILED_CODE = re.compile(r"HTTP error ([45][0-9]{2})\b")
+VERSION = "1.4"  # of adaptive cards, which all of Teams' clients show
+STYLES = {"ERR": "attention", "WARN": "warning", "OK": "good"}
+
+JsonObject = dict[str, Any]
+
+
+class TeamsSettings(HttpChannelSettings):
+    """Microsoft Teams: a workflow that posts a card for each change."""
+
+    type: Literal["teams"] = Field(description="Kind of channel")
+
+
+class TeamsChannel(OneNoteChannel[TeamsSettings]):
+    """One workflow. Its answer, 202, says that it was started, not that the card was posted."""
+
+    def _written(self, note: Note) -> bytes:
+        def body(longest: int) -> bytes:
+            return json.dumps(_message(_card(note, longest)), ensure_ascii=False).encode()
+
+        return fitting(body, BYTES)
+
+    def _judged(self, answer: Answered) -> Result:
+        """The connector of before, and what is made like it, answers 200 also when Teams has not
+        taken the message.
+        """
+        if FAILED not in answer.text:
+            return super()._judged(answer)
+        detail = f"HTTP {answer.code}: {answer.text}"
+        code = FAILED_CODE.search(answer.text)
+        return judged(int(code[1]), detail) if code else Retry(detail)
+
+
+def _message(card: JsonObject) -> JsonObject:
+    attachment = {
+        "contentType": "application/vnd.microsoft.card.adaptive",
+        "contentUrl": None,
+        "content": card,
+    }
+    return {"type": "message", "attachments": [attachment]}
+
+
+def _card(note: Note, longest: int) -> JsonObject:
+    title = _run(shortened(note.title, longest), weight="Bolder", size="Medium")
+    facts = [
+        _block(_run(f"{name}: ", weight="Bolder"), _run(shortened(value, longest)))
+        for name, value in note.facts
+    ]
+    lists = [
+        block
+        for heading, lines in note.lists
+        for block in (
+            _block(_run(heading, weight="Bolder")),
+            *(_block(_run(shortened(line, longest))) for line, _ in lines),
+        )
+    ]
+    small = _run(shortened(note.origin, longest), isSubtle=True, size="Small")
+    return {
+        "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
+        "type": "AdaptiveCard",
+        "version": VERSION,
+        "fallbackText": shortened(note.title, longest),
+        "msteams": {"width": "Full"},
+        "body": [
+            {
+                "type": "Container",
+                "style": STYLES.get(note.status, "default"),
+                "bleed": True,
+                "items": [_block(title)],
+            },
+            _block(_run(shortened(note.headline, longest))),
+            *facts,
+            *lists,
+            _block(small),
+        ],
+        "actions": [
+            {"type": "Action.OpenUrl", "title": title, "url": url} for title, url in note.links
+        ],
+    }
+
+
+def _block(*runs: JsonObject) -> JsonObject:
+    return {"type": "RichTextBlock", "spacing": "Small", "inlines": list(runs)}
+
+
+def _run(text: str, **looks: object) -> JsonObject:
+    return {"type": "TextRun", "text": text, **looks}
+
+
+KIND = Kind(TeamsSettings, TeamsChannel)

@@ -1,0 +1,104 @@
+"""What people are shown of an incident, or of many: channels differ in how, not in what."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from warren.contracts import PendingDelivery
+
+from warren_notifier.channels.channel import Result
+from warren_notifier.channels.digest import Digest
+from warren_notifier.channels.digest_text import DigestText, besides, digest_text
+from warren_notifier.channels.http import HttpChannel, TargetSettings
+from warren_notifier.channels.incident_text import IncidentText, shown_id
+from warren_notifier.state.delivery import Delivery
+
+Facts = Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """`facts` have names; `lists` headings, and lines with a link to acknowledge by or none;
+    `links` are words and URLs.
+    """
+
+    status: str
+    title: str
+    headline: str
+    facts: Facts
+    links: Facts
+    origin: str
+    """Where it comes from, for who looks for that."""
+    lists: Sequence[tuple[str, Facts]] = ()
+
+
+def incident_note(text: IncidentText, pending: PendingDelivery) -> Note:
+    return Note(
+        status=text.status,
+        title=text.title,
+        headline=text.headline,
+        facts=text.facts,
+        links=text.links,
+        origin=f"Warren. Route {pending.route}, channel {pending.channel}, "
+        f"{shown_id(pending.incident_id)}",
+    )
+
+
+def digest_note(text: DigestText, digest: Digest) -> Note:
+    return Note(
+        status=text.status,
+        title=text.title,
+        headline=text.headline,
+        facts=text.facts,
+        links=[("Look at them in Warren", text.link)] if text.link else [],
+        origin=f"Warren. Route {digest.key.route}, message {digest.digest_id}",
+        lists=list(text.lists),
+    )
+
+
+S = TypeVar("S", bound=TargetSettings)
+
+
+class NoteChannel(HttpChannel[S]):
+    """A service that shows people notes."""
+
+    def _note(self, delivery: Delivery, besides: str = "") -> Note:
+        return incident_note(self._text(delivery, besides), delivery.pending)
+
+    async def _news(self, digest: Digest) -> Note:
+        """An incident that is alone is told as it would be without a digest."""
+        if digest.alone is None:
+            return await self._digest_note(digest)
+        # Thousands of incidents take a while to read: not in the loop's thread.
+        others = await asyncio.to_thread(besides, digest, self._clock.now_ms())
+        return self._note(digest.alone, others)
+
+    async def _digest_note(self, digest: Digest) -> Note:
+        now = self._clock.now_ms()
+        text = await asyncio.to_thread(digest_text, digest, self._link_base, now)
+        return digest_note(text, digest)
+
+
+class OneNoteChannel(NoteChannel[S]):
+    """A service that takes one note in one request; a subclass says how it is written."""
+
+    async def send(self, delivery: Delivery) -> Result:
+        return await self._post(self._written(self._note(delivery)))
+
+    async def send_many(self, digest: Digest) -> Result:
+        return await self._post(self._written(await self._news(digest)))
+
+    def _written(self, note: Note) -> bytes:
+        raise NotImplementedError
+
+
+def fitting(build: Callable[[int], bytes], limit: int, longest: int = 2_000) -> bytes:
+    """What `build` makes of texts of at most so many characters: of `longest` or, where that has
+    more than `limit` bytes, of half of it, and so on.
+    """
+    while len(body := build(longest)) > limit and longest > 1:
+        longest //= 2
+    return body
