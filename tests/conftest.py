@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, settings
 from support import real_things
 from support.forgetful_broker import ForgetfulBroker, forgetful_broker
 from support.providers import Provider, choose_provider, docker_is_reachable
+from support.secured_kafka import SecuredKafka, running_secured_kafka
 from support.servers import container_kafka, container_valkey, embedded_kafka, embedded_valkey
 from support.two_brokers import running_two_brokers
 from warren_local.kafka import EmbeddedKafka
@@ -109,6 +110,16 @@ def broker(
             eager = {"log.cleaner.backoff.ms": "500"}  # tests wait for compaction
             with embedded_kafka(pytestconfig.rootpath, logs, properties=eager) as kafka:
                 yield Broker(kafka.bootstrap)
+
+
+@pytest.fixture(scope="session")
+def secured_kafka(
+    pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[SecuredKafka]:
+    """A broker with passwords and rights, which tests share like `broker`."""
+    logs = tmp_path_factory.mktemp("secured")
+    with running_secured_kafka(pytestconfig.rootpath, logs) as kafka:
+        yield kafka
 
 
 @pytest.fixture

@@ -14,8 +14,6 @@ from support.secured_kafka import (
     TOPIC,
     WRITE,
     SecuredKafka,
-    login,
-    secured_kafka,
 )
 from support.waiting import eventually
 from warren.errors import PublishFailed
@@ -33,14 +31,14 @@ class Secured:
 
     def __init__(self, lab: Lab, kafka: SecuredKafka) -> None:
         self.lab = lab
-        self.grant = kafka.grant
+        self.publisher, self.user = kafka.user(), kafka.user()
         self._bootstrap = kafka.secured
 
     def prepare_home(self) -> None:
         """Warren's topics, and the rights to publish on them."""
         ensure_topics(self.lab.admin, self.lab.settings().home)
         for name in ("offsets", "groups", "clusters", "topics", "dead-letters"):
-            self.grant("publisher", TOPIC, self.lab.prefix + name, WRITE)
+            self.publisher.grant(TOPIC, self.lab.prefix + name, WRITE)
 
     def commit(self, offset: int) -> tuple[str, str]:
         """A topic with 5 records and a group that has committed this offset there."""
@@ -49,12 +47,12 @@ class Secured:
         self.lab.commit(group, [Partition(topic, 0, offset)])
         return topic, group
 
-    def settings(self, clusters: dict[str, tuple[str, str]], **cluster: object) -> Settings:
-        """`clusters`: user and password by name; `cluster`: other settings of each."""
+    def settings(self, clusters: dict[str, str], **cluster: object) -> Settings:
+        """`clusters`: passwords by name; `cluster`: other settings of each."""
         plain = self.lab.settings()
         home = HomeSettings(
             bootstrap=self._bootstrap,
-            kafka=login("publisher"),
+            kafka=self.publisher.login(),
             topic_prefix=plain.home.topic_prefix,
             create_topics=False,
         )
@@ -62,36 +60,29 @@ class Secured:
             name: ClusterSettings.model_validate(
                 {
                     "bootstrap": self._bootstrap,
-                    "kafka": login(user, password),
+                    "kafka": self.user.login(password),
                     "groups_allow": plain.clusters[CLUSTER].groups_allow,
                     **cluster,
                 }
             )
-            for name, (user, password) in clusters.items()
+            for name, password in clusters.items()
         }
         return plain.model_copy(update={"home": home, "clusters": monitored})
 
 
-@pytest.fixture(scope="module")
-def kafka(
-    pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[SecuredKafka]:
-    logs, users = tmp_path_factory.mktemp("secured"), ("watcher", "lister", "publisher", "late")
-    with secured_kafka(pytestconfig.rootpath, logs, *users) as kafka:
-        yield kafka
-
-
 @pytest.fixture
-def secured(kafka: SecuredKafka, unique: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Secured]:
+def secured(
+    secured_kafka: SecuredKafka, unique: str, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Secured]:
     monkeypatch.setattr(stack, "RESTART_AFTER", 0.5)
     monkeypatch.setattr(metadata, "MAX_AGE", 0.5)
-    with Lab.on(kafka.bootstrap, unique) as lab:
-        yield Secured(lab, kafka)
+    with Lab.on(secured_kafka.bootstrap, unique) as lab:
+        yield Secured(lab, secured_kafka)
 
 
 def test_offsets_topic_with_the_rights_that_are_documented(secured: Secured) -> None:
     lab = secured.lab
-    settings = secured.settings({CLUSTER: ("watcher", "right"), "stranger": ("watcher", "wrong")})
+    settings = secured.settings({CLUSTER: "right", "stranger": "wrong"})
     topic, group = secured.commit(3)
     secured.prepare_home()
 
@@ -111,13 +102,13 @@ def test_offsets_topic_with_the_rights_that_are_documented(secured: Secured) -> 
         refused_for("stranger", "clusters.stranger.kafka")
         refused_for(CLUSTER, f"clusters.{CLUSTER}.kafka")
         assert "wrong" not in str(events.clusters)
-        secured.grant("watcher", TOPIC, "__consumer_offsets", READ)
+        secured.user.grant(TOPIC, "__consumer_offsets", READ)
         refused_for(CLUSTER, "roup")  # "Group authorization failed", as the broker says it
-        secured.grant("watcher", GROUP, settings.collector.group_id, READ)
+        secured.user.grant(GROUP, settings.collector.group_id, READ)
         events.until(lambda: events.of(group), "the group is published", timeout=60)
         assert events.committed(group) == {(topic, 0): 3}
         assert events.of(group)[-1].topics[topic].log_end == [-1]
-        secured.grant("watcher", TOPIC, topic, DESCRIBE)
+        secured.user.grant(TOPIC, topic, DESCRIBE)
         events.until(
             lambda: events.of(group)[-1].topics[topic].log_end == [5], "its log end is known"
         )
@@ -128,18 +119,18 @@ def test_offsets_topic_with_the_rights_that_are_documented(secured: Secured) -> 
 
 def test_admin_api_with_the_rights_that_are_documented(secured: Secured) -> None:
     lab = secured.lab
-    settings = secured.settings({CLUSTER: ("lister", "right")}, source="admin_api")
+    settings = secured.settings({CLUSTER: "right"}, source="admin_api")
     topic, group = secured.commit(3)
     secured.prepare_home()
     shares = f"{settings.collector.group_id}-{CLUSTER}"  # of the groups, among collectors
-    secured.grant("publisher", TOPIC, f"{lab.prefix}groups", READ)
-    secured.grant("publisher", GROUP, shares, READ)
+    secured.publisher.grant(TOPIC, f"{lab.prefix}groups", READ)
+    secured.publisher.grant(GROUP, shares, READ)
     with lab.ready(settings):
         events = lab.events()
         events.until(lambda: events.cluster_states().get(CLUSTER) == "ok", "nothing is refused")
         assert events.of(group) == []  # what may not be described is not listed
-        secured.grant("lister", TOPIC, topic, DESCRIBE)
-        secured.grant("lister", GROUP, group, DESCRIBE)
+        secured.user.grant(TOPIC, topic, DESCRIBE)
+        secured.user.grant(GROUP, group, DESCRIBE)
         events.until(lambda: events.of(group), "the group is published", timeout=60)
         events.until(
             lambda: (
@@ -152,7 +143,7 @@ def test_admin_api_with_the_rights_that_are_documented(secured: Secured) -> None
 
 def test_a_producer_that_was_refused_works_once_it_may(secured: Secured) -> None:
     topic = secured.lab.create_topic("late")
-    home = secured.settings({CLUSTER: ("late", "right")}).clusters[CLUSTER]
+    home = secured.settings({CLUSTER: "right"}).clusters[CLUSTER]
     producer = EventProducer("home", "home", home, delivery_timeout=5)
 
     def is_published() -> bool:
@@ -164,5 +155,5 @@ def test_a_producer_that_was_refused_works_once_it_may(secured: Secured) -> None
         return True
 
     assert not is_published()
-    secured.grant("late", TOPIC, topic, WRITE)
+    secured.user.grant(TOPIC, topic, WRITE)
     eventually(is_published, message="the record is acknowledged")

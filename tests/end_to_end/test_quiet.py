@@ -17,6 +17,7 @@ MOST_COMMIT_S = 3.0
 pytestmark = pytest.mark.timeout(600)
 
 
+@pytest.mark.kafka
 def test_nobody_is_told_anything_of_groups_that_are_well(pytestconfig: pytest.Config) -> None:
     """benchmarks/quiet.py, a minute of it: groups that were there before, and new ones.
 

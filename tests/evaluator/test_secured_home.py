@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from confluent_kafka.admin import AclOperation, ResourceType
 from support.evaluator_process import PARTITIONS, Home, Worker
 from support.offset_events import commits
 from support.secured_kafka import (
@@ -18,16 +16,12 @@ from support.secured_kafka import (
     TOPIC,
     WRITE,
     SecuredKafka,
-    login,
-    secured_kafka,
 )
 from support.waiting import eventually
 from warren.kafka.topics import ensure_topics
 from warren.settings import HomeSettings
 
 pytestmark = pytest.mark.kafka
-
-USER = "warren"
 
 
 class Secured:
@@ -36,12 +30,14 @@ class Secured:
     def __init__(self, kafka: SecuredKafka, name: str, directory: Path) -> None:
         self.home = Home(kafka.bootstrap, name, directory)
         self._kafka = kafka
+        self._user = kafka.user()
+        self.grant, self.revoke = self._user.grant, self._user.revoke
 
     def home_as(self, password: str) -> Home:
         """The home as a user of the secured listener."""
         variables = {
             f"WARREN_HOME__KAFKA__{name.upper().replace('.', '_')}": value
-            for name, value in login(USER, password).items()
+            for name, value in self._user.login(password).items()
         }
         extra = {**variables, "WARREN_HOME__CREATE_TOPICS": "false"}
         return Home(self._kafka.secured, self.home.name, self.home.directory, extra=extra)
@@ -50,17 +46,10 @@ class Secured:
         home = HomeSettings(topic_prefix=self.home.prefix, partitions=PARTITIONS)
         ensure_topics(self._kafka.admin, home)
 
-    def grant(self, kind: ResourceType, name: str, *operations: AclOperation) -> None:
-        self._kafka.grant(USER, kind, name, *operations)
-
-    def revoke(self, kind: ResourceType, name: str, operation: AclOperation) -> None:
-        self._kafka.revoke(USER, kind, name, operation)
-
 
 @pytest.fixture
-def secured(pytestconfig: pytest.Config, tmp_path: Path, unique: str) -> Iterator[Secured]:
-    with secured_kafka(pytestconfig.rootpath, tmp_path, USER) as kafka:
-        yield Secured(kafka, unique, tmp_path)
+def secured(secured_kafka: SecuredKafka, tmp_path: Path, unique: str) -> Secured:
+    return Secured(secured_kafka, unique, tmp_path)
 
 
 def problems(worker: Worker) -> list[str]:

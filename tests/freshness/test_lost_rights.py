@@ -21,8 +21,6 @@ from support.secured_kafka import (
     TOPIC,
     WRITE,
     SecuredKafka,
-    login,
-    secured_kafka,
 )
 from support.waiting import eventually
 from warren.clock import SystemClock
@@ -32,20 +30,18 @@ from warren.kafka.topics import HOME, ensure_topics
 from warren.settings import HomeSettings
 from warren_local.ports import free_port
 
-pytestmark = pytest.mark.kafka
-USER = "warren"
-
 
 class Service:
     """The freshness service of one user, and a group whose commits it hears of."""
 
     def __init__(self, kafka: SecuredKafka, directory: Path) -> None:
         self.kafka = kafka
+        self.user = kafka.user()
         self.log = directory / "log"
         self._port = free_port()
         self._config = directory / "warren.toml"
         login_table = "".join(
-            f"{json.dumps(k)} = {json.dumps(v)}\n" for k, v in login(USER).items()
+            f"{json.dumps(k)} = {json.dumps(v)}\n" for k, v in self.user.login().items()
         )
         self._config.write_text(
             f"""
@@ -117,10 +113,9 @@ class Service:
 
 
 @pytest.fixture
-def service(pytestconfig: pytest.Config, tmp_path: Path) -> Iterator[Service]:
-    with secured_kafka(pytestconfig.rootpath, tmp_path, USER) as kafka:
-        ensure_topics(kafka.admin, HomeSettings(partitions=1))
-        yield Service(kafka, tmp_path)
+def service(secured_kafka: SecuredKafka, tmp_path: Path) -> Service:
+    ensure_topics(secured_kafka.admin, HomeSettings(partitions=1))
+    return Service(secured_kafka, tmp_path)
 
 
 def test_what_the_home_cluster_refuses_is_waited_for(service: Service) -> None:
@@ -129,15 +124,15 @@ def test_what_the_home_cluster_refuses_is_waited_for(service: Service) -> None:
         (GROUP, "warren-freshness", READ, "intake: cluster home: not authorised: "),
         (TOPIC, "warren.freshness", WRITE, "publishing: cluster home: not acknowledged: "),
     ]
-    service.kafka.grant(USER, GROUP, "warren-reader", DESCRIBE)
-    service.kafka.grant(USER, TOPIC, "warren.freshness", READ)
+    service.user.grant(GROUP, "warren-reader", DESCRIBE)
+    service.user.grant(TOPIC, "warren.freshness", READ)
     with service.running():
         service.await_reason("cluster home: not authorised: ")  # from its start on
         for kind, name, right, _ in rights:
-            service.kafka.grant(USER, kind, name, right)
+            service.user.grant(kind, name, right)
         service.await_ready("all rights are there")
         for kind, name, right, reason in rights:
-            service.kafka.revoke(USER, kind, name, right)
+            service.user.revoke(kind, name, right)
             service.await_reason(reason)
-            service.kafka.grant(USER, kind, name, right)
+            service.user.grant(kind, name, right)
             service.await_ready(f"{right.name} on {name} is back")

@@ -10,51 +10,46 @@ from freshness.events import GROUP
 from freshness.measured_cluster import MeasuredCluster
 from freshness.timed_logs import MINUTE, TimedLogs
 from structlog.testing import capture_logs
-from support.secured_kafka import TOPIC, SecuredKafka, login, secured_kafka
+from support.secured_kafka import PASSWORD, TOPIC, SecuredKafka, User
 from support.waiting import eventually
 from warren.clock import ManualClock
 from warren.settings import ClusterSettings, FreshnessSettings
 
 pytestmark = pytest.mark.kafka
 
-USER = "monitor"
+
+@pytest.fixture
+def user(secured_kafka: SecuredKafka) -> User:
+    return secured_kafka.user()
 
 
-@pytest.fixture(scope="module")
-def kafka(
-    pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[SecuredKafka]:
-    logs = tmp_path_factory.mktemp("secured")
-    with secured_kafka(pytestconfig.rootpath, logs, USER) as kafka:
-        yield kafka
+def connection_of(user: User, password: str = PASSWORD) -> ClusterSettings:
+    return ClusterSettings.model_validate(
+        {"bootstrap": user.secured, "kafka": user.login(password)}
+    )
 
 
 @pytest.fixture
-def logs(kafka: SecuredKafka, unique: str) -> TimedLogs:
-    return TimedLogs(kafka.bootstrap, unique)
+def logs(secured_kafka: SecuredKafka, unique: str) -> TimedLogs:
+    return TimedLogs(secured_kafka.bootstrap, unique)
 
 
 @pytest.fixture
 def cluster(
-    logs: TimedLogs, clock: ManualClock, no_redis: str, kafka: SecuredKafka
+    logs: TimedLogs, clock: ManualClock, no_redis: str, user: User
 ) -> Iterator[MeasuredCluster]:
-    connection = ClusterSettings.model_validate(
-        {
-            "bootstrap": kafka.secured,
-            "kafka": login(USER),
-        }
-    )
+    connection = connection_of(user)
     measured = MeasuredCluster(logs, clock, no_redis, cluster=connection)
     yield measured
     measured.close()
 
 
 def test_each_topic_on_its_own(
-    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster, kafka: SecuredKafka
+    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster, user: User
 ) -> None:
     readable, described, hidden = (logs.topic(n) for n in ("readable", "described", "hidden"))
-    kafka.grant(USER, TOPIC, readable, AclOperation.READ)
-    kafka.grant(USER, TOPIC, described, AclOperation.DESCRIBE)
+    user.grant(TOPIC, readable, AclOperation.READ)
+    user.grant(TOPIC, described, AclOperation.DESCRIBE)
     for topic in (readable, described, hidden):
         logs.produce(topic, [clock.now_ms() - MINUTE] * 3)
         cluster.commit(topic, [1])
@@ -76,14 +71,14 @@ def test_each_topic_on_its_own(
 
 
 def test_rights_that_are_granted_later(
-    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster, kafka: SecuredKafka
+    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster, user: User
 ) -> None:
     topic = logs.topic(retention_ms=str(60 * MINUTE))
     logs.produce(topic, [clock.now_ms() - MINUTE] * 3)
     cluster.commit(topic, [1])
     assert cluster.measure()[GROUP].topics[topic].reason == ["not_authorised"]
-    kafka.grant(USER, TOPIC, topic, AclOperation.READ)
-    kafka.grant(USER, TOPIC, topic, AclOperation.DESCRIBE_CONFIGS)
+    user.grant(TOPIC, topic, AclOperation.READ)
+    user.grant(TOPIC, topic, AclOperation.DESCRIBE_CONFIGS)
 
     def measured_later() -> bool:
         clock.advance(400)  # when leaders and retention are asked for again
@@ -95,10 +90,10 @@ def test_rights_that_are_granted_later(
 
 
 def test_who_may_not_see_sizes_is_told_so(
-    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster, kafka: SecuredKafka
+    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster, user: User
 ) -> None:
     topic = logs.topic(retention_ms=str(60 * MINUTE), retention_bytes="2000000")
-    kafka.grant(USER, TOPIC, topic, AclOperation.READ, AclOperation.DESCRIBE_CONFIGS)
+    user.grant(TOPIC, topic, AclOperation.READ, AclOperation.DESCRIBE_CONFIGS)
     logs.produce(topic, [clock.now_ms() - MINUTE] * 3)
     cluster.commit(topic, [1])
     with capture_logs() as lines:
@@ -109,7 +104,7 @@ def test_who_may_not_see_sizes_is_told_so(
             assert found.time_to_loss_reason == ["not_authorised"]
     problems = [line["problem"] for line in lines if "retention.bytes" in line.get("problem", "")]
     assert len(problems) == 1
-    kafka.grant(USER, ResourceType.BROKER, "kafka-cluster", AclOperation.DESCRIBE)
+    user.grant(ResourceType.BROKER, "kafka-cluster", AclOperation.DESCRIBE)
 
     def known_later() -> bool:
         clock.advance(301)  # when the right is asked for again
@@ -120,11 +115,11 @@ def test_who_may_not_see_sizes_is_told_so(
 
 
 def test_a_transaction_is_named_where_that_is_granted(
-    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster, kafka: SecuredKafka
+    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster, user: User
 ) -> None:
     """Its producer by READ on the topic, its name by DESCRIBE on the transactional id."""
     topic = logs.topic()
-    kafka.grant(USER, TOPIC, topic, AclOperation.READ)
+    user.grant(TOPIC, topic, AclOperation.READ)
     told = []
     for since in (30, 20):  # minutes
         with logs.open_transaction(topic, [clock.now_ms() - since * MINUTE]) as producer:
@@ -135,22 +130,22 @@ def test_a_transaction_is_named_where_that_is_granted(
             told += event.open_transactions
             producer.abort_transaction(30)
         named = f"{logs.name}-{topic}-0"
-        kafka.grant(USER, ResourceType.TRANSACTIONAL_ID, named, AclOperation.DESCRIBE)
+        user.grant(ResourceType.TRANSACTIONAL_ID, named, AclOperation.DESCRIBE)
     assert [one.transactional_id for one in told] == [None, named]
     assert [one.hanging for one in told] == [True, True]
     assert told[0].producer_id == told[1].producer_id is not None
 
 
 def test_topics_that_may_not_be_read_hide_no_newest_record(
-    logs: TimedLogs, clock: ManualClock, no_redis: str, kafka: SecuredKafka
+    logs: TimedLogs, clock: ManualClock, no_redis: str, user: User
 ) -> None:
     """Also where there are more of them than samples in a pass."""
-    connection = ClusterSettings.model_validate({"bootstrap": kafka.secured, "kafka": login(USER)})
+    connection = connection_of(user)
     cluster = MeasuredCluster(logs, clock, no_redis, FreshnessSettings(samples=3), connection)
     hidden, described = (logs.topic(name, partitions=6) for name in ("hidden", "described"))
     readable = logs.topic("readable", partitions=2)
-    kafka.grant(USER, TOPIC, described, AclOperation.DESCRIBE)
-    kafka.grant(USER, TOPIC, readable, AclOperation.READ)
+    user.grant(TOPIC, described, AclOperation.DESCRIBE)
+    user.grant(TOPIC, readable, AclOperation.READ)
     for partition in range(2):
         logs.produce(readable, [clock.now_ms() - MINUTE] * 3, partition)
     for topic in (hidden, described):
@@ -167,17 +162,10 @@ def test_topics_that_may_not_be_read_hide_no_newest_record(
     cluster.close()
 
 
-def test_a_wrong_password(
-    logs: TimedLogs, clock: ManualClock, no_redis: str, kafka: SecuredKafka
-) -> None:
+def test_a_wrong_password(logs: TimedLogs, clock: ManualClock, no_redis: str, user: User) -> None:
     topic = logs.topic()
     logs.produce(topic, [clock.now_ms() - MINUTE] * 3)
-    connection = ClusterSettings.model_validate(
-        {
-            "bootstrap": kafka.secured,
-            "kafka": login(USER, "wrong"),
-        }
-    )
+    connection = connection_of(user, "wrong")
     cluster = MeasuredCluster(logs, clock, no_redis, cluster=connection)
     cluster.commit(topic, [1])
     with capture_logs() as lines:

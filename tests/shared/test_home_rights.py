@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from support.secured_kafka import DESCRIBE, GROUP, READ, TOPIC, login, secured_kafka
+from support.secured_kafka import DESCRIBE, GROUP, READ, TOPIC, SecuredKafka
 from support.waiting import eventually
 from warren.contracts.topics import LAG
 from warren.errors import AuthorizationFailed
@@ -16,28 +14,25 @@ from warren.kafka.topic_reader import TopicReader
 from warren.kafka.topics import HOME, ensure_topics
 from warren.settings import HomeSettings
 
-pytestmark = pytest.mark.kafka
-USER = "reader"
-
 
 def test_a_topic_is_read_with_a_right_on_the_group_that_nobody_joins(
-    pytestconfig: pytest.Config, tmp_path: Path
+    secured_kafka: SecuredKafka, unique: str
 ) -> None:
-    with secured_kafka(pytestconfig.rootpath, tmp_path, USER) as kafka:
-        plain = HomeSettings(bootstrap=kafka.bootstrap, partitions=1)
-        ensure_topics(kafka.admin, plain)
-        topic = LAG.full_name(plain.topic_prefix)
-        producer = EventProducer(HOME, HOME, plain)
-        producer.send(topic, b"prod|billing", b"{}")
-        producer.flush()
-        home = HomeSettings(bootstrap=kafka.secured, kafka=login(USER))  # type: ignore[arg-type]  # as TOML gives them
-        kafka.grant(USER, TOPIC, topic, READ)
-        with pytest.raises(AuthorizationFailed, match="Group authorization failed"):
-            _read_whole(home, topic)
-        kafka.grant(USER, GROUP, "warren-reader", DESCRIBE)
-        assert _read_whole(home, topic) == [b"{}"]
-        with pytest.raises(AuthorizationFailed, match="Topic authorization failed"):
-            check_topics(connect(HOME, HOME, home), home)  # DESCRIBE_CONFIGS
+    kafka, user, prefix = secured_kafka, secured_kafka.user(), f"{unique}."
+    plain = HomeSettings(bootstrap=kafka.bootstrap, topic_prefix=prefix, partitions=1)
+    ensure_topics(kafka.admin, plain)
+    topic = LAG.full_name(plain.topic_prefix)
+    producer = EventProducer(HOME, HOME, plain)
+    producer.send(topic, b"prod|billing", b"{}")
+    producer.flush()
+    home = HomeSettings(bootstrap=kafka.secured, kafka=user.login(), topic_prefix=prefix)  # type: ignore[arg-type]  # as TOML gives them
+    user.grant(TOPIC, topic, READ)
+    with pytest.raises(AuthorizationFailed, match="Group authorization failed"):
+        _read_whole(home, topic)
+    user.grant(GROUP, "warren-reader", DESCRIBE)
+    assert _read_whole(home, topic) == [b"{}"]
+    with pytest.raises(AuthorizationFailed, match="Topic authorization failed"):
+        check_topics(connect(HOME, HOME, home), home)  # DESCRIBE_CONFIGS
 
 
 def _read_whole(home: HomeSettings, topic: str) -> list[bytes | str | None]:

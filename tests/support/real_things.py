@@ -22,6 +22,7 @@ MARKERS = {
 #: The fixtures that start something, with what they start.
 BY_FIXTURE = {
     "broker": ("kafka",),
+    "secured_kafka": ("kafka",),
     "own_kafka": ("kafka",),
     "forgetful": ("kafka",),
     "two_brokers": ("kafka",),
@@ -41,7 +42,8 @@ COMMANDS = (
     ("warren_cli.main up --state-dir", "kafka"),
     ("org.apache.spark", "spark"),
     ("bin/spark-submit", "spark"),
-    ("warren_archiver", "spark"),
+    ("-m warren_archiver --config", "spark"),
+    ("-m warren_archiver check", "spark"),
     ("warren_cli.main replay", "spark"),
     ("playwright", "browser"),
     ("chromium", "browser"),

@@ -1,4 +1,6 @@
-"""A broker with an authorizer: its plain listener allows everything, users need rights."""
+"""A broker with an authorizer that tests share: its plain listener allows everything, users need
+rights. Each test has users of its own.
+"""
 
 from __future__ import annotations
 
@@ -22,24 +24,29 @@ from warren_local.ports import HOST, free_port
 TOPIC, GROUP = ResourceType.TOPIC, ResourceType.GROUP
 READ, WRITE, DESCRIBE = AclOperation.READ, AclOperation.WRITE, AclOperation.DESCRIBE
 PASSWORD = "right"
+USERS = 50
 TIMEOUT = 30
 
 
-class SecuredKafka:
-    """`bootstrap` is for whom all is allowed, `secured` for users."""
+class User:
+    """Of the listener `secured`: with a password, and without a right at first."""
 
-    def __init__(self, bootstrap: str, secured: str) -> None:
-        self.bootstrap = bootstrap
+    def __init__(self, name: str, secured: str, admin: AdminClient) -> None:
+        self.name = name
         self.secured = secured
-        self.admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
+        self._admin = admin
 
-    def grant(self, user: str, kind: ResourceType, name: str, *operations: AclOperation) -> None:
-        acls = [_allowed(user, kind, name, operation) for operation in operations]
-        for future in self.admin.create_acls(acls).values():
+    def login(self, password: str = PASSWORD) -> dict[str, str]:
+        """The user's properties of a connection."""
+        return login(self.name, password)
+
+    def grant(self, kind: ResourceType, name: str, *operations: AclOperation) -> None:
+        acls = [self._allowed(kind, name, operation) for operation in operations]
+        for future in self._admin.create_acls(acls).values():
             future.result(TIMEOUT)
 
-    def revoke(self, user: str, kind: ResourceType, name: str, operation: AclOperation) -> None:
-        acl = _allowed(user, kind, name, operation)
+    def revoke(self, kind: ResourceType, name: str, operation: AclOperation) -> None:
+        acl = self._allowed(kind, name, operation)
         wanted = AclBindingFilter(
             acl.restype,
             acl.name,
@@ -49,13 +56,31 @@ class SecuredKafka:
             acl.operation,
             acl.permission_type,
         )
-        for future in self.admin.delete_acls([wanted]).values():
+        for future in self._admin.delete_acls([wanted]).values():
             assert future.result(TIMEOUT)
+
+    def _allowed(self, kind: ResourceType, name: str, operation: AclOperation) -> AclBinding:
+        literal, allow = ResourcePatternType.LITERAL, AclPermissionType.ALLOW
+        return AclBinding(kind, name, literal, f"User:{self.name}", "*", operation, allow)
+
+
+class SecuredKafka:
+    """`bootstrap` is for whom all is allowed, `secured` for users."""
+
+    def __init__(self, bootstrap: str, secured: str, users: Iterator[str]) -> None:
+        self.bootstrap = bootstrap
+        self.secured = secured
+        self.admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
+        self._users = users
+
+    def user(self) -> User:
+        """One that no other test has had."""
+        return User(next(self._users), self.secured, self.admin)
 
 
 @contextmanager
-def secured_kafka(root: Path, logs: Path, *users: str) -> Iterator[SecuredKafka]:
-    """Their password is PASSWORD; they begin without a right."""
+def running_secured_kafka(root: Path, logs: Path) -> Iterator[SecuredKafka]:
+    users = [f"user-{number}" for number in range(USERS)]
     listener = Listener(free_port(), "SASL_PLAINTEXT")
     known = " ".join(f'user_{user}="{PASSWORD}"' for user in users)
     login = f"org.apache.kafka.common.security.plain.PlainLoginModule required {known};"
@@ -68,7 +93,7 @@ def secured_kafka(root: Path, logs: Path, *users: str) -> Iterator[SecuredKafka]
     with embedded_kafka(
         root, logs, listeners={"SECURED": listener}, properties=properties
     ) as kafka:
-        yield SecuredKafka(kafka.bootstrap, f"{HOST}:{listener.port}")
+        yield SecuredKafka(kafka.bootstrap, f"{HOST}:{listener.port}", iter(users))
 
 
 def login(user: str, password: str = PASSWORD) -> dict[str, str]:
@@ -79,8 +104,3 @@ def login(user: str, password: str = PASSWORD) -> dict[str, str]:
         "sasl.username": user,
         "sasl.password": password,
     }
-
-
-def _allowed(user: str, kind: ResourceType, name: str, operation: AclOperation) -> AclBinding:
-    literal, allow = ResourcePatternType.LITERAL, AclPermissionType.ALLOW
-    return AclBinding(kind, name, literal, f"User:{user}", "*", operation, allow)

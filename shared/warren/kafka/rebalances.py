@@ -1,4 +1,5 @@
-"""What a consumer's group has decided, told by callbacks and acted upon by the thread that polls.
+"""Consumers of Warren's own groups. What a group decides is told by callbacks, and acted upon by
+the thread that polls.
 
 A callback that calls its consumer can end the process: the binding has one state per thread, an
 inner call clears it, and the next callback of the outer one finds none (`CallState_get`). Here the
@@ -10,11 +11,49 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
+import confluent_kafka
 from confluent_kafka import Consumer, TopicPartition
 
+from warren.kafka.connection import new_client
+from warren.settings import KafkaConnection
+
 Kind = Literal["assigned", "revoked", "lost"]
+
+
+def group_consumer(
+    cluster: str,
+    setting: str,
+    connection: KafkaConnection,
+    group: str,
+    on_error: Callable[[confluent_kafka.KafkaError], None] | None = None,
+    session_seconds: float = 10.0,
+    on_commit: Callable[..., None] | None = None,
+    **extra: Any,
+) -> Consumer:
+    """A consumer that commits nothing by itself, begins at the beginning, sees what is committed
+    and where logs end, and keeps its partitions when others come and go. `extra` as in
+    `new_client`, which says what is raised.
+    """
+    options: dict[str, Any] = {
+        "group_id": group,
+        "enable_auto_commit": False,
+        "enable_auto_offset_store": False,
+        "enable_partition_eof": True,
+        "auto_offset_reset": "earliest",
+        "isolation_level": "read_committed",
+        "partition_assignment_strategy": "cooperative-sticky",
+        "session_timeout_ms": round(session_seconds * 1000),
+        "heartbeat_interval_ms": round(session_seconds * 1000 / 4),
+        "reconnect_backoff_max_ms": 2_000,
+        **extra,
+    }
+
+    def consumer(properties: dict[str, Any]) -> Consumer:
+        return Consumer({**properties, **({"on_commit": on_commit} if on_commit else {})})
+
+    return new_client(consumer, cluster, setting, connection, on_error, **options)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,9 @@ from confluent_kafka import (
 from confluent_kafka import TopicPartition as Partition
 from warren.clock import Clock, SystemClock
 from warren.errors import KafkaError
-from warren.kafka.connection import ErrorReporter, classify, new_client
+from warren.kafka.connection import ErrorReporter, classify
 from warren.kafka.hearing import hearing_of
-from warren.kafka.rebalances import Rebalances
+from warren.kafka.rebalances import Rebalances, group_consumer
 from warren.settings import ClusterSettings
 
 from warren_collector.sources.batch import Batch
@@ -97,24 +97,14 @@ class OffsetsTopicSource:
         )
 
     def _connected(self, settings: ClusterSettings, group: str) -> Consumer:
-        return new_client(
-            Consumer,
+        return group_consumer(
             self._cluster,
             self._setting,
             settings,
+            group,
             self._report,
-            group_id=group,
-            enable_auto_commit=False,
-            enable_auto_offset_store=False,
-            auto_offset_reset="earliest",
-            isolation_level="read_committed",
-            enable_partition_eof=True,
+            session_seconds=8.0,
             allow_auto_create_topics=False,
-            # Partitions that stay keep their state when a collector comes or goes.
-            partition_assignment_strategy="cooperative-sticky",
-            session_timeout_ms=8_000,
-            reconnect_backoff_max_ms=2_000,
-            heartbeat_interval_ms=2_000,
             # A cluster that is new has no offsets topic until its first group.
             topic_metadata_refresh_interval_ms=5_000,
             fetch_message_max_bytes=2**20,

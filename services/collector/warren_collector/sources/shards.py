@@ -12,9 +12,9 @@ from confluent_kafka import TopicPartition as Partition
 from warren.clock import Clock
 from warren.contracts.topics import GROUPS
 from warren.errors import KafkaError
-from warren.kafka.connection import ErrorReporter, classify, new_client
+from warren.kafka.connection import ErrorReporter, classify
 from warren.kafka.hearing import hearing_of
-from warren.kafka.rebalances import Rebalance, Rebalances
+from warren.kafka.rebalances import Rebalance, Rebalances, group_consumer
 from warren.kafka.topics import HOME
 from warren.settings import HomeSettings
 
@@ -150,20 +150,15 @@ class OffsetsTopicShards:
 
 
 def _connected(home: HomeSettings, group_id: str, report: ErrorReporter) -> Consumer:
-    return new_client(
-        Consumer,
+    return group_consumer(
         HOME,
         HOME,
         home,
+        group_id,
         report,
-        group_id=group_id,
-        enable_auto_commit=False,
-        enable_auto_offset_store=False,
+        enable_partition_eof=False,
         auto_offset_reset="latest",
         allow_auto_create_topics=False,
-        partition_assignment_strategy="cooperative-sticky",
-        session_timeout_ms=10_000,
-        heartbeat_interval_ms=3_000,
     )
 
 

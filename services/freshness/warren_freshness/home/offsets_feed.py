@@ -10,7 +10,6 @@ import structlog
 from confluent_kafka import (
     OFFSET_END,
     OFFSET_STORED,
-    Consumer,
     KafkaException,
     Message,
     TopicPartition,
@@ -19,10 +18,10 @@ from warren.clock import Clock
 from warren.contracts.topics import OFFSETS
 from warren.errors import ClientLost, KafkaError
 from warren.kafka.catching_up import CatchingUp
-from warren.kafka.connection import ErrorReporter, classify, log_retry, new_client
+from warren.kafka.connection import ErrorReporter, classify, log_retry
 from warren.kafka.group_backlog import GroupBacklog
 from warren.kafka.hearing import hearing_of
-from warren.kafka.rebalances import Rebalances
+from warren.kafka.rebalances import Rebalances, group_consumer
 from warren.settings import Settings
 from warren.standstill import Look
 
@@ -77,31 +76,14 @@ class OffsetsFeed:
     def _join(self) -> None:
         """By a consumer made anew."""
         self._joined = False
-        self._consumer = self._connected()
+        self._consumer = group_consumer(
+            HOME, HOME, self._home, self._group, self._report, on_commit=self._answered
+        )
         self._is_closed = False
         self._catching_up = CatchingUp(self._consumer)
         self._rebalances = Rebalances(self._topic)
         self._rebalances.subscribe(self._consumer)
         self._hearing = hearing_of(self._consumer, self._topic, HOME, HOME, self._home, self._clock)
-
-    def _connected(self) -> Consumer:
-        return new_client(
-            lambda options: Consumer({**options, "on_commit": self._answered}),
-            HOME,
-            HOME,
-            self._home,
-            self._report,
-            group_id=self._group,
-            enable_auto_commit=False,
-            enable_auto_offset_store=False,
-            enable_partition_eof=True,
-            auto_offset_reset="earliest",
-            partition_assignment_strategy="cooperative-sticky",
-            isolation_level="read_committed",
-            session_timeout_ms=10_000,
-            heartbeat_interval_ms=3_000,
-            reconnect_backoff_max_ms=2_000,
-        )
 
     def look(self) -> Look:
         """Look at what waits: behind what was polled or, without partitions, for the whole group,

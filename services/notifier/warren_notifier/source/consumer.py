@@ -14,8 +14,9 @@ import structlog
 from confluent_kafka import OFFSET_INVALID, Consumer, KafkaException, TopicPartition
 from warren.clock import SystemClock
 from warren.errors import ClusterUnreachable, KafkaError
-from warren.kafka.connection import classify, new_client
+from warren.kafka.connection import classify
 from warren.kafka.hearing import hearing_of
+from warren.kafka.rebalances import group_consumer
 from warren.kafka.topics import HOME
 from warren.settings import HomeSettings
 
@@ -63,22 +64,8 @@ class StatusConsumer:
         self._assigned: set[int] = set()
         self._has_assignment = False
         self._lost = False
-        self._consumer = new_client(
-            Consumer,
-            HOME,
-            HOME,
-            home,
-            group_id=group_id,
-            enable_auto_commit=False,
-            enable_auto_offset_store=False,
-            auto_offset_reset="earliest",
-            partition_assignment_strategy="cooperative-sticky",
-            isolation_level="read_committed",
-            # What a transaction leaves at the end of a log is no record: see `_note_end`.
-            enable_partition_eof=True,
-            session_timeout_ms=round(session_timeout * 1000),
-            heartbeat_interval_ms=round(session_timeout * 1000 / 4),
-        )
+        # What a transaction leaves at the end of a log is no record: see `_note_end`.
+        self._consumer = group_consumer(HOME, HOME, home, group_id, session_seconds=session_timeout)
         self._consumer.subscribe(
             [topic], on_assign=self._assign, on_revoke=self._revoke, on_lost=self._lose
         )
