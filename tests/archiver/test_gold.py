@@ -16,7 +16,7 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
-from support.other_readers import assert_others_find_the_same
+from support.other_readers import assert_is_stored
 from support.silver_rows import (
     DAY,
     DAYS,
@@ -28,7 +28,9 @@ from support.silver_rows import (
     SOURCES,
     START,
     Rows,
+    append,
     at,
+    ensure_tables,
     frame,
     silver_rows,
 )
@@ -37,21 +39,15 @@ from warren.settings import Settings
 from warren_archiver.check import gold_check
 from warren_archiver.gold import catalogue
 from warren_archiver.gold import gold as gold_module
-from warren_archiver.gold.capacity import capacity
 from warren_archiver.gold.conventions import ERROR
 from warren_archiver.gold.gold import Gold
-from warren_archiver.gold.incidents import incidents
-from warren_archiver.gold.lateness import lateness
 from warren_archiver.gold.plan import whole
-from warren_archiver.gold.rates import rates
 from warren_archiver.gold.sketch import representative
 from warren_archiver.gold.units import Unit
 from warren_archiver.lake.events import LATEST
-from warren_archiver.lake.lake import Lake, create
+from warren_archiver.lake.lake import Lake
 from warren_archiver.silver.catalogue import (
     EVALUATIONS,
-    GROUP_MINUTES,
-    INCIDENTS,
     LATENESS_MINUTES,
     PARTITION_MINUTES,
 )
@@ -86,10 +82,6 @@ class Filled:
     again: dict[str, int]
     """Rows that were written when nothing had changed, by table."""
 
-    def stored(self, table: Table) -> list[Row]:
-        folder = str(self.path / "gold" / table.name)
-        return self.spark.read.format("delta").load(folder).collect()
-
 
 def _settings(path: Path) -> Settings:
     return Settings.model_validate(
@@ -105,12 +97,7 @@ def _settings(path: Path) -> Settings:
 def filled(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Filled:
     path = tmp_path_factory.mktemp("lake")
     lake, settings, clock = Lake.at(str(path)), _settings(path), ManualClock(END)
-    for folder, tables in (
-        (lake.silver, SOURCES.values()),
-        (lake.gold, (*TABLES, catalogue.PROGRESS)),
-    ):
-        for table in tables:
-            create(spark, folder(table.name), table.schema, {}, "date")
+    ensure_tables(spark, lake, SOURCES.values(), TABLES)
     rows, gold = silver_rows(), Gold(spark, lake, settings, clock)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gold_module, "STEPS", STEPS)
@@ -128,8 +115,7 @@ def _bring_up(spark: SparkSession, lake: Lake, rows: Rows, gold: Gold) -> dict[s
     for row in (row for found in first.values() for row in found if "closed_at" in row):
         row.update(was_open=(row.pop("closed_at"), row.pop("duration_ms")))
     for name, table in SOURCES.items():
-        new = frame(spark, table, first[name]).coalesce(1)
-        new.write.format("delta").mode("append").save(lake.silver(name))
+        append(spark, lake, table, first[name])
     gold.catch_up()
     for row in (row for found in first.values() for row in found if "was_open" in row):
         row["closed_at"], row["duration_ms"] = row.pop("was_open")
@@ -158,10 +144,11 @@ def _store(spark: SparkSession, lake: Lake, rows: Rows) -> None:
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
 def test_days_that_changed_give_what_all_of_silver_gives(filled: Filled, table: Table) -> None:
-    stored, expected = filled.stored(table), filled.expected[table.name]
-    assert sorted(map(repr, stored)) == sorted(map(repr, expected))
-    assert stored
-    assert len({tuple(str(row[name]) for name in table.key) for row in stored}) == len(stored)
+    """As others read it."""
+    expected = filled.expected[table.name]
+    assert expected
+    assert len({tuple(str(row[name]) for name in table.key) for row in expected}) == len(expected)
+    assert_is_stored(filled.path / "gold" / table.name, table.schema, expected)
 
 
 def test_every_step_gives_its_table_what_the_catalogue_says(spark: SparkSession) -> None:
@@ -176,12 +163,6 @@ def test_every_step_gives_its_table_what_the_catalogue_says(spark: SparkSession)
 
 def test_what_has_not_changed_is_not_written_again(filled: Filled) -> None:
     assert set(filled.again.values()) == {0}
-
-
-@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
-def test_other_readers_find_the_same(filled: Filled, table: Table) -> None:
-    rows = assert_others_find_the_same(filled.spark, str(filled.path / "gold" / table.name))
-    assert rows == len(filled.expected[table.name])
 
 
 def _held(rows: Rows, group: str, begin: int, end: int) -> dict[str, int]:
@@ -296,40 +277,40 @@ def test_holes_in_gold_are_found_and_made_again(
 ) -> None:
     spark, lake, clock = filled.spark, Lake.at(str(filled.path)), ManualClock(END)
     settings = _settings(filled.path)
+    rate_days = catalogue.RATE[Unit.DAY]
+    own = (STATUS_DAYS, rate_days, catalogue.LATENESS[Unit.HOUR], catalogue.CAPACITY)
     for module in (gold_module, gold_check):
-        monkeypatch.setattr(module, "STEPS", STEPS)
+        monkeypatch.setattr(module, "STEPS", [step for step in STEPS if step.table in own])
 
     def found() -> dict[str, tuple[int, int, int]]:
         checks = gold_check.check_gold(spark, settings, clock)
-        assert {check.table for check in checks} == {f"gold/{table.name}" for table in TABLES}
+        assert {check.table for check in checks} == {f"gold/{table.name}" for table in own}
         return {
             check.table: (check.missing, check.invented, check.other)
             for check in checks
             if not check.correct
         }
 
-    capacity, rates = catalogue.CAPACITY.name, catalogue.RATE[Unit.DAY].name
-    day = min(row["date"] for row in filled.stored(STATUS_DAYS))
-    spark.sql(
-        f"DELETE FROM delta.`{lake.gold(STATUS_DAYS.name)}` "
-        f"WHERE date = DATE'{day}' AND `group` = 'billing'"
-    )
+    def path(table: Table) -> str:
+        return lake.gold(table.name)
+
+    days = [row["date"] for row in filled.expected[rate_days.name]]
+    day = min(days)
     of_day = f"date = DATE'{day}'"
-    spark.sql(f"UPDATE delta.`{lake.gold(rates)}` SET produce_peak = 1e9 WHERE {of_day}")
-    changed = sum(row["date"] == day for row in filled.stored(catalogue.RATE[Unit.DAY]))
-    twice = spark.read.format("delta").load(lake.gold(capacity)).limit(1).collect()
-    again = spark.createDataFrame(twice, catalogue.CAPACITY.schema)
-    again = again.withColumn("group", F.lit("nobody"))
-    again.write.format("delta").mode("append").save(lake.gold(capacity))
+    spark.sql(f"DELETE FROM delta.`{path(STATUS_DAYS)}` WHERE {of_day} AND `group` = 'billing'")
+    spark.sql(f"UPDATE delta.`{path(rate_days)}` SET produce_peak = 1e9 WHERE {of_day}")
+    twice = [filled.expected[catalogue.CAPACITY.name][0].asDict() | {"group": "nobody"}]
+    again = frame(spark, catalogue.CAPACITY, twice)
+    again.write.format("delta").mode("append").save(path(catalogue.CAPACITY))
     # Capacity is checked against what the rates should be, so that their hole is not found twice.
     assert found() == {
         f"gold/{STATUS_DAYS.name}": (1, 0, 0),
-        f"gold/{rates}": (0, 0, changed),
-        f"gold/{capacity}": (0, 1, 0),
+        f"gold/{rate_days.name}": (0, 0, days.count(day)),
+        f"gold/{catalogue.CAPACITY.name}": (0, 1, 0),
     }
     written = Gold(spark, lake, settings, clock).catch_up([day])
-    assert (written[STATUS_DAYS.name], written[rates]) == (1, changed)
-    spark.sql(f"DELETE FROM delta.`{lake.gold(capacity)}` WHERE `group` = 'nobody'")
+    assert (written[STATUS_DAYS.name], written[rate_days.name]) == (1, days.count(day))
+    spark.sql(f"DELETE FROM delta.`{path(catalogue.CAPACITY)}` WHERE `group` = 'nobody'")
     assert found() == {}
 
 
@@ -338,11 +319,9 @@ def test_a_slow_pass_says_how_far_it_has_read_while_silver_goes_on(
 ) -> None:
     """And where an earlier Warren said more than that, the check finds it and makes it true."""
     settings, lake, clock = _settings(tmp_path), Lake.at(str(tmp_path)), ManualClock(END)
-    path, progress = lake.silver(EVALUATIONS.name), lake.gold(catalogue.PROGRESS.name)
+    progress, count = lake.gold(catalogue.PROGRESS.name), F.sum("evaluations")
     first, then = [_evaluation(number) for number in range(6)], _evaluation(30)
-
-    def store(rows: list[dict[str, Any]]) -> None:
-        frame(spark, EVALUATIONS, rows).coalesce(1).write.format("delta").mode("append").save(path)
+    silver_went_on: list[bool] = []
 
     def until() -> int:
         (row,) = spark.read.format("delta").load(progress).where("until IS NOT NULL").collect()
@@ -357,30 +336,21 @@ def test_a_slow_pass_says_how_far_it_has_read_while_silver_goes_on(
     def slow(frames: Any, settings: Settings) -> Any:
         if not silver_went_on:
             silver_went_on.append(True)
-            store([_evaluation(number) for number in range(6, 30)])
+            append(spark, lake, EVALUATIONS, [_evaluation(number) for number in range(6, 30)])
         return steps[1].make(frames, settings)
 
-    silver_went_on: list[bool] = []
-    count = F.sum("evaluations")
-    steps = [
-        step
-        for step in gold_module.STEPS
-        if step.table in (STATUS_DAYS, catalogue.STATUS[Unit.HOUR])
-    ]
-    own = (*(step.table for step in steps), catalogue.PROGRESS)
+    steps = [step for step in gold_module.STEPS if step.table in catalogue.STATUS.values()]
     for module in (gold_module, gold_check):
         monkeypatch.setattr(module, "STEPS", (steps[0], replace(steps[1], make=slow)))
-    monkeypatch.setattr(gold_module, "TABLES", own)
-    create(spark, path, EVALUATIONS.schema, {}, "date")
-    gold_module.ensure(spark, lake)
-    store(first)
+    ensure_tables(spark, lake, [EVALUATIONS], catalogue.STATUS.values())
+    append(spark, lake, EVALUATIONS, first)
     gold = Gold(spark, lake, settings, clock)
     gold.catch_up()
     assert (until(), evaluations()) == (first[-1]["at"].timestamp() * 1000, [6, 6])
     gold.catch_up()
     last = _evaluation(29)["at"].timestamp() * 1000
     assert (until(), evaluations()) == (last, [30, 30])
-    store([then])
+    append(spark, lake, EVALUATIONS, [then])
     after = then["at"].timestamp() * 1000
     spark.sql(
         f"UPDATE delta.`{progress}` SET until = timestamp_millis({round(after)}) "
@@ -392,14 +362,15 @@ def test_a_slow_pass_says_how_far_it_has_read_while_silver_goes_on(
     assert found.table == f"gold/{catalogue.PROGRESS.name}"
     assert "made again" in found.differences[0]
     assert (until(), evaluations()) == (after, [31, 31])
-    assert all(check.correct for check in gold_check.check_gold(spark, settings, clock))
 
 
-def _evaluation(number: int) -> dict[str, Any]:
+def _evaluation(number: int, moment: int | None = None) -> dict[str, Any]:
     """Each ten minutes one."""
+    time = at(START + number * 10 * MINUTE if moment is None else moment)
     place = {"kafka_topic_id": "t", "kafka_partition": 0, "kafka_offset": number}
-    row = _of_billing(START + number * 10 * MINUTE, "at", position=number, total_lag=1)
-    return row | place | {"status": "OK", "kafka_timestamp": row["at"]}
+    own = {"cluster": "prod", "group": "billing", "at": time, "date": time.date()}
+    told = {"status": "OK", "position": number, "total_lag": 1, "kafka_timestamp": time}
+    return own | place | told
 
 
 def test_a_day_whose_events_are_over_is_kept_as_it_was(
@@ -409,70 +380,14 @@ def test_a_day_whose_events_are_over_is_kept_as_it_was(
     step = next(step for step in gold_module.STEPS if step.table is STATUS_DAYS)
     monkeypatch.setattr(gold_module, "STEPS", (step,))
     lake, clock = Lake.at(str(tmp_path)), ManualClock(END)
-    for folder, table in ((lake.silver, EVALUATIONS), (lake.gold, STATUS_DAYS)):
-        create(spark, folder(table.name), table.schema, {}, "date")
-    create(spark, lake.gold(catalogue.PROGRESS.name), catalogue.PROGRESS.schema)
-    rows = frame(spark, EVALUATIONS, silver_rows()[EVALUATIONS.name]).coalesce(1)
-    path = lake.silver(EVALUATIONS.name)
-    rows.write.format("delta").mode("append").save(path)
+    ensure_tables(spark, lake, [EVALUATIONS], [STATUS_DAYS])
+    append(spark, lake, EVALUATIONS, silver_rows()[EVALUATIONS.name])
     gold = Gold(spark, lake, _settings(tmp_path), clock)
     assert gold.catch_up() == {STATUS_DAYS.name: len(GROUPS) * DAYS}
+    path = lake.silver(EVALUATIONS.name)
     spark.sql(f"DELETE FROM delta.`{path}` WHERE at < '{at(START + HOUR)}'")
     clock.advance(40 * DAY / 1000)
     assert gold.catch_up() == {STATUS_DAYS.name: 0}
-
-
-MOST = 2**63 - 1
-HOSTILE = [(START + number * MINUTE, 0 if number % 2 else MOST) for number in range(12)]
-
-
-def _of_billing(moment: int, column: str, **more: Any) -> dict[str, Any]:
-    own = {"cluster": "prod", "group": "billing", column: at(moment), "date": at(moment).date()}
-    return own | more
-
-
-@pytest.mark.parametrize("unit", list(Unit), ids=lambda unit: unit.column)
-def test_sums_that_nobody_can_hold_are_unknown(spark: SparkSession, unit: Unit) -> None:
-    """Of a group that commits 0 and the greatest offset by turns."""
-    rows = [
-        _of_billing(moment, "minute", consumed=moved, produced=moved, rewound=moved, lag=MOST)
-        for moment, moved in HOSTILE
-    ]
-    minutes = frame(spark, GROUP_MINUTES, rows)
-    (row,) = rates(minutes, unit).collect()
-    assert (row["minutes"], row["consumed"], row["pace_behind"]) == (len(rows), None, None)
-    opened = _of_billing(START + 5 * MINUTE, "opened_at", incident_id="i", peak_lag=MOST)
-    found = frame(spark, INCIDENTS, [opened | {"deliveries": 0}])
-    (row,) = incidents(found, minutes, unit).collect()
-    assert row["peak_lag"] == MOST
-    late = {"late_ms": MOST, "late_max_ms": MOST, "lost_records": MOST, "produce_rate": 1e308}
-    rows = [
-        _of_billing(moment, "minute", topic=topic, time_to_loss_ms=moved, **late)
-        for moment, moved in HOSTILE
-        for topic in ("orders", "bills")
-    ]
-    (row,) = lateness(frame(spark, LATENESS_MINUTES, rows), unit).collect()
-    assert (row["late_p99_ms"], row["lost_records"]) == (MOST, None)
-
-
-def test_a_group_of_which_nothing_grows_has_no_day_on_which_it_will_be_too_much(
-    spark: SparkSession,
-) -> None:
-    """Nor is a slope of nothing divided by."""
-    rates_ = [
-        _of_billing(START + number * DAY, "day", busiest_hour_rate=0.0, pace_behind=1.0)
-        for number in range(4)
-    ]
-    hours = [
-        _of_billing(START + number * HOUR, "hour", time_to_loss_end_ms=left)
-        for number, left in enumerate([5, 5, 5, MOST, 0, MOST, 5])
-    ]
-    made = capacity(
-        frame(spark, catalogue.RATE[Unit.DAY], rates_),
-        frame(spark, catalogue.LATENESS[Unit.HOUR], hours),
-    )
-    row = max(made.collect(), key=lambda row: row["day"])
-    assert (row["slope"], row["crosses_in_days"], row["days_until_loss"]) == (0.0, None, None)
 
 
 def test_a_day_at_the_end_of_time_is_made_as_well(
@@ -484,16 +399,8 @@ def test_a_day_at_the_end_of_time_is_made_as_well(
         gold_module, "STEPS", [step for step in gold_module.STEPS if step.table in own]
     )
     lake = Lake.at(str(tmp_path))
-    for folder, tables in (
-        (lake.silver, (EVALUATIONS, PARTITION_MINUTES, LATENESS_MINUTES)),
-        (lake.gold, (*own, catalogue.PROGRESS)),
-    ):
-        for table in tables:
-            create(spark, folder(table.name), table.schema, {}, "date")
-    place = {"kafka_topic_id": "t", "kafka_partition": 0, "kafka_offset": 0}
-    row = _of_billing(round(LATEST.timestamp()) * 1000 - 1000, "at", position=1, total_lag=1)
-    row |= place | {"status": "OK", "kafka_timestamp": row["at"]}
-    told = frame(spark, EVALUATIONS, [row]).coalesce(1)
-    told.write.format("delta").mode("append").save(lake.silver(EVALUATIONS.name))
+    ensure_tables(spark, lake, (EVALUATIONS, PARTITION_MINUTES, LATENESS_MINUTES), own)
+    last = _evaluation(1, round(LATEST.timestamp()) * 1000 - 1000)
+    append(spark, lake, EVALUATIONS, [last])
     gold = Gold(spark, lake, _settings(tmp_path), ManualClock(END))
     assert gold.catch_up()[STATUS_DAYS.name] == 2  # it lasts into the next one

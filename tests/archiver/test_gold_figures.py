@@ -7,19 +7,25 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
-from support.silver_rows import DAY, END, HOUR, MINUTE, START, at, frame
+from support.silver_rows import DAY, END, HOUR, MINUTE, START, append, at, ensure_tables, frame
 from warren.clock import ManualClock
 from warren.settings import Settings
 from warren_archiver.gold import catalogue
 from warren_archiver.gold import gold as gold_module
 from warren_archiver.gold.capacity import capacity
 from warren_archiver.gold.gold import Gold
-from warren_archiver.gold.incidents import with_noise
+from warren_archiver.gold.incidents import incidents, with_noise
+from warren_archiver.gold.lateness import lateness
 from warren_archiver.gold.memberships import memberships
 from warren_archiver.gold.rates import rates
 from warren_archiver.gold.units import Unit
-from warren_archiver.lake.lake import Lake, create
-from warren_archiver.silver.catalogue import GROUP_MINUTES, INCIDENTS, MEMBERSHIP_CHANGES
+from warren_archiver.lake.lake import Lake
+from warren_archiver.silver.catalogue import (
+    GROUP_MINUTES,
+    INCIDENTS,
+    LATENESS_MINUTES,
+    MEMBERSHIP_CHANGES,
+)
 
 pytestmark = pytest.mark.timeout(900)
 GROUP = {"cluster": "prod", "group": "billing"}
@@ -29,14 +35,13 @@ def _of(column: str, moment: int, **more: Any) -> dict[str, Any]:
     return GROUP | {column: at(moment), "date": at(moment).date()} | more
 
 
-@pytest.mark.parametrize("unit", list(Unit), ids=lambda unit: unit.column)
-def test_a_rate_is_of_the_minutes_that_are_known(spark: SparkSession, unit: Unit) -> None:
+def test_a_rate_is_of_the_minutes_that_are_known(spark: SparkSession) -> None:
     """The log end was unknown every other minute."""
     minutes = [
         _of("minute", START + n * MINUTE, consumed=10, produced=None if n % 2 else 12)
         for n in range(60)
     ]
-    (row,) = rates(frame(spark, GROUP_MINUTES, minutes), unit).collect()
+    (row,) = rates(frame(spark, GROUP_MINUTES, minutes), Unit.HOUR).collect()
     assert (row["minutes"], row["produced_minutes"], row["consumed_minutes"]) == (60, 30, 60)
     assert (row["produce_rate"], row["consume_rate"]) == (0.2, pytest.approx(1 / 6))
     assert row["busiest_hour_rate"] == 0.2
@@ -107,6 +112,54 @@ def test_a_generation_that_is_told_again_is_no_rebalance(spark: SparkSession) ->
         assert rebalances in (None, counts)
 
 
+MOST = 2**63 - 1
+HOSTILE = [(START + number * MINUTE, 0 if number % 2 else MOST) for number in range(12)]
+
+
+def test_sums_that_nobody_can_hold_are_unknown(spark: SparkSession) -> None:
+    """Of a group that commits 0 and the greatest offset by turns."""
+    unit = Unit.HOUR
+    rows = [
+        _of("minute", moment, consumed=moved, produced=moved, rewound=moved, lag=MOST)
+        for moment, moved in HOSTILE
+    ]
+    minutes = frame(spark, GROUP_MINUTES, rows)
+    (row,) = rates(minutes, unit).collect()
+    assert (row["minutes"], row["consumed"], row["pace_behind"]) == (len(rows), None, None)
+    opened = _of("opened_at", START + 5 * MINUTE, incident_id="i", peak_lag=MOST)
+    found = frame(spark, INCIDENTS, [opened | {"deliveries": 0}])
+    (row,) = incidents(found, minutes, unit).collect()
+    assert row["peak_lag"] == MOST
+    late = {"late_ms": MOST, "late_max_ms": MOST, "lost_records": MOST, "produce_rate": 1e308}
+    rows = [
+        _of("minute", moment, topic=topic, time_to_loss_ms=moved, **late)
+        for moment, moved in HOSTILE
+        for topic in ("orders", "bills")
+    ]
+    (row,) = lateness(frame(spark, LATENESS_MINUTES, rows), unit).collect()
+    assert (row["late_p99_ms"], row["lost_records"]) == (MOST, None)
+
+
+def test_a_group_of_which_nothing_grows_has_no_day_on_which_it_will_be_too_much(
+    spark: SparkSession,
+) -> None:
+    """Nor is a slope of nothing divided by."""
+    rates_ = [
+        _of("day", START + number * DAY, busiest_hour_rate=0.0, pace_behind=1.0)
+        for number in range(4)
+    ]
+    hours = [
+        _of("hour", START + number * HOUR, time_to_loss_end_ms=left)
+        for number, left in enumerate([5, 5, 5, MOST, 0, MOST, 5])
+    ]
+    made = capacity(
+        frame(spark, catalogue.RATE[Unit.DAY], rates_),
+        frame(spark, catalogue.LATENESS[Unit.HOUR], hours),
+    )
+    row = max(made.collect(), key=lambda row: row["day"])
+    assert (row["slope"], row["crosses_in_days"], row["days_until_loss"]) == (0.0, None, None)
+
+
 def test_figures_that_are_defined_otherwise_are_made_anew(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -114,14 +167,9 @@ def test_figures_that_are_defined_otherwise_are_made_anew(
     step = next(each for each in gold_module.STEPS if each.table is catalogue.RATE[Unit.HOUR])
     monkeypatch.setattr(gold_module, "STEPS", (step,))
     lake = Lake.at(str(tmp_path))
-    for folder, tables in (
-        (lake.silver, (GROUP_MINUTES,)),
-        (lake.gold, (step.table, catalogue.PROGRESS)),
-    ):
-        for table in tables:
-            create(spark, folder(table.name), table.schema, {}, "date")
-    minutes = frame(spark, GROUP_MINUTES, [_of("minute", START, produced=60, consumed=60)])
-    minutes.write.format("delta").mode("append").save(lake.silver(GROUP_MINUTES.name))
+    ensure_tables(spark, lake, [GROUP_MINUTES], [step.table])
+    minutes = [_of("minute", START, produced=60, consumed=60)]
+    append(spark, lake, GROUP_MINUTES, minutes)
     gold = Gold(spark, lake, Settings(), ManualClock(END))
     assert gold.catch_up() == {step.table.name: 1}
     path = lake.gold(step.table.name)

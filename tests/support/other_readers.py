@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -11,7 +13,7 @@ from urllib.parse import unquote
 import duckdb
 import pytest
 from deltalake import DeltaTable, QueryBuilder
-from pyspark.sql import SparkSession
+from pyspark.sql import Row, SparkSession
 from pyspark.sql.types import BinaryType, DateType, DoubleType, IntegerType, LongType, StructType
 
 _SUMMED = (IntegerType, LongType, DoubleType)
@@ -44,6 +46,42 @@ def assert_others_find_the_same(spark: SparkSession, path: str) -> int:
     for others in found:
         assert list(map(_number, others)) == list(map(_about, by_spark)), path
     return int(by_spark[0])
+
+
+def rows_of(path: Path | str, columns: str = "*") -> list[tuple[Any, ...]]:
+    """Rows of a table, as DuckDB finds them in the files that delta-rs names."""
+    files = {"files": [unquote(file) for file in DeltaTable(str(path)).file_uris()]}
+    if not files["files"]:
+        return []
+    rows = f"FROM read_parquet($files, hive_partitioning = true) SELECT {columns}"
+    with duckdb.connect() as database:
+        database.execute("SET TimeZone = 'UTC'")
+        return database.execute(rows, files).fetchall()
+
+
+def assert_is_stored(path: Path, schema: StructType, expected: Sequence[Row]) -> None:
+    """These rows, each once, of a table with these columns, for whoever reads without Spark."""
+    told = json.loads(DeltaTable(str(path)).schema().to_json())["fields"]
+    wanted = json.loads(schema.json())["fields"]
+    assert [(f["name"], f["type"]) for f in told] == [(f["name"], f["type"]) for f in wanted]
+    columns = ", ".join(f'"{name}"' for name in schema.names)
+    rows = [[_plain(value) for value in row] for row in rows_of(path, columns)]
+    made = [[_plain(row[name]) for name in schema.names] for row in expected]
+    assert sorted(map(repr, rows)) == sorted(map(repr, made))
+
+
+def _plain(value: Any) -> Any:
+    """The same for what Spark and DuckDB give."""
+    match value:
+        case datetime():
+            return value.timestamp()
+        case dict():
+            return [_plain(item) for item in value.values()]
+        case list() | tuple():
+            return [_plain(item) for item in value]
+        case bytearray():
+            return bytes(value)
+    return value
 
 
 def tables_in(lake: Path) -> list[str]:

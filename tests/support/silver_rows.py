@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
+from warren_archiver.gold.catalogue import PROGRESS
+from warren_archiver.lake.lake import Lake, create
 from warren_archiver.silver import catalogue
 from warren_archiver.silver.table import Table
 
@@ -30,6 +32,22 @@ def frame(spark: SparkSession, table: Table, rows: Sequence[dict[str, Any]]) -> 
     """What a row does not say is null."""
     values = [tuple(row.get(name) for name in table.names) for row in rows]
     return spark.createDataFrame(values, table.schema)
+
+
+def append(spark: SparkSession, lake: Lake, table: Table, rows: Sequence[dict[str, Any]]) -> None:
+    """Adds rows to a table of silver, as one file."""
+    added = frame(spark, table, rows).coalesce(1)
+    added.write.format("delta").mode("append").save(lake.silver(table.name))
+
+
+def ensure_tables(
+    spark: SparkSession, lake: Lake, silver: Iterable[Table], gold: Iterable[Table]
+) -> None:
+    """These tables, and how far gold has come."""
+    for table in silver:
+        create(spark, lake.silver(table.name), table.schema, {}, "date")
+    for table in (*gold, PROGRESS):
+        create(spark, lake.gold(table.name), table.schema, {}, "date")
 
 
 def silver_rows(seed: int = 7) -> Rows:
