@@ -55,7 +55,7 @@ OBJECTIVES = [
     ObjectiveSettings.model_validate({"name": name, **asked})
     for name, asked in (("fresh", {"max_freshness": 300}), ("near", {"max_lag": 10_000}))
 ]
-BATCH = 100  # events, as `evaluator.batch`
+BATCH = 100  # events, as the evaluator takes them
 
 
 def main() -> None:

@@ -12,11 +12,12 @@ from warren.clock import SystemClock
 from warren.contracts import FreshnessEvent, OffsetEvent, TopicPositions
 from warren.garbage import collect_seldom
 from warren.settings import ClusterSettings, FreshnessSettings, RedisSettings
+from warren_freshness.passes import cluster_measurer
 from warren_freshness.passes.cluster_measurer import ClusterMeasurer
 from warren_freshness.positions.group_positions import GroupPositions
 from warren_freshness.reading.record_reader import RecordReader
 from warren_freshness.record_times.cache import TimeCache
-from warren_freshness.record_times.local_cache import LocalCache
+from warren_freshness.record_times.local_cache import ENTRIES, SECONDS, LocalCache
 from warren_freshness.record_times.redis_cache import RedisCache
 from warren_freshness.topics.retention import Retention
 
@@ -45,18 +46,17 @@ class MeasuredPasses:
 
     def __init__(self, bootstrap: str) -> None:
         collect_seldom()
-        clock, settings = SystemClock(), FreshnessSettings(read_timeout=READ_TIMEOUT)
+        clock, settings = SystemClock(), FreshnessSettings()
+        cluster_measurer.READ_SECONDS = READ_TIMEOUT
         cluster = ClusterSettings(bootstrap=bootstrap)
         self._reader = RecordReader(CLUSTER, f"clusters.{CLUSTER}", cluster, clock)
         self._retention = Retention(
             CLUSTER, self._reader.brokers, settings.retention_refresh, clock
         )
-        self._redis = RedisCache(NO_REDIS, settings.cache_ttl, clock)
+        self._redis = RedisCache(NO_REDIS, SECONDS, clock)
         self._measurer = ClusterMeasurer(
             self._reader,
-            TimeCache(
-                CLUSTER, LocalCache(settings.cache_entries, settings.cache_ttl, clock), self._redis
-            ),
+            TimeCache(CLUSTER, LocalCache(ENTRIES, SECONDS, clock), self._redis),
             self._retention,
             settings,
             clock,

@@ -219,7 +219,7 @@ def _serve(
     archiver = {} if lake is None else {"path": str(lake)}
     given = {"api": {"port": port, **api}, "archiver": archiver}
     settings, clock = Settings.model_validate(given), SystemClock()
-    model = ReadModel(settings.api.history)
+    model = ReadModel()
     collect_seldom()
     for number in range(load.groups):
         load.apply(model, number, 0)

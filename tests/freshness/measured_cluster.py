@@ -16,7 +16,7 @@ from warren_freshness.passes.cluster_measurer import ClusterMeasurer
 from warren_freshness.positions.group_positions import GroupPositions
 from warren_freshness.reading.record_reader import RecordReader
 from warren_freshness.record_times.cache import TimeCache
-from warren_freshness.record_times.local_cache import LocalCache
+from warren_freshness.record_times.local_cache import ENTRIES, SECONDS, LocalCache
 from warren_freshness.record_times.redis_cache import RedisCache
 from warren_freshness.topics.retention import Retention
 
@@ -48,12 +48,10 @@ class MeasuredCluster:
             clock,
         )
         redis = RedisSettings.model_validate({"url": redis_url})
-        self._redis = RedisCache(redis, settings.cache_ttl, clock)
+        self._redis = RedisCache(redis, SECONDS, clock)
         self.measurer = ClusterMeasurer(
             reader,
-            TimeCache(
-                CLUSTER, LocalCache(settings.cache_entries, settings.cache_ttl, clock), self._redis
-            ),
+            TimeCache(CLUSTER, LocalCache(ENTRIES, SECONDS, clock), self._redis),
             Retention(CLUSTER, reader.brokers, settings.retention_refresh, clock),
             settings,
             clock,

@@ -13,7 +13,8 @@ from structlog.testing import capture_logs
 from support.secured_kafka import PASSWORD, TOPIC, SecuredKafka, User
 from support.waiting import eventually
 from warren.clock import ManualClock
-from warren.settings import ClusterSettings, FreshnessSettings
+from warren.settings import ClusterSettings
+from warren_freshness.passes import cluster_measurer
 
 pytestmark = pytest.mark.kafka
 
@@ -137,11 +138,16 @@ def test_a_transaction_is_named_where_that_is_granted(
 
 
 def test_topics_that_may_not_be_read_hide_no_newest_record(
-    logs: TimedLogs, clock: ManualClock, no_redis: str, user: User
+    logs: TimedLogs,
+    clock: ManualClock,
+    no_redis: str,
+    user: User,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Also where there are more of them than samples in a pass."""
+    monkeypatch.setattr(cluster_measurer, "SAMPLES", 3)
     connection = connection_of(user)
-    cluster = MeasuredCluster(logs, clock, no_redis, FreshnessSettings(samples=3), connection)
+    cluster = MeasuredCluster(logs, clock, no_redis, None, connection)
     hidden, described = (logs.topic(name, partitions=6) for name in ("hidden", "described"))
     readable = logs.topic("readable", partitions=2)
     user.grant(TOPIC, described, AclOperation.DESCRIBE)

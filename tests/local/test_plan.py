@@ -147,9 +147,9 @@ def test_the_api_needs_a_port_that_can_be_told() -> None:
 
 def test_flags_overrule_settings() -> None:
     options = Options(api_port=1, kafka_port=2, redis_port=3, state_dir="/somewhere", demo=False)
-    made = plan(options, api={"port": 9}, local={"kafka_port": 9, "kafka_heap": "1g"})
+    made = plan(options, api={"port": 9}, local={"kafka_port": 9, "jars_mirror": "http://m"})
     assert [port.number for port in made.ports()] == [1, 2, 3]
-    assert made.settings.local.kafka_heap == "1g"
+    assert made.settings.local.jars_mirror == "http://m"
     assert made.state_dir == Path("/somewhere")
     assert made.settings.evaluator.data_dir == "/somewhere/evaluator"
     assert made.kafka

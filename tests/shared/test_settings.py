@@ -8,6 +8,7 @@ import pytest
 from aiokafka.conn import collect_hosts
 from warren.errors import SettingsError
 from warren.settings import KafkaConnection
+from warren.settings.removed import REMOVED
 from warren.settings_file import load_settings
 
 
@@ -227,15 +228,27 @@ def test_all_clients_read_bootstrap_servers_alike(written: str) -> None:
     assert servers == [server.strip() for server in written.split(",") if server.strip()]
 
 
+@pytest.mark.parametrize("gone", REMOVED)
 def test_a_removed_setting_says_what_is_instead(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gone: str
 ) -> None:
-    expected = r"^api\.push: this setting was removed after version 0\.1\.0: OTEL_EXPORTER_OTLP"
-    with pytest.raises(SettingsError, match=expected):
+    said = f"{gone}: this setting was removed after version 0.1.0: {REMOVED[gone]}"
+    section, _, name = gone.rpartition(".")
+    required = "issuer = 'https://a'\nclient_id = 'w'\npublic_url = 'https://w'\nadmins = ['a']\n"
+    more = required if section == "api.oidc" else ""
+    with pytest.raises(SettingsError) as refused:
+        load_settings(write(tmp_path, f"[{section}]\n{more}{name} = '1'\n"))
+    assert str(refused.value) == said
+    write(tmp_path, f"[{section}]\n{more}")
+    monkeypatch.setenv("WARREN_" + gone.replace(".", "__").upper(), "1")
+    with pytest.raises(SettingsError) as refused:
+        load_settings()
+    assert str(refused.value) == said
+
+
+def test_what_is_below_a_removed_table_is_removed(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="OTEL_EXPORTER_OTLP_ENDPOINT"):
         load_settings(write(tmp_path, "[api.push.otlp]\nendpoint = 'http://c:4318'\n"))
-    monkeypatch.setenv("WARREN_API__PUSH__INFLUXDB__URL", "http://i:8086")
-    with pytest.raises(SettingsError, match=expected):
-        load_settings(write(tmp_path, ""))
 
 
 def test_misspelt_variables_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

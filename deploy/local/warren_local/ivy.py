@@ -96,10 +96,10 @@ def retrieve(
         child.kill()
     if code != 0:
         cause = first_problem(log.read_text(errors="replace").splitlines())
+        or_given = f" or {jars.setting} to a directory of jars" if jars.setting else ""
         raise JarsUnavailable(
             f"{jars.title}'s jars could not be downloaded: {cause or f'exit code {code}'} "
-            f"(Ivy's log: {log}); set local.jars_mirror to a Maven repository or {jars.setting} "
-            "to a directory of jars"
+            f"(Ivy's log: {log}); set local.jars_mirror to a Maven repository{or_given}"
         )
 
 

@@ -16,8 +16,8 @@ class JarSet:
     lock_file: str
     directory: str
     """Under `local.state_dir`."""
-    setting: str
-    """Names a directory that already holds the jars."""
+    setting: str = ""
+    """Names a directory that already holds the jars; none for those that only tests use."""
 
     def lock(self) -> JarLock:
         """What this version of Warren was tested with."""
@@ -31,14 +31,12 @@ ZOOKEEPER_JARS = JarSet(
     "ivy-zookeeper.xml",
     "jars-zookeeper.lock",
     "jars-zookeeper",
-    "local.zookeeper_jars_dir",
 )
 CLOUDEVENTS_JARS = JarSet(
     "CloudEvents",
     "ivy-cloudevents.xml",
     "jars-cloudevents.lock",
     "jars-cloudevents",
-    "local.cloudevents_jars_dir",
 )
 JAR_SETS = {
     "kafka": KAFKA_JARS,

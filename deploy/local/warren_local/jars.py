@@ -62,18 +62,14 @@ def ensure_zookeeper_jars(
     local: LocalSettings, console: Console, *, stop: threading.Event | None = None
 ) -> Path:
     """Likewise those of the embedded ZooKeeper, which only tests run."""
-    return _ensure(
-        ZOOKEEPER_JARS, ZOOKEEPER_JARS.lock(), local.zookeeper_jars_dir, local, console, stop
-    )
+    return _ensure(ZOOKEEPER_JARS, ZOOKEEPER_JARS.lock(), "", local, console, stop)
 
 
 def ensure_cloudevents_jars(
     local: LocalSettings, console: Console, *, stop: threading.Event | None = None
 ) -> Path:
     """Likewise those of CloudEvents' SDK, with which only tests read; without Kafka's client."""
-    return _ensure(
-        CLOUDEVENTS_JARS, CLOUDEVENTS_JARS.lock(), local.cloudevents_jars_dir, local, console, stop
-    )
+    return _ensure(CLOUDEVENTS_JARS, CLOUDEVENTS_JARS.lock(), "", local, console, stop)
 
 
 def _ensure(

@@ -161,7 +161,6 @@ class _Run:
             port=local.kafka_port,
             controller_port=free_port(),
             data_dir=data_dir,
-            heap=local.kafka_heap,
         )
         return EmbeddedKafka(options, java=java, jars=jars, log=self._logs / "kafka.log")
 

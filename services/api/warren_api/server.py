@@ -128,7 +128,7 @@ async def _serve(
         fatal.append(error)
         loop.call_soon_threadsafe(stop.set)
 
-    model = ReadModel(settings.api.history)
+    model = ReadModel()
     feed = Feed(settings.home, model, clock, end_with)
     past = PastFeed(settings.home, model.past, clock)
     watch = StandstillWatch(

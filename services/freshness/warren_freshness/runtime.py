@@ -30,7 +30,7 @@ from warren_freshness.passes.pass_loop import PassLoop
 from warren_freshness.positions.group_positions import GroupPositions
 from warren_freshness.reading.record_reader import RecordReader
 from warren_freshness.record_times.cache import TimeCache
-from warren_freshness.record_times.local_cache import LocalCache
+from warren_freshness.record_times.local_cache import ENTRIES, SECONDS, LocalCache
 from warren_freshness.record_times.redis_cache import RedisCache
 from warren_freshness.service import FreshnessService
 from warren_freshness.topics.retention import Retention
@@ -96,7 +96,7 @@ def _prepare(settings: Settings, admin: AdminClient) -> bool:
 
 def build_service(settings: Settings, clock: Clock) -> FreshnessService:
     """The service on its topics, which exist. Raises SettingsError."""
-    redis = RedisCache(settings.redis, settings.freshness.cache_ttl, clock)
+    redis = RedisCache(settings.redis, SECONDS, clock)
     clusters = {name: _cluster_measurer(name, settings, redis, clock) for name in settings.clusters}
     positions, publisher = GroupPositions(), Publisher(settings.home, clock)
     return FreshnessService(
@@ -125,7 +125,7 @@ def _cluster_measurer(
         reader,
         TimeCache(
             name,
-            LocalCache(freshness.cache_entries, freshness.cache_ttl, clock),
+            LocalCache(ENTRIES, SECONDS, clock),
             redis,
             settings.home.installation,
         ),

@@ -54,7 +54,7 @@ FRESHNESS_WAITING_PASSES = Gauge(
 FRESHNESS_ROUND_PASSES = Gauge(
     "warren_freshness_round_passes",
     "Passes within which each partition is read once, at the pace of the last ones: nobody waits "
-    "longer where freshness.pass_bytes or freshness.read_timeout is too small for all",
+    "longer where freshness.pass_bytes is too small for all, or the cluster too slow",
     ("cluster",),
     registry=FRESHNESS,
 )

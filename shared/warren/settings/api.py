@@ -64,12 +64,6 @@ class ApiSettings(Section):
         default_factory=list,
         description="Sites whose pages may ask the API, https://grafana.example; `*`: all may read",
     )
-    history: int = Field(
-        default=10_000,
-        ge=1,
-        description="Status changes kept in memory, of all groups, the newest: what the history "
-        "of groups, incidents and resumed event streams are made of",
-    )
     event_streams: int = Field(
         default=100,
         ge=1,

@@ -26,9 +26,6 @@ class CollectorSettings(Section):
         description="Seconds after which groups' live state (members, coordinator) is asked for "
         "again; 0 for never",
     )
-    event_partitions: int = Field(
-        default=5000, ge=1, description="Most partitions in one event; larger groups are split"
-    )
     metrics_port: int = Field(
         default=0, ge=0, le=65535, description="Port of /metrics and /ready; 0 for none"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from warren.section import Seconds, Section
+from warren.section import Section
 
 
 class EvaluatorSettings(Section):
@@ -15,8 +15,6 @@ class EvaluatorSettings(Section):
         description="Faust application and consumer group, with which the changelog's name begins; "
         "empty: `<instance>-evaluator`",
     )
-    batch: int = Field(default=100, ge=1, description="Most events in one micro-batch")
-    batch_within: Seconds = Field(default=0.1, description="Seconds a micro-batch waits at most")
     data_dir: str = Field(default=".warren/evaluator", description="Faust's working directory")
     metrics_port: int = Field(
         default=0, ge=0, le=65535, description="Port of /metrics and /ready; 0 for none"

@@ -16,9 +16,6 @@ class FreshnessSettings(Section):
         default="",
         description="Consumer group on the home cluster; empty: `<instance>-freshness`",
     )
-    read_timeout: Seconds = Field(
-        default=5, description="Seconds that a pass reads from a cluster at most"
-    )
     pass_bytes: int = Field(
         default=48_000_000,
         ge=2**20,
@@ -29,20 +26,6 @@ class FreshnessSettings(Section):
         default_factory=list,
         description="Topics that are not read (regular expressions): how late groups are there is "
         "estimated by offsets by time",
-    )
-    samples: int = Field(
-        default=500,
-        ge=0,
-        description="Newest records of logs that a pass reads for append lag and the commit lag "
-        "of groups that are caught up, at most; 0 for none",
-    )
-    cache_entries: int = Field(
-        default=200_000, ge=1, description="Record times kept in memory, per cluster"
-    )
-    cache_ttl: Seconds = Field(
-        default=600,
-        description="Seconds that a record time is kept in Redis, and in memory after it was "
-        "asked for last",
     )
     retention_refresh: Seconds = Field(
         default=300, description="Seconds after which topics' retention is asked for again"

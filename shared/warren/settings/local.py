@@ -13,7 +13,6 @@ class LocalSettings(Section):
     state_dir: str = Field(default=".warren", description="Everything that `warren up` writes")
     kafka_port: int = Field(default=9092, ge=1, le=65535, description="Embedded broker's port")
     redis_port: int = Field(default=6379, ge=1, le=65535, description="Embedded Valkey's port")
-    kafka_heap: str = Field(default="512m", description="Embedded broker's heap (-Xmx)")
     reports_interval: SecondsOrNone = Field(
         default=300,
         description="Seconds between two times that `warren up` writes the reports that its pages "
@@ -21,15 +20,6 @@ class LocalSettings(Section):
     )
     jars_dir: str = Field(
         default="", description="Directory that already holds the jars; empty to download them"
-    )
-    zookeeper_jars_dir: str = Field(
-        default="",
-        description="Directory that already holds the jars of the ZooKeeper that tests run",
-    )
-    cloudevents_jars_dir: str = Field(
-        default="",
-        description="Directory that already holds the jars of CloudEvents' SDK, with which tests "
-        "read",
     )
     jars_mirror: str = Field(
         default="", description="Root URL of a Maven repository instead of Maven Central"

@@ -56,11 +56,6 @@ class OidcSettings(Section):
         description="Values with which one may also silence, acknowledge and change what else can "
         "be changed",
     )
-    name_claim: str = Field(
-        default="",
-        description="The claim with the name that stands beside what somebody has changed; by "
-        "default preferred_username, email, name or sub, the first that there is",
-    )
     session: Annotated[float, Field(ge=60, le=MOST_SECONDS)] = Field(
         default=28_800.0,
         description="How long a login lasts, seconds. What the provider takes away is missing "

@@ -5,7 +5,19 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 
 REMOVED = {
+    "api.history": "always 10,000 status changes",
+    "api.oidc.name_claim": "always preferred_username, email, name or sub",
     "api.push": "OTEL_EXPORTER_OTLP_ENDPOINT pushes by OTLP; others scrape /metrics",
+    "collector.event_partitions": "always 5,000",
+    "evaluator.batch": "always 100 events",
+    "evaluator.batch_within": "always 0.1 s",
+    "freshness.cache_entries": "always 200,000",
+    "freshness.cache_ttl": "always 600 s",
+    "freshness.read_timeout": "always 5 s",
+    "freshness.samples": "always 500",
+    "local.cloudevents_jars_dir": "local.jars_mirror names a Maven repository",
+    "local.kafka_heap": "always 512m",
+    "local.zookeeper_jars_dir": "local.jars_mirror names a Maven repository",
 }
 """By their dotted names, `*` for any. All went after version 0.1.0."""
 

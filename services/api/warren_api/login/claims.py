@@ -52,10 +52,10 @@ def role_of(claims: Claims, settings: OidcSettings) -> Role | None:
     return None
 
 
-def name_of(claims: Claims, settings: OidcSettings) -> str:
+def name_of(claims: Claims) -> str:
     """As it may be shown and written down."""
-    for path in (settings.name_claim, *NAMES):
-        said = claim_at(claims, path) if path else None
+    for name in NAMES:
+        said = claim_at(claims, name)
         if isinstance(said, str) and said.strip():
             return cleaned(said, LONGEST_NAME)
     return "?"

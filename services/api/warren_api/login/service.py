@@ -134,7 +134,7 @@ class Login:
         finally:
             self._exchanging.give_back()
         done = [self._attempts.end(attempt)]
-        role, name = role_of(claims, self.settings), name_of(claims, self.settings)
+        role, name = role_of(claims, self.settings), name_of(claims)
         subject = cleaned(claims["sub"], LONGEST_SUBJECT)
         if role is None:
             return Refused(name, subject, [*done, *self.forget()])

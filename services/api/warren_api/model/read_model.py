@@ -38,7 +38,7 @@ from warren_api.model.status_history import StatusHistory
 from warren_api.model.topics import TopicIndex
 from warren_api.model.verdict import is_away
 
-HISTORY = 10_000
+HISTORY = 10_000  # status changes kept in memory, of all groups: history, incidents, event streams
 
 
 @dataclass(frozen=True, slots=True)

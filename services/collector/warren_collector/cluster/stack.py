@@ -37,7 +37,7 @@ from warren_collector.logs.listing import TopicListing
 from warren_collector.logs.metadata import TopicMetadata
 from warren_collector.logs.watch import LogWatch
 from warren_collector.positions.base import Positions
-from warren_collector.positions.events import Origin
+from warren_collector.positions.events import EVENT_PARTITIONS, Origin
 from warren_collector.sources.source import Source
 
 log = structlog.get_logger(__name__)
@@ -195,7 +195,7 @@ class ClusterStack:
                 opened.live,
             )
             ticker = Ticker(
-                Origin(self.cluster, cluster.sources[0], settings.event_partitions),
+                Origin(self.cluster, cluster.sources[0], EVENT_PARTITIONS),
                 positions,
                 source,
                 ends,

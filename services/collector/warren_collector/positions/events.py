@@ -17,6 +17,7 @@ from warren_collector.positions.earlier_commits import EarlierCommits
 from warren_collector.positions.group import Group, TopicRows
 
 NO_POSITION = -1
+EVENT_PARTITIONS = 5_000  # most partitions in one event; larger groups are split over several
 
 
 @dataclass(frozen=True, slots=True)

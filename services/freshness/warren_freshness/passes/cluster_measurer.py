@@ -36,6 +36,9 @@ from warren_freshness.topics.log_sizes import LogSizes
 from warren_freshness.topics.open_transactions import OpenTransactions
 from warren_freshness.topics.retention import Retention
 
+READ_SECONDS = 5.0  # that a pass reads from a cluster at most: half of the default interval
+SAMPLES = 500  # newest records of logs that a pass reads at most, for append lag and commit lag
+
 
 class ClusterMeasurer:
     """What one cluster's passes share: its reader, its cache, what stays true between passes."""
@@ -63,11 +66,11 @@ class ClusterMeasurer:
             reader.cluster, reader.setting, reader.brokers, reader.metadata, clock
         )
         self._transactions = OpenTransactions(reader.cluster, reader.brokers, reader.metadata)
-        self._log_ends = LogEndSamples(settings.samples)
+        self._log_ends = LogEndSamples(SAMPLES)
 
     async def measure(self, groups: Sequence[GroupSnapshot]) -> list[FreshnessEvent]:
-        """One event per group, within `freshness.read_timeout`, whatever the cluster does."""
-        deadline = Countdown(self._clock, self._settings.read_timeout)
+        """One event per group, within READ_SECONDS, whatever the cluster does."""
+        deadline = Countdown(self._clock, READ_SECONDS)
         self._budget.renew()
         groups = [self.commits.applied_to(group) for group in groups]
         heard_of = [group for group in groups if not self.is_stale(group)]

@@ -8,6 +8,8 @@ from typing import Generic, TypeVar
 
 from warren.clock import Clock
 
+ENTRIES = 200_000  # record times kept in memory, per cluster; what was not asked for lately goes
+SECONDS = 600.0  # that a record time is kept in Redis, and in memory after it was asked for last
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
