@@ -13,14 +13,12 @@ OTEL_METRIC_EXPORT_INTERVAL=60000                      # milliseconds between pu
 OTEL_RESOURCE_ATTRIBUTES=deployment.environment.name=prod
 ```
 
-| variable | what it does |
-|---|---|
-| `OTEL_EXPORTER_OTLP_METRICS_…` | instead of `OTEL_EXPORTER_OTLP_…`, for metrics alone |
-| `OTEL_EXPORTER_OTLP_TIMEOUT` | seconds that a request and its further attempts may take; 10 |
-| `OTEL_EXPORTER_OTLP_COMPRESSION` | `gzip` (the default here), `deflate` or `none` |
-| `OTEL_EXPORTER_OTLP_CERTIFICATE`, `…_CLIENT_CERTIFICATE`, `…_CLIENT_KEY` | PEM files for TLS |
-| `OTEL_SERVICE_NAME` | instead of `warren` |
-| `OTEL_SDK_DISABLED=true`, `OTEL_METRICS_EXPORTER=none` | nothing is pushed |
+* `OTEL_EXPORTER_OTLP_METRICS_…`: instead of `OTEL_EXPORTER_OTLP_…`, for metrics alone
+* `OTEL_EXPORTER_OTLP_TIMEOUT`: seconds that a request and its further attempts may take; 10
+* `OTEL_EXPORTER_OTLP_COMPRESSION`: `gzip` (the default here), `deflate` or `none`
+* `OTEL_EXPORTER_OTLP_CERTIFICATE`, `…_CLIENT_CERTIFICATE`, `…_CLIENT_KEY`: PEM files for TLS
+* `OTEL_SERVICE_NAME`: instead of `warren`
+* `OTEL_SDK_DISABLED=true`, `OTEL_METRICS_EXPORTER=none`: nothing is pushed
 
 Of Prometheus the endpoint is `http://prometheus:9090/api/v1/otlp`. For InfluxDB, Graphite and
 others, let Telegraf or an OpenTelemetry collector scrape `/metrics`.

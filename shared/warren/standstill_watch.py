@@ -16,7 +16,7 @@ from prometheus_client import Gauge
 
 from warren.clock import Clock
 from warren.errors import KafkaError, WarrenError
-from warren.settings.standstill import StandstillSettings
+from warren.settings.services import StandstillSettings
 from warren.standstill import Look, Standstill
 
 log = structlog.get_logger(__name__)

@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 from warren.patterns import Expression
-from warren.settings.filters import FilterSettings
+from warren.settings.clusters import FilterSettings
 
 COSTLY = "^([a-z0-9]+[.-]?)+$"
 """Takes Python's own engine minutes over a name that almost matches."""

@@ -15,22 +15,23 @@ from warren.contracts.notification_test import TEST_CLUSTER
 from warren.section import Section
 from warren.settings.api import ApiSettings, ApiToken, SavedFilter
 from warren.settings.archiver import ArchiverSettings
-from warren.settings.clusters import ClusterSettings
-from warren.settings.collector import CollectorSettings
+from warren.settings.clusters import ClusterSettings, FilterSettings
 from warren.settings.connection import KafkaConnection
 from warren.settings.evaluation import EvaluationOverride, EvaluationSettings, PolicyName
-from warren.settings.evaluator import EvaluatorSettings
-from warren.settings.filters import FilterSettings
-from warren.settings.freshness import FreshnessSettings
 from warren.settings.home import HomeSettings
 from warren.settings.local import LocalSettings
-from warren.settings.log import LogSettings
 from warren.settings.notifier import NotifierSettings
 from warren.settings.objectives import ObjectiveSettings
 from warren.settings.oidc import OidcSettings
-from warren.settings.probe import ProbeSettings
-from warren.settings.redis import RedisSettings
-from warren.settings.standstill import StandstillSettings
+from warren.settings.services import (
+    CollectorSettings,
+    EvaluatorSettings,
+    FreshnessSettings,
+    LogSettings,
+    ProbeSettings,
+    RedisSettings,
+    StandstillSettings,
+)
 
 
 class Settings(Section):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pydantic import ConfigDict, Field, SecretStr
 
-from warren.section import Seconds, SecondsOrNone, Section
+from warren.section import Seconds, SecondsOrNone
+from warren.settings.services import ServiceSettings
 
 # The quick compiler only, with the room for code that the JVM has by default for both.
 QUICK_START = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=160m"
@@ -15,7 +16,7 @@ SMALL_BATCHES = (
 """Plans are interpreted as well: for a few rows, generating code costs more than it saves."""
 
 
-class ArchiverSettings(Section):
+class ArchiverSettings(ServiceSettings):
     """The Spark application that archives Warren's topics to Delta tables."""
 
     model_config = ConfigDict(coerce_numbers_to_str=True)
@@ -77,7 +78,4 @@ class ArchiverSettings(Section):
         description="Any option of Spark (`spark.…`) or Hadoop (`fs.s3a.endpoint`), also under "
         "spark-submit; `<option>_file` reads the value from a file. `spark.jars` are added to "
         "Warren's own",
-    )
-    metrics_port: int = Field(
-        default=0, ge=0, le=65535, description="Port of /metrics and /ready; 0 for none"
     )

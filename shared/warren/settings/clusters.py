@@ -1,4 +1,4 @@
-"""`[clusters.<name>]`: a monitored cluster."""
+"""`[clusters.<name>]`: a monitored cluster; `[filters]`: what is watched on all of them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pydantic import Field, field_validator, model_validator
 
 from warren.contracts.offset_event import SourceName
 from warren.installation import COLLECTORS_ANYWHERE
+from warren.section import Section
 from warren.settings.connection import KafkaConnection
 from warren.settings.expressions import Expressions
 
@@ -15,7 +16,28 @@ WARREN_GROUPS = "^warren-"
 """In groups_deny it also stands for this Warren's own groups, whatever their names."""
 
 
-class ClusterSettings(KafkaConnection):
+class FilterSettings(Section):
+    """Which groups and topics are watched on every cluster; a cluster's own lists narrow it.
+
+    Regular expressions, searched for anywhere in the name. Changes of these lists are taken up by
+    running collectors.
+    """
+
+    groups_allow: Expressions = Field(
+        default_factory=list, description="Only groups that match one (regular expressions)"
+    )
+    groups_deny: Expressions = Field(
+        default_factory=list, description="Never groups that match one (regular expressions)"
+    )
+    topics_allow: Expressions = Field(
+        default_factory=list, description="Only topics that match one (regular expressions)"
+    )
+    topics_deny: Expressions = Field(
+        default_factory=list, description="Never topics that match one (regular expressions)"
+    )
+
+
+class ClusterSettings(FilterSettings, KafkaConnection):
     """A monitored cluster; its table's name, `[clusters.<name>]`, is the cluster's name."""
 
     source: SourceName | list[SourceName] = Field(
@@ -30,19 +52,10 @@ class ClusterSettings(KafkaConnection):
     offsets_topic: str = Field(
         default="__consumer_offsets", description="Topic that holds the committed offsets"
     )
-    groups_allow: Expressions = Field(
-        default_factory=list, description="Only groups that match one (regular expressions)"
-    )
     groups_deny: Expressions = Field(
         default=[WARREN_GROUPS, COLLECTORS_ANYWHERE],
         description="Never groups that match one (regular expressions). `^warren-` "
         "also stands for the groups of this Warren, whatever its name",
-    )
-    topics_allow: Expressions = Field(
-        default_factory=list, description="Only topics that match one (regular expressions)"
-    )
-    topics_deny: Expressions = Field(
-        default_factory=list, description="Never topics that match one (regular expressions)"
     )
 
     @property
