@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
-
 REMOVED = {
     "api.history": "always 10,000 status changes",
     "api.oidc.name_claim": "always preferred_username, email, name or sub",
@@ -19,12 +17,10 @@ REMOVED = {
     "local.kafka_heap": "always 512m",
     "local.zookeeper_jars_dir": "local.jars_mirror names a Maven repository",
 }
-"""By their dotted names, `*` for any. All went after version 0.1.0."""
+"""By their dotted names. All went after version 0.1.0."""
 
 
 def removal(name: str) -> str | None:
     """What to say of a setting that was removed; None if it was not."""
-    for gone, instead in REMOVED.items():
-        if fnmatchcase(name, gone) or fnmatchcase(name, f"{gone}.*"):
-            return f"this setting was removed after version 0.1.0: {instead}"
-    return None
+    instead = REMOVED.get(name)
+    return f"this setting was removed after version 0.1.0: {instead}" if instead else None
