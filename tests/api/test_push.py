@@ -28,7 +28,7 @@ from warren_local.ports import free_port
 Samples = dict[str, dict[Labels, float]]
 
 SECRET = "let-me-in-9f3a"
-SMALL = 100  # samples in a batch: several requests a push
+SMALL = 3  # samples in a batch: families of groups are divided
 NASTY = [
     'evil"\n# TYPE injected gauge\ninjected 1',
     "größe/ünïcode/\u2028日本",
