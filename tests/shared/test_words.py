@@ -21,79 +21,61 @@ from warren.words import (
 SECOND, MINUTE, HOUR, DAY = 1_000, 60_000, 3_600_000, 86_400_000
 
 
-@pytest.mark.parametrize(
-    ("milliseconds", "words"),
-    [
-        (-5, "0 s"),
-        (0, "0 s"),
-        (999, "less than 1 s"),
-        (59 * SECOND, "59 s"),
-        (MINUTE, "1 m"),
-        (4 * MINUTE + 12 * SECOND, "4 m 12 s"),
-        (HOUR + 59 * SECOND, "1 h"),
-        (3 * HOUR + 2 * MINUTE, "3 h 2 m"),
-        (3 * DAY + 2 * HOUR + MINUTE, "3 d 2 h"),
-        (400 * DAY, "400 d"),
+AT = 1_795_244_400_123
+SAID = {
+    "duration": [
+        (duration(-5), "0 s"),
+        (duration(0), "0 s"),
+        (duration(999), "less than 1 s"),
+        (duration(59 * SECOND), "59 s"),
+        (duration(MINUTE), "1 m"),
+        (duration(4 * MINUTE + 12 * SECOND), "4 m 12 s"),
+        (duration(HOUR + 59 * SECOND), "1 h"),
+        (duration(3 * HOUR + 2 * MINUTE), "3 h 2 m"),
+        (duration(3 * DAY + 2 * HOUR + MINUTE), "3 d 2 h"),
+        (duration(400 * DAY), "400 d"),
     ],
-)
-def test_the_two_largest_units(milliseconds: int, words: str) -> None:
-    assert duration(milliseconds) == words
+    "grouped": [(grouped(0), "0"), (grouped(1_234_567), "1,234,567")],
+    "records": [
+        (records(0), "0 records"),
+        (records(1), "1 record"),
+        (records(2_101), "2,101 records"),
+        (records(-1), "unknown records"),
+        (records(None), "unknown records"),
+    ],
+    "rate": [
+        (rate(0.0), "0/s"),
+        (rate(0.0001), "less than 1/h"),
+        (rate(0.5 / 3600), "less than 1/h"),
+        (rate(1 / 60), "1/min"),
+        (rate(1.5), "1.5/s"),
+        (rate(27.4), "27/s"),
+        (rate(1_234.0), "1,234/s"),
+    ],
+    "counted": [
+        (counted(0, "group"), "0 groups"),
+        (counted(1, "group"), "1 group"),
+        (counted(2_101, "group"), "2,101 groups"),
+        (counted(1, "loss", "losses"), "1 loss"),
+        (counted(2, "loss", "losses"), "2 losses"),
+    ],
+    "clock": [
+        (clock(AT, AT + 16 * HOUR), "07:00 UTC"),
+        (clock(AT, AT + 17 * HOUR), "2026-11-21 07:00 UTC"),
+        (as_of("80 records behind", AT, AT), "at 07:00 UTC: 80 records behind"),
+    ],
+    "utc": [
+        (utc(AT), "2026-11-21 07:00:00 UTC"),
+        (utc(-1), "never"),
+        (utc(253_402_300_799_999), "9999-12-31 23:59:59 UTC"),
+        *[(utc(at), "after the year 9999") for at in (253_402_300_800_000, 10**17, 10**400)],
+    ],
+}
 
 
-def test_digits_in_groups_of_three() -> None:
-    assert grouped(0) == "0"
-    assert grouped(1_234_567) == "1,234,567"
-
-
-def test_records_are_counted() -> None:
-    assert [records(count) for count in (0, 1, 2_101, -1, None)] == [
-        "0 records",
-        "1 record",
-        "2,101 records",
-        "unknown records",
-        "unknown records",
-    ]
-
-
-def test_a_rate_is_said_by_what_is_worth_reading() -> None:
-    rates = (0.0, 0.0001, 0.5 / 3600, 1 / 60, 1.5, 27.4, 1_234.0)
-    assert [rate(each) for each in rates] == [
-        "0/s",
-        "less than 1/h",
-        "less than 1/h",
-        "1/min",
-        "1.5/s",
-        "27/s",
-        "1,234/s",
-    ]
-
-
-def test_whatever_is_counted_has_its_number() -> None:
-    assert [counted(count, "group") for count in (0, 1, 2, 2_101)] == [
-        "0 groups",
-        "1 group",
-        "2 groups",
-        "2,101 groups",
-    ]
-    assert [counted(count, "loss", "losses") for count in (1, 2)] == ["1 loss", "2 losses"]
-
-
-def test_what_was_said_carries_its_time_and_of_another_day_the_day() -> None:
-    at = 1_795_244_400_123
-    assert clock(at, at + 16 * HOUR) == "07:00 UTC"
-    assert clock(at, at + 17 * HOUR) == "2026-11-21 07:00 UTC"
-    assert as_of("80 records behind", at, at) == "at 07:00 UTC: 80 records behind"
-
-
-def test_a_time_is_said_in_utc() -> None:
-    assert utc(1_795_244_400_123) == "2026-11-21 07:00:00 UTC"
-    assert utc(-1) == "never"
-
-
-@pytest.mark.parametrize("moment", [253_402_300_800_000, 10**17, 10**400])
-def test_a_time_that_no_calendar_has_is_said_all_the_same(moment: int) -> None:
-    assert utc(253_402_300_799_999) == "9999-12-31 23:59:59 UTC"
-    assert utc(moment) == "after the year 9999"
+@pytest.mark.parametrize("words", SAID)
+def test_figures_are_said_in_words(words: str) -> None:
+    assert [said for said, _ in SAID[words]] == [expected for _, expected in SAID[words]]
 
 
 @pytest.mark.parametrize(
