@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from confluent_kafka import Consumer
 from confluent_kafka import TopicPartition as Partition
 from support.collector_lab import CLUSTER, Events, Lab
+from support.group_members import Members
 from support.waiting import eventually
 from warren.contracts import OffsetEvent
 from warren.settings import Settings
@@ -23,29 +23,6 @@ def other(lab: Lab) -> Lab:
 
 def asking(lab: Lab, watched: Lab, **cluster: object) -> Settings:
     return lab.settings(source="admin_api", groups_allow=[watched.name], **cluster)
-
-
-def consumer(lab: Lab, topic: str, group: str, protocol: str) -> Consumer:
-    member = Consumer(
-        {
-            "bootstrap.servers": lab.bootstrap,
-            "group.id": group,
-            "group.protocol": protocol,
-            "auto.offset.reset": "earliest",
-            "enable.auto.commit": False,
-        }
-    )
-    lab.closing.callback(member.close)
-    member.subscribe([topic])
-    seen = 0
-
-    def has_read() -> bool:
-        nonlocal seen
-        seen += sum(1 for m in member.consume(10, 0.2) if m.error() is None)
-        return seen >= PARTITIONS
-
-    eventually(has_read, message=f"{group} reads")
-    return member
 
 
 def newest(events: Events, group: str) -> OffsetEvent:
@@ -71,17 +48,16 @@ def test_it_says_what_the_offsets_topic_says(lab: Lab) -> None:
     for partition in range(PARTITIONS):
         lab.produce(topic, [(None, b"x")] * 4, partition)
     asked = other(lab)
-    members = [
-        consumer(lab, topic, f"{lab.name}-{protocol} | ü/{protocol}", protocol)
-        for protocol in ("classic", "consumer")
-    ]
+    members = Members(lab, topic)
+    for protocol in ("classic", "consumer"):
+        one = members.join(f"{lab.name}-{protocol} | ü/{protocol}", group_protocol=protocol)
+        members.until(one.assignment, "it has partitions")
     for number in range(GROUPS):
         commits = [Partition(topic, 1, number), Partition(second, 0, 0)]
         lab.commit(f"{lab.name}-{number}", commits)
     with lab.ready(lab.settings()), asked.ready(asking(asked, lab)):
         read_events, asked_events = lab.events(), asked.events()
-        for member in members:
-            member.commit(asynchronous=False)
+        members.commit(4)
         lab.commit(f"{lab.name}-0", [Partition(topic, 2, 3, metadata="with metadata")])
         eventually(
             lambda: (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import signal
 import socket
 import subprocess
 import sys
@@ -11,7 +10,6 @@ from pathlib import Path
 
 import support.coordinator_records as encode
 from support.collector_lab import CLUSTER, Events, Lab
-from support.collector_process import collector_process
 from support.waiting import eventually
 from warren.metrics import collector as metrics
 from warren.settings import ClusterSettings, Settings
@@ -101,20 +99,6 @@ def test_the_collector_says_how_it_is(lab: Lab) -> None:
     assert sample("warren_collector_published_bytes_total") - size >= written
 
 
-def test_silent_groups_have_a_heartbeat(lab: Lab) -> None:
-    commits = Commits(lab)
-    commits.write(1)
-    with lab.ready(lab.settings(commits.offsets_topic)):
-        events = lab.events()
-        events.until(
-            lambda: all(len(events.of(group)) >= 3 for group in groups_of(lab)),
-            "three events of every silent group",
-        )
-    for group in groups_of(lab):
-        order = [(event.position, event.observed_at) for event in events.of(group)]
-        assert order == sorted(set(order))
-
-
 def test_a_restart_loses_and_doubles_nothing(lab: Lab) -> None:
     commits = Commits(lab)
     settings = lab.settings(commits.offsets_topic)
@@ -133,45 +117,6 @@ def test_a_restart_loses_and_doubles_nothing(lab: Lab) -> None:
     events.read()
     assert counts(lab, events) == {9}
     assert commits.are_published(events)
-
-
-def test_two_collectors_share_and_take_over(lab: Lab) -> None:
-    commits = Commits(lab)
-    settings = lab.settings(commits.offsets_topic)
-    events: Events
-
-    def shares() -> list[int]:
-        group = settings.collector.group_id
-        members = lab.admin.describe_consumer_groups([group])[group].result(30).members
-        return sorted(len(m.assignment.topic_partitions) for m in members if m.assignment)
-
-    with lab.ready(settings):
-        events = lab.events()
-        commits.write(3)
-        with lab.collecting(settings) as second:
-            commits.write(3)
-            eventually(lambda: shares() == [2, 2], message="each has two partitions")
-            eventually(lambda: second.is_ready, message="the second is ready")
-            commits.write(3)
-            events.until(lambda: commits.are_published(events), "both publish")
-        commits.write(3)
-        eventually(lambda: shares() == [4], message="the first has taken over")
-        commits.write(3)
-        events.until(lambda: commits.are_published(events), "the first publishes all")
-    # What was published but not stored yet when a partition moved is counted again: never lost.
-    assert min(counts(lab, events)) >= 15
-
-
-def test_deletions_are_published(lab: Lab) -> None:
-    commits = Commits(lab)
-    commits.write(1)
-    group = groups_of(lab)[0]
-    with lab.ready(lab.settings(commits.offsets_topic)):
-        events = lab.events()
-        events.until(lambda: commits.are_published(events), "the state is published")
-        lab.produce(commits.offsets_topic, [(encode.offset_key(group, commits.topic, 0), None)])
-        events.until(lambda: events.of(group)[-1].deleted, "the deletion is published")
-        assert events.of(group)[-1].removed == {commits.topic: [0]}
 
 
 def test_a_deletion_while_the_collector_is_away_is_published(lab: Lab) -> None:
@@ -209,18 +154,6 @@ def test_malformed_records_are_dead_letters_and_harm_nothing_else(lab: Lab) -> N
         "key",
         "key.version",
     ]
-
-
-def test_denied_groups_are_not_published(lab: Lab) -> None:
-    commits = Commits(lab)
-    commits.write(1)
-    settings = lab.settings(commits.offsets_topic)
-    denied = groups_of(lab)[0]
-    cluster = settings.clusters[CLUSTER].model_copy(update={"groups_deny": [f"^{denied}$"]})
-    with lab.ready(settings.model_copy(update={"clusters": {CLUSTER: cluster}})):
-        events = lab.events()
-        events.until(lambda: len({e.group for e in events.all}) == 7, "the others are published")
-        assert events.of(denied) == []
 
 
 def test_filters_are_changed_in_the_file(lab: Lab, tmp_path: Path) -> None:
@@ -299,26 +232,6 @@ def test_a_collector_that_reaches_no_cluster_is_not_ready(lab: Lab) -> None:
             message="it says why",
         )
         assert "(see clusters.away.bootstrap)" in collector.works["collecting"]().obstacle
-
-
-def test_nothing_is_lost_when_killed(lab: Lab, tmp_path: Path) -> None:
-    commits = Commits(lab)
-    settings = lab.settings(commits.offsets_topic)
-    with lab.ready(settings):  # creates the topics
-        events = lab.events()
-        commits.write(1)
-        events.until(lambda: counts(lab, events) == {1}, "the first commits are published")
-    with collector_process(settings, CLUSTER, tmp_path) as running:
-        commits.write(2)
-        events.until(lambda: commits.are_published(events), "the process publishes")
-        running.kill()
-    commits.write(2)
-    with collector_process(settings, CLUSTER, tmp_path) as running:
-        events.until(lambda: commits.are_published(events), "the next process publishes")
-        running.send_signal(signal.SIGTERM)
-        assert running.wait(60) == 0
-    # Published, killed before it was stored, published again: the evaluator knows repetitions.
-    assert min(counts(lab, events)) >= 5
 
 
 def test_a_bad_setting_is_one_line_and_exit_code_2(tmp_path: Path) -> None:

@@ -21,34 +21,7 @@ from warren_collector.records import (
     decode_record,
 )
 from warren_collector.records.key import KINDS, GroupKey
-from warren_collector.records.subscription import read_subscription
 
-INT32 = st.integers(-(2**31), 2**31 - 1)
-INT64 = st.integers(-(2**63), 2**63 - 1)
-NAMES = st.text(max_size=20)
-TOPIC_IDS = st.uuids()
-MEMBERS = st.builds(
-    Member,
-    member_id=NAMES,
-    instance_id=st.none() | NAMES,
-    client_id=NAMES,
-    host=NAMES,
-    rebalance_timeout_ms=INT32,
-    session_timeout_ms=INT32,
-    subscription=st.binary(max_size=20),
-    assignment=st.dictionaries(NAMES, st.lists(INT32, max_size=4), max_size=3),
-    user_data=st.none() | st.binary(max_size=10),
-)
-GROUPS = st.builds(
-    GroupMetadata,
-    group=NAMES,
-    protocol_type=st.just("consumer"),
-    generation=INT32,
-    protocol=st.none() | NAMES,
-    leader=st.none() | NAMES,
-    state_at=INT64,
-    members=st.lists(MEMBERS, max_size=3).map(tuple),
-)
 KEY = encode.offset_key("billing", "orders", 3)
 MODERN_KEYS = [
     encode.part_key(version, "g", "part" if kind.part else None)
@@ -81,78 +54,6 @@ def test_any_value_of_a_known_version_gives_a_record(key: bytes, version: int, r
     record = only(decode_record(key, struct.pack(">h", version) + rest))
     known = OffsetCommit | GroupMetadata | GroupRecord | Malformed
     assert isinstance(record, known if version == 0 or key not in MODERN_KEYS else Skipped)
-
-
-@pytest.mark.parametrize("key_version", [0, 1])
-@pytest.mark.parametrize("version", range(5))
-@given(
-    group=NAMES,
-    topic=NAMES,
-    partition=st.integers(0, 2**31 - 1),
-    offset=INT64,
-    at=INT64,
-    epoch=INT32,
-    metadata=st.text(max_size=300),
-    topic_id=st.none() | TOPIC_IDS,
-)
-def test_commits_round_trip(
-    key_version: int,
-    version: int,
-    group: str,
-    topic: str,
-    partition: int,
-    offset: int,
-    at: int,
-    epoch: int,
-    metadata: str,
-    topic_id: UUID | None,
-) -> None:
-    key = encode.offset_key(group, topic, partition, key_version)
-    value = encode.offset_value(
-        offset,
-        at,
-        version=version,
-        leader_epoch=epoch,
-        metadata=metadata,
-        topic_id=topic_id,
-        expires_at=at,
-    )
-    assert only(decode_record(key, value)) == OffsetCommit(
-        group,
-        topic,
-        partition,
-        offset,
-        at,
-        epoch if version >= 3 else -1,
-        metadata,
-        topic_id if version >= 4 and topic_id != UUID(int=0) else None,
-    )
-
-
-@pytest.mark.parametrize("version", range(5))
-@given(group=GROUPS)
-def test_groups_round_trip(version: int, group: GroupMetadata) -> None:
-    decoded = only(decode_record(encode.group_key(group.group), encode.group_value(group, version)))
-    assert isinstance(decoded, GroupMetadata)
-    assert decoded.members == tuple(
-        Member(
-            member_id=one.member_id,
-            instance_id=one.instance_id if version >= 3 else None,
-            client_id=one.client_id,
-            host=one.host,
-            rebalance_timeout_ms=one.rebalance_timeout_ms if version >= 1 else -1,
-            session_timeout_ms=one.session_timeout_ms,
-            subscription=one.subscription,
-            assignment=one.assignment,
-            user_data=one.user_data,
-            subscribed=read_subscription(one.subscription),
-        )
-        for one in group.members
-    )
-    assert (decoded.group, decoded.protocol_type) == (group.group, "consumer")
-    assert (decoded.generation, decoded.protocol) == (group.generation, group.protocol)
-    assert decoded.leader == group.leader
-    assert decoded.state_at == (group.state_at if version >= 2 else -1)
 
 
 @pytest.mark.parametrize("version", range(5))
@@ -319,14 +220,3 @@ def test_assignments_of_other_protocols_are_not_looked_at(content: bytes) -> Non
     record = only(decode_record(encode.group_key("connect-sink"), value))
     assert isinstance(record, GroupMetadata)
     assert record.members[0].assignment == {}
-
-
-def test_an_assignment_newer_than_known_is_read_as_the_newest_known() -> None:
-    assigned = encode.assignment({"orders": [1, 2]}, b"u", version=9)
-    value = encode.group_value(GroupMetadata("g", "consumer", 1, "range", "m", 0, ()), 3)[:-4]
-    value += struct.pack(">i", 1)
-    value += encode.member(Member("m", "i", "c", "h", 1, 2, b"", {}, None), assigned, 3)
-    record = only(decode_record(encode.group_key("g"), value))
-    assert isinstance(record, GroupMetadata)
-    assert record.members[0].assignment == {"orders": [1, 2]}
-    assert record.members[0].user_data == b"u"

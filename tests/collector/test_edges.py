@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import support.coordinator_records as encode
 from confluent_kafka import TopicPartition as Partition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import NewTopic
 from support.collector_lab import CLUSTER, Events, Lab
 from support.coordinator_batches import batch
 from support.recorded_positions import recorded_positions
@@ -20,7 +20,6 @@ from warren_collector.positions.events import Origin, group_events
 from warren_core.evaluation import GroupRules, Rules
 from warren_core.judgement.judge import Judged, Taken, judge
 from warren_core.judgement.state import GroupState
-from warren_local.kafka import EmbeddedKafka
 
 NOW = 1_795_244_400_000
 SECOND = 1000
@@ -98,30 +97,6 @@ def test_group_names_of_every_kind(lab: Lab) -> None:
     assert {key for key, _ in events.keys} == {group_key(CLUSTER, name) for name in NAMES}
     for key, name in events.keys:
         assert split_group_key(key) == (CLUSTER, name)
-
-
-def test_a_broker_that_dies_and_comes_back(own_kafka: EmbeddedKafka, unique: str) -> None:
-    options = {"bootstrap.servers": own_kafka.bootstrap, "log_level": 0}
-    with Lab.on(own_kafka.bootstrap, unique) as lab:
-        topic, group = lab.create_topic("orders"), f"{unique}-group"
-        lab.commit(group, [Partition(topic, 0, 1)])
-        with lab.collecting(lab.settings()) as collector:
-            eventually(lambda: collector.is_ready, message="the collector is ready")
-            events = lab.events()
-            events.until(lambda: events.committed(group), "the group is published")
-            own_kafka.kill()
-            own_kafka.start()
-            lab.admin = AdminClient(options)  # the old one waits for the broker that died
-            lab.commit(group, [Partition(topic, 0, 2)])
-            events.until(
-                lambda: events.committed(group) == {(topic, 0): 2},
-                "commits after the restart are published",
-                timeout=120,
-            )
-            assert not any(event.deleted or event.removed for event in events.of(group))
-            events.until(lambda: events.cluster_states() == {CLUSTER: "ok"}, "it is ok again")
-    order = [(event.position, event.observed_at) for event in events.of(group)]
-    assert order == sorted(order)
 
 
 def test_a_group_with_20_000_partitions_is_split_and_put_together_again() -> None:

@@ -1,11 +1,13 @@
+"""."""
+
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
 from support.assigned_members import TWO, member
-from warren.contracts import GroupEvent
-from warren_collector.groups.live.enrichment import enriched
+from warren.contracts import GroupEvent, GroupMember
+from warren_collector.groups.live.enrichment import assignment_skew, enriched, idle_members, unowned
 from warren_collector.groups.live.group import LiveGroup
 
 
@@ -94,3 +96,24 @@ def test_members_that_nobody_may_describe_are_not_counted() -> None:
     live = LiveGroup("g", "classic", "consumer", state="Stable", coordinator=2, members=None)
     event = enriched(ONLY_COMMITS, live, {})
     assert (event.state, event.coordinator, event.idle_members) == ("Stable", 2, None)
+
+
+@pytest.mark.parametrize(
+    ("members", "idle", "skew"),
+    [
+        ([], 0, None),
+        ([member("a", "t")], 1, None),
+        ([member("a", "t", t=[0])], 0, 1.0),
+        (TWO, 0, 1.5),
+        ([*TWO, member("c", "t")], 1, 9 / 4),
+        ([member("a", "t", "u", t=[0, 1], u=[0, 1]), member("b", "t", "u")], 1, 2.0),
+    ],
+)
+def test_idle_members_and_skew(members: list[GroupMember], idle: int, skew: float | None) -> None:
+    assert (idle_members(members), assignment_skew(members)) == (idle, skew)
+
+
+def test_unowned_partitions_are_of_subscribed_topics_whose_size_is_known() -> None:
+    members = [member("a", "t", "u", "unknown", t=[0, 2]), member("b", "v", t=[3], v=[0], w=[1])]
+    sizes = {"t": 5, "u": 2, "v": 1, "w": 9, "other": 3}
+    assert unowned(members, sizes) == {"t": [1, 4], "u": [0, 1]}

@@ -6,51 +6,20 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from confluent_kafka import Consumer, ConsumerGroupType
+from confluent_kafka import (
+    ConsumerGroupType,
+    IsolationLevel,
+    Producer,
+    TopicPartition,
+)
 from confluent_kafka import TopicPartition as Partition
-from confluent_kafka.admin import ConsumerGroupDescription, NewPartitions
-from support.collector_lab import Lab
-from support.waiting import eventually
+from confluent_kafka.admin import ConsumerGroupDescription, NewPartitions, OffsetSpec
+from support.collector_lab import Events, Lab
+from support.group_members import Members
 from warren.contracts import GroupEvent
 from warren.settings import Settings
 
 PARTITIONS = 3
-
-
-class Members:
-    """Real consumers, which are polled while one waits for something."""
-
-    def __init__(self, lab: Lab) -> None:
-        self._lab = lab
-        self._all: list[Consumer] = []
-
-    def join(self, group: str, topics: list[str], protocol: str, **options: str) -> Consumer:
-        member = Consumer(
-            {
-                "bootstrap.servers": self._lab.bootstrap,
-                "group.id": group,
-                "group.protocol": protocol,
-                "auto.offset.reset": "earliest",
-                "enable.auto.commit": False,
-                **options,
-            }
-        )
-        self._lab.closing.callback(member.close)
-        member.subscribe(topics)
-        self._all.append(member)
-        return member
-
-    def leave(self, member: Consumer) -> None:
-        self._all.remove(member)
-        member.close()
-
-    def until(self, condition: Callable[[], object], message: str) -> None:
-        def look() -> bool:
-            for member in self._all:
-                member.poll(0.01)
-            return bool(condition())
-
-        eventually(look, message=message)
 
 
 def settings(lab: Lab, watched: Lab, source: str) -> Settings:
@@ -108,10 +77,10 @@ def told(event: GroupEvent | None) -> dict[str, object] | None:
 def test_groups_are_what_the_coordinator_says(lab: Lab) -> None:
     orders, bills = lab.create_topic("orders", PARTITIONS), lab.create_topic("bills", 1)
     classic, modern, plain = (f"{lab.name}-{name}" for name in ("classic", "modern", "plain"))
-    members = Members(lab)
-    first = members.join(classic, [orders], "classic", **{"group.instance.id": "one"})
-    others = [members.join(classic, [orders], "classic") for _ in range(PARTITIONS)]
-    members.join(modern, [orders, bills], "consumer", **{"client.rack": "r1"})
+    members = Members(lab, orders)
+    first = members.join(classic, group_instance_id="one")
+    others = [members.join(classic) for _ in range(PARTITIONS)]
+    members.join(modern, [orders, bills], group_protocol="consumer", client_rack="r1")
     members.until(lambda: first.assignment() or others[0].assignment(), "members join")
     lab.commit(plain, [Partition(orders, 0, 1)])
     asked = replace(lab, name=f"{lab.name}-asked")
@@ -184,3 +153,67 @@ def test_groups_are_what_the_coordinator_says(lab: Lab) -> None:
             lambda: [e.read() for e in both] and all(e.groups[plain][-1] is None for e in both),
             "tombstones",
         )
+
+
+LATEST = OffsetSpec.latest()  # type: ignore[no-untyped-call]  # as confluent-kafka has it
+
+
+def fill(lab: Lab, topic: str, each: int) -> None:
+    for partition in range(PARTITIONS):
+        lab.produce(topic, [(None, b"x")] * each, partition)
+
+
+def test_how_far_the_log_is_stable_where_a_reader_of_committed_records_stands(lab: Lab) -> None:
+    topic = lab.create_topic("orders", PARTITIONS)
+    fill(lab, topic, each=5)
+    with lab.ready(lab.settings()):
+        members = Members(lab, topic)
+        consumer = members.join(lab.name, isolation_level="read_committed")
+        members.until(consumer.assignment, "it has partitions")
+        members.commit(5)
+        producer = Producer({"bootstrap.servers": lab.bootstrap, "transactional.id": lab.name})
+        producer.init_transactions(30)
+        producer.begin_transaction()
+        for _ in range(7):
+            producer.produce(topic, b"y", partition=1)
+        assert producer.flush(30) == 0
+        wanted = {TopicPartition(topic, 1): LATEST}
+        stable = lab.admin.list_offsets(wanted, isolation_level=IsolationLevel.READ_COMMITTED)
+        assert next(iter(stable.values())).result(30).offset == 5
+        events = lab.events()
+
+        def last_stable() -> list[int] | None:
+            told = events.of(lab.name)
+            return told[-1].topics[topic].last_stable if told else None
+
+        events.until(lambda: last_stable() == [-1, 5, -1], "the open transaction is told")
+        assert events.of(lab.name)[-1].topics[topic].log_end == [5, 12, 5]
+        producer.abort_transaction(30)
+        events.until(lambda: last_stable() is None, "its end is told")
+
+
+def test_whether_somebody_is_there_goes_with_the_positions(lab: Lab) -> None:
+    """A member, one that left, and a consumer that assigns partitions to itself."""
+    topic = lab.create_topic("orders", PARTITIONS)
+    fill(lab, topic, 2)
+    subscribed, assigned = f"{lab.name}-subscribed", f"{lab.name}-assigned"
+    members = Members(lab, topic)
+    consumer = members.join(subscribed)
+    members.until(consumer.assignment, "it has partitions")
+    members.commit(2)
+    lab.commit(assigned, [TopicPartition(topic, 1, 0)])
+
+    def state(events: Events, group: str) -> str | None:
+        return events.of(group)[-1].group_state
+
+    with lab.ready(lab.settings()):
+        events = lab.events()
+        events.until(
+            lambda: events.of(subscribed) and state(events, subscribed) == "Stable",
+            "it has a member",
+        )
+        events.until(lambda: events.of(assigned), "the other group is published")
+        assert state(events, assigned) is None
+        members.leave(consumer)
+        events.until(lambda: state(events, subscribed) == "Empty", "its member has left")
+        assert state(events, assigned) is None

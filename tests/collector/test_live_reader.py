@@ -6,7 +6,7 @@ from dataclasses import replace
 from warren.clock import ManualClock
 from warren.contracts import GroupMember
 from warren_collector.groups.live.group import LiveGroup, LiveState
-from warren_collector.groups.live.reader import LiveReader
+from warren_collector.groups.live.groups import LiveReader
 
 INTERVAL = 30.0
 SHARDS = frozenset({0})

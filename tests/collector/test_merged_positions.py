@@ -6,11 +6,10 @@ from support.coordinator_batches import batch
 from support.recorded_positions import recorded_positions
 from warren_collector.logs.ends import LogEnds
 from warren_collector.positions.events import Origin, group_events
-from warren_collector.positions.group import Group
-from warren_collector.positions.index import NEVER
+from warren_collector.positions.index import NEVER, Group
 from warren_collector.positions.merged import MergedPositions, Part
 from warren_collector.positions.observed import ObservedPositions
-from warren_collector.sources.snapshot import Snapshot
+from warren_collector.sources.source import Snapshot
 from warren_wire.committed_offsets import CommittedOffsets
 
 SHARD = 3

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import os
 
-import pytest
 import support.coordinator_records as encode
 from confluent_kafka import Producer
 from confluent_kafka import TopicPartition as Partition
 from confluent_kafka.admin import NewPartitions, NewTopic
 from support.collector_lab import Events, Lab
 from support.waiting import eventually
-from warren.contracts import TopicsEvent
-from warren.contracts.topics import MAX_MESSAGE_BYTES, TOPICS
-from warren.kafka.topic_reader import TopicReader
-from warren.kafka.topics import HOME
-from warren_collector.logs import watch
+from warren.contracts.topics import MAX_MESSAGE_BYTES
+
+KAFKAS_DEFAULT = "1048588"  # less than the catalogue has
 
 
 def newest_ends(events: Events, group: str, topic: str) -> list[int] | None:
@@ -86,10 +83,7 @@ def test_silent_groups_are_published_at_their_heartbeat(lab: Lab) -> None:
     assert (times[-1] - times[1]) / (len(times) - 2) > 800  # milliseconds
 
 
-@pytest.mark.parametrize("most_bytes", [None, 1_048_588], ids=["catalogue", "Kafka's default"])
-def test_a_malformed_record_of_any_size_becomes_a_dead_letter_and_stops_nobody(
-    lab: Lab, most_bytes: int | None
-) -> None:
+def test_a_malformed_record_of_any_size_becomes_a_dead_letter_and_stops_nobody(lab: Lab) -> None:
     orders, group = lab.create_topic("orders"), f"{lab.name}-group"
     offsets_topic = f"{lab.name}-offsets"
     largest = {"max.message.bytes": str(4 * MAX_MESSAGE_BYTES)}
@@ -100,8 +94,7 @@ def test_a_malformed_record_of_any_size_becomes_a_dead_letter_and_stops_nobody(
     )
     with lab.ready(lab.settings(offsets_topic)):
         events = lab.events()
-        if most_bytes:
-            lab.configure(f"{lab.prefix}dead-letters", {"max.message.bytes": str(most_bytes)})
+        lab.configure(f"{lab.prefix}dead-letters", {"max.message.bytes": KAFKAS_DEFAULT})
         for size in (6_500_000, 20_000_000):
             producer.produce(offsets_topic, os.urandom(size), b"\0")
         assert producer.flush(60) == 0
@@ -111,22 +104,3 @@ def test_a_malformed_record_of_any_size_becomes_a_dead_letter_and_stops_nobody(
         events.until(lambda: events.committed(group) == {(orders, 0): 7}, "others are published")
     assert [letter.value_size for letter in events.letters] == [6_500_000, 20_000_000]
     assert all(letter.cut for letter in events.letters)
-
-
-def test_topics_without_a_commit_are_listed_within_ten_seconds(lab: Lab) -> None:
-    settings = lab.settings()
-    listed: list[TopicsEvent] = []
-    with lab.ready(settings):
-        name = TOPICS.full_name(lab.prefix)
-        reader = TopicReader(HOME, HOME, settings.home, [name])
-
-        def count(least: int) -> bool:
-            listed.extend(TopicsEvent.from_bytes(record.value()) for record in reader.poll(0.2))
-            return len(listed) >= least
-
-        eventually(lambda: count(1), message="topics are listed")
-        quiet = lab.create_topic("quiet")
-        eventually(lambda: count(2), message="topics are listed again")
-    reader.close()
-    assert listed[1].log_ends[quiet] == [0]
-    assert watch.EVERY <= 10

@@ -4,7 +4,7 @@ import numpy as np
 from support.coordinator_batches import batch
 from warren_collector.positions.index import NEVER
 from warren_collector.positions.observed import ObservedPositions
-from warren_collector.sources.snapshot import Snapshot
+from warren_collector.sources.source import Snapshot
 from warren_wire.committed_offsets import CommittedOffsets
 
 NOW = 1_000

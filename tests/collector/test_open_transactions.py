@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from aiokafka.record.default_records import DefaultRecordBatchBuilder
 from support.record_batches import marker
-from warren_collector.sources.open_transactions import OpenTransactions
+from warren_collector.sources.unstable_tails import OpenTransactions
 from warren_wire.record_batches import decoded_batches
 
 PLAIN = -1

@@ -23,8 +23,6 @@ from warren.settings import ClusterSettings, HomeSettings, Settings
 from warren_collector.cluster import stack
 from warren_collector.logs import metadata
 
-pytestmark = pytest.mark.kafka
-
 
 class Secured:
     """A broker as its administrator sees it, and settings of users with rights."""

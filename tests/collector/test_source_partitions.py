@@ -1,7 +1,10 @@
+"""."""
+
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from warren_collector.sources.shards import java_hash, offsets_partition
 from warren_collector.sources.source_partitions import (
     SourcePartition,
     SourcePartitions,
@@ -101,3 +104,22 @@ def test_other_metadata_says_nothing(metadata: str | None) -> None:
 
 def test_nothing_is_open_in_a_topic_that_was_created_anew() -> None:
     assert assigned(0, 500, end=10, open_from=7).open_from is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", 0),
+        ("a", 97),
+        ("warren", -795007821),
+        ("polygenelubricants", -(2**31)),
+        ("grüße 🐇", 347378579),
+    ],
+)
+def test_strings_hash_as_in_java(text: str, expected: int) -> None:
+    assert java_hash(text) == expected
+
+
+def test_partitions_are_those_of_the_coordinator() -> None:
+    assert offsets_partition("polygenelubricants", 50) == 0
+    assert offsets_partition("warren", 50) == 21

@@ -13,8 +13,7 @@ from warren.contracts import DeadLetter, GroupEvent, OffsetEvent
 from warren.errors import ClusterUnreachable, PublishFailed
 from warren_collector.cluster.meters import Meters
 from warren_collector.cluster.publisher import Publisher
-from warren_collector.cluster.settling import SETTLES
-from warren_collector.cluster.tick import Ticker, silence
+from warren_collector.cluster.tick import SETTLES, Ticker, silence
 from warren_collector.groups.recorded.states import GroupStates
 from warren_collector.groups.reports import GroupReports
 from warren_collector.groups.topic_ids import TopicIds

@@ -8,10 +8,10 @@ from typing import Any
 import support.coordinator_records as encode
 from structlog.testing import capture_logs
 from support.collector_lab import CLUSTER, Events, Lab
+from support.secured_kafka import SecuredKafka
 from support.waiting import eventually
 from warren.metrics.collector import COLLECTOR_FOREIGN_MEMBERS
 from warren.settings import ClusterSettings, CollectorSettings, HomeSettings, Settings
-from warren_local.kafka import EmbeddedKafka
 
 SOURCE_PARTITIONS = 4
 GROUPS = 12
@@ -82,15 +82,15 @@ def share_all(watched: Watched, one: tuple[Lab, Settings], two: tuple[Lab, Setti
         first.until(lambda: watched.all_at(first, 4), "the first one sees all groups again")
 
 
-def test_each_with_a_home_of_its_own(lab: Lab, own_kafka: EmbeddedKafka) -> None:
+def test_each_with_a_home_of_its_own(lab: Lab, secured_kafka: SecuredKafka) -> None:
     watched = Watched(lab)
     prefix = f"{lab.name}."
     share_all(
         watched,
         (lab, watched.settings(lab.bootstrap, QUICK, topic_prefix=prefix)),
         (
-            lab_of(lab, own_kafka.bootstrap, lab.name),
-            watched.settings(own_kafka.bootstrap, QUICK, topic_prefix=prefix),
+            lab_of(lab, secured_kafka.bootstrap, lab.name),
+            watched.settings(secured_kafka.bootstrap, QUICK, topic_prefix=prefix),
         ),
     )
 

@@ -9,7 +9,7 @@ from support.record_batches import marker
 from warren.clock import ManualClock
 from warren.errors import ClusterUnreachable
 from warren_collector.sources import unstable_tails
-from warren_collector.sources.batch import Batch
+from warren_collector.sources.source import Batch
 from warren_collector.sources.source_partitions import SourcePartitions, assigned
 from warren_collector.sources.unstable_reader import Fetched
 from warren_collector.sources.unstable_tails import UnstableTails

@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
+from typing import Any, cast
 
 import pytest
-from freshness.events import GROUP
+from aiokafka.errors import IncompatibleBrokerVersion
+from freshness.events import CLUSTER, GROUP, NOW
+from freshness.fake_brokers import FakeBrokers, FakeLog
 from freshness.measured_cluster import MeasuredCluster, columns
 from freshness.timed_logs import MINUTE, TimedLogs, minutely
 from support.socket_bytes import received_bytes
 from warren.clock import ManualClock
-from warren.settings import FreshnessSettings
+from warren.settings import ClusterSettings, FreshnessSettings, RedisSettings
+from warren_freshness.log_position import UNKNOWN, LogPosition, Reading
+from warren_freshness.passes.position_readings import PositionReadings
+from warren_freshness.positions.group_positions import GroupSnapshot
+from warren_freshness.positions.partition_state import PartitionState
+from warren_freshness.reading.batch_sizes import ByteBudget
+from warren_freshness.reading.log_times import OffsetLookups
+from warren_freshness.reading.record_reader import RecordReader
+from warren_freshness.record_times.cache import LocalCache, TimeCache
+from warren_freshness.record_times.redis_cache import RedisCache
+from warren_freshness.topics.metadata import TopicMetadata
+from warren_freshness.topics.retention import Retention
+from warren_wire.brokers import Brokers
+from warren_wire.list_offsets import EARLIEST, EARLIEST_LOCAL, ListOffsetsRequest
 
 
 @pytest.fixture
@@ -62,19 +79,68 @@ def test_an_estimate_follows_the_group(
     assert columns(cluster.measure_one(topic, [300])).reason == ["caught_up"]
 
 
-def test_the_log_of_an_estimate_begins_later(
-    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
+OLD, YOUNG = LogPosition("orders", 0, 30), LogPosition("orders", 1, 80)
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock(NOW)
+
+
+@pytest.fixture
+def brokers(clock: ManualClock) -> FakeBrokers:
+    times = {n: clock.now_ms() - (100 - n) * MINUTE for n in range(100)}
+    logs = {("orders", p): FakeLog(times, local_start=60) for p in range(2)}
+    return FakeBrokers(logs, config={"remote.storage.enable": "true"})
+
+
+def read(brokers: FakeBrokers, clock: ManualClock, no_redis: str) -> dict[LogPosition, Reading]:
+    cluster = ClusterSettings(bootstrap="b:1")
+    reader = RecordReader(CLUSTER, f"clusters.{CLUSTER}", cluster, clock)
+    reader.brokers = cast("Brokers", brokers)
+    reader.metadata = TopicMetadata(reader.brokers, CLUSTER, "clusters.prod", clock)
+    reader._offsets = OffsetLookups(reader.brokers, reader.metadata)
+    redis = RedisCache(RedisSettings.model_validate({"url": no_redis}), 60, clock)
+    readings = PositionReadings(
+        reader,
+        TimeCache(CLUSTER, LocalCache(9, 60, clock), redis),
+        Retention(CLUSTER, reader.brokers, 300, clock),
+        [],
+        clock,
+    )
+    now = clock.now_ms()
+    states = [PartitionState(place, now, UNKNOWN, 0, 100, now) for place in (OLD, YOUNG)]
+    group = GroupSnapshot(CLUSTER, GROUP, now, {"orders": states})
+
+    async def work() -> dict[LogPosition, Reading]:
+        await reader.prepare({"orders"}, timeout=30)
+        return await readings.read([group], ByteBudget(1 << 30), lambda: 30)
+
+    return asyncio.run(work())
+
+
+def test_what_is_in_remote_storage_only_is_estimated(
+    brokers: FakeBrokers, clock: ManualClock, no_redis: str
 ) -> None:
-    topic = logs.topic("secret")
-    logs.produce_alone(topic, minutely(clock, 60), size=100)
-    logs.delete_records(topic, 34)
-    found = columns(cluster.measure_one(topic, [29]))
-    assert (found.reason, found.freshness_ms, found.lost_records) == (["expired"], [None], [5])
-    assert found.bound_ms == [26 * MINUTE]
+    found = read(brokers, clock, no_redis)
+    at = clock.now_ms() - 70 * MINUTE
+    assert found[OLD] == Reading("estimated", first=at, latest=at)
+    assert found[YOUNG].outcome == "record"
+    assert [fetch for fetch in brokers.fetches if ("orders", 0) in fetch] == []
 
 
-def test_a_topic_that_is_gone_is_not_estimated(logs: TimedLogs, cluster: MeasuredCluster) -> None:
-    topic = logs.topic("secret")
-    cluster.commit(topic, [1], ends={0: (0, 5)})
-    logs.delete(topic)
-    assert columns(cluster.measure()[GROUP]).reason == ["timeout"]
+def test_topics_that_are_not_tiered_are_read(
+    brokers: FakeBrokers, clock: ManualClock, no_redis: str
+) -> None:
+    brokers.config["remote.storage.enable"] = "false"
+    found = read(brokers, clock, no_redis)
+    assert {reading.outcome for reading in found.values()} == {"record"}
+
+
+def test_brokers_that_do_not_know_of_it_are_not_asked() -> None:
+    request: Any = ListOffsetsRequest([("orders", [(0, EARLIEST_LOCAL)])])
+    with pytest.raises(IncompatibleBrokerVersion):
+        request.prepare({2: (1, 7)})
+    assert request.prepare({2: (1, 11)}).API_VERSION == 8
+    everywhere: Any = ListOffsetsRequest([("orders", [(0, EARLIEST)])])
+    assert everywhere.prepare({2: (1, 2)}).API_VERSION == 2

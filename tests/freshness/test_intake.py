@@ -14,8 +14,7 @@ from structlog.testing import capture_logs
 from warren.clock import ManualClock
 from warren.contracts import DeadLetter, FreshnessEvent, OffsetEvent
 from warren.errors import PublishFailed
-from warren_freshness.home.intake import Intake
-from warren_freshness.home.last_events import LastEvents
+from warren_freshness.home.intake import Intake, LastEvents
 from warren_freshness.home.offsets_feed import OffsetsFeed, Polled
 from warren_freshness.home.publisher import Publisher
 from warren_freshness.positions.group_positions import GroupPositions

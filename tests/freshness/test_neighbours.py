@@ -4,12 +4,10 @@ import pytest
 from support.record_batches import (
     CODECS,
     batch,
-    emptied_marker,
     interleaved_transactions,
-    legacy,
     marker,
 )
-from warren_freshness.reading.neighbours import NO_TIMESTAMP, neighbours
+from warren_freshness.reading.neighbours import neighbours
 
 TEN = {offset: 1000 + offset for offset in range(10)}
 
@@ -49,34 +47,12 @@ def test_control_records_are_not_records() -> None:
     assert (found.before, found.first, found.next_offset) == (1000, None, 2)
 
 
-def test_a_marker_whose_record_compaction_removed() -> None:
-    found = neighbours(emptied_marker(0, 7) + batch({1: 1001}), 0, 0, [])
-    assert (found.first, found.next_offset) == (1001, 2)
-
-
 def test_aborted_records_are_not_records() -> None:
     log = interleaved_transactions()
     aborted = [(7, 0)]
     assert neighbours(log, 0, 0, aborted).first == 1001
     found = neighbours(log, 0, 3, aborted)
     assert (found.before, found.first) == (1002, 1004)
-
-
-def test_a_transaction_that_was_aborted_before_what_was_fetched_began_to_be() -> None:
-    log = batch({10: 1010}, producer_id=7, transactional=True) + marker(11, 7, commit=False)
-    found = neighbours(log, 10, 10, [(7, 4)])
-    assert (found.first, found.next_offset) == (None, 12)
-
-
-def test_message_format_1_has_times_and_format_0_has_none() -> None:
-    assert neighbours(legacy({0: 1000, 1: 1001}, magic=1), 0, 1, []).first == 1001
-    assert neighbours(legacy({0: None, 1: None}, magic=0), 0, 1, []).first == NO_TIMESTAMP
-
-
-def test_a_batch_that_is_cut_off_is_not_there() -> None:
-    log = batch({0: 1000}) + batch({1: 1001})[:-1]
-    found = neighbours(log, 0, 1, [])
-    assert (found.before, found.first, found.next_offset) == (1000, None, 1)
 
 
 def test_nothing_fetched() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from freshness.events import NOW
-from warren_freshness.figures.late_since import LateSince
+from warren_freshness.figures.held_up import LateSince
 from warren_freshness.figures.loss import Sizes
 from warren_freshness.figures.partition_figures import (
     Evidence,
@@ -13,7 +13,7 @@ from warren_freshness.figures.partition_figures import (
 )
 from warren_freshness.log_position import UNKNOWN, LogPosition, Reading
 from warren_freshness.positions.partition_state import PartitionState
-from warren_freshness.topics.log_growth import LogGrowth
+from warren_freshness.topics.log_sizes import LogGrowth
 from warren_freshness.topics.retention import SizeLimit
 
 HOUR = 3_600_000

@@ -17,7 +17,7 @@ from warren.clock import ManualClock
 from warren.metrics.freshness import FRESHNESS
 from warren.settings import FreshnessSettings
 from warren_freshness.log_position import LogPosition
-from warren_freshness.reading.byte_budget import ByteBudget
+from warren_freshness.reading.batch_sizes import ByteBudget
 
 MEGABYTE = 1_000_000
 PARTITIONS = 4

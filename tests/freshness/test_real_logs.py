@@ -2,38 +2,18 @@
 
 from __future__ import annotations
 
-from typing import get_args
+import struct
 
 import pytest
-from freshness.events import CLUSTER, GROUP
+from freshness.events import GROUP
 from freshness.measured_cluster import MeasuredCluster, columns
 from freshness.timed_logs import MINUTE, TimedLogs, minutely
 from warren.clock import ManualClock
-from warren.metrics.freshness import FRESHNESS
-from warren_freshness.log_position import ReadOutcome
+from warren.settings import FreshnessSettings
+from warren_wire.list_offsets import READ_UNCOMMITTED
+from warren_wire.record_batches import fetch_request
 
 HOUR = 60 * MINUTE
-DAY = 24 * HOUR
-
-
-@pytest.fixture
-def reads() -> ReadCounter:
-    return ReadCounter()
-
-
-class ReadCounter:
-    """Reads from the cluster, by outcome, since they were last asked for."""
-
-    def __init__(self) -> None:
-        self._seen = {outcome: self._total(outcome) for outcome in get_args(ReadOutcome)}
-
-    def since(self, outcome: ReadOutcome) -> int:
-        seen, self._seen[outcome] = self._seen[outcome], self._total(outcome)
-        return self._seen[outcome] - seen
-
-    def _total(self, outcome: str) -> int:
-        labels = {"cluster": CLUSTER, "outcome": outcome}
-        return int(FRESHNESS.get_sample_value("warren_freshness_reads_total", labels) or 0)
 
 
 def test_steady(logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster) -> None:
@@ -50,108 +30,6 @@ def test_steady(logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster) -
     assert found.commit_lag_ms == [4 * MINUTE, None, MINUTE]
     assert found.append_lag_ms == [3 * MINUTE, None, 0]
     assert (event.freshness_ms, event.time_to_loss_ms) == (10 * MINUTE, 110 * MINUTE)
-
-
-def test_trickle_and_a_producer_that_stopped(
-    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
-) -> None:
-    """The value grows with time alone, and falls when the group moves on."""
-    topic = logs.topic()
-    first = clock.now_ms() - 20 * HOUR
-    for hours in (0, 5, 19):  # a batch each
-        logs.produce(topic, [first + hours * HOUR])
-    assert columns(cluster.measure_one(topic, [1])).freshness_ms == [15 * HOUR]
-    clock.advance(60)
-    assert columns(cluster.measure()[GROUP]).freshness_ms == [15 * HOUR + MINUTE]
-    found = columns(cluster.measure_one(topic, [2]))
-    assert found.freshness_ms == [HOUR + MINUTE]
-    assert found.append_lag_ms == [14 * HOUR]
-    assert columns(cluster.measure_one(topic, [3])).freshness_ms == [0]
-
-
-def test_a_caught_up_group_is_as_fresh_as_the_log_end_that_was_seen(
-    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
-) -> None:
-    topic = logs.topic()
-    logs.produce(topic, minutely(clock, 2))
-    cluster.commit(topic, [2])
-    clock.advance(7)
-    found = columns(cluster.measure()[GROUP])
-    assert (found.freshness_ms, found.bound_ms) == ([0], [7000])
-
-
-@pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4", "zstd"])
-@pytest.mark.parametrize("size", [20, 30_000])
-def test_codecs_and_batch_sizes(
-    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster, codec: str, size: int
-) -> None:
-    topic = logs.topic(partitions=3)
-    for partition in range(3):
-        logs.produce(topic, minutely(clock, 40), partition, codec=codec, size=size)
-    found = columns(cluster.measure_one(topic, [0, 20, 39]))
-    assert found.reason == ["exact"] * 3
-    assert found.freshness_ms == [40 * MINUTE, 20 * MINUTE, MINUTE]
-    assert found.commit_lag_ms == [None, 21 * MINUTE, 2 * MINUTE]
-
-
-def test_log_append_time(logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster) -> None:
-    topic = logs.topic(message_timestamp_type="LogAppendTime")
-    logs.produce(topic, [clock.now_ms() - DAY] * 3)
-    logs.produce(topic, [clock.now_ms() - DAY] * 3)
-    times = logs.times(topic)
-    assert min(times.values()) > clock.now_ms() - HOUR
-    clock.advance(HOUR)
-    for committed in (0, 2, 4):
-        assert columns(cluster.measure_one(topic, [committed])).oldest_at == [times[committed]]
-
-
-@pytest.mark.parametrize("bad", [1, 1_795_244_400])
-def test_bad_timestamps(
-    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster, bad: int
-) -> None:
-    topic = logs.topic()
-    logs.produce(topic, [clock.now_ms() - MINUTE, bad, clock.now_ms()])
-    cluster.commit(topic, [1])
-    clock.advance(3)
-    found = columns(cluster.measure()[GROUP])
-    assert (found.reason, found.freshness_ms, found.bound_ms) == (["bad_timestamp"], [None], [3000])
-    assert found.time_to_loss_ms == [None]
-
-
-def test_a_producers_clock_that_is_ahead(
-    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
-) -> None:
-    topic = logs.topic()
-    logs.produce(topic, [clock.now_ms() + 2500])
-    found = columns(cluster.measure_one(topic, [0]))
-    assert (found.reason, found.freshness_ms, found.bound_ms) == (["exact"], [0], [2500])
-
-
-def test_a_record_from_the_future(
-    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
-) -> None:
-    """Late for as long as it was seen, also when its timestamp has passed."""
-    topic = logs.topic()
-    logs.produce(topic, [clock.now_ms() + HOUR])
-    event = cluster.measure_one(topic, [0])
-    found = columns(event)
-    assert (found.reason, found.freshness_ms, found.bound_ms) == (["bad_timestamp"], [None], [0])
-    assert (event.freshness_ms, event.at_least_ms) == (None, 0)
-    clock.advance(2 * 3600)
-    found = columns(cluster.measure_one(topic, [0]))
-    assert (found.reason, found.freshness_ms) == (["bad_timestamp"], [None])
-    assert found.bound_ms == [2 * HOUR]
-
-
-def test_a_compacted_topic_never_loses_what_is_newest(
-    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
-) -> None:
-    topic = logs.topic(cleanup_policy="compact", retention_ms=str(HOUR))
-    producer = logs._producer()
-    producer.produce(topic, b"x", b"key", partition=0, timestamp=clock.now_ms() - MINUTE)
-    producer.flush(30)
-    found = columns(cluster.measure_one(topic, [0]))
-    assert (found.freshness_ms, found.time_to_loss_ms) == ([MINUTE], [None])
 
 
 def test_a_position_beyond_the_end_of_the_log(
@@ -189,44 +67,6 @@ def test_a_topic_that_is_gone(
     assert topic not in logs.admin.list_topics(timeout=30).topics
 
 
-def test_groups_at_the_same_position_are_read_once(
-    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster, reads: ReadCounter
-) -> None:
-    topic = logs.topic()
-    logs.produce(topic, minutely(clock, 10))
-    for group in ("a", "b", "c"):
-        cluster.commit(topic, [4], group=group)
-    found = {group: columns(event).freshness_ms for group, event in cluster.measure().items()}
-    assert found == {"a": [6 * MINUTE], "b": [6 * MINUTE], "c": [6 * MINUTE]}
-    assert reads.since("record") == 1
-    clock.advance(10)
-    assert columns(cluster.measure()["a"]).freshness_ms == [6 * MINUTE + 10_000]
-    assert reads.since("record") == 0
-
-
-def test_how_long_until_a_group_has_caught_up(
-    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
-) -> None:
-    """Two records a second come, it takes five: what is foretold comes true."""
-    topic = logs.topic()
-    logs.produce(topic, minutely(clock, 300))
-    foretold, committed, caught_up_at = [], 0, 0
-    while not caught_up_at:
-        event = cluster.measure_one(topic, [committed])
-        if event.time_to_catch_up_ms is not None:
-            assert (event.produce_rate, event.consume_rate) == (2.0, 5.0)
-            assert columns(event).time_to_catch_up_ms == [event.time_to_catch_up_ms]
-            foretold.append(clock.now_ms() + event.time_to_catch_up_ms)
-        logs.produce(topic, [clock.now_ms()] * 20)
-        clock.advance(10)
-        committed += 50
-        caught_up_at = clock.now_ms() if committed >= logs.range(topic)[1] else 0
-    assert foretold == [caught_up_at] * len(foretold)
-    assert len(foretold) > 5
-    event = cluster.measure_one(topic, [committed])
-    assert (event.freshness_ms, event.time_to_catch_up_ms) == (0, 0)
-
-
 def test_a_group_that_was_not_heard_of_for_long(
     logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
 ) -> None:
@@ -248,3 +88,186 @@ def test_nothing_shows_on_the_monitored_cluster(
     cluster.measure_one(topic, [4])
     after = {g.group_id for g in logs.admin.list_consumer_groups().result(30).valid}
     assert after <= before
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_only_control_and_aborted_records_are_left(
+    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster, commit: bool
+) -> None:
+    topic = logs.topic()
+    now = clock.now_ms()
+    logs.transaction(topic, [now - 9 * MINUTE] * 2, commit=True)
+    committed = 2  # after the last record: the marker is left
+    if not commit:
+        logs.transaction(topic, [now - 8 * MINUTE] * 2, commit=False)
+    _, end = logs.range(topic)
+    assert end == (3 if commit else 6)
+    event = cluster.measure_one(topic, [committed])
+    found = columns(event)
+    assert (found.reason, found.freshness_ms, found.bound_ms) == (["control_only"], [0], [0])
+    assert (found.commit_lag_ms, found.append_lag_ms) == ([9 * MINUTE], [0])
+    assert event.freshness_ms == 0
+    # It stays so without being read again, until a record is appended.
+    clock.advance(5)
+    assert columns(cluster.measure()[GROUP]).reason == ["control_only"]
+    logs.produce(topic, [now - MINUTE])
+    clock.advance(1)
+    found = columns(cluster.measure_one(topic, [committed]))
+    assert (found.reason, found.freshness_ms) == (["exact"], [MINUTE + 6000])
+
+
+def test_an_open_transaction(logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster) -> None:
+    topic = logs.topic()
+    now = clock.now_ms()
+    logs.produce(topic, [now - 9 * MINUTE])
+    with logs.open_transaction(topic, [now - 5 * MINUTE] * 2) as producer:
+        found = columns(cluster.measure_one(topic, [1]))
+        assert (found.reason, found.freshness_ms) == (["open_transaction"], [5 * MINUTE])
+        assert found.bound_ms == [5 * MINUTE]
+        assert columns(cluster.measure_one(topic, [0])).freshness_ms == [9 * MINUTE]
+        producer.commit_transaction(30)
+    clock.advance(1)
+    found = columns(cluster.measure_one(topic, [1]))
+    assert (found.reason, found.freshness_ms) == (["exact"], [5 * MINUTE + 1000])
+
+
+def test_a_hanging_transaction_with_plain_records_behind_it(
+    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
+) -> None:
+    """A group that reads uncommitted records is late, one that does not is held up."""
+    topic = logs.topic(partitions=2)
+    now = clock.now_ms()
+    with logs.open_transaction(topic, [now - 30 * MINUTE], 1) as producer:
+        logs.produce(topic, [now - 20 * MINUTE] * 1000, 1)
+        event = cluster.measure_one(topic, [-1, 0])
+        found = columns(event)
+        assert (found.reason[1], found.freshness_ms[1]) == ("open_transaction", 30 * MINUTE)
+        assert found.bound_ms[1] == 30 * MINUTE
+        assert event.freshness_ms == 30 * MINUTE
+        (hanging,) = event.open_transactions
+        assert (hanging.topic, hanging.partition, hanging.first_offset) == (topic, 1, 0)
+        assert (hanging.since, hanging.hanging) == (now - 30 * MINUTE, True)
+        assert hanging.producer_id is not None
+        assert hanging.producer_epoch is not None
+        assert hanging.transactional_id == f"{logs.name}-{topic}-1"
+        # One that has committed what comes after reads uncommitted records.
+        event = cluster.measure_one(topic, [-1, 500])
+        found = columns(event)
+        assert (found.reason[1], found.freshness_ms[1]) == ("exact", 20 * MINUTE)
+        assert (found.bound_ms[1], event.open_transactions) == (0, [])
+        producer.abort_transaction(30)
+    cluster.commit(topic, [-1, 0])
+    event = cluster.measure()[GROUP]
+    assert columns(event).freshness_ms[1] == 20 * MINUTE
+    assert event.open_transactions == []
+
+
+def test_who_holds_a_group_up(
+    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
+) -> None:
+    """Where two transactions are open the first one does, then the other."""
+    topic = logs.topic()
+    now = clock.now_ms()
+    logs.transaction(topic, [now - 50 * MINUTE] * 2, commit=False)  # its end is offset 2
+    with logs.open_transaction(topic, [now - 40 * MINUTE], name="-a") as first:
+        logs.produce(topic, [now - 30 * MINUTE])
+        with logs.open_transaction(topic, [now - 20 * MINUTE], name="-b") as second:
+            writers = written_by(cluster, topic)
+            for committed in (0, 2, 3):
+                event = cluster.measure_one(topic, [committed])
+                assert columns(event).reason == ["open_transaction"]
+                assert columns(event).freshness_ms == [40 * MINUTE]
+                (open_one,) = event.open_transactions
+                assert (open_one.first_offset, open_one.since) == (3, now - 40 * MINUTE)
+                assert (open_one.producer_id, open_one.producer_epoch) == writers[3]
+                assert open_one.transactional_id == f"{logs.name}-{topic}-0-a"
+            first.abort_transaction(30)
+            event = cluster.measure_one(topic, [0])
+            assert (columns(event).reason, event.freshness_ms) == (["exact"], 30 * MINUTE)
+            assert event.open_transactions == []
+            event = cluster.measure_one(topic, [5])
+            (open_one,) = event.open_transactions
+            assert (open_one.first_offset, event.freshness_ms) == (5, 20 * MINUTE)
+            assert (open_one.producer_id, open_one.producer_epoch) == writers[5]
+            assert open_one.transactional_id == f"{logs.name}-{topic}-0-b"
+            second.commit_transaction(30)
+    event = cluster.measure_one(topic, [5])
+    assert (columns(event).reason, event.open_transactions) == (["exact"], [])
+
+
+def written_by(cluster: MeasuredCluster, topic: str) -> dict[int, tuple[int, int]]:
+    """Producer id and epoch of each batch by its first offset, as the log has them."""
+    brokers = cluster.measurer._reader.brokers
+    cluster.run(brokers.metadata([topic]))
+    request = fetch_request([(topic, [(0, 0, 2**20)])], 2**20, READ_UNCOMMITTED)
+    answer = cluster.run(brokers.send(brokers.ids[0], request))
+    content = answer.topics[0][1][0][-1]
+    found, at = {}, 0
+    while at < len(content):
+        base_offset, length = struct.unpack_from(">qi", content, at)
+        found[base_offset] = struct.unpack_from(">qh", content, at + 43)  # KIP-98
+        at += 12 + length
+    return found
+
+
+def test_a_long_stretch_of_aborted_records_is_searched_over_several_passes(
+    logs: TimedLogs, clock: ManualClock, no_redis: str
+) -> None:
+    topic = logs.topic()
+    now = clock.now_ms()
+    for _ in range(4):
+        producer_batches = [now - 8 * MINUTE] * 40
+        with logs.open_transaction(topic, producer_batches) as producer:
+            for _ in range(40):
+                producer.produce(topic, bytes(20_000), partition=0, timestamp=now - 8 * MINUTE)
+            producer.flush(30)
+            producer.abort_transaction(30)
+    logs.produce(topic, [now - 7 * MINUTE])
+    cluster = MeasuredCluster(logs, clock, no_redis, FreshnessSettings(pass_bytes=2**20))
+    cluster.commit(topic, [0])
+    reasons: list[str] = []
+    while not reasons or reasons[-1] == "timeout":
+        found = columns(cluster.measure()[GROUP])
+        reasons += found.reason
+    cluster.close()
+    assert len(reasons) > 2
+    assert found.freshness_ms == [7 * MINUTE]
+
+
+def test_expired(logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster) -> None:
+    topic = logs.topic(partitions=2)
+    for partition in range(2):
+        logs.produce(topic, minutely(clock, 60), partition)
+        logs.delete_records(topic, 34, partition)
+    # The second partition's event was made before the records were deleted.
+    cluster.commit(topic, [29, 10], ends={1: (0, 60)})
+    event = cluster.measure()[GROUP]
+    found = columns(event)
+    assert found.reason == ["expired", "expired"]
+    assert found.freshness_ms == [None, None]
+    assert found.bound_ms == [26 * MINUTE, 26 * MINUTE]
+    assert found.lost_records == [5, 24]
+    assert (event.freshness_ms, event.at_least_ms) == (None, 26 * MINUTE)
+    assert event.lost_records == 29
+    assert found.commit_lag_ms == [None, None]
+
+
+def test_records_that_retention_may_take_are_looked_at_in_every_pass(
+    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
+) -> None:
+    """Events learn where logs begin only every half minute."""
+    topic = logs.topic(partitions=2, retention_ms=str(50 * MINUTE))
+    for partition in range(2):
+        logs.produce(topic, minutely(clock, 60), partition)
+    logs.delete_records(topic, 34, 1)
+    cluster.commit(topic, [5, 10])  # the first is as old as its topic's retention
+    before = columns(cluster.measure()[GROUP])
+    assert before.reason == ["exact", "expired"]
+    assert (before.freshness_ms, before.bound_ms) == ([55 * MINUTE, None], [0, 26 * MINUTE])
+    for partition in range(2):
+        logs.delete_records(topic, 40, partition)
+    after = columns(cluster.measure()[GROUP])
+    assert after.reason == ["expired", "expired"]
+    assert after.freshness_ms == [None, None]
+    assert after.bound_ms == [55 * MINUTE, 26 * MINUTE]  # as late as they were
+    assert after.lost_records == [35, 30]

@@ -13,8 +13,8 @@ from warren.metrics.freshness import FRESHNESS
 from warren.settings import ClusterSettings
 from warren_freshness.log_position import LogPosition, Reading
 from warren_freshness.reading import broker_fetches
+from warren_freshness.reading.batch_sizes import ByteBudget
 from warren_freshness.reading.broker_fetches import IN_FLIGHT
-from warren_freshness.reading.byte_budget import ByteBudget
 from warren_freshness.reading.record_reader import RecordReader
 from warren_freshness.topics.metadata import MAX_AGE, TopicMetadata
 from warren_wire.brokers import Brokers

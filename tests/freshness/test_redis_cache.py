@@ -1,3 +1,5 @@
+"""."""
+
 from __future__ import annotations
 
 import asyncio
@@ -12,6 +14,7 @@ from warren.errors import SettingsError
 from warren.metrics.freshness import FRESHNESS
 from warren.settings import RedisSettings
 from warren_freshness.log_position import RecordTimes
+from warren_freshness.record_times.cache import LocalCache
 from warren_freshness.record_times.redis_cache import CHUNK, RETRY_AFTER, RedisCache, decode, encode
 from warren_local.ports import free_port
 from warren_local.valkey import EmbeddedValkey
@@ -162,3 +165,31 @@ def test_bytes_and_back(times: RecordTimes) -> None:
 @pytest.mark.parametrize("value", [b"", b"x", b"1,x", b"1;2"])
 def test_bytes_of_others(value: bytes) -> None:
     assert decode(value) is None
+
+
+A, B, C = RecordTimes(1, None), RecordTimes(2, 1), RecordTimes(3, 2)
+
+
+def test_what_nobody_has_asked_for_lately_goes_first() -> None:
+    clock = ManualClock()
+    cache = LocalCache[str, RecordTimes](2, 60, clock)
+    cache.put_many({"a": A, "b": B})
+    clock.advance(31)
+    assert cache.get_many(["a", "nothing"]) == {"a": A}
+    cache.put_many({"c": C})
+    assert cache.get_many(["a", "b", "c"]) == {"a": A, "c": C}
+    assert len(cache) == 2
+
+
+def test_what_nobody_asks_for_goes_after_its_time() -> None:
+    clock = ManualClock()
+    cache = LocalCache[str, RecordTimes](2, 60, clock)
+    cache.put_many({"a": A, "b": B})
+    for _ in range(3):  # a position that stays is read once
+        clock.advance(59)
+        assert cache.get_many(["a"]) == {"a": A}
+    assert cache.get_many(["b"]) == {}
+    clock.advance(60)
+    assert cache.get_many(["a"]) == {}
+    cache.put_many({"c": C})
+    assert len(cache) == 1

@@ -1,11 +1,19 @@
+"""."""
+
 from __future__ import annotations
 
 import asyncio
+from math import inf
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from freshness.events import GROUP
+from freshness.measured_cluster import MeasuredCluster, columns
+from freshness.timed_logs import TimedLogs, minutely
+from support.waiting import eventually
 from warren.clock import ManualClock
+from warren_freshness.topics.log_sizes import MOST_POINTS, LogGrowth
 from warren_freshness.topics.retention import CHUNK, Retention, SizeLimit, retention_ms, size_limit
 from warren_wire.brokers import Brokers
 
@@ -132,3 +140,132 @@ def test_many_topics_are_asked_for_in_parts() -> None:
     bench = Bench()
     bench.refresh(*(f"topic-{number}" for number in range(CHUNK + 1)))
     assert [len(topics) for topics in bench.cluster.asked] == [CHUNK, 1]
+
+
+BATCH = 1_000_000
+
+
+def grown(*points: tuple[int, int, int, int]) -> LogGrowth:
+    """(second, size, start, end)."""
+    growth = LogGrowth()
+    for second, size, start, end in points:
+        growth.observe(second * 1000, size, start, end)
+    return growth
+
+
+def test_the_first_look_says_nothing_of_growth() -> None:
+    growth = grown((10, 5000, 0, 50))
+    assert growth.bytes_per_second is None
+    assert growth.time_to_loss(0, 9000, BATCH, 10_000) is None
+
+
+def test_a_log_that_does_not_grow_loses_nothing() -> None:
+    assert grown((10, 5000, 0, 50), (20, 5000, 0, 50)).time_to_loss(0, 1, BATCH, 0) == inf
+
+
+def test_the_fastest_of_lately_counts() -> None:
+    steady = grown(*((second, 100 * second, 0, second) for second in range(0, 200, 10)))
+    assert steady.bytes_per_second == 100
+    slower = grown((0, 0, 0, 0), (10, 10_000, 0, 9), (100, 10_900, 0, 10), (110, 11_000, 0, 11))
+    assert slower.bytes_per_second == 100
+    assert grown((0, 0, 0, 0), (100, 1000, 0, 1), (110, 3000, 0, 9)).bytes_per_second == 200
+
+
+def test_what_is_after_an_offset_at_most() -> None:
+    growth = grown((0, 5000, 0, 50), (10, 6000, 0, 60), (20, 8000, 0, 65))
+    assert growth.bytes_after(0, BATCH) == 8000
+    assert growth.bytes_after(49, BATCH) == 8000, "nobody saw how large the records are"
+    assert growth.bytes_after(50, BATCH) == 3000
+    assert growth.bytes_after(62, BATCH) == 2000
+    assert growth.bytes_after(65, BATCH) == 0
+    assert growth.bytes_after(64, 300) == 300, "one record"
+
+
+def test_segments_that_were_deleted_meanwhile_had_bytes_too() -> None:
+    growth = grown((0, 5000, 0, 50), (10, 4000, 20, 60))
+    assert growth.bytes_after(50, BATCH) == 1000
+    assert growth.bytes_per_second == 100
+
+
+def test_until_what_comes_after_fills_the_limit() -> None:
+    growth = grown((0, 5000, 0, 50), (10, 6000, 0, 60))
+    assert growth.time_to_loss(50, 3000, BATCH, 10_000) == 20_000
+    assert growth.time_to_loss(50, 3000, BATCH, 15_000) == 15_000
+    assert growth.time_to_loss(0, 3000, BATCH, 10_000) == 0
+
+
+def test_a_topic_that_was_made_anew_begins_anew() -> None:
+    growth = grown((0, 5000, 0, 50), (10, 6000, 0, 60), (20, 100, 0, 1))
+    assert growth.bytes_per_second is None
+    assert growth.bytes_after(0, BATCH) == 100
+
+
+def test_what_is_long_ago_is_remembered_roughly() -> None:
+    growth = grown(*((second, 100 * second, 0, second) for second in range(0, 100_000, 10)))
+    assert len(growth._points) == MOST_POINTS
+    assert growth._points[0].at == 0
+    assert growth.bytes_per_second == 100
+    for offset in range(0, 100_000, 1000):
+        left = 99_990 - offset
+        assert 100 * left <= growth.bytes_after(offset, BATCH) <= 100 * left * 1.5 + 10_000
+
+
+KEPT = {"retention_bytes": "2000000", "retention_ms": str(WEEK)}
+
+
+def test_how_long_until_size_deletes_records(
+    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
+) -> None:
+    """A busy producer may be seconds away from it, whatever retention.ms says."""
+    limited = logs.topic("limited", **KEPT)
+    logs.produce(limited, minutely(clock, 100), size=10_000)
+    cluster.commit(limited, [3])
+    found = columns(cluster.measure()[GROUP])
+    assert (found.time_to_loss_ms, found.time_to_loss_reason) == ([None], ["size_unknown"])
+    clock.advance(10)
+    logs.produce(limited, minutely(clock, 50), size=10_000)  # 50 kB a second
+    cluster.commit(limited, [3])
+    event = cluster.measure()[GROUP]
+    found = columns(event)
+    assert found.time_to_loss_reason == ["retention_bytes"]
+    (left,) = found.time_to_loss_ms
+    assert left is not None
+    # 1.5 MB of 2 MB are there; before 0.5 MB more have come, nothing is deleted.
+    assert 8_000 < left <= 10_000
+    assert (event.time_to_loss_ms, event.time_to_loss_reason) == (left, "retention_bytes")
+    # Of what comes after a position that was seen at the end, the bytes are known.
+    cluster.commit(limited, [100])
+    (later,) = columns(cluster.measure()[GROUP]).time_to_loss_ms
+    assert later is not None
+    assert 28_000 < later <= 30_000
+
+
+def test_nothing_is_lost_before_it_was_said(
+    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
+) -> None:
+    """The broker's own retention, segment by segment; the log grows by 20 kB a second."""
+    limited = logs.topic("limited", segment_bytes="1048576", **KEPT)
+    said: list[int] = []
+
+    def is_lost(*, more: bool = True) -> bool:
+        if more:
+            logs.produce(limited, minutely(clock, 10), size=10_000)
+            clock.advance(5)
+        cluster.commit(limited, [0])
+        event = cluster.measure()[GROUP]
+        if event.lost_records == 0 and event.time_to_loss_ms is not None:
+            said.append(clock.now_ms() + event.time_to_loss_ms)
+            assert event.time_to_loss_reason == "retention_bytes"
+        return event.lost_records > 0
+
+    for _ in range(35):
+        if is_lost():
+            break
+    eventually(lambda: is_lost(more=False), message="the first segment is deleted")
+    lost_at = clock.now_ms()
+    assert max(said) <= lost_at
+    assert len(said) > 10
+    assert max(said[:10]) - min(said[:10]) < 1000, "always the same moment"
+    # What is left is the group's next loss.
+    found = columns(cluster.measure()[GROUP])
+    assert (found.reason, found.time_to_loss_reason) == (["expired"], ["retention_bytes"])

@@ -8,7 +8,6 @@ import pytest
 from freshness.events import GROUP
 from freshness.measured_cluster import MeasuredCluster, columns
 from freshness.timed_logs import MINUTE, TimedLogs
-from support.waiting import eventually
 from warren.clock import ManualClock
 from warren.contracts import FreshnessEvent
 
@@ -86,43 +85,3 @@ def test_no_figure_shrinks_until_the_group_commits(
     event = cluster.measure_one(topic, [ends[-1]])
     assert (event.freshness_ms, event.at_least_ms, event.lost_records) == (MINUTE, None, 0)
     cluster.close()
-
-
-def test_no_figure_shrinks_while_the_broker_deletes_one_segment_after_the_other(
-    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
-) -> None:
-    """By time, as `retention.ms` becomes shorter; the broker itself decides when."""
-    # A record that is a minute newer than the segment's first one begins the next segment.
-    topic = logs.topic(retention_ms="-1", segment_ms=str(MINUTE))
-    ages = (600, 500, 400, 300, 200, 100)
-    for minutes in ages:
-        logs.produce(topic, [clock.now_ms() - minutes * MINUTE] * 4)
-    figures = Figures()
-
-    def look() -> FreshnessEvent:
-        cluster.commit(topic, [COMMITTED])
-        event = cluster.measure()[GROUP]
-        figures.take(event)
-        return event
-
-    def begins_at(start: int) -> bool:
-        clock.advance(1)
-        look()
-        return logs.range(topic)[0] == start
-
-    assert columns(look()).freshness_ms == [600 * MINUTE]
-    for number, minutes in enumerate(ages[:-1], start=1):
-        logs.configure(topic, retention_ms=str((minutes - 50) * MINUTE))
-        eventually(lambda n=number: begins_at(4 * n), message=f"segment {number} is deleted")
-        clock.advance(301)  # when the configuration is asked for again
-        event = look()
-        assert columns(event).reason == ["expired"]
-        assert event.lost_records == 4 * number - COMMITTED
-        assert event.topics[topic].oldest_at == [logs.times(topic)[4 * number]]
-        assert event.time_to_loss_reason == "retention_ms"
-    assert figures.late == sorted(figures.late)
-    assert figures.late[-1] >= 600 * MINUTE
-    assert figures.lost == sorted(figures.lost)
-    assert set(figures.since) == {figures.since[0]}
-    event = cluster.measure_one(topic, [4 * len(ages)])
-    assert (event.freshness_ms, event.lost_records) == (0, 0)

@@ -64,28 +64,6 @@ def test_another_instance_reads_nothing_again(
     ]
 
 
-def test_without_redis_values_are_the_same(
-    logs: TimedLogs, clock: ManualClock, filled: str, redis_url: str, no_redis: str
-) -> None:
-    measured = [
-        cluster.measure_one(filled, [3, 7, 11, 19])
-        for url in (redis_url, no_redis)
-        for cluster in instances(logs, clock, url, 1)
-    ]
-    assert measured[0] == measured[1]
-    assert FRESHNESS.get_sample_value("warren_freshness_redis_up") == 0
-
-
-def test_positions_are_shared_by_groups_of_all_instances(
-    logs: TimedLogs, clock: ManualClock, filled: str, redis_url: str
-) -> None:
-    lookups = Lookups()
-    for group, cluster in zip("ab", instances(logs, clock, redis_url, 2), strict=True):
-        cluster.commit(filled, [3, 3, 3, 3], group=group)
-        cluster.measure()
-    assert lookups.since() == {"memory": 0, "redis": 4, "log": 4}
-
-
 def test_a_cluster_that_is_away_is_measured_from_what_is_known(
     logs: TimedLogs, clock: ManualClock, filled: str, no_redis: str
 ) -> None:

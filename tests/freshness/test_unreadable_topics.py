@@ -16,8 +16,6 @@ from warren.clock import ManualClock
 from warren.settings import ClusterSettings
 from warren_freshness.passes import cluster_measurer
 
-pytestmark = pytest.mark.kafka
-
 
 @pytest.fixture
 def user(secured_kafka: SecuredKafka) -> User:

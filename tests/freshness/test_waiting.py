@@ -1,9 +1,21 @@
+"""."""
+
 from __future__ import annotations
 
+import pytest
 from freshness.events import CLUSTER, NOW
+from support.record_batches import batch
+from warren.clock import ManualClock
 from warren_freshness.log_position import LogPosition
+from warren_freshness.passes.cluster_measurer import Countdown
 from warren_freshness.passes.waiting import Reader, Waiting
 from warren_freshness.positions.partition_state import PartitionState
+from warren_freshness.reading.batch_sizes import (
+    LOOK_BACK,
+    BatchSizes,
+    first_batch_size,
+    look_back,
+)
 
 
 def reader(group: str, offset: int, *, late_for: int = 1, partition: int = 0) -> Reader:
@@ -46,3 +58,72 @@ def test_nobody_waits_longer_than_the_bound() -> None:
         longest = max(longest, waiting.longest)
     assert waiting.bound == 5
     assert longest == 4  # unread in so many passes, and read in the fifth
+
+
+def test_seconds_pass() -> None:
+    clock = ManualClock()
+    countdown = Countdown(clock, 5)
+    assert countdown.left() == 5
+    clock.advance(2)
+    assert countdown.left() == 3
+    clock.advance(4)
+    assert countdown.left() == 0
+
+
+def test_what_happens_in_a_pause_does_not_count() -> None:
+    clock = ManualClock()
+    countdown = Countdown(clock, 5)
+    assert countdown.left() == 5
+    clock.advance(2)
+    countdown.pause()
+    clock.advance(100)
+    assert countdown.left() == 3
+    clock.advance(1)
+    assert countdown.left() == 2
+
+
+KB = 1024
+
+
+@pytest.mark.parametrize(
+    ("seen", "worthwhile"),
+    [
+        ([], None),
+        ([500], 500),
+        ([500] * 9, 500),
+        ([16 * KB] * 9, 16 * KB),
+        ([64 * KB] * 9, None),
+        ([500] * 8 + [64 * KB], 500),  # who is larger is asked for alone
+        ([64 * KB] * 15 + [500], None),  # as too few are so small
+        ([16 * KB, 16 * KB, 16 * KB, 5 * KB] * 4, 16 * KB),
+        ([16 * KB] * 2 + [500] * 14, 500),
+    ],
+)
+def test_what_is_worth_being_asked_for_with_others(seen: list[int], worthwhile: int | None) -> None:
+    sizes = BatchSizes()
+    for size in seen:
+        sizes.learn("orders", size)
+    assert sizes.worthwhile("orders") == worthwhile
+    assert sizes.worthwhile("others") is None
+
+
+def test_only_the_last_batches_count() -> None:
+    sizes = BatchSizes()
+    assert sizes.mean("orders") is None
+    for size in [64 * KB] * 9 + [500] * 16:
+        sizes.learn("orders", size)
+    assert (sizes.worthwhile("orders"), sizes.mean("orders")) == (500, 500)
+
+
+@pytest.mark.parametrize(
+    ("expected", "back"), [(None, 0), (100, LOOK_BACK), (1000, 6), (3000, 1), (4000, 0)]
+)
+def test_a_look_back_costs_little(expected: int | None, back: int) -> None:
+    assert look_back(expected) == back
+
+
+def test_the_size_of_the_first_batch() -> None:
+    first = batch({5: 1005})
+    assert first_batch_size(first + batch({6: 1006, 7: 1007})) == len(first)
+    assert first_batch_size(first[:30]) == len(first)
+    assert first_batch_size(b"") == 0

@@ -12,7 +12,6 @@ from confluent_kafka import KafkaError as Code
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic
 from conftest import Broker
-from support.servers import embedded_kafka
 from support.waiting import eventually
 from typer.testing import CliRunner
 from warren.contracts.topics import CATALOGUE
@@ -73,13 +72,9 @@ def test_the_cluster_decides_by_default(
     assert said.output.count("warning: ") == TOPICS
 
 
-@pytest.mark.kafka
-def test_topics_that_cannot_be_written_are_a_problem(
-    pytestconfig: pytest.Config, tmp_path: Path, unique: str
-) -> None:
-    strict = {"min.insync.replicas": "2"}
-    with embedded_kafka(pytestconfig.rootpath, tmp_path, properties=strict) as kafka:
-        found = checked(HomeSettings(bootstrap=kafka.bootstrap, topic_prefix=f"{unique}."))
+def test_topics_that_cannot_be_written_are_a_problem(broker: Broker, unique: str) -> None:
+    home = HomeSettings(bootstrap=broker.bootstrap, topic_prefix=f"{unique}.")
+    found = checked(home.model_copy(update={"min_insync_replicas": 2}))
     assert len(found.problems) == TOPICS
     assert "min.insync.replicas is 2, but the replication factor is 1" in found.problems[0]
     assert found.warnings == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from warren_collector.sources.batch import Batch
+from warren_collector.sources.source import Batch
 
 
 def batch(

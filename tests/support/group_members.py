@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaException, ShareConsumer, TopicPartition
@@ -18,13 +18,13 @@ class Members:
         self._topic = topic
         self._all: list[Consumer | ShareConsumer] = []
 
-    def join(self, group: str, **options: str) -> Consumer:
-        """`options` have `_` for `.`."""
+    def join(self, group: str, topics: Sequence[str] = (), **options: str) -> Consumer:
+        """`options` have `_` for `.`; `topics`: others than usual."""
         more = {name.replace("_", "."): value for name, value in options.items()}
         defaults = {"auto.offset.reset": "earliest", "enable.auto.commit": False}
         consumer = Consumer({**self._connection(group), **defaults, **more})
         self._lab.closing.callback(consumer.close)
-        consumer.subscribe([self._topic])
+        consumer.subscribe(list(topics) or [self._topic])
         self._all.append(consumer)
         return consumer
 

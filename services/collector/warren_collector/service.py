@@ -17,7 +17,7 @@ from warren.settings_watch import SettingsWatch
 from warren.standstill import in_parts, obstacle
 from warren.standstill_watch import Looking
 
-from warren_collector.cluster.reports import ClusterReports, collector_name
+from warren_collector.cluster.publisher import ClusterReports, collector_name
 from warren_collector.cluster.stack import ClusterStack
 
 log = structlog.get_logger(__name__)

@@ -21,16 +21,14 @@ from warren.probe import Ready
 from warren.settings import Settings
 from warren.standstill_watch import StandstillWatch
 
-from warren_freshness.home.intake import Intake
-from warren_freshness.home.last_events import LastEvents
+from warren_freshness.home.intake import Intake, LastEvents
 from warren_freshness.home.offsets_feed import OffsetsFeed
 from warren_freshness.home.publisher import Publisher
 from warren_freshness.passes.cluster_measurer import ClusterMeasurer
 from warren_freshness.passes.pass_loop import PassLoop
 from warren_freshness.positions.group_positions import GroupPositions
 from warren_freshness.reading.record_reader import RecordReader
-from warren_freshness.record_times.cache import TimeCache
-from warren_freshness.record_times.local_cache import ENTRIES, SECONDS, LocalCache
+from warren_freshness.record_times.cache import ENTRIES, SECONDS, LocalCache, TimeCache
 from warren_freshness.record_times.redis_cache import RedisCache
 from warren_freshness.service import FreshnessService
 from warren_freshness.topics.retention import Retention

@@ -16,8 +16,7 @@ from warren.kafka.trouble import Trouble
 from warren.standstill import Look, Turns, in_parts
 from warren.standstill_watch import Looking
 
-from warren_freshness.home.intake import Intake
-from warren_freshness.home.last_events import LastEvents
+from warren_freshness.home.intake import Intake, LastEvents
 from warren_freshness.home.offsets_feed import OffsetsFeed
 from warren_freshness.home.publisher import Publisher
 from warren_freshness.passes.pass_loop import PassLoop

@@ -4,37 +4,59 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
+from socket import gethostname
 from typing import NamedTuple
 
 from warren.clock import Clock
 from warren.contracts.offset_event import SourceName
 from warren.installation import COLLECTOR
 from warren.kafka.trouble import Trouble
-from warren.settings import Settings
+from warren.settings import ClusterSettings, Settings
 
 from warren_collector.admin.zookeeper_client import ZookeeperClient
-from warren_collector.cluster.membership import Membership
 from warren_collector.cluster.meters import Meters
 from warren_collector.cluster.source_set import PolledSource, SourceSet
-from warren_collector.groups.live.admin_describer import AdminDescriber
-from warren_collector.groups.live.groups import Asked, LiveGroups
-from warren_collector.groups.live.reader import Describer, LiveReader
-from warren_collector.groups.live.zookeeper_describer import ZookeeperDescriber
+from warren_collector.groups.live.describers import AdminDescriber, ZookeeperDescriber
+from warren_collector.groups.live.groups import Asked, Describer, LiveGroups, LiveReader
 from warren_collector.groups.recorded.states import GroupStates
 from warren_collector.positions.base import Positions
 from warren_collector.positions.merged import MergedPositions, Part
 from warren_collector.positions.observed import ObservedPositions
 from warren_collector.positions.recorded import RecordedPositions
-from warren_collector.sources.admin_api import AdminApiReader
 from warren_collector.sources.offsets_topic import OffsetsTopicSource
-from warren_collector.sources.polling import Polling, Reader
+from warren_collector.sources.polling import AdminApiReader, Polling, Reader
 from warren_collector.sources.shards import MembershipShards, OffsetsTopicShards, Shards
-from warren_collector.sources.snapshot import Snapshot
-from warren_collector.sources.source import Source
+from warren_collector.sources.source import Snapshot, Source
 from warren_collector.sources.zookeeper import ZookeeperReader
 
 LIVE_STATE = "live_state"
 """In metrics, beside the names of sources."""
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """`connection` is the cluster's, with the `client.id` by which collectors know each other."""
+
+    group: str
+    connection: ClusterSettings
+    own_clients: str
+    """What the `client.id` of this Warren's collectors begins with."""
+
+    @classmethod
+    def of(cls, settings: Settings, cluster: str, home_cluster: str) -> Membership:
+        """`home_cluster` is Kafka's id of the home cluster."""
+        installation = settings.home.installation
+        own_clients = installation.collector_clients(home_cluster)
+        return cls(
+            installation.collectors(home_cluster, settings.collector.group_id),
+            settings.clusters[cluster].of_client(own_clients + gethostname()),
+            own_clients,
+        )
+
+    def is_own(self, client_id: str) -> bool:
+        """Whether a member is a collector of this Warren's; a `client.id` that is set is ours."""
+        return client_id.startswith(self.own_clients) or client_id == self.connection.client_id
 
 
 class Watched(NamedTuple):

@@ -11,11 +11,10 @@ from warren.errors import KafkaError
 from warren.kafka.trouble import Trouble
 
 from warren_collector.positions.observed import ObservedPositions
-from warren_collector.sources.batch import Batch
 from warren_collector.sources.offsets_topic import OffsetsTopicSource
 from warren_collector.sources.polling import Polling
 from warren_collector.sources.shards import Shards
-from warren_collector.sources.snapshot import Snapshot
+from warren_collector.sources.source import Batch, Snapshot
 from warren_collector.sources.source_partitions import SourcePartition, SourcePartitions
 
 NO_RECORDS = Batch([], [], np.zeros(0, np.int32), np.zeros(0, np.int64))

@@ -22,20 +22,17 @@ from warren.standstill import Look, Turns
 from warren_wire.brokers import Brokers
 
 from warren_collector.cluster.filters import ClusterFilters
-from warren_collector.cluster.membership import Membership
-from warren_collector.cluster.meters import Meters
-from warren_collector.cluster.opening import Sources, Watched
+from warren_collector.cluster.meters import Meters, Progress
+from warren_collector.cluster.opening import Membership, Sources, Watched
 from warren_collector.cluster.own_group import OwnGroup, OwnGroupDescriber
-from warren_collector.cluster.progress import Progress
 from warren_collector.cluster.publisher import Publisher
 from warren_collector.cluster.state import ClusterState, Figures
 from warren_collector.cluster.tick import Ticker, silence
 from warren_collector.groups.reports import GroupReports
 from warren_collector.groups.topic_ids import TopicIds, asking
 from warren_collector.logs.ends import LogEndsReader
-from warren_collector.logs.listing import TopicListing
 from warren_collector.logs.metadata import TopicMetadata
-from warren_collector.logs.watch import LogWatch
+from warren_collector.logs.watch import LogWatch, TopicListing
 from warren_collector.positions.base import Positions
 from warren_collector.positions.events import EVENT_PARTITIONS, Origin
 from warren_collector.sources.source import Source

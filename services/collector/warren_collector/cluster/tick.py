@@ -17,19 +17,54 @@ from warren.kafka.trouble import Trouble
 
 from warren_collector.cluster.meters import Meters
 from warren_collector.cluster.publisher import Publisher
-from warren_collector.cluster.settling import Settling
 from warren_collector.groups.recorded.records import Findings
 from warren_collector.groups.reports import GroupReport, GroupReports
 from warren_collector.logs.ends import LogEnds
-from warren_collector.logs.history import LogHistory
+from warren_collector.logs.watch import LogHistory
 from warren_collector.positions.base import Positions
 from warren_collector.positions.columns import Int64s
 from warren_collector.positions.events import GroupEvents, Origin, Past, group_events
-from warren_collector.positions.group import Group
-from warren_collector.positions.standing import standing
+from warren_collector.positions.index import Group, standing
 from warren_collector.sources.source_partitions import SourcePartitions
 
+AWAY = 5.0
+"""Seconds for which a cluster has not answered, or after which it did: less is no outage."""
+SETTLES = 10.0
+"""Seconds: twice what clients take, by default, from one commit to the next."""
 TickError = ClusterUnreachable | AuthenticationFailed | PublishFailed
+
+
+class Settling:
+    """A cluster that was away is not judged before its clients could commit again.
+
+    While no broker answers nobody can commit. What is published at the first answer shows every
+    group where it stood before, for as long as that lasted: an alarm for each, taken back a second
+    later. Told of every question to the cluster: when it is asked, and what becomes of it.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._asked_at: float | None = None
+        self._until: float | None = None
+
+    def asked(self) -> None:
+        """Since the first question that was not answered it may be away."""
+        if self._asked_at is None:
+            self._asked_at = self._clock.monotonic()
+
+    def answered(self) -> bool:
+        """Whether it has to settle still. One that is always slow settles every other time."""
+        now, asked_at = self._clock.monotonic(), self._asked_at
+        self._asked_at = None
+        if self._until is not None:
+            if now < self._until:
+                return True
+            self._until = None
+            return False
+        if asked_at is not None and now - asked_at > AWAY:
+            self._until = now + SETTLES
+            return True
+        return False
 
 
 def silence(heartbeat: float, interval: float) -> float:

@@ -17,8 +17,7 @@ from warren_collector.groups.recorded.description import count_rebalances, descr
 from warren_collector.groups.recorded.records import Findings, GroupRecords
 from warren_collector.groups.recorded.states import GroupStates
 from warren_collector.groups.topic_ids import TopicIds
-from warren_collector.positions.group import Group
-from warren_collector.positions.index import GroupIndex
+from warren_collector.positions.index import Group, GroupIndex
 
 log = structlog.get_logger(__name__)
 

@@ -9,9 +9,8 @@ import numpy as np
 
 from warren_collector.positions.columns import Int64s, PositionColumns
 from warren_collector.positions.earlier_commits import EarlierCommits
-from warren_collector.positions.group import Group
-from warren_collector.positions.index import GroupIndex
-from warren_collector.sources.batch import Batch, Folded
+from warren_collector.positions.index import Group, GroupIndex
+from warren_collector.sources.source import Batch, Folded
 
 
 class Positions(ABC):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from warren_collector.positions.group import NEVER_COMMITTED
-
 Int64s = NDArray[np.int64]
 NO_OFFSET = -1
+# The row of a partition without a commit.
+NEVER_COMMITTED = 0
 
 
 class FreeRows:

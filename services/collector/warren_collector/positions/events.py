@@ -11,13 +11,15 @@ from warren.contracts.offset_event import SourceName
 
 from warren_collector.logs.ends import LogEnds, TopicLog
 from warren_collector.logs.highest import UNKNOWN
-from warren_collector.logs.history import LogHistory
+from warren_collector.logs.watch import LogHistory
 from warren_collector.positions.columns import NO_OFFSET, Int64s, PositionColumns
 from warren_collector.positions.earlier_commits import EarlierCommits
-from warren_collector.positions.group import Group, TopicRows
+from warren_collector.positions.index import Group, TopicRows
 
 NO_POSITION = -1
 EVENT_PARTITIONS = 5_000  # most partitions in one event; larger groups are split over several
+_NONE = np.zeros(0, np.int64)
+_NO_LOG = TopicLog(_NONE, _NONE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,10 +211,6 @@ def _below(last_stable: Int64s | None, committed: Int64s, end: Int64s) -> Int64s
         return None
     told = np.where((committed >= 0) & (committed < end), last_stable, UNKNOWN)
     return None if (told == UNKNOWN).all() else told
-
-
-_NONE = np.zeros(0, np.int64)
-_NO_LOG = TopicLog(_NONE, _NONE)
 
 
 def _parts(topics: dict[str, Columns], most: int) -> Iterator[dict[str, Columns]]:

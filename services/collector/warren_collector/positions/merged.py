@@ -9,9 +9,8 @@ import numpy as np
 from warren.contracts.offset_event import SourceName
 
 from warren_collector.positions.base import Positions
-from warren_collector.positions.group import Group
-from warren_collector.positions.index import NEVER
-from warren_collector.sources.batch import Batch, Folded
+from warren_collector.positions.index import NEVER, Group
+from warren_collector.sources.source import Batch, Folded
 
 
 class Part(NamedTuple):

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from warren_wire.committed_offsets import CommittedOffsets, TopicOffsets
 
 from warren_collector.positions.base import Positions
-from warren_collector.positions.columns import Int64s
-from warren_collector.positions.group import NEVER_COMMITTED, Group
-from warren_collector.sources.batch import Batch, Folded
+from warren_collector.positions.columns import NEVER_COMMITTED, Int64s
+from warren_collector.positions.index import Group
 from warren_collector.sources.polling import GONE_AFTER
-from warren_collector.sources.snapshot import Snapshot
+from warren_collector.sources.source import Batch, Folded, Snapshot
+
+_NONE = np.zeros(0, np.int64)
 
 
 class ObservedPositions(Positions):
@@ -142,6 +143,3 @@ class ObservedPositions(Positions):
         self._absences.pop(group.name, None)
         for topic in list(group.topics):
             self._keep_only(group, topic, _NONE)
-
-
-_NONE = np.zeros(0, np.int64)

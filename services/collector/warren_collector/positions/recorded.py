@@ -23,7 +23,7 @@ from warren_collector.records.offset_commit import (
     read_offset_commit_key,
     split_offset_commit_key,
 )
-from warren_collector.sources.batch import Batch, Folded
+from warren_collector.sources.source import Batch, Folded
 
 # Stand for rows where a key has none. Rows themselves are greater than 0.
 _UNSEEN = -1

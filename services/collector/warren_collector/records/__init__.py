@@ -4,6 +4,7 @@ Field layouts are those of Kafka's schema files, group-coordinator/src/main/reso
 (checked against Kafka 4.3.0).
 """
 
+from warren_collector.records.assignment import Subscription
 from warren_collector.records.decoding import decode_record
 from warren_collector.records.record import (
     GroupDeleted,
@@ -17,7 +18,6 @@ from warren_collector.records.record import (
     Record,
     Skipped,
 )
-from warren_collector.records.subscription import Subscription
 
 __all__ = [
     "GroupDeleted",

@@ -25,14 +25,16 @@ from warren_collector.records.offset_commit import (
     read_offset_commit_value,
 )
 from warren_collector.records.record import (
+    GroupDeleted,
     GroupMetadata,
     GroupRecord,
+    GroupRecordDeleted,
     Malformed,
     OffsetCommit,
+    OffsetDeleted,
     Record,
     Skipped,
 )
-from warren_collector.records.tombstone import decode_tombstone
 
 # By key version, for all kinds.
 NEWEST_VALUES = {
@@ -59,6 +61,21 @@ def decode_record(key: bytes | None, value: bytes | None) -> list[Record]:
         return [decode_group_value(read_group_key(buffer, version), value)]
     except MalformedRecord as error:
         return [malformed_key(error)]
+
+
+def decode_tombstone(
+    key_version: int, key: Buffer
+) -> OffsetDeleted | GroupDeleted | GroupRecordDeleted:
+    """What a key without a value says is gone. Raises MalformedRecord.
+
+    For who wants to see records one by one (`warren decode`). The collector needs no more than the
+    key: `positions.recorded` and `groups.recorded.states` take it from there.
+    """
+    if key_version in OFFSET_COMMIT:
+        position = read_offset_commit_key(key)
+        return OffsetDeleted(position.group, position.topic, position.partition)
+    read = read_group_key(key, key_version)
+    return GroupDeleted(read.group) if key_version == GROUP_METADATA else GroupRecordDeleted(read)
 
 
 def malformed_key(error: MalformedRecord) -> Malformed:

@@ -10,7 +10,6 @@ import structlog
 from confluent_kafka import (
     OFFSET_BEGINNING,
     TIMESTAMP_NOT_AVAILABLE,
-    Consumer,
     KafkaException,
     Message,
 )
@@ -22,7 +21,7 @@ from warren.kafka.hearing import hearing_of
 from warren.kafka.rebalances import Rebalances, group_consumer
 from warren.settings import ClusterSettings
 
-from warren_collector.sources.batch import Batch
+from warren_collector.sources.source import Batch
 from warren_collector.sources.source_partitions import (
     SourcePartition,
     SourcePartitions,
@@ -87,19 +86,11 @@ class OffsetsTopicSource:
         self._rebalances = Rebalances(settings.offsets_topic)
         self._was_assigned = False
         self._reader = UnstableReader(cluster, setting, settings, settings.offsets_topic)
-        self._tails = UnstableTails(
-            self.partitions, self._reader, self._high_watermark, clock or SystemClock()
-        )
-        self._consumer = self._connected(settings, group)
-        self._rebalances.subscribe(self._consumer)
-        self._hearing = hearing_of(
-            self._consumer, self._topic, cluster, setting, settings, clock or SystemClock()
-        )
-
-    def _connected(self, settings: ClusterSettings, group: str) -> Consumer:
-        return group_consumer(
-            self._cluster,
-            self._setting,
+        clock = clock or SystemClock()
+        self._tails = UnstableTails(self.partitions, self._reader, self._high_watermark, clock)
+        self._consumer = group_consumer(
+            cluster,
+            setting,
             settings,
             group,
             self._report,
@@ -115,6 +106,8 @@ class OffsetsTopicSource:
             # So little is soon used up, and librdkafka's second of waiting is long then.
             fetch_queue_backoff_ms=10,
         )
+        self._rebalances.subscribe(self._consumer)
+        self._hearing = hearing_of(self._consumer, self._topic, cluster, setting, settings, clock)
 
     @property
     def is_ready(self) -> bool:
@@ -190,11 +183,9 @@ class OffsetsTopicSource:
 
     def backlog(self) -> int:
         """Offsets between what was read of the owned partitions and their ends, as last heard."""
-        behind = 0
-        for partition in self.partitions:
-            end = max(self._high_watermark(partition.number), partition.end)
-            behind += max(end - partition.position, 0)
-        return behind
+        return sum(
+            max(max(self._high_watermark(p.number), p.end) - p.position, 0) for p in self.partitions
+        )
 
     def store(self) -> None:
         """Commits the live partitions' positions, where they changed.
@@ -227,11 +218,11 @@ class OffsetsTopicSource:
 
         Raises what the broker refuses; then the source is of no use any more.
         """
-        owned = [Partition(self._topic, partition.number) for partition in self.partitions]
+        owned = [partition.number for partition in self.partitions]
         if not owned:
             return
-        self._on_released([partition.partition for partition in owned])
-        self._tails.end([partition.partition for partition in owned])
+        self._on_released(owned)
+        self._tails.end(owned)
         try:
             for partition in self._resolve(owned):
                 self._add(partition)
@@ -298,7 +289,7 @@ class OffsetsTopicSource:
     def _assign(self, numbers: list[int]) -> None:
         """Raises what the broker refuses; then the source is of no use any more."""
         try:
-            resolved = self._resolve([Partition(self._topic, number) for number in numbers])
+            resolved = self._resolve(numbers)
             self._rebalances.begin_at(self._consumer, dict.fromkeys(numbers, OFFSET_BEGINNING))
         except KafkaException as error:
             raise classify(self._cluster, self._setting, error.args[0]) from None
@@ -313,17 +304,18 @@ class OffsetsTopicSource:
             records=self.partitions.behind(),
         )
 
-    def _resolve(self, partitions: list[Partition]) -> list[SourcePartition]:
+    def _resolve(self, numbers: Sequence[int]) -> list[SourcePartition]:
         """Where the collectors stopped, and where the log ends now.
 
         Raises KafkaException, KafkaError.
         """
-        if not partitions:
+        if not numbers:
             return []
+        partitions = [Partition(self._topic, number) for number in numbers]
         topics = self._consumer.list_topics(self._topic, timeout=RESOLVE_TIMEOUT).topics
         self.partition_count = len(topics[self._topic].partitions)
         stored = self._consumer.committed(partitions, timeout=RESOLVE_TIMEOUT)
-        ends = self._reader.ends(p.partition for p in partitions)
+        ends = self._reader.ends(numbers)
         return [
             assigned(
                 p.partition,

@@ -12,7 +12,7 @@ from warren_wire.committed_offsets import TopicOffsets, from_commits
 
 from warren_collector.admin.zookeeper_client import Node, ZookeeperClient
 from warren_collector.sources.polling import Owns
-from warren_collector.sources.snapshot import Snapshot
+from warren_collector.sources.source import Snapshot
 
 log = structlog.get_logger(__name__)
 

@@ -11,7 +11,7 @@ from warren.contracts import TimeToLossReason
 
 from warren_freshness.figures import arithmetic
 from warren_freshness.positions.partition_state import PartitionState
-from warren_freshness.topics.log_growth import LogGrowth
+from warren_freshness.topics.log_sizes import LogGrowth
 from warren_freshness.topics.retention import SizeLimit
 
 Retention = Mapping[str, int | None]

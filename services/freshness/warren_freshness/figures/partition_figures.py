@@ -9,7 +9,7 @@ from typing import NamedTuple
 from warren.contracts import FreshnessReason, TimeToLossReason
 
 from warren_freshness.figures import arithmetic
-from warren_freshness.figures.late_since import LateSince, has_wrong_time, remembered_at
+from warren_freshness.figures.held_up import LateSince, has_wrong_time, remembered_at
 from warren_freshness.figures.loss import Retention, Sizes, loss_of_unread, time_to_loss
 from warren_freshness.log_position import LogPosition, Reading, ReadOutcome
 from warren_freshness.positions.partition_state import PartitionState, lost_records

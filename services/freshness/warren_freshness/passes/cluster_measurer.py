@@ -11,8 +11,7 @@ from warren.settings import FreshnessSettings
 from warren_wire.list_offsets import LARGEST_TIMESTAMP
 
 from warren_freshness.figures.group_event import group_event
-from warren_freshness.figures.held_up import begins_to_ask, held_up, open_transactions
-from warren_freshness.figures.late_since import LateSince
+from warren_freshness.figures.held_up import LateSince, begins_to_ask, held_up, open_transactions
 from warren_freshness.figures.loss import Sizes
 from warren_freshness.figures.partition_figures import (
     Evidence,
@@ -21,15 +20,12 @@ from warren_freshness.figures.partition_figures import (
     to_remember,
     unheard_of,
 )
-from warren_freshness.passes.countdown import Countdown
-from warren_freshness.passes.known_commits import KnownCommits
-from warren_freshness.passes.known_lateness import KnownLateness
+from warren_freshness.passes.known_commits import KnownCommits, KnownLateness
 from warren_freshness.passes.log_end_samples import LogEndSamples
 from warren_freshness.passes.position_readings import PositionReadings
 from warren_freshness.positions.group_positions import GroupKey, GroupSnapshot
 from warren_freshness.positions.partition_state import PartitionState
-from warren_freshness.reading.batch_sizes import look_back
-from warren_freshness.reading.byte_budget import ByteBudget
+from warren_freshness.reading.batch_sizes import ByteBudget, look_back
 from warren_freshness.reading.record_reader import RecordReader
 from warren_freshness.record_times.cache import TimeCache
 from warren_freshness.topics.log_sizes import LogSizes
@@ -38,6 +34,28 @@ from warren_freshness.topics.retention import Retention
 
 READ_SECONDS = 5.0  # that a pass reads from a cluster at most: half of the default interval
 SAMPLES = 500  # newest records of logs that a pass reads at most, for append lag and commit lag
+
+
+class Countdown:
+    """Seconds that are left. What this process works on while it is paused does not count: else
+    one with many groups would never come to read."""
+
+    def __init__(self, clock: Clock, seconds: float) -> None:
+        self._clock = clock
+        self._seconds = seconds
+        self._running_since: float | None = None
+
+    def left(self) -> float:
+        """0 when there are none any more; goes on, if it was paused."""
+        now = self._clock.monotonic()
+        if self._running_since is None:
+            self._running_since = now
+        return max(self._seconds - (now - self._running_since), 0)
+
+    def pause(self) -> None:
+        """Until somebody asks what is left."""
+        self._seconds = self.left()
+        self._running_since = None
 
 
 class ClusterMeasurer:

@@ -2,18 +2,44 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Generic, TypeVar
 
 from warren.contracts import FreshnessEvent
 from warren_core.evaluation.commit_convention import CommitEvidence, Commits, Rest
 
+from warren_freshness.figures.held_up import LateSince
 from warren_freshness.log_position import LogPosition, Reading
-from warren_freshness.passes.known_by_group import KnownByGroup
-from warren_freshness.positions.group_positions import GroupSnapshot
+from warren_freshness.positions.group_positions import GroupKey, GroupSnapshot
 from warren_freshness.positions.partition_state import PartitionState
 
+Known = TypeVar("Known")
 _NOTHING: Commits = {}
+Lateness = Mapping[str, Mapping[int, LateSince]]
+"""By topic and partition, where anything is known."""
+
+
+class KnownByGroup(Generic[Known]):
+    """Whoever keeps something of each group says what."""
+
+    def __init__(self) -> None:
+        self._groups: dict[int, dict[GroupKey, Known]] = defaultdict(dict)
+
+    def _get(self, group: GroupSnapshot) -> Known | None:
+        return self._groups[group.home_partition].get((group.cluster, group.group))
+
+    def forget(self, groups: Iterable[GroupKey]) -> None:
+        """These groups are deleted."""
+        for key in groups:
+            for of_home in self._groups.values():
+                of_home.pop(key, None)
+
+    def release(self, home_partitions: Iterable[int]) -> None:
+        """Another instance knows it from now on."""
+        for partition in home_partitions:
+            self._groups.pop(partition, None)
 
 
 class KnownCommits(KnownByGroup[Commits]):
@@ -86,3 +112,40 @@ def _rests(
             reading = readings.get(place)
             if reading is not None and reading.outcome == "record":
                 yield Rest(place.partition, state.log_end)
+
+
+class KnownLateness(KnownByGroup[Lateness]):
+    """Of one cluster's groups."""
+
+    def of(self, group: GroupSnapshot) -> Lateness:
+        return self._get(group) or {}
+
+    def keep(self, group: GroupSnapshot, known: Lateness) -> None:
+        """What a pass leaves to the next one."""
+        of_home = self._groups[group.home_partition]
+        if known:
+            of_home[group.cluster, group.group] = known
+        else:
+            of_home.pop((group.cluster, group.group), None)
+
+    def recall(self, home_partition: int, events: Iterable[FreshnessEvent]) -> None:
+        """Begins with what was published last, by whichever instance."""
+        recalled = {(event.cluster, event.group): _late(event) for event in events}
+        self._groups[home_partition] = {key: late for key, late in recalled.items() if late}
+
+
+def _late(event: FreshnessEvent) -> Lateness:
+    late: dict[str, dict[int, LateSince]] = defaultdict(dict)
+    for topic, columns in event.topics.items():
+        rows = zip(
+            columns.partition,
+            columns.committed,
+            columns.late_since,
+            columns.reason,
+            strict=True,
+        )
+        for partition, committed, since, reason in rows:
+            if since is not None:
+                wrong = reason == "bad_timestamp"
+                late[topic][partition] = LateSince(committed, since, has_wrong_time=wrong)
+    return dict(late)

@@ -9,8 +9,7 @@ from warren.clock import Clock
 
 from warren_freshness.log_position import LogPosition, Reading
 from warren_freshness.positions.partition_state import PartitionState
-from warren_freshness.reading.log_times import LogTimes
-from warren_freshness.reading.offset_lookups import TopicPartition
+from warren_freshness.reading.log_times import LogTimes, TopicPartition
 from warren_freshness.reading.record_reader import RecordReader
 
 # Questions to one log in a pass; the next pass goes on where this one ends.

@@ -15,8 +15,7 @@ from warren_wire.layout import NO_ERROR, NOT_AUTHORISED, OUT_OF_RANGE
 from warren_wire.list_offsets import EARLIEST, ListOffsetsRequest, listed_offsets
 from warren_wire.record_batches import fetch_request
 
-from warren_freshness.reading.batch_sizes import BatchSizes
-from warren_freshness.reading.byte_budget import ByteBudget
+from warren_freshness.reading.batch_sizes import BatchSizes, ByteBudget
 from warren_freshness.reading.neighbours import times_at
 from warren_freshness.reading.record_search import (
     FIRST_STRIDE,

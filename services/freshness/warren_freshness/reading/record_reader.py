@@ -19,10 +19,9 @@ from warren_wire.list_offsets import FoundOffset
 from warren_wire.metadata import NO_LEADER
 
 from warren_freshness.log_position import LogPosition, Reading
-from warren_freshness.reading.batch_sizes import BatchSizes
+from warren_freshness.reading.batch_sizes import BatchSizes, ByteBudget
 from warren_freshness.reading.broker_fetches import BrokerFetches
-from warren_freshness.reading.byte_budget import ByteBudget
-from warren_freshness.reading.offset_lookups import OffsetLookups, TopicPartition
+from warren_freshness.reading.log_times import OffsetLookups, TopicPartition
 from warren_freshness.reading.record_search import RecordSearch
 from warren_freshness.topics.metadata import TopicMetadata
 

@@ -3,19 +3,68 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
-from itertools import islice
+from collections.abc import Hashable, Iterable, Mapping
+from itertools import islice, takewhile
+from typing import Generic, TypeVar
 
+from warren.clock import Clock
 from warren.installation import Installation
 from warren.metrics.freshness import FRESHNESS_LOOKUPS
 
 from warren_freshness.log_position import LogPosition, Reading, RecordTimes
-from warren_freshness.record_times.local_cache import LocalCache
 from warren_freshness.record_times.redis_cache import RedisCache
 
+LocalKey = TypeVar("LocalKey", bound=Hashable)
+Value = TypeVar("Value")
+ENTRIES = 200_000  # record times kept in memory, per cluster; what was not asked for lately goes
+SECONDS = 600.0  # that a record time is kept in Redis, and in memory after it was asked for last
 CHUNK = 5000  # keys of Redis that are made at a time: each is longer than what it stands for
 Key = tuple[str, int, int]
 """Topic with its id, partition, offset."""
+
+
+class LocalCache(Generic[LocalKey, Value]):
+    """At most `entries` values, each until nobody has asked for it for `ttl` seconds."""
+
+    def __init__(self, entries: int, ttl: float, clock: Clock) -> None:
+        self._most = entries
+        self._ttl = ttl
+        self._clock = clock
+        # In the order of their times: a value that is asked for has new time when half is over.
+        self._entries: dict[LocalKey, tuple[Value, float]] = {}
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def get_many(self, keys: Iterable[LocalKey]) -> dict[LocalKey, Value]:
+        """Those that are there."""
+        now = self._clock.monotonic()
+        half = now + self._ttl / 2
+        found: dict[LocalKey, Value] = {}
+        for key in keys:
+            entry = self._entries.get(key)
+            if entry is None or entry[1] <= now:
+                continue
+            found[key] = entry[0]
+            if entry[1] < half:
+                self._put(key, entry[0], now + self._ttl)
+        return found
+
+    def put_many(self, entries: Mapping[LocalKey, Value]) -> None:
+        now = self._clock.monotonic()
+        until = now + self._ttl
+        for key, value in entries.items():
+            self._put(key, value, until)
+        self._drop(list(takewhile(lambda key: self._entries[key][1] <= now, self._entries)))
+        self._drop(list(islice(self._entries, max(len(self._entries) - self._most, 0))))
+
+    def _put(self, key: LocalKey, value: Value, until: float) -> None:
+        self._entries.pop(key, None)
+        self._entries[key] = (value, until)
+
+    def _drop(self, keys: Iterable[LocalKey]) -> None:
+        for key in keys:
+            del self._entries[key]
 
 
 class TimeCache:

@@ -1,13 +1,18 @@
-"""A group as its coordinator (or ZooKeeper) describes it at one moment."""
+"""What DescribeGroups and its younger sisters answer, as live groups: pure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from warren.contracts import GroupMember
+from warren.errors import MalformedRecord
 
-from warren_collector.admin.group_admin import GroupType
+from warren_collector.admin.group_admin import GroupType, ListedGroup, Refusal
+from warren_collector.records.assignment import read_assignment, read_subscription
+from warren_collector.records.buffer import Buffer
+from warren_collector.records.group_metadata import CONSUMER
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,3 +42,74 @@ class LiveState:
     shards: frozenset[int] = frozenset()
     groups: Mapping[str, LiveGroup] = field(default_factory=dict)
     partitions: Mapping[str, int] = field(default_factory=dict)
+
+
+def live_group(listed: ListedGroup, described: Mapping[str, Any] | Refusal | None) -> LiveGroup:
+    """`described`: an answer about the group, of any of the requests, if there was one."""
+    if described is None or isinstance(described, Refusal):
+        return LiveGroup(
+            name=listed.name,
+            protocol=listed.type,
+            protocol_type=listed.protocol_type if listed.type == "classic" else "",
+            state=listed.state,
+            coordinator=listed.coordinator,
+        )
+    is_classic = listed.type == "classic"
+    read = _classic_member if is_classic else _member
+    protocol_type = described.get("protocol_type", "")
+    members = [read(member, protocol_type) for member in described["members"]]
+    return LiveGroup(
+        name=listed.name,
+        protocol=listed.type,
+        protocol_type=protocol_type,
+        state=described["state"],
+        generation=described.get("group_epoch", -1),
+        assignor=described["protocol"] if is_classic else described["assignor"],
+        coordinator=listed.coordinator,
+        members=tuple(sorted(members, key=lambda member: member.member_id)),
+    )
+
+
+def _classic_member(member: Mapping[str, Any], protocol_type: str) -> GroupMember:
+    """Version 3 of the response has other names and no instance ids."""
+    is_consumer = protocol_type == CONSUMER
+    subscription = member.get("subscription", member.get("member_metadata")) or b""
+    subscribed = read_subscription(subscription) if is_consumer else None
+    assignment = member.get("assignment", member.get("member_assignment")) or b""
+    return GroupMember(
+        member_id=member["member_id"],
+        instance_id=member.get("instance_id"),
+        client_id=member["client_id"],
+        host=member["client_host"],
+        assignment=_assignment(assignment) if is_consumer else {},
+        subscription=[] if subscribed is None else sorted(set(subscribed.topics)),
+        rack=None if subscribed is None else subscribed.rack or None,
+    )
+
+
+def _member(member: Mapping[str, Any], _protocol_type: str) -> GroupMember:
+    return GroupMember(
+        member_id=member["member_id"],
+        instance_id=member.get("instance_id"),
+        client_id=member["client_id"],
+        host=member["client_host"],
+        assignment=_sorted(
+            {topic["topic"]: topic["partitions"] for topic in member["assignment"]["topics"]}
+        ),
+        subscription=sorted(set(member["subscription"])),
+        subscribed_regex=member.get("subscribed_regex") or None,
+        epoch=member["member_epoch"],
+        rack=member["rack"] or None,
+    )
+
+
+def _assignment(content: bytes) -> dict[str, list[int]]:
+    """Nothing for bytes that are no assignment: clients may store what they like."""
+    try:
+        return _sorted(read_assignment(Buffer(content)).partitions)
+    except MalformedRecord:
+        return {}
+
+
+def _sorted(assignment: Mapping[str, Sequence[int]]) -> dict[str, list[int]]:
+    return {topic: sorted(set(numbers)) for topic, numbers in sorted(assignment.items())}

@@ -15,7 +15,7 @@ from warren_collector.records.key import (
     read_group_key,
     read_key_version,
 )
-from warren_collector.sources.batch import Batch, Folded
+from warren_collector.sources.source import Batch, Folded
 
 _VERSION_0 = b"\0\0"
 _Entry = tuple[GroupRecords, Stored]
