@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from aiokafka import AIOKafkaConsumer
+from aiokafka.abc import AbstractTokenProvider
 from confluent_kafka import Consumer
 from faust.transport.drivers.aiokafka import credentials_to_aiokafka_auth
 from warren.errors import SettingsError
@@ -42,6 +43,8 @@ def test_a_mechanism_speaks_to_each_client(name: str) -> None:
     assert (for_java["sasl.mechanism"], for_java["security.protocol"]) == (name, "SASL_SSL")
     assert for_java["sasl.jaas.config"].startswith("org.apache.kafka.common.security.")
     new_client(Consumer, "home", "home", by(name), group_id="g").close()
+    tokens = for_python.get("sasl_oauth_token_provider")
+    assert tokens is None or isinstance(tokens, AbstractTokenProvider)
 
 
 @pytest.mark.parametrize("name", MECHANISMS)

@@ -12,7 +12,7 @@ import warren_archiver.topics
 from confluent_kafka import TopicCollection
 from warren.contracts.topics import CATALOGUE
 from warren.errors import ClusterUnreachable
-from warren.kafka import connection, log_offsets, topic_check, topics
+from warren.kafka import connection, topic_check, topics
 from warren.settings import Settings
 from warren_evaluator.home.rights import check_rights
 
@@ -42,7 +42,7 @@ class SilentAdmin:
 
 @pytest.fixture
 def admin(monkeypatch: pytest.MonkeyPatch) -> Any:
-    for module in (log_offsets, topic_check, topics, warren_archiver.topics):
+    for module in (topic_check, topics, warren_archiver.topics):
         monkeypatch.setattr(module, "TIMEOUT", 0.1)
     monkeypatch.setattr("warren_evaluator.home.rights.TIMEOUT", 0.1)
     monkeypatch.setattr(connection, "GRACE_SECONDS", 0.1)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from confluent_kafka import KafkaException, TopicCollection
 from confluent_kafka.admin import AdminClient
-from warren.kafka import log_offsets
+from warren.kafka import topics
 from warren.kafka.connection import awaited, classify
 from warren.kafka.topics import HOME, TIMEOUT
 
@@ -25,13 +25,13 @@ def topic_ids(admin: AdminClient, names: Collection[str]) -> dict[str, str]:
 def log_starts(admin: AdminClient, topic: str) -> Mapping[int, int]:
     """Log start offsets by partition. Raises KafkaError."""
     with _classified():
-        return log_offsets.log_starts(admin, topic)
+        return topics.log_starts(admin, topic)
 
 
 def log_ends(admin: AdminClient, topic: str) -> Mapping[int, int]:
     """Log end offsets by partition. Raises KafkaError."""
     with _classified():
-        return log_offsets.log_ends(admin, topic)
+        return topics.log_ends(admin, topic)
 
 
 @contextmanager

@@ -7,8 +7,8 @@ from concurrent.futures import Future
 
 import confluent_kafka
 import structlog
-from confluent_kafka import KafkaException
-from confluent_kafka.admin import AdminClient, ClusterMetadata, NewTopic
+from confluent_kafka import KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient, ClusterMetadata, NewTopic, OffsetSpec
 from tenacity import Retrying, retry_if_result, stop_after_delay, wait_fixed
 
 from warren.contracts.topics import CATALOGUE
@@ -18,9 +18,11 @@ from warren.settings import HomeSettings
 
 log = structlog.get_logger(__name__)
 HOME = "home"
-TIMEOUT = 30.0
 MIN_INSYNC_REPLICAS = "min.insync.replicas"
 _ENOUGH_REPLICAS = 3
+TIMEOUT = 30.0  # seconds
+_EARLIEST = OffsetSpec.earliest()  # type: ignore[no-untyped-call]  # not annotated there
+_LATEST = OffsetSpec.latest()  # type: ignore[no-untyped-call]  # not annotated there
 
 
 def ensure_topics(admin: AdminClient, home: HomeSettings) -> list[str]:
@@ -155,3 +157,24 @@ def cluster_metadata(admin: AdminClient) -> ClusterMetadata:
         return admin.list_topics(timeout=TIMEOUT)
     except KafkaException as error:
         raise classify(HOME, "home", error.args[0]) from None
+
+
+def log_starts(admin: AdminClient, topic: str) -> Mapping[int, int]:
+    """Log start offsets by partition. Raises KafkaException."""
+    return _list(admin, topic, _EARLIEST)
+
+
+def log_ends(admin: AdminClient, topic: str) -> Mapping[int, int]:
+    """Log end offsets by partition. Raises KafkaException."""
+    return _list(admin, topic, _LATEST)
+
+
+def _list(admin: AdminClient, topic: str, spec: OffsetSpec) -> Mapping[int, int]:
+    # Besides the partitions, this brings their leaders, which list_offsets does not ask for where a
+    # new topic had none: librdkafka would keep that for 15 minutes (metadata.max.age.ms).
+    metadata = admin.list_topics(topic, timeout=TIMEOUT).topics[topic]
+    if metadata.error is not None:
+        raise KafkaException(metadata.error)
+    wanted = {TopicPartition(topic, partition): spec for partition in metadata.partitions}
+    answers = admin.list_offsets(wanted, request_timeout=TIMEOUT)
+    return {place.partition: awaited(answer, TIMEOUT).offset for place, answer in answers.items()}

@@ -9,7 +9,7 @@ import confluent_kafka
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic
 from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
-from warren.kafka.log_offsets import log_ends
+from warren.kafka.topics import log_ends
 
 from warren_local.demo.feed import Feed
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from warren.clock import Clock
-from warren.kafka.refusals import Refusals
+from warren.kafka.trouble import Refusals
 from warren_wire.brokers import Brokers
 from warren_wire.layout import INVALID_TOPIC, NO_ERROR, NOT_AUTHORISED, UNKNOWN_TOPIC
 from warren_wire.metadata import NO_LEADER, TopicDescription, described_topics

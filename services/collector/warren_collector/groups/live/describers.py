@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from warren.contracts import GroupMember
-from warren.kafka.refusals import Refusals
+from warren.kafka.trouble import Refusals
 from warren.settings import KafkaConnection
 from warren_wire.brokers import Brokers
 from warren_wire.layout import GROUP_NOT_AUTHORISED
