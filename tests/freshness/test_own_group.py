@@ -6,7 +6,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
 from confluent_kafka import Consumer, TopicPartition
 from freshness.events import CLUSTER, GROUP, At, offset_event
 from freshness.measured_cluster import MeasuredCluster
@@ -96,10 +95,10 @@ def test_the_evaluators_group_is_not_late_when_it_has_caught_up(
     assert set(measured.topics[own.topic].reason) <= {"caught_up", "no_commit"}
 
 
-@pytest.mark.parametrize("partitions", [1, 3])
 def test_a_client_that_commits_the_last_processed_offset(
-    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster, unique: str, partitions: int
+    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster, unique: str
 ) -> None:
+    partitions = 3
     topic = logs.topic(partitions=partitions)
     client = LastProcessed(logs, unique, topic)
     seen_by = CommittedBy(logs, unique, topic, partitions)

@@ -190,22 +190,6 @@ def test_groups_share_what_a_pass_may_read(
     assert 1 < longest <= bound < 12
 
 
-def test_the_latest_groups_are_read_first(
-    logs: TimedLogs, clock: ManualClock, starved: MeasuredCluster
-) -> None:
-    topic = logs.topic()
-    times = [clock.now_ms() - (60 - n) * MINUTE for n in range(60)]
-    logs.produce_alone(topic, times, size=64 * 1024)
-    groups = [f"group-{n:02}" for n in range(50)]
-    for at, group in enumerate(reversed(groups)):
-        starved.commit(topic, [at], group=group)
-        clock.advance(1)
-    events = starved.measure()
-    measured = [group for group in groups if columns(events[group]).reason == ["exact"]]
-    assert 5 < len(measured) < 40
-    assert measured == groups[-len(measured) :]
-
-
 def gauge(name: str) -> int:
     value = FRESHNESS.get_sample_value(f"warren_freshness_{name}", {"cluster": CLUSTER})
     assert value is not None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import pytest
 from freshness.events import GROUP
 from freshness.measured_cluster import MeasuredCluster, columns
 from freshness.timed_logs import MINUTE, TimedLogs
@@ -52,28 +51,26 @@ def segments(logs: TimedLogs, topic: str, now: int) -> Iterator[int]:
     yield logs.range(topic)[1]
 
 
-@pytest.mark.parametrize("restarted", [False, True])
 def test_no_figure_shrinks_until_the_group_commits(
-    logs: TimedLogs, clock: ManualClock, no_redis: str, restarted: bool
+    logs: TimedLogs, clock: ManualClock, no_redis: str
 ) -> None:
+    """By a service that starts again after each look."""
     topic = logs.topic(retention_bytes="100000000", retention_ms=str(60 * MINUTE))
     ends = list(segments(logs, topic, clock.now_ms()))
     figures = Figures()
     cluster = MeasuredCluster(logs, clock, no_redis)
-    for segment in range(len(ends)):
-        for end in ends[segment : segment + 1]:
-            # What is left begins in the middle of a segment, too: records may be deleted by hand.
-            for before in (None, end - 1, end):
-                if before is not None and before > COMMITTED:
-                    logs.delete_records(topic, before)
-                clock.advance(7)
-                cluster.commit(topic, [COMMITTED])
-                event = cluster.measure()[GROUP]
-                figures.take(event)
-                if restarted:
-                    cluster.close()
-                    cluster = MeasuredCluster(logs, clock, no_redis)
-                    cluster.measurer.recall(0, [event])
+    for end in ends:
+        # What is left begins in the middle of a segment, too: records may be deleted by hand.
+        for before in (None, end - 1, end):
+            if before is not None and before > COMMITTED:
+                logs.delete_records(topic, before)
+            clock.advance(7)
+            cluster.commit(topic, [COMMITTED])
+            event = cluster.measure()[GROUP]
+            figures.take(event)
+            cluster.close()
+            cluster = MeasuredCluster(logs, clock, no_redis)
+            cluster.measurer.recall(0, [event])
     assert figures.reasons[0] == "exact"
     assert set(figures.reasons[1:]) <= {"exact", "expired", "bad_timestamp"}
     assert figures.reasons[-1] == "expired"

@@ -87,15 +87,6 @@ def test_a_deleted_group_becomes_a_tombstone(lab: ServiceLab, topic: str) -> Non
         assert lab.await_figures(lambda _: True).topics[topic].committed == [4, 10]
 
 
-def test_a_group_that_is_deleted_while_nobody_runs(lab: ServiceLab, topic: str) -> None:
-    lab.publish(committed(topic, 2, 10))
-    with lab.running():
-        lab.await_figures(lambda _: True)
-    lab.publish(offset_event({}, deleted=True, position=3, observed_at=now_ms()))
-    with lab.running():
-        lab.await_tombstone()
-
-
 def test_unusable_events_are_dead_letters_and_hold_nothing_up(lab: ServiceLab, topic: str) -> None:
     with lab.running():
         lab.publish_bytes(b"prod|broken", b"{}")
@@ -132,25 +123,6 @@ def test_an_unreachable_cluster_degrades_only_itself(lab: ServiceLab, topic: str
     assert [line["setting"] for line in warnings if line.get("cluster") == "dead"] == [
         "clusters.dead.bootstrap"
     ]
-
-
-def test_where_no_cluster_with_groups_can_be_measured_that_is_said(
-    lab: ServiceLab, topic: str
-) -> None:
-    dead = ClusterSettings(bootstrap=f"127.0.0.1:{free_port()}")
-    clusters = {**lab.settings.clusters, "dead": dead}
-    settings: Settings = lab.settings.model_copy(update={"clusters": clusters})
-    elsewhere = committed(topic, 2, 10, group="elsewhere").model_copy(update={"cluster": "dead"})
-    with lab.running(settings) as service:
-        lab.publish(elsewhere)
-        why = eventually(
-            lambda: service.works["measuring"]().obstacle, message="nothing can be measured"
-        )
-        assert "(see clusters.dead.bootstrap)" in why
-        lab.publish(committed(topic, 2, 10))
-        eventually(
-            lambda: service.works["measuring"]().obstacle == "", message="one cluster is measured"
-        )
 
 
 def test_an_event_that_comes_while_it_is_asked_where_to_start_is_read(
