@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 from warren_cli.commands.decode import decode
 from warren_cli.filters.decoding import answers
-from warren_collector.records import GroupMetadata, Member
+from warren_wire.records import GroupMetadata, Member
 
 app = typer.Typer()
 app.command()(decode)

@@ -9,7 +9,7 @@ import support.coordinator_records as encode
 from hypothesis import given
 from hypothesis import strategies as st
 from warren.errors import MalformedRecord
-from warren_collector.records.buffer import MAX_INT32, MAX_STRING_BYTES, Buffer
+from warren_wire.records.buffer import MAX_INT32, MAX_STRING_BYTES, Buffer
 
 READS: dict[str, Callable[[Buffer], Any]] = {
     "int16": lambda b: b.int16("f"),

@@ -7,8 +7,8 @@ import pytest
 import support.coordinator_records as encode
 from hypothesis import given
 from hypothesis import strategies as st
-from warren_collector.records import Malformed, OffsetCommit, Skipped, decode_record
-from warren_collector.records.commit_columns import (
+from warren_wire.records import Malformed, OffsetCommit, Skipped, decode_record
+from warren_wire.records.commit_columns import (
     LAYOUTS,
     WORTH_COLUMNS,
     decode_commit_values,

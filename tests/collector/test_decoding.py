@@ -7,7 +7,7 @@ import pytest
 import support.coordinator_records as encode
 from hypothesis import given
 from hypothesis import strategies as st
-from warren_collector.records import (
+from warren_wire.records import (
     GroupDeleted,
     GroupMetadata,
     GroupRecord,
@@ -20,7 +20,7 @@ from warren_collector.records import (
     Skipped,
     decode_record,
 )
-from warren_collector.records.key import KINDS, GroupKey
+from warren_wire.records.key import KINDS, GroupKey
 
 KEY = encode.offset_key("billing", "orders", 3)
 MODERN_KEYS = [

@@ -19,7 +19,7 @@ from support.kafka_schemas import Schema
 from support.raw_requests import RawBroker, error_code
 from warren.contracts import GroupEvent
 from warren_cli.filters.decoding import answers
-from warren_collector.records.buffer import Buffer
+from warren_wire.records.buffer import Buffer
 
 PARTITIONS = 4
 Answer = dict[str, Any]

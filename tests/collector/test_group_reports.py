@@ -21,7 +21,7 @@ from support.kafka_schemas import GroupWriter
 from warren.contracts import GroupEvent
 from warren_collector.groups import reports
 from warren_collector.groups.live.groups import News
-from warren_collector.records import Malformed
+from warren_wire.records import Malformed
 
 
 def test_an_upgrade_is_no_end(at: GroupBench, billing: ConsumerGroup) -> None:

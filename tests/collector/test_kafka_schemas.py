@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.kafka_schemas import Fields, Schema, snake_case
-from warren_collector.records import (
+from warren_wire.records import (
     GroupMetadata,
     GroupRecord,
     GroupRecordDeleted,
@@ -18,7 +18,7 @@ from warren_collector.records import (
     Subscription,
     decode_record,
 )
-from warren_collector.records.key import KINDS, OFFSET_COMMIT, GroupKey
+from warren_wire.records.key import KINDS, OFFSET_COMMIT, GroupKey
 
 # Without those that Kafka 4.3 does not have (any more, or yet).
 GROUP_KINDS = sorted(KINDS.keys() - OFFSET_COMMIT - {2, 9, 18, 24})

@@ -21,7 +21,7 @@ from support.recorded_positions import (
     everything,
     recorded_positions,
 )
-from warren_collector.records import Malformed, OffsetCommit, OffsetDeleted, decode_record
+from warren_wire.records import Malformed, OffsetCommit, OffsetDeleted, decode_record
 
 
 @dataclass

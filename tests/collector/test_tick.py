@@ -21,8 +21,8 @@ from warren_collector.logs.ends import LogEnds, TopicLog
 from warren_collector.positions.columns import Int64s
 from warren_collector.positions.events import Origin
 from warren_collector.positions.recorded import RecordedPositions
-from warren_collector.records import GroupMetadata
 from warren_collector.sources.source_partitions import SourcePartitions, assigned
+from warren_wire.records import GroupMetadata
 
 HEARTBEAT = 30.0
 BAD_KEY = b"\0"

@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 from warren.errors import MalformedRecord
 from warren_collector.cluster.filters import NameFilter
-from warren_collector.records import (
+from warren_wire.records import (
     GroupMetadata,
     Malformed,
     OffsetCommit,
     Skipped,
     decode_record,
 )
-from warren_collector.records.assignment import read_assignment_body
-from warren_collector.records.buffer import Buffer
-from warren_collector.records.group_metadata import read_header, read_member
-from warren_collector.records.offset_commit import (
+from warren_wire.records.assignment import read_assignment_body
+from warren_wire.records.buffer import Buffer
+from warren_wire.records.group_metadata import read_header, read_member
+from warren_wire.records.offset_commit import (
     read_offset_commit_key,
     read_offset_commit_value,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from uuid import UUID
 
-from warren_collector.records import GroupMetadata, Member
+from warren_wire.records import GroupMetadata, Member
 
 
 def varint(number: int) -> bytes:

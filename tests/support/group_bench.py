@@ -19,8 +19,8 @@ from warren_collector.groups.recorded.states import GroupStates
 from warren_collector.groups.reports import GroupReport, GroupReports
 from warren_collector.groups.topic_ids import TopicIds
 from warren_collector.positions.recorded import RecordedPositions
-from warren_collector.records import GroupMetadata, Member
 from warren_collector.sources.source import Folded
+from warren_wire.records import GroupMetadata, Member
 
 ORDERS, RETURNS = UUID(int=2**127 + 5), UUID(int=6)
 Record = tuple[bytes | None, bytes | None]

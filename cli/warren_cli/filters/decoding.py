@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from warren_collector.records import Malformed, Record, decode_record
+from warren_wire.records import Malformed, Record, decode_record
 
 from warren_cli.filters.record_json import record_as_json
 

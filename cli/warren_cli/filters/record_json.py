@@ -6,7 +6,7 @@ import re
 from typing import Any
 from uuid import UUID
 
-from warren_collector.records import (
+from warren_wire.records import (
     GroupDeleted,
     GroupMetadata,
     GroupRecord,
@@ -19,7 +19,7 @@ from warren_collector.records import (
     Skipped,
     Subscription,
 )
-from warren_collector.records.key import KINDS, GroupKey
+from warren_wire.records.key import KINDS, GroupKey
 
 _WORD = re.compile(r"(?<!^)(?=[A-Z])")
 

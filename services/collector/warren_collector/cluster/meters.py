@@ -9,11 +9,11 @@ import structlog
 from warren.clock import Clock
 from warren.contracts import ClusterStateName
 from warren.metrics import collector as metrics
+from warren_wire.records import Malformed, Skipped
+from warren_wire.records.key import KINDS
 
 from warren_collector.groups.recorded.records import Findings
 from warren_collector.positions.base import Positions
-from warren_collector.records import Malformed, Skipped
-from warren_collector.records.key import KINDS
 from warren_collector.sources.source import Folded
 from warren_collector.sources.source_partitions import SourcePartitions
 

@@ -16,10 +16,10 @@ from warren.errors import PublishFailed, RecordTooLarge
 from warren.kafka.producer import Bus
 from warren.kafka.topics import HOME
 from warren.kafka.trouble import Trouble
+from warren_wire.records import Malformed
 
 from warren_collector.groups.recorded.records import Findings
 from warren_collector.groups.reports import GroupReport
-from warren_collector.records import Malformed
 from warren_collector.sources.source import Batch, Folded
 
 log = structlog.get_logger(__name__)

@@ -8,21 +8,21 @@ from typing import NamedTuple, Protocol, cast
 
 import numpy as np
 from warren.errors import MalformedRecord
-
-from warren_collector.positions.base import Positions
-from warren_collector.positions.columns import Int64s
-from warren_collector.records import Malformed, Skipped
-from warren_collector.records.buffer import Buffer
-from warren_collector.records.commit_columns import decode_commit_values
-from warren_collector.records.decoding import NULL_KEY, decode_offset_value, malformed_key
-from warren_collector.records.key import OFFSET_COMMIT, is_group_key, read_key_version
-from warren_collector.records.offset_commit import (
+from warren_wire.records import Malformed, Skipped
+from warren_wire.records.buffer import Buffer
+from warren_wire.records.commit_columns import decode_commit_values
+from warren_wire.records.decoding import NULL_KEY, decode_offset_value, malformed_key
+from warren_wire.records.key import OFFSET_COMMIT, is_group_key, read_key_version
+from warren_wire.records.offset_commit import (
     OffsetCommitKey,
     OffsetCommitValue,
     ends_with_partition,
     read_offset_commit_key,
     split_offset_commit_key,
 )
+
+from warren_collector.positions.base import Positions
+from warren_collector.positions.columns import Int64s
 from warren_collector.sources.source import Batch, Folded
 
 # Stand for rows where a key has none. Rows themselves are greater than 0.

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from warren.errors import KafkaError
 from warren_wire.committed_offsets import TopicOffsets
+from warren_wire.records import Malformed
 
-from warren_collector.records import Malformed
 from warren_collector.sources.source_partitions import SourcePartitions
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from warren.contracts import GroupMember
 from warren.errors import MalformedRecord
+from warren_wire.records.assignment import read_assignment, read_subscription
+from warren_wire.records.buffer import Buffer
+from warren_wire.records.group_metadata import CONSUMER
 
 from warren_collector.admin.group_admin import GroupType, ListedGroup, Refusal
-from warren_collector.records.assignment import read_assignment, read_subscription
-from warren_collector.records.buffer import Buffer
-from warren_collector.records.group_metadata import CONSUMER
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from warren.contracts import GroupEvent, GroupMember
+from warren_wire.records import GroupMetadata, GroupRecord, Member
 
 from warren_collector.groups.recorded.records import (
     CONSUMER_GROUP,
@@ -17,7 +18,6 @@ from warren_collector.groups.recorded.records import (
     GroupRecords,
     epoch_of,
 )
-from warren_collector.records import GroupMetadata, GroupRecord, Member
 
 Protocol = Literal["classic", "consumer", "share", "streams"]
 TopicName = Callable[[UUID], str | None]

@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from warren_collector.records import GroupMetadata, GroupRecord, Malformed, Skipped
-from warren_collector.records.decoding import decode_group_value
-from warren_collector.records.key import GROUP_METADATA, GroupKey
+from warren_wire.records import GroupMetadata, GroupRecord, Malformed, Skipped
+from warren_wire.records.decoding import decode_group_value
+from warren_wire.records.key import GROUP_METADATA, GroupKey
 
 CONSUMER_GROUP = 3
 SHARE_GROUP = 11

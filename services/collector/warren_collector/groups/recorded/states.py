@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
 from warren.errors import MalformedRecord
-
-from warren_collector.groups.recorded.records import TIMED, GroupRecords, Stored
-from warren_collector.records.buffer import Buffer
-from warren_collector.records.decoding import NEWEST_VALUES, malformed_key
-from warren_collector.records.key import (
+from warren_wire.records.buffer import Buffer
+from warren_wire.records.decoding import NEWEST_VALUES, malformed_key
+from warren_wire.records.key import (
     KINDS,
     GroupKey,
     read_group_key,
     read_key_version,
 )
+
+from warren_collector.groups.recorded.records import TIMED, GroupRecords, Stored
 from warren_collector.sources.source import Batch, Folded
 
 _VERSION_0 = b"\0\0"

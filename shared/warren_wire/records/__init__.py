@@ -4,9 +4,9 @@ Field layouts are those of Kafka's schema files, group-coordinator/src/main/reso
 (checked against Kafka 4.3.0).
 """
 
-from warren_collector.records.assignment import Subscription
-from warren_collector.records.decoding import decode_record
-from warren_collector.records.record import (
+from warren_wire.records.assignment import Subscription
+from warren_wire.records.decoding import decode_record
+from warren_wire.records.record import (
     GroupDeleted,
     GroupMetadata,
     GroupRecord,

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from warren.errors import MalformedRecord
 
-from warren_collector.records.buffer import Buffer
+from warren_wire.records.buffer import Buffer
 
 LEADER_EPOCH_SINCE = 3
 FLEXIBLE_SINCE = 4

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from warren_collector.records.assignment import NO_ASSIGNMENT, read_assignment, read_subscription
-from warren_collector.records.buffer import Buffer
-from warren_collector.records.record import GroupMetadata, Member
+from warren_wire.records.assignment import NO_ASSIGNMENT, read_assignment, read_subscription
+from warren_wire.records.buffer import Buffer
+from warren_wire.records.record import GroupMetadata, Member
 
 REBALANCE_TIMEOUT_SINCE = 1
 STATE_TIMESTAMP_SINCE = 2

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from warren_collector.records.buffer import Buffer
+from warren_wire.records.buffer import Buffer
 
 Reader = Callable[[Buffer], Any]
 Type = Callable[[str], Reader]

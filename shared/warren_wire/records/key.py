@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from warren.errors import MalformedRecord
 
-from warren_collector.records.buffer import Buffer
+from warren_wire.records.buffer import Buffer
 
 OFFSET_COMMIT = frozenset({0, 1})
 GROUP_METADATA = 2

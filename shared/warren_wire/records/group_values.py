@@ -5,7 +5,7 @@ Kafka 4.3's schemas; all have one version, 0. The names of the fields are Kafka'
 
 from __future__ import annotations
 
-from warren_collector.records.schema import (
+from warren_wire.records.schema import (
     Field,
     Reader,
     Type,

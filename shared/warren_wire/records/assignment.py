@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from warren.errors import MalformedRecord
 
-from warren_collector.records.buffer import Buffer
+from warren_wire.records.buffer import Buffer
 
 OWNED_PARTITIONS_SINCE = 1
 GENERATION_SINCE = 2

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from warren.errors import MalformedRecord
 
-from warren_collector.records.buffer import Buffer
-from warren_collector.records.group_metadata import NEWEST_VALUE as NEWEST_GROUP_METADATA
-from warren_collector.records.group_metadata import read_group_metadata
-from warren_collector.records.group_values import NEWEST_VALUE as NEWEST_GROUP_VALUE
-from warren_collector.records.group_values import READERS
-from warren_collector.records.key import (
+from warren_wire.records.buffer import Buffer
+from warren_wire.records.group_metadata import NEWEST_VALUE as NEWEST_GROUP_METADATA
+from warren_wire.records.group_metadata import read_group_metadata
+from warren_wire.records.group_values import NEWEST_VALUE as NEWEST_GROUP_VALUE
+from warren_wire.records.group_values import READERS
+from warren_wire.records.key import (
     GROUP_METADATA,
     KINDS,
     OFFSET_COMMIT,
@@ -18,13 +18,13 @@ from warren_collector.records.key import (
     read_group_key,
     read_key_version,
 )
-from warren_collector.records.offset_commit import NEWEST_VALUE as NEWEST_OFFSET_COMMIT
-from warren_collector.records.offset_commit import (
+from warren_wire.records.offset_commit import NEWEST_VALUE as NEWEST_OFFSET_COMMIT
+from warren_wire.records.offset_commit import (
     OffsetCommitValue,
     read_offset_commit_key,
     read_offset_commit_value,
 )
-from warren_collector.records.record import (
+from warren_wire.records.record import (
     GroupDeleted,
     GroupMetadata,
     GroupRecord,

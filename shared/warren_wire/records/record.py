@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from warren_collector.records.assignment import Subscription
-from warren_collector.records.key import KINDS, GroupKey
+from warren_wire.records.assignment import Subscription
+from warren_wire.records.key import KINDS, GroupKey
 
 
 @dataclass(frozen=True, slots=True)
