@@ -77,6 +77,7 @@ cloudevents: ## Install npm's cloudevents, with which `make test` reads change e
 check: setup ## Lint, format, types, lock, generated docs; alert rules where promtool is
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+	@$(BIN)/python benchmarks/detection_plots.py --check
 	@$(BIN)/mypy
 	@MYPYPATH=benchmarks $(BIN)/mypy benchmarks/*.py
 	@$(GENERATORS) $(BIN)/lint-imports --no-logo

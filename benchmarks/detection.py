@@ -3,7 +3,8 @@
 Scenarios of every kind (support/detection/scenarios.py), drawn from seeds; the evaluator's own
 judgement sees what a collector would see, and two static rules stand beside. Seeds below 100 are
 for development, those from 100 on (`--report`) for reporting: nothing may be tuned by them. Prints
-one JSON line; the scores are defined in support/detection/scores.py.
+one JSON line; the scores are defined in support/detection/scores.py. `--ablate` prints what each
+rule of policy `progress` is worth: F1 with all of them, and without each one.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ from collections import defaultdict
 from typing import Any
 
 from support.detection.partitions import HOUR
-from support.detection.rules import by_age, by_lag, by_policy
+from support.detection.rules import by_age, by_lag, by_policy, by_progress
 from support.detection.scenarios import draw_partitions
 from support.detection.scores import Tally, score
 from support.detection.simulation import Ints, Recording, play
 from warren_core.evaluation import POLICIES
+from warren_core.evaluation.progress import RULES
 
 DEVELOPMENT, REPORTING = (1, 2, 3), (101, 102, 103)
 STATIC = {"lag > 10,000": by_lag, "oldest unread > 300 s": by_age}
@@ -27,10 +29,13 @@ STATIC = {"lag > 10,000": by_lag, "oldest unread > 300 s": by_age}
 
 def main() -> None:
     arguments = _arguments()
+    if arguments.ablate:
+        _ablate(arguments)
+        return
     seconds = round(arguments.hours * HOUR)
     rules = arguments.rules or [*POLICIES, *STATIC]
     tallies: dict[str, dict[str, Tally]] = {rule: defaultdict(Tally) for rule in rules}
-    seeds = arguments.seeds or (REPORTING if arguments.report else DEVELOPMENT)
+    seeds = _seeds(arguments)
     for seed in seeds:
         partitions = draw_partitions(seed, arguments.repeats, seconds)
         recording = play(partitions, seconds, seed, arguments.interval)
@@ -55,10 +60,38 @@ def main() -> None:
                 print(f"  {scenario:20} {tally.figures()}", file=sys.stderr)
 
 
+def _ablate(arguments: argparse.Namespace) -> None:
+    seconds = round(arguments.hours * HOUR)
+    seeds = _seeds(arguments)
+    drawn = [draw_partitions(seed, arguments.repeats, seconds) for seed in seeds]
+    recordings = [
+        play(partitions, seconds, seed, arguments.interval)
+        for seed, partitions in zip(seeds, drawn, strict=True)
+    ]
+    together = Recording.joined(recordings)
+    scenarios = [each.scenario for partitions in drawn for each in partitions]
+    figures = {}
+    for rule in (None, *RULES):
+        if rule is not None:
+            rule.on = False
+        found = _all(score(together, by_progress(together), scenarios)).figures()
+        figures["" if rule is None else rule.name] = found
+        if rule is not None:
+            rule.on = True
+        worth = f"{figures['']['f1'] - found['f1']:+.3f}" if rule else ""
+        print(f"{rule.name if rule else 'all':16} {worth:7} {found}", file=sys.stderr)
+    print(json.dumps({"benchmark": "ablation", "seeds": list(seeds), "without": figures}))
+
+
+def _seeds(arguments: argparse.Namespace) -> tuple[int, ...]:
+    return tuple(arguments.seeds or (REPORTING if arguments.report else DEVELOPMENT))
+
+
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     chosen = parser.add_mutually_exclusive_group()
     chosen.add_argument("--seeds", type=int, nargs="+", help=f"{DEVELOPMENT} by default")
+    parser.add_argument("--ablate", action="store_true", help="without one rule after the other")
     chosen.add_argument("--report", action="store_true", help=f"those to report: {REPORTING}")
     parser.add_argument("--hours", type=float, default=8)
     parser.add_argument("--repeats", type=int, default=3, help="partitions of each scenario")

@@ -1,11 +1,13 @@
 """Draws what policies say of typical cases for docs/evaluation.md: simulated, the truth beside.
 
-Writes docs/plots/<case>.svg.
+Writes docs/plots/<case>.svg, and the tables of the rules of `progress` into the page. `--check`:
+says whether these are out of date.
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,8 +19,12 @@ from support.detection.simulation import Bools, Recording, play
 from support.detection.typical import CASES, Case
 from warren.contracts import Status
 from warren.settings import PolicyName
+from warren.words import duration
+from warren_core.evaluation.progress import RULES
+from warren_core.evaluation.rule import BY, meanings
 
 DIRECTORY = Path(__file__).parents[1] / "docs" / "plots"
+PAGE = DIRECTORY.parent / "evaluation.md"
 SHOWN: tuple[PolicyName, ...] = ("progress", "burrow")
 INTERVAL = 5
 _EVERY = 4  # ticks: what is smaller is no longer seen
@@ -37,11 +43,40 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--into", type=Path, default=DIRECTORY, metavar="DIRECTORY")
     parser.add_argument("--only", nargs="+", choices=[case.name for case in CASES])
+    parser.add_argument("--check", action="store_true", help="of the tables alone")
     arguments = parser.parse_args()
+    text = PAGE.read_text()
+    if (page := with_tables(text)) != text:
+        if arguments.check:
+            sys.exit(f"outdated: {PAGE.name}; run `make docs`")
+        PAGE.write_text(page)
+    if arguments.check:
+        return
     arguments.into.mkdir(parents=True, exist_ok=True)
     for case in CASES:
         if case.name in (arguments.only or [case.name]):
             (arguments.into / f"{case.name}.svg").write_text(drawn(case), encoding="utf-8")
+
+
+def with_tables(page: str) -> str:
+    """The page with what the code says of its rules."""
+    rules = ["| rule | in a sentence | what it learns | when it speaks |", "|---|---|---|---|"]
+    rules += [f"| {r.name} | {r.sentence} | {r.learns} | {r.speaks} |" for r in RULES]
+    rows = ["| parameter | of | is | unit | what it means |", "|---|---|---|---|---|"]
+    units = meanings()
+    for rule in RULES:
+        for name in rule.parameters:
+            value, unit = getattr(BY, name), units[name].unit
+            shown = duration(value) if unit == "ms" else f"{value:g}"
+            unit = "time" if unit == "ms" else unit
+            rows.append(f"| `{name}` | {rule.name} | {shown} | {unit} | {units[name].text} |")
+    return _filled(_filled(page, "rules", rules), "parameters", rows)
+
+
+def _filled(page: str, name: str, table: list[str]) -> str:
+    begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
+    before, rest = page.split(begin)
+    return "\n".join([before + begin, *table, "", end + rest.split(end)[1]])
 
 
 def drawn(case: Case) -> str:

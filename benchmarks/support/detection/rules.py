@@ -8,7 +8,9 @@ import numpy as np
 from support.detection.simulation import UNKNOWN, Ints, Recording
 from warren.contracts import EarlierPositions, OffsetEvent, Status, TopicPositions
 from warren.settings import PolicyName
-from warren_core.evaluation import GroupRules, Rules
+from warren_core.evaluation import Column, GroupRules, Rules, Sighting, Track, Windows, see
+from warren_core.evaluation.progress import judge as judge_progress
+from warren_core.evaluation.waits import expect
 from warren_core.judgement.brief import Brief
 from warren_core.judgement.cohort import judge_together
 from warren_core.judgement.entry import Entry, is_ordinary
@@ -54,6 +56,47 @@ def by_policy(recording: Recording, policy: PolicyName, *, members: bool = True)
             brief = briefs.get(number) or _judged(entry, rules)
             states[p], said[tick, p] = brief.state, STATUSES.get(brief.reason, Status.WARN)
     return said
+
+
+def by_progress(recording: Recording) -> Ints:
+    """[tick, partition] as `by_policy` of `progress` says, of all partitions at once: some times as
+    fast, for it makes no events, and keeps no windows.
+    """
+    count = recording.committed.shape[1]
+    track, seen_at = Track.empty(count), np.full(count, -HEARTBEAT, np.int64)
+    said = np.full(recording.committed.shape, Status.OK, np.int64)
+    for tick, second in enumerate(recording.second.tolist()):
+        looked_at = _looks(recording, tick, seen_at)
+        rows = np.array(looked_at, np.int64)
+        seen_at[rows] = second
+        sighting = Sighting(
+            at=START_MS + second * 1000,
+            committed=recording.committed[tick, rows],
+            committed_at=START_MS + recording.committed_at[tick, rows] * 1000,
+            commits=recording.commits[tick, rows],
+            log_end=recording.log_end[tick, rows],
+            presence=recording.presence[tick, rows],
+            last_stable=_last_stable(recording, tick)[rows],
+            pace_ms=Rules().grace_ms,
+        )
+        see(track, rows, sighting)
+        if not tick:
+            expect(track, _windows(recording))
+        said[tick] = said[tick - 1]
+        said[tick, rows] = judge_progress(track.take(rows), sighting.at, 0)
+    return said
+
+
+def _windows(recording: Recording) -> Windows:
+    """The commits of before."""
+    windows = Windows.empty(len(recording.earlier), Rules().intervals)
+    for partition, earlier in enumerate(recording.earlier):
+        newest = int(recording.committed_at[0, partition])
+        times = [at for _, at in earlier if at < newest] + [newest]
+        commits = np.zeros((len(Column), len(times)), np.int64)
+        commits[Column.COMMITTED_AT] = START_MS + np.array(times) * 1000
+        windows.fill(partition, commits)
+    return windows
 
 
 def _judged(entry: Entry, rules: GroupRules) -> Brief:

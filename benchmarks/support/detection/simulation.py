@@ -8,6 +8,7 @@ client that crashed is no member any more.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,6 +44,16 @@ class Recording:
     fault: Ints  # number of the fault that keeps it from reading, UNKNOWN: none
     last_stable: Ints  # nobody may read further who reads what was committed
     excused: Bools  # a fault is over, its backlog is not
+
+    @classmethod
+    def joined(cls, all_: Sequence[Recording]) -> Recording:
+        """One beside the other; all of the same time."""
+        apart = [name for name in cls.__dataclass_fields__ if name not in ("earlier", "second")]
+        columns = {
+            name: np.concatenate([getattr(each, name) for each in all_], axis=1) for name in apart
+        }
+        earlier = [commits for each in all_ for commits in each.earlier]
+        return cls(earlier=earlier, second=all_[0].second, **columns)
 
 
 def play(partitions: list[Partition], seconds: int, seed: int, interval: int) -> Recording:

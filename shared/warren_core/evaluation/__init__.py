@@ -3,18 +3,23 @@
 The same windows at the same moment always give the same statuses: live, replayed, or in a batch.
 """
 
-from warren_core.evaluation.beyond_end import told_beyond_end
 from warren_core.evaluation.evidence import Evidence, Following
 from warren_core.evaluation.explanations import Explanation, explain
-from warren_core.evaluation.group import GroupSummary, GroupVerdict, is_expired, judge_group
 from warren_core.evaluation.learning import see
 from warren_core.evaluation.onset import Began, Onset, onset_of
-from warren_core.evaluation.partition_rules import PartitionRules
-from warren_core.evaluation.partitions import PartitionVerdicts, judge_partitions
 from warren_core.evaluation.policies import POLICIES, Policy, by_partition
 from warren_core.evaluation.presence import presence_of
-from warren_core.evaluation.rules import GroupRules, RuleBook, Rules
+from warren_core.evaluation.rules import GroupRules, PartitionRules, RuleBook, Rules
 from warren_core.evaluation.track import Sighting, Track
+from warren_core.evaluation.verdicts import (
+    GroupSummary,
+    GroupVerdict,
+    PartitionVerdicts,
+    is_expired,
+    judge_group,
+    judge_partitions,
+    told_beyond_end,
+)
 from warren_core.evaluation.windows import MAX_TIME, UNKNOWN, Bools, Column, Int64, Windows
 
 __all__ = [

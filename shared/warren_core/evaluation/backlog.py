@@ -4,60 +4,61 @@ from __future__ import annotations
 
 import numpy as np
 
-from warren_core.evaluation.averages import begin_lag_anew, smooth
+from warren_core.evaluation.rule import BY, Rule
 from warren_core.evaluation.track import (
     CATCHING_UP,
     LATE,
     LONGEST_MS,
-    MEMORY,
     RECOVERING,
     Figure,
     Figures,
     Mark,
     Sighting,
+    begin_lag_anew,
+    smooth,
     span_ms,
 )
-from warren_core.evaluation.usual import (
-    SLOWER,
-    explained_lag,
-    lag_span_ms,
-    late_ms,
-    longest_habit_ms,
-)
-from warren_core.evaluation.waits import ACCIDENT
+from warren_core.evaluation.usual import explained_lag, lag_span_ms, late_ms, longest_habit_ms
 from warren_core.evaluation.windows import UNKNOWN, Bools, Int64
 
-# A growing lag is no trouble for this long, or for twice as long as it usually is behind:
-BURST_MS = 60_000
-# while it is new, and nobody knows what is usually written,
-NEW_MS = 5 * 60_000
-NEW_BURST_MS = 150_000
-# and once that is known, and no more is written than that.
-KNOWN_MS = 10 * 60_000
-STEADY = 1.1
-NO_BURST_MS = 25_000
-# It grows where its averages differ by such a part of what is explained. By how little does not
-# matter of one that was never larger since it is behind, for so long, and is so far above that.
-RISE = 6
-CREEPS_MS = 5 * 60_000
-CREEPS_ABOVE = 1.5
-# A spell of a lag that grows is no longer than this, and fades so much more slowly.
-SPELL_MS = 3 * 60_000
-SPELL_ACCIDENT = 120
-# It grows since the advance before, but where that was so long ago, and so many mean pauses between
-# commits more: it stood still.
-STOOD_STILL_MS = 15_000
-STOOD_STILL_PAUSES = 2
-# What is usually left is learnt over so long: of the first advance so much at most, then of each.
-LEFT_SPAN_MS = 60 * 60_000
-FIRST_LEFT_MS = 4_000
-MOST_LEFT_MS = 20_000
-# Who reads so many times what is usually written is not too slow: for so long a burst may last.
-MORE_THAN_USUAL = 1.15
-LONGEST_BURST_MS = 15 * 60_000
-# A backlog that does not shrink is late from here, or from so many times the longest wait of late.
-LATE_MS = 5 * 60_000
-LATE_TIMES = 3
+GROWING = Rule(
+    "growing",
+    learns="how fast is written, what each advance leaves, how long it usually is behind",
+    speaks="WARN where what an advance leaves grows, for longer than usual and than a burst may "
+    "take (25 s to 150 s), until it shrinks and half is read",
+    sentence="A lag that grows for a minute is trouble.",
+    parameters=(
+        *("lag", "slower", "pauses", "least_pause", "least_left", "rise"),
+        *("burst", "new_burst", "no_burst"),
+    ),
+)
+TOO_LATE = Rule(
+    "late",
+    learns="when it was level with its log last",
+    speaks="WARN where it is 5 min late, and three times its longest pause, and comes no nearer",
+    sentence="Who is five minutes late and does not catch up is late.",
+    parameters=("late",),
+)
+CATCHES_UP = Rule(
+    "catching up",
+    learns="that it stood still for too long",
+    speaks="WARN with the first advance after that, where it is as late, until half is read",
+    sentence="A stop is over once half of what it left is read.",
+)
+BURST = Rule(
+    "burst",
+    learns="what is usually produced, and how fast it reads",
+    speaks="who reads more than that is neither growing nor late for 15 min",
+    sentence="Who reads more than is usually produced is not too slow.",
+    parameters=("more",),
+)
+USUALLY_LEFT = Rule(
+    "usually left",
+    learns="what its advances leave, on average over an hour",
+    speaks="twice that, up to 40 s of what is written, is no lag that grows",
+    sentence="What processing always leaves is no backlog.",
+    parameters=("most_left", "left"),
+)
 
 
 def learn_backlog(
@@ -86,21 +87,21 @@ def learn_backlog(
     begin_lag_anew(figures, lag, level)
     known &= ~level
     smooth(figures, Figure.LAG_QUICK, lag, known, since_advance, span)
-    smooth(figures, Figure.LAG_SLOW, lag, known, since_advance, span * SLOWER)
+    smooth(figures, Figure.LAG_SLOW, lag, known, since_advance, span * BY.slower)
     level = lost | ((lag >= 0) & (lag <= explained))
     marks[Mark.LEVEL_AT] = np.where(level, sighting.at, marks[Mark.LEVEL_AT])
     since = marks[Mark.BEHIND_SINCE]
     behind = np.where(advanced, lag > explained, (since >= 0) & (lag > explained))
     if not (behind.any() or (since >= 0).any()):  # as mostly
-        marks[Mark.BACKLOG] = np.maximum(marks[Mark.BACKLOG] - elapsed // MEMORY, 0)
-        marks[Mark.ODD_BACKLOG] = _faded(marks[Mark.ODD_BACKLOG], elapsed)
+        marks[Mark.BACKLOG] = np.maximum(marks[Mark.BACKLOG] - elapsed // BY.memory, 0)
+        marks[Mark.ODD_BACKLOG] = np.maximum(marks[Mark.ODD_BACKLOG] - elapsed // 2, 0)
         marks[[Mark.PEAK, Mark.GROWING]] = 0
         return
     # What was deleted before it was read is no part of the backlog that was made good.
     deleted = advanced & (marks[Mark.COMMITTED] < sighting.log_start)
     marks[Mark.PEAK] = np.where(deleted, lag, marks[Mark.PEAK])
     pause = np.maximum(figures[Figure.COMMIT_PAUSE], 0)
-    stood = stood_still | (since_advance > STOOD_STILL_MS + STOOD_STILL_PAUSES * pause)
+    stood = stood_still | (since_advance > BY.stands + 2 * pause)
     later = np.where(since >= 0, np.minimum(since + since_advance, sighting.at), UNKNOWN)
     since = np.where(advanced & stood & (marks[Mark.GROWING] == 0), later, since)
     length = np.where(since >= 0, span_ms(sighting.at, since), 0)
@@ -114,16 +115,16 @@ def learn_backlog(
     began = np.where(stood, sighting.at, marks[Mark.ADVANCED_AT])
     marks[Mark.BEHIND_SINCE] = np.where(behind, np.where(since >= 0, since, began), UNKNOWN)
     rise = figures[Figure.LAG_QUICK] - figures[Figure.LAG_SLOW]
-    creeps = (length > CREEPS_MS) & (lag > CREEPS_ABOVE * explained)
-    rises = (lag >= marks[Mark.PEAK]) & ((rise > explained / RISE) | creeps)
-    burst = reads_more & (length <= LONGEST_BURST_MS)
+    creeps = (length > BY.long) & (lag > 1.5 * explained)
+    rises = (lag >= marks[Mark.PEAK]) & ((rise > explained / BY.rise) | creeps)
+    burst = reads_more & (length <= BY.unseen)
     starts = advanced & behind & too_long & rises & ~burst
     # Who reads too slowly for what comes has not caught up because less comes for a while.
     told = (rise > -explained / 4) | (lag > marks[Mark.PEAK] / 2)
-    grows = behind & np.where(marks[Mark.GROWING] == 1, told, starts)
+    grows = GROWING.on & behind & np.where(marks[Mark.GROWING] == 1, told, starts)
     peak = np.where(advanced, np.maximum(marks[Mark.PEAK], lag), marks[Mark.PEAK])
     marks[Mark.PEAK] = np.where(behind, peak, 0)
-    stays = advanced & (length > BURST_MS) & (rise >= -explained / 4) & ~burst
+    stays = advanced & (length > BY.burst) & (rise >= -explained / 4) & ~burst
     _tell(marks, figures, sighting, lag, behind, grows, stays, advanced & stood_still)
 
 
@@ -131,15 +132,14 @@ def _burst_ms(marks: Int64, figures: Figures, now: int | Int64) -> Int64:
     """[partition] how long the lag may grow: what is written may be a burst."""
     known_ms = span_ms(now, marks[Mark.KNOWN_SINCE])
     usual, produced = figures[Figure.USUALLY_PRODUCED], figures[Figure.PRODUCED]
-    steady = (known_ms >= KNOWN_MS) & (produced <= STEADY * usual)
-    steady &= marks[Mark.ODD_BACKLOG] == 0  # it may be a spell again
-    return np.where(known_ms < NEW_MS, NEW_BURST_MS, np.where(steady, NO_BURST_MS, BURST_MS))
+    steady = (known_ms >= BY.new) & (produced <= BY.more * usual)
+    return np.where(known_ms < BY.long, BY.new_burst, np.where(steady, BY.no_burst, BY.burst))
 
 
 def reads_a_burst(figures: Figures) -> Bools:
     """[partition] it reads more than is usually written: what grows is a burst."""
     usual, consumed = figures[Figure.USUALLY_PRODUCED], figures[Figure.CONSUMED]
-    more: Bools = (usual >= 0) & (consumed > MORE_THAN_USUAL * usual)
+    more: Bools = (usual >= 0) & (consumed > BY.more * usual) & BURST.on
     return more
 
 
@@ -153,28 +153,21 @@ def _learn_left(
     before = marks[Mark.LEFT]
     most = np.where(before >= 0, before + before // 4 + 1000, LONGEST_MS)
     is_first = figures[Figure.USUALLY_LEFT] < 0
-    usually = np.minimum(left, np.where(is_first, FIRST_LEFT_MS, MOST_LEFT_MS))
-    well = known & (marks[Mark.GROWING] == 0)
-    smooth(figures, Figure.USUALLY_LEFT, usually, well, since_advance, LEFT_SPAN_MS)
+    usually = np.minimum(left, np.where(is_first, BY.least_left, BY.most_left))
+    well = known & (marks[Mark.GROWING] == 0) & USUALLY_LEFT.on
+    smooth(figures, Figure.USUALLY_LEFT, usually, well, since_advance, BY.left)
     left = np.minimum(left, most).astype(np.int64)
     marks[Mark.LEFT] = np.where(known, np.maximum(before - before // 8, left), before)
-
-
-def _faded(odd: Int64, elapsed: Int64) -> Int64:
-    """A spell that was soon over is remembered for hours: it comes again."""
-    slower = np.where(odd <= SPELL_MS, SPELL_ACCIDENT, ACCIDENT)
-    faded: Int64 = np.maximum(odd - elapsed // slower, 0)
-    return faded
 
 
 def _remember_backlog(
     marks: Int64, length: Int64, ended: Bools, too_long: Bools, elapsed: Int64
 ) -> None:
     """One that was too long may be an accident; a second one soon after shows a habit."""
-    before = _faded(marks[Mark.ODD_BACKLOG], elapsed)
+    before = np.maximum(marks[Mark.ODD_BACKLOG] - elapsed // 2, 0)
     habit = before >= length // 3
     learnt = np.where(too_long & ~habit, 0, length)
-    usual = np.maximum(marks[Mark.BACKLOG] - elapsed // MEMORY, 0)
+    usual = np.maximum(marks[Mark.BACKLOG] - elapsed // BY.memory, 0)
     marks[Mark.BACKLOG] = np.where(ended, np.maximum(usual, learnt), usual)
     noted = ended & too_long
     marks[Mark.ODD_BACKLOG] = np.where(noted, np.maximum(before, length), before)
@@ -195,12 +188,12 @@ def _tell(
     it is read.
     """
     was = marks[Mark.GROWING]
-    limit = np.maximum(LATE_MS, LATE_TIMES * longest_habit_ms(marks, figures))
+    limit = np.maximum(BY.long, BY.late * longest_habit_ms(marks, figures))
     late = late_ms(marks, figures, lag, sighting.at)
     far = behind & (lag > marks[Mark.PEAK] / 2)
-    is_late = far & np.where(was == LATE, late > limit / 2, stays & (late > limit))
+    is_late = TOO_LATE.on & far & np.where(was == LATE, late > limit / 2, stays & (late > limit))
     starts = stood_still & (late > limit)
-    catches_up = far & np.where(was == CATCHING_UP, late > limit / 2, starts)
+    catches_up = CATCHES_UP.on & far & np.where(was == CATCHING_UP, late > limit / 2, starts)
     recovers = behind & ((was >= LATE) | (was == RECOVERING) | stood_still)
     marks[Mark.GROWING] = np.select(
         [grows, is_late, catches_up, recovers], [1, LATE, CATCHING_UP, RECOVERING]

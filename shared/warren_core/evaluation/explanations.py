@@ -14,16 +14,16 @@ from warren.contracts.status import Status
 from warren.settings import PolicyName
 from warren.words import duration, grouped, rate, records
 
-from warren_core.evaluation.clockwork import began_by_clock, clock_ms
+from warren_core.evaluation.daily import began_when_due, daily_ms
 from warren_core.evaluation.evidence import Evidence
 from warren_core.evaluation.onset import Began, Onset, onset_of
-from warren_core.evaluation.pace import log_at_rest, produced_per_s
 from warren_core.evaluation.policies import Statuses
-from warren_core.evaluation.presence import REBALANCE_MS
-from warren_core.evaluation.replay import tracked
+from warren_core.evaluation.predicates import log_at_rest, produced_per_s
+from warren_core.evaluation.progress import tracked
 from warren_core.evaluation.rewinds import goes_to_and_fro
+from warren_core.evaluation.rule import BY
 from warren_core.evaluation.track import ASSUMED, CATCHING_UP, LATE, Figure, Mark, Track
-from warren_core.evaluation.usual import LEAST_WAIT_MS, late_ms, remaining_ms
+from warren_core.evaluation.usual import late_ms, remaining_ms
 from warren_core.evaluation.windows import UNKNOWN, Bools, Column, Int64, Windows
 
 _REASONS: Mapping[int, ReasonName] = {
@@ -217,7 +217,7 @@ def _learnt(part: _Part, i: int, track: Track) -> Explanation:
         if usual > part.silence(i):  # a commit came late, and of the same offset
             return Explanation("no_commit", _stands(part, i, waited, behind))
         told = _usual_pause(usual, max(_seen(marks[Mark.PAUSE]), _seen(marks[Mark.GOES])))
-        told = _by_clock(track, i) or told
+        told = _by_day(track, i) or told
         if marks[Mark.GONE_SINCE] >= 0 and marks[Mark.THERE_SINCE] >= 0:
             gone = now - marks[Mark.GONE_SINCE]
             told += (
@@ -253,12 +253,12 @@ def _learnt(part: _Part, i: int, track: Track) -> Explanation:
 
 def rebalanced_for(took_ms: int) -> str:
     """In words; no more than that is counted of a wait."""
-    return f"{'at least ' if took_ms >= REBALANCE_MS else ''}{duration(took_ms)}"
+    return f"{'at least ' if took_ms >= BY.rebalance else ''}{duration(took_ms)}"
 
 
 def _usual_pause(mean: float, longest: int) -> str:
     """Milliseconds; a mean below 0 is not known."""
-    if longest > max(2 * mean, LEAST_WAIT_MS):
+    if longest > max(2 * mean, BY.least_wait):
         return f"usually pauses up to {duration(longest)}"
     return "usual pause not known yet" if mean < 0 else f"usual pause {duration(mean)}"
 
@@ -274,12 +274,12 @@ def _seen(pause: int) -> int:
     return 0 if pause & ASSUMED else pause
 
 
-def _by_clock(track: Track, i: int) -> str:
-    """Empty where none was due that is like clockwork."""
+def _by_day(track: Track, i: int) -> str:
+    """Empty where no pause of each day, or week, was due."""
     marks, figures = track.marks[:, i : i + 1], track.figures[:, i : i + 1]
-    if not began_by_clock(marks, figures)[0]:
+    if not began_when_due(marks, figures)[0]:
         return ""
-    length, apart = float(clock_ms(figures)[0]), float(marks[Mark.ODD_APART, 0])
+    length, apart = float(daily_ms(marks, figures)[0]), float(marks[Mark.ODD_APART, 0])
     return f"usually pauses up to {duration(length)} every {duration(apart)}"
 
 

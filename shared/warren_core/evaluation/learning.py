@@ -4,25 +4,34 @@ from __future__ import annotations
 
 import numpy as np
 
-from warren_core.evaluation.averages import begin_lag_anew, smooth
 from warren_core.evaluation.backlog import learn_backlog
 from warren_core.evaluation.presence import learn_presence
 from warren_core.evaluation.rewinds import learn_rewind
-from warren_core.evaluation.track import FRESH, Figure, Figures, Mark, Sighting, Track, span_ms
+from warren_core.evaluation.rule import BY, Rule
+from warren_core.evaluation.track import (
+    FRESH,
+    Figure,
+    Figures,
+    Mark,
+    Sighting,
+    Track,
+    begin_lag_anew,
+    smooth,
+    span_ms,
+)
 from warren_core.evaluation.waits import learn_wait
 from warren_core.evaluation.windows import UNKNOWN, Bools, Int64
 
-# After so long without an observation nobody knows what happened meanwhile: nothing is learnt.
-BLIND_MS = 5 * 60_000
-# Once lag 0 was seen, so many commits that leave a lag of 1 until that counts as caught up again.
-RESTS = 3
-RATE_MS = 120_000  # of the average of the produce rate
-USUAL_RATE_MS = 30 * 60_000  # of what it usually is
-READ_MS = 60_000
-REST_MS = 60 * 60_000  # of a wait that nobody saw begin, since the last commit
+ONE_LEFT = Rule(
+    "one left",
+    learns="whether commits leave exactly one record",
+    speaks="after three such, or before any left none, a lag of 1 is nothing to read",
+    sentence="Who commits the last record it has read is not one behind.",
+    parameters=("rests",),
+)
 
 
-def see(track: Track, rows: Int64, sighting: Sighting, blind_ms: int = BLIND_MS) -> None:
+def see(track: Track, rows: Int64, sighting: Sighting, blind_ms: int = BY.long) -> None:
     """Takes in one observation of each of these (distinct) partitions."""
     if np.array_equal(rows, np.arange(track.marks.shape[1])):
         _learn(track.marks, track.figures, sighting, blind_ms)
@@ -64,7 +73,7 @@ def _learn(marks: Int64, figures: Figures, sighting: Sighting, blind_ms: int) ->
     marks[Mark.SEEN_AT] = now
     marks[Mark.ADVANCED_AT] = np.where(advanced | lost, now, marks[Mark.ADVANCED_AT])
     if lost.any():
-        rest_at = np.clip(sighting.committed_at, now - REST_MS, now)
+        rest_at = np.clip(sighting.committed_at, now - BY.left, now)
         marks[Mark.REST_AT] = np.where(lost, rest_at, marks[Mark.REST_AT])
     marks[Mark.COMMITTED] = committed
     marks[Mark.LOG_END] = log_end
@@ -72,8 +81,10 @@ def _learn(marks: Int64, figures: Figures, sighting: Sighting, blind_ms: int) ->
 
 def _learn_resting(marks: Int64, lag: Int64, advanced: Bools) -> None:
     resting = marks[Mark.RESTING]
+    if not ONE_LEFT.on:
+        resting[:] = -BY.rests
     resting += advanced & (lag == 1) & (resting < 0)
-    resting[lag == 0] = -RESTS
+    resting[lag == 0] = -BY.rests
 
 
 def _learn_commits(
@@ -88,7 +99,7 @@ def _learn_commits(
     known = came & sure & (marks[Mark.COMMITTED_AT] != UNKNOWN)
     gap = span_ms(sighting.committed_at, marks[Mark.COMMITTED_AT])
     # A client's clock may be set; nobody has seen a longer pause than since the commit before.
-    gap = np.minimum(gap, span_ms(sighting.at, marks[Mark.COMMIT_SEEN_AT]) + BLIND_MS)
+    gap = np.minimum(gap, span_ms(sighting.at, marks[Mark.COMMIT_SEEN_AT]) + BY.long)
     pause = gap / np.maximum(sighting.commits, 1)
     average = figures[Figure.COMMIT_PAUSE]
     smoothed = np.where(average < 0, pause, average + (pause - average) / 8)
@@ -106,11 +117,11 @@ def _learn_rates(
     known = told & sure & (marks[Mark.LOG_END] >= 0)
     elapsed = span_ms(now, marks[Mark.LOG_END_AT])
     rate = (log_end - marks[Mark.LOG_END]) * 1000.0 / np.maximum(elapsed, 1)
-    smooth(figures, Figure.PRODUCED, rate, known & (elapsed > 0), elapsed, RATE_MS)
+    smooth(figures, Figure.PRODUCED, rate, known & (elapsed > 0), elapsed, BY.lately)
     marks[Mark.KNOWN_SINCE] = np.where(lost, now, marks[Mark.KNOWN_SINCE])
-    since = np.minimum(span_ms(now, marks[Mark.KNOWN_SINCE]), USUAL_RATE_MS)
+    since = np.minimum(span_ms(now, marks[Mark.KNOWN_SINCE]), BY.usual)
     smooth(figures, Figure.USUALLY_PRODUCED, rate, known & (elapsed > 0), elapsed, since)
     marks[Mark.LOG_END_AT] = np.where(told, now, marks[Mark.LOG_END_AT])
     elapsed = span_ms(now, marks[Mark.ADVANCED_AT])
     read = (sighting.committed - marks[Mark.COMMITTED]) * 1000.0 / np.maximum(elapsed, 1)
-    smooth(figures, Figure.CONSUMED, read, advanced & sure & (elapsed > 0), elapsed, READ_MS)
+    smooth(figures, Figure.CONSUMED, read, advanced & sure & (elapsed > 0), elapsed, BY.soon)

@@ -17,8 +17,7 @@ from warren.settings import PolicyName
 
 from warren_core.evaluation import doubt, predicates
 from warren_core.evaluation.evidence import Evidence
-from warren_core.evaluation.progress import judge
-from warren_core.evaluation.replay import tracked
+from warren_core.evaluation.progress import judge, tracked
 from warren_core.evaluation.windows import Bools, Int64
 
 Statuses: TypeAlias = NDArray[np.uint8]

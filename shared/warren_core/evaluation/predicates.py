@@ -1,4 +1,4 @@
-"""The questions that the rules ask of a window, for all partitions at once.
+"""The questions that the rules ask of a window, for all partitions at once, and how fast logs grow.
 
 Each takes windows that hold at least one commit (the answer for an empty one means nothing), looks
 at occupied slots only and skips unknown lags. Named for what is true when they are.
@@ -7,9 +7,14 @@ at occupied slots only and skips unknown lags. Named for what is true when they 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from warren_core.evaluation.windows import Bools, Column, Int64, Windows
+from warren_core.evaluation.windows import UNKNOWN, Bools, Column, Int64, Windows
 
+Floats = NDArray[np.float64]
+
+LEAST_MS = 1000
+"""Over less time nobody can say how fast something goes."""
 NO_REWIND = -1
 
 
@@ -94,3 +99,28 @@ def _pairs(windows: Windows) -> Bools:
 
 def _per_partition(limit: int | Int64) -> int | Int64:
     return limit if isinstance(limit, int) else limit[:, None]
+
+
+def produced_per_s(windows: Windows, lag: Int64, now_ms: int | Int64, is_silent: Bools) -> Floats:
+    """[partition] records per second by which the log has grown over the window and since; where
+    commits have stopped (`is_silent`), since then. Negative where nobody knows.
+
+    `lag` is that of now. One stretch of time for each, so that the rate does not jump with every
+    commit.
+    """
+    newest, oldest = windows.newest(), windows.oldest()
+    then = np.where(is_silent, newest, oldest)
+    elapsed = now_ms - then[Column.OBSERVED_AT]
+    known = (then[Column.LAG] != UNKNOWN) & (lag != UNKNOWN) & (windows.filled > 0)
+    grown = (newest[Column.OFFSET] - then[Column.OFFSET]) + (lag - then[Column.LAG])
+    rate = np.maximum(grown, 0) * 1000.0 / np.maximum(elapsed, 1)
+    return np.where(known & (elapsed >= LEAST_MS), rate, -1.0)
+
+
+def log_at_rest(windows: Windows) -> Bools:
+    """[partition] all remembered log ends, two at least, are the same."""
+    ends = windows.log_ends
+    known = ends != UNKNOWN
+    same = (ends == ends[:, -1:]) | ~known
+    rests: Bools = same.all(axis=1) & (np.count_nonzero(known, axis=1) > 1)
+    return rests

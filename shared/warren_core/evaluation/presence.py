@@ -6,17 +6,25 @@ from enum import IntEnum
 
 import numpy as np
 
+from warren_core.evaluation.rule import BY, Rule
 from warren_core.evaluation.track import Mark, Sighting, span_ms
 from warren_core.evaluation.windows import UNKNOWN, Bools, Int64
 
-# Who was there for so long and is not any more has gone; who was not may come for each run.
-THERE_MS = 30 * 60_000
-# An absence that is shorter does not count as one: members were exchanged.
-EXCHANGED_MS = 3 * 60_000
-# Members are asked for every so often: who is said to be away may be back since.
-LOOK_MS = 60_000
-# So much of a wait may be a rebalance's.
-REBALANCE_MS = 200_000
+AWAY = Rule(
+    "away",
+    learns="waits with nobody in the group, apart from the others",
+    speaks="who was there for 30 min and is away has 35 s; a job that comes and goes as long as "
+    "it usually is away, and a third more",
+    sentence="Who has gone is dead after 35 s, unless it usually comes and goes.",
+    parameters=("usual",),
+)
+REBALANCE = Rule(
+    "rebalance",
+    learns="nothing",
+    speaks="what a rebalance takes of a wait does not count, up to 200 s",
+    sentence="A rebalance is no silence for three minutes.",
+    parameters=("rebalance",),
+)
 
 
 class Presence(IntEnum):
@@ -56,7 +64,7 @@ def learn_presence(marks: Int64, sighting: Sighting) -> None:
         return  # as mostly
     absent = np.where(somebody & (gone >= 0), span_ms(now, gone), 0)
     marks[Mark.ABSENT] = np.maximum(marks[Mark.ABSENT], absent)
-    came = somebody & ((there < 0) | (absent > EXCHANGED_MS))
+    came = somebody & ((there < 0) | (absent > BY.rebalance))
     marks[Mark.THERE_SINCE] = np.where(came, now, there)
     since = np.where(gone >= 0, gone, now)
     marks[Mark.GONE_SINCE] = np.where(presence == Presence.NOBODY, since, UNKNOWN)
@@ -68,12 +76,19 @@ def was_absent(marks: Int64) -> Bools:
     return absent
 
 
+def has_gone(marks: Int64) -> Bools:
+    """[partition] nobody is there who was there for long."""
+    gone, there = marks[[Mark.GONE_SINCE, Mark.THERE_SINCE]]
+    has: Bools = (gone >= 0) & (there >= 0) & (gone - there >= BY.usual)
+    return has
+
+
 def end_absence(marks: Int64, now: int | Int64, advanced: Bools) -> None:
     """Somebody has committed: a member, or who assigns partitions to itself."""
     if not was_absent(marks).any():
         return
     gone = marks[Mark.GONE_SINCE]
-    alone = advanced & (gone >= 0) & (span_ms(now, gone) > LOOK_MS)
+    alone = advanced & (gone >= 0) & (span_ms(now, gone) > BY.soon)
     marks[Mark.THERE_SINCE] = np.where(alone, UNKNOWN, marks[Mark.THERE_SINCE])
     marks[Mark.ABSENT] = np.where(advanced, 0, marks[Mark.ABSENT])
 
@@ -82,9 +97,9 @@ def rebalanced_ms(marks: Int64, sighting: Sighting, waits: Bools, elapsed: Int64
     """[partition] how much of the time since the last observation a rebalance took that a wait is
     not to be blamed for; noted.
     """
-    if not np.any(sighting.presence == Presence.REBALANCING):
+    if not (REBALANCE.on and np.any(sighting.presence == Presence.REBALANCING)):
         return 0
-    room = REBALANCE_MS - marks[Mark.REBALANCED]
+    room = BY.rebalance - marks[Mark.REBALANCED]
     rebalances = waits & (sighting.presence == Presence.REBALANCING)
     took: Int64 = np.where(rebalances, np.minimum(elapsed, room), 0)
     marks[Mark.REBALANCED] += took

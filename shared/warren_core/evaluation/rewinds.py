@@ -4,31 +4,34 @@ from __future__ import annotations
 
 import numpy as np
 
+from warren_core.evaluation.rule import BY, Rule
 from warren_core.evaluation.track import TO_AND_FRO, Figures, Mark, Sighting, Track, span_ms
-from warren_core.evaluation.usual import LEAST_PAUSE_MS, explained_lag, usual_gap
+from warren_core.evaluation.usual import explained_lag, usual_gap
 from warren_core.evaluation.windows import UNKNOWN, Bools, Int64
 
-AGAIN_MS = 30_000
-# A rewind is told as such for so long; who then reads on replays.
-TOLD_MS = 60_000
-# Once made good, a late commit is nothing; a second one within this is of somebody who goes on.
-TO_AND_FRO_MS = 2 * 60_000
+REWIND = Rule(
+    "rewind",
+    learns="where the offset was before it went back, and when",
+    speaks="REWIND once somebody reads on from there or the next commit is due, after 60 s WARN "
+    "until it is there again; REWIND, too, where it goes to and fro within 2 min",
+    sentence="An offset that goes back is a rewind, unless the next commit makes it good.",
+)
 
 
 def learn_rewind(marks: Int64, figures: Figures, sighting: Sighting, known: Bools) -> None:
     """Changes `marks` in place, before they have the new offset."""
     before, committed, now = marks[Mark.COMMITTED], sighting.committed, sighting.at
-    back = known & (committed < before)
+    back = known & (committed < before) & REWIND.on
     if not (back.any() or (marks[Mark.REWOUND_FROM] >= 0).any()):
         return
     went_back_at = marks[Mark.REWOUND_AT]
-    lately = (went_back_at >= 0) & (span_ms(now, went_back_at) < TO_AND_FRO_MS)
+    lately = (went_back_at >= 0) & (span_ms(now, went_back_at) < BY.lately)
     began = back & (marks[Mark.REWOUND_FROM] < 0)
     far = before - committed > explained_lag(marks, figures, sighting.allowed_lag)
     fro = (goes_to_and_fro(marks) & lately) | (began & lately & far)
     marks[Mark.REWOUND_FROM] = np.where(began | (back & fro), before, marks[Mark.REWOUND_FROM])
     # Who goes back again amid a replay begins anew, and is known to read on: told at once.
-    again = ~began & (span_ms(now, marks[Mark.ADVANCED_AT]) < AGAIN_MS)
+    again = ~began & (span_ms(now, marks[Mark.ADVANCED_AT]) < BY.least_wait)
     at = np.where(again, marks[Mark.ADVANCED_AT] - 1, now)
     marks[Mark.REWOUND_AT] = _even(np.where(back, at, went_back_at)) + TO_AND_FRO * fro
     there = (committed >= marks[Mark.REWOUND_FROM]) & ~fro
@@ -56,7 +59,7 @@ def is_rewound(
     back = marks[Mark.REWOUND_FROM] - marks[Mark.COMMITTED]
     large = back > explained_lag(marks, track.figures, allowed_lag)
     since = now_ms - marks[Mark.REWOUND_AT]
-    next_ms = np.minimum(np.maximum(usual_gap(marks, track.figures), LEAST_PAUSE_MS), patience)
+    next_ms = np.minimum(np.maximum(usual_gap(marks, track.figures), BY.least_pause), patience)
     reads_on = marks[Mark.ADVANCED_AT] > marks[Mark.REWOUND_AT]
     rewound: Bools = was_back & ((large & (reads_on | (since >= next_ms))) | (since > patience))
     return rewound
@@ -66,7 +69,7 @@ def is_replaying(track: Track, now_ms: int | Int64) -> Bools:
     """[partition] it went back, was told of, and has read on from there."""
     marks = track.marks
     at = marks[Mark.REWOUND_AT]
-    replays: Bools = (at >= 0) & (marks[Mark.ADVANCED_AT] > at) & (now_ms - at >= TOLD_MS)
+    replays: Bools = (at >= 0) & (marks[Mark.ADVANCED_AT] > at) & (now_ms - at >= BY.soon)
     return replays
 
 

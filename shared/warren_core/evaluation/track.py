@@ -19,15 +19,10 @@ from warren_core.evaluation.windows import UNKNOWN, Bools, Int64
 Floats: TypeAlias = NDArray[np.float64]
 Figures: TypeAlias = NDArray[np.float32]
 
-# What was kept before there were LEVEL_AT and ODD_AT, before there was REST_AT, before members were
-# looked at, before the log end's own time was kept, and before there was REPEATING, when ODD_AT was
-# where that pause ended; figures before the rates, CLOCKWORK, and USUALLY_LEFT.
-_EARLIER_MARKS = (19, 21, 24, 30, 33)
-_EARLIER_FIGURES = (4, 6, 8, 9)
-# After so many waits it is known how long one may be, and so many are averaged.
-ENOUGH_WAITS = 8
-# A wait that was no trouble is remembered for so many of its own length.
-MEMORY = 256
+# How many marks and figures versions of before have kept; each has added some at the end.
+_EARLIER = frozenset(
+    {(19, 4), (21, 4), (24, 6), (30, 6), (33, 6), (33, 8), (33, 9), (35, 9), (33, 10)}
+)
 # As marks of GROWING, beside 1:
 LATE = 2
 CATCHING_UP = 3  # far behind, after a wait that was too long
@@ -53,7 +48,7 @@ class Mark(IntEnum):
     WAITING_SINCE = 6  # there is something to read, and the offset has not advanced
     PAUSE = 7  # longest other wait of late, ms, odd where ASSUMED; see GOES
     ODD_PAUSE = 8  # longest one of late that was too long, ms
-    WAITS = 9  # how many waits were seen, at most ENOUGH_WAITS
+    WAITS = 9  # how many waits were seen, as many as tell how long one may be at most
     BEHIND_SINCE = 10  # an advance leaves more lag than is usual
     BACKLOG = 11  # longest time behind of late, ms
     ODD_BACKLOG = 12  # longest one of late with a growing lag, ms
@@ -64,10 +59,10 @@ class Mark(IntEnum):
     PEAK = 17  # most lag that an advance has left since then
     GROWING = 18  # 1 once the lag was found growing, until it shrinks; else LATE and others above
     LEVEL_AT = 19  # newest observation with no more lag than is explained
-    ODD_AT = 20  # when that odd pause, or the last one of a clockwork, began
+    ODD_AT = 20  # when that odd pause, or the last one of those of each day, began
     REST = 21  # last long wait, ms, if it had worked for no longer than a run before; else 0
     REST_AT = 22  # when the last long wait ended; of the first the last commit, an hour ago at most
-    RHYTHM = 23  # how many long waits RHYTHM_MEAN is of, at most ENOUGH_WAITS
+    FREE = 23  # what a rule learnt that is gone; versions of before read it
     REBALANCED = 24  # so much of this wait a rebalance took, ms
     THERE_SINCE = 25  # the group has had members, but for short absences
     GONE_SINCE = 26  # it has none
@@ -78,10 +73,10 @@ class Mark(IntEnum):
     KNOWN_SINCE = 31  # first observation
     ODD_APART = 32  # from the beginning of the odd pause before to that of the last one, ms
     REPEATING = 33  # longest wait of late with commits of the same offset, ms
-    ENDS_APART = 34  # as ODD_APART, from end to end; 0 where a clockwork goes by the beginnings, ms
+    FREE_TOO = 34
 
 
-NARROW = (Mark.REPEATS, Mark.WAITS, Mark.RESTING, Mark.GROWING, Mark.RHYTHM, Mark.ENDS_APART)
+NARROW = (Mark.REPEATS, Mark.WAITS, Mark.RESTING, Mark.GROWING, Mark.FREE, Mark.FREE_TOO)
 """Marks that are kept in 32 bits; the others need 64."""
 
 
@@ -92,11 +87,11 @@ class Figure(IntEnum):
     PRODUCED = 1  # records per second
     LAG_QUICK = 2
     LAG_SLOW = 3
-    RHYTHM_MEAN = 4  # of waits at least half as long as the longest of late, ms
-    RHYTHM_SPREAD = 5  # by how much they differ from it, ms
+    FREE = 4
+    FREE_TOO = 5
     USUALLY_PRODUCED = 6  # records per second over half an hour
     CONSUMED = 7  # records per second
-    CLOCKWORK = 8  # longest pause of late that comes each ODD_APART, ms; negative: without members
+    DAILY = 8  # longest pause of late that comes each ODD_APART, ms; some were kept as negative
     USUALLY_LEFT = 9  # by an advance: so long it takes to be written, ms, over an hour
 
 
@@ -113,12 +108,12 @@ FRESH[
         Mark.PEAK,
         Mark.GROWING,
         Mark.REST,
-        Mark.RHYTHM,
+        Mark.FREE,
         Mark.REBALANCED,
         Mark.ABSENT,
         Mark.GOES,
         Mark.REPEATING,
-        Mark.ENDS_APART,
+        Mark.FREE_TOO,
     ]
 ] = 0
 
@@ -158,31 +153,27 @@ class Track:
 
     @classmethod
     def kept(cls, marks: Int64, figures: Figures) -> Track | None:
-        """What was stored, by an earlier version maybe; None where nobody knows what it means."""
-        if len(marks) == _EARLIER_MARKS[0]:
-            behind, seen = marks[Mark.BEHIND_SINCE], marks[Mark.SEEN_AT]
-            level = np.where(behind >= 0, behind, seen)
-            marks = np.concatenate([marks, [level], [seen]])
-        if len(marks) == _EARLIER_MARKS[1] and len(figures) == _EARLIER_FIGURES[0]:
-            none = np.zeros_like(marks[0])
-            marks = np.concatenate([marks, [none], [marks[Mark.SEEN_AT]], [none]])
-            figures = np.concatenate([figures, np.full((2, figures.shape[1]), UNKNOWN, np.float32)])
-        if len(marks) in _EARLIER_MARKS[2:] and len(figures) == _EARLIER_FIGURES[1]:
-            fresh = np.repeat(FRESH[len(marks) :, None], marks.shape[1], axis=1)
-            marks = np.concatenate([marks, fresh])
-            marks[Mark.LOG_END_AT] = marks[Mark.SEEN_AT]
-            rate = figures[[Figure.PRODUCED]]
-            figures = np.concatenate([figures, rate, np.full_like(rate, UNKNOWN)])
-        if len(figures) in _EARLIER_FIGURES[2:]:
-            missing = len(Figure) - len(figures)
-            unknown = np.full((missing, figures.shape[1]), UNKNOWN, figures.dtype)
-            figures = np.concatenate([figures, unknown])
-        if len(marks) == _EARLIER_MARKS[4] and len(figures) == len(Figure):
-            marks = np.concatenate([marks, np.zeros_like(marks[:2])])
-            clock = np.abs(figures[Figure.CLOCKWORK]).astype(np.int64)
-            marks[Mark.ODD_AT] -= np.where(clock > 1, clock, marks[Mark.ODD_PAUSE])
-        known = len(marks) == len(Mark) and len(figures) == len(Figure)
-        return cls(marks, figures) if known else None
+        """What was stored, by another version maybe: what a later one has beyond is left out. None
+        where nobody knows what it means.
+        """
+        stored = len(marks), len(figures)
+        is_later = stored[0] >= len(Mark) and stored[1] >= len(Figure)
+        if stored not in _EARLIER and not is_later:
+            return None
+        track = cls.empty(marks.shape[1])
+        track.marks[: len(marks)] = marks[: len(Mark)]
+        track.figures[: len(figures)] = figures[: len(Figure)]
+        learnt, seen_at = track.marks, marks[Mark.SEEN_AT]
+        if stored[0] <= Mark.LEVEL_AT:
+            behind = learnt[Mark.BEHIND_SINCE]
+            learnt[Mark.LEVEL_AT] = np.where(behind >= 0, behind, seen_at)
+            learnt[Mark.ODD_AT] = seen_at
+        if stored[0] <= Mark.REST_AT:
+            learnt[Mark.REST_AT] = seen_at
+        if stored[1] <= Figure.USUALLY_PRODUCED:
+            learnt[Mark.LOG_END_AT] = seen_at
+            track.figures[Figure.USUALLY_PRODUCED] = track.figures[Figure.PRODUCED]
+        return track
 
     def take(self, rows: Int64) -> Track:
         """A copy with these partitions; a negative row is a partition never observed."""
@@ -204,3 +195,26 @@ class Track:
 def span_ms(until: int | Int64, since: Int64) -> Int64:
     """Never negative, whatever the clocks do, and never silly."""
     return np.minimum(np.maximum(until - since, 0), LONGEST_MS)
+
+
+def smooth(
+    figures: Figures,
+    figure: Figure,
+    value: Floats | Int64,
+    known: Bools,
+    elapsed: Int64,
+    span: int | Int64,
+) -> None:
+    """Takes in `value` where it is `known`: it weighs t / (t + span), t being the time `elapsed`
+    since the last one, ms.
+    """
+    average = figures[figure]
+    share = np.where(average < 0, 1.0, elapsed / np.maximum(elapsed + span, 1))
+    figures[figure] = np.where(known, average + (value - average) * share, average)
+
+
+def begin_lag_anew(figures: Figures, lag: Int64, which: Bools) -> None:
+    """Both averages of the lag are this one."""
+    if which.any():
+        averages = [Figure.LAG_QUICK, Figure.LAG_SLOW]
+        figures[averages] = np.where(which, lag, figures[averages])

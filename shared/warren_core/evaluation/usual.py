@@ -2,59 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from warren_core.evaluation.clockwork import clock_ms, excused_ms, has_clock
-from warren_core.evaluation.presence import LOOK_MS, THERE_MS, was_absent
-from warren_core.evaluation.track import (
-    ENOUGH_WAITS,
-    LONGEST_MS,
-    Figure,
-    Figures,
-    Floats,
-    Mark,
-    span_ms,
-)
-from warren_core.evaluation.windows import Bools, Int64
+from warren_core.evaluation.daily import DAILY, daily_ms, excused_ms, with_room
+from warren_core.evaluation.presence import AWAY, has_gone, was_absent
+from warren_core.evaluation.rule import BY, Rule
+from warren_core.evaluation.track import LONGEST_MS, Figure, Figures, Floats, Mark, span_ms
+from warren_core.evaluation.windows import Int64
 
-# A wait is too long when it is longer than all of these: what a quick rebalance may take,
-LEAST_WAIT_MS = 35_000
-# until enough waits have been seen,
-UNLEARNT_WAIT_MS = 5 * 60_000
-# or of members that are this new,
-NEW_MS = 10 * 60_000
-WORKED_MS = 2 * 60_000
-# of a partition that was not seen to advance yet, whose last commit may be as old as a batch's,
-UNSEEN_WAIT_MS = 15 * 60_000
-BATCH_MS = 25 * 60_000
-# or, where it is older and nobody is there, until members have been looked for again:
-DEAD_WAIT_MS = LOOK_MS + 5_000
-# and the longest of late, by a half: twice a short one, a third more of what is longer than 5 min.
-SHORT_MS = 20_000
-LONG_MS = 5 * 60_000
-# A rhythm is regular when so many long waits differ by no more than this share of their mean: then
-# little more than the longest is too long, or than the mean and so many times what they differ by.
-REGULAR_WAITS = 2
-REGULAR_SPREAD = 0.1
-SPREADS = 2.5
-REGULAR_ROOM_MS = 30_000
-# Who worked for less than this share of a long wait before the next one works in runs.
-RUN_SHARE = 4
-# So many commits of one offset are no silence: who would read on has done so by now, or after a
-# half more than it ever took; within a minute where that is not known yet.
-REPEATED = 2
-REPEATING_MS = 15_000
-UNLEARNT_REPEATING_MS = 60_000
-# Of the averages of the lag: quickly at least, and slowly so much more slowly.
-LAG_MS = 30_000
-SLOWER = 4
-LEAST_PAUSE_MS = 10_000
-# The same of the lag once it is known what is usually left.
-LEAST_LEFT_MS = 4_000
-# So many times what it leaves of late is usual, and what it always leaves, as of who processes it.
-LEFT_TIMES = 2
-# So many mean pauses between commits are usual, however long one was.
-MEAN_PAUSES = 4
+HABIT = Rule(
+    "habit",
+    learns="the longest wait of late; one that was told only if a second one follows, up to 5 min, "
+    "9 of what comes often, and 2½ pauses (a checkpoint that failed)",
+    speaks="as long as that, a third more and up to 40 s, is no silence",
+    sentence="Who usually pauses has that time, and a third more.",
+    parameters=("room", "memory", "odd_memory", "often", "longest_often", "rebalances"),
+)
+UNLEARNT = Rule(
+    "unlearnt",
+    learns="how many waits it has seen, and how long ago the last commit of before was",
+    speaks="the fewer the longer a wait may take; of one not seen to work, as a batch may rest",
+    sentence="Who is not known yet has five minutes, or a quarter of an hour.",
+    parameters=("known_waits", "unseen", "batch", "earlier"),
+)
+NEW = Rule(
+    "new",
+    learns="since when members are there",
+    speaks="members met less than 10 min ago, who have worked for less than 2, have 5 min",
+    sentence="New members may take five minutes to begin.",
+    parameters=("new", "lately"),
+)
+RUNS = Rule(
+    "runs",
+    learns="how long it rested before a short run that left nothing",
+    speaks="it rests again after such a run: as long, and a third more, 25 min at least",
+    sentence="A job whose run ends with nothing left may rest as long as before.",
+    parameters=("run_share", "reads_on"),
+)
 
 
 def caught_up_lag(marks: Int64, allowed_lag: int | Int64) -> Int64:
@@ -65,72 +51,95 @@ def caught_up_lag(marks: Int64, allowed_lag: int | Int64) -> Int64:
 
 def patience_ms(marks: Int64, figures: Figures) -> Int64:
     """[partition] how long the offset may stand still while there is something to read."""
-    return or_by_clock_ms(marks, figures, patience_at_any_time_ms(marks, figures))
+    return or_daily_ms(marks, figures, patience_at_any_time_ms(marks))
 
 
-def or_by_clock_ms(marks: Int64, figures: Figures, at_any_time: Int64) -> Int64:
-    """[partition] the patience, since what is due may take longer."""
-    if not has_clock(figures).any():
-        return at_any_time
-    return np.maximum(at_any_time, excused_ms(marks, figures, _has_gone(marks)))
+def or_daily_ms(marks: Int64, figures: Figures, at_any_time: Int64) -> Int64:
+    """[partition] the patience, since what comes each day may take longer."""
+    return np.maximum(at_any_time, excused_ms(marks, figures)) if DAILY.on else at_any_time
 
 
-def patience_at_any_time_ms(marks: Int64, figures: Figures) -> Int64:
-    """[partition] whatever the clock says."""
-    unknown = (ENOUGH_WAITS - marks[Mark.WAITS]) / ENOUGH_WAITS
-    least = np.maximum(LEAST_WAIT_MS, UNLEARNT_WAIT_MS * unknown).astype(np.int64)
-    unseen = marks[Mark.WAITS] == 0
-    if unseen.any():
-        age = span_ms(marks[Mark.WAITING_SINCE], marks[Mark.COMMITTED_AT])
-        whole = np.clip(BATCH_MS - age, UNLEARNT_WAIT_MS, UNSEEN_WAIT_MS)
-        whole = np.where((age >= BATCH_MS) & was_absent(marks), DEAD_WAIT_MS, whole)
-        least = np.where(unseen, whole, least)
-    rest = marks[Mark.REST]
-    if rest.any():
-        least = np.where(_rests_again(marks, figures), np.maximum(BATCH_MS, rest * 4 // 3), least)
-    if (new := _is_new(marks)).any():
-        least = np.where(new, np.maximum(least, UNLEARNT_WAIT_MS), least)
-    pause, goes = marks[[Mark.PAUSE, Mark.GOES]]
-    if goes.any():
-        # Who waits long without members need not with them, but may have gone since one looked.
-        pause = np.where(was_absent(marks), np.maximum(pause, goes), pause)
-        least = np.maximum(least, np.where(goes > LEAST_WAIT_MS, LEAST_WAIT_MS + LOOK_MS, 0))
-    usual = pause + np.minimum(pause // 2, LONG_MS // 2) + np.minimum(pause // 2, SHORT_MS)
-    usual += np.maximum(pause - LONG_MS, 0) // 3
-    regular = marks[Mark.RHYTHM] >= REGULAR_WAITS
-    if regular.any():
-        mean, spread = figures[[Figure.RHYTHM_MEAN, Figure.RHYTHM_SPREAD]]
-        regular &= spread <= REGULAR_SPREAD * mean
-        longest = np.maximum(pause, mean + SPREADS * spread)
-        tight = longest.astype(np.int64) + REGULAR_ROOM_MS
-        usual = np.where(regular, np.minimum(usual, tight), usual)
-    patience: Int64 = np.maximum(least, usual)
-    gone = marks[Mark.GONE_SINCE]
-    if (gone >= 0).any():
+def patience_at_any_time_ms(marks: Int64) -> Int64:
+    """[partition] the longest that a rule allows, whatever comes each day; less of who has gone."""
+    patience = np.full(marks.shape[1], BY.least_wait, np.int64)
+    for rule, allows in ALLOWANCES:
+        if rule.on:
+            np.maximum(patience, allows(marks), out=patience)
+    if AWAY.on and (marks[Mark.GONE_SINCE] >= 0).any():
         patience = np.minimum(patience, _until_gone_ms(marks))
     return patience
 
 
-def repeating_ms(marks: Int64) -> Int64:
-    """[partition] how long it may commit the same offset while there is something to read."""
-    unknown = marks[Mark.WAITS] < ENOUGH_WAITS
-    least = np.where(unknown, UNLEARNT_REPEATING_MS, REPEATING_MS)
-    learnt: Int64 = np.maximum(least, marks[Mark.REPEATING] * 3 // 2)
-    return np.where(marks[Mark.REPEATS] < REPEATED, LONGEST_MS, learnt)
+def _unlearnt_ms(marks: Int64) -> Int64 | int:
+    waits = marks[Mark.WAITS]
+    if not (missing := BY.known_waits - waits).any():  # as mostly
+        return 0
+    least: Int64 = BY.long * missing // BY.known_waits
+    if (unseen := waits == 0).any():
+        age = span_ms(marks[Mark.WAITING_SINCE], marks[Mark.COMMITTED_AT])
+        whole = np.clip(BY.batch - age, BY.long, BY.unseen)
+        whole = np.where((age >= BY.batch) & was_absent(marks), BY.soon, whole)
+        least = np.where(unseen, whole, least)
+    return least
 
 
-def _is_new(marks: Int64) -> Bools:
-    """[partition] its members have been known for a short time only, have not worked all of it, and
-    are there: one that does not commit just now may do so again soon.
+def _runs_ms(marks: Int64) -> Int64 | int:
+    """It has worked for a short time after a long wait, has read all, and nobody knows yet how long
+    such a wait usually is.
+    """
+    rest = marks[Mark.REST]
+    if not rest.any():
+        return 0
+    run = span_ms(marks[Mark.WAITING_SINCE], marks[Mark.REST_AT])
+    read_all = marks[Mark.LEVEL_AT] >= marks[Mark.ADVANCED_AT]
+    rests = (run < rest // BY.run_share) & read_all & (marks[Mark.REPEATS] < BY.repeated)
+    rests &= longest_wait(marks) < rest // BY.run_share
+    return np.where(rests, np.maximum(BY.batch, with_room(rest)), 0)
+
+
+def _new_ms(marks: Int64) -> Int64 | int:
+    """Its members have been known for a short time only, have not worked all of it, and are there:
+    one that does not commit just now may do so again soon.
     """
     waits, there = marks[[Mark.WAITING_SINCE, Mark.THERE_SINCE]]
     since = waits - there  # who waited long before anybody looked for members is not new
-    new: Bools = (there >= 0) & (waits >= 0) & (since < NEW_MS) & (since >= -LOOK_MS)
-    if new.any():
-        worked = waits - np.maximum(there, marks[Mark.REST_AT])
-        new &= (marks[Mark.WAITS] < ENOUGH_WAITS) | (worked < WORKED_MS)
-        new &= (marks[Mark.REPEATS] < REPEATED) & ~was_absent(marks)
-    return new
+    new = (there >= 0) & (waits >= 0) & (since < BY.new) & (since >= -BY.soon)
+    if not new.any():  # as mostly
+        return 0
+    worked = waits - np.maximum(there, marks[Mark.REST_AT])
+    new &= (marks[Mark.WAITS] < BY.known_waits) | (worked < BY.lately)
+    new &= (marks[Mark.REPEATS] < BY.repeated) & ~was_absent(marks)
+    return np.where(new, BY.long, 0)
+
+
+def _away_ms(marks: Int64) -> Int64 | int:
+    """Who waits long without members need not with them, but may have gone since one looked."""
+    goes = marks[Mark.GOES]
+    if not goes.any():
+        return 0
+    least = np.where(goes > BY.least_wait, BY.least_wait + BY.soon, 0)
+    return np.where(was_absent(marks), with_room(goes), least)
+
+
+def _habit_ms(marks: Int64) -> Int64:
+    return with_room(marks[Mark.PAUSE])
+
+
+ALLOWANCES: tuple[tuple[Rule, Callable[[Int64], Int64 | int]], ...] = (
+    (HABIT, _habit_ms),
+    (UNLEARNT, _unlearnt_ms),
+    (NEW, _new_ms),
+    (RUNS, _runs_ms),
+    (AWAY, _away_ms),
+)
+
+
+def repeating_ms(marks: Int64) -> Int64:
+    """[partition] how long it may commit the same offset while there is something to read."""
+    unknown = marks[Mark.WAITS] < BY.known_waits
+    least = np.where(unknown, BY.soon, BY.stands)
+    learnt: Int64 = np.maximum(least, marks[Mark.REPEATING] * 3 // 2)
+    return np.where(marks[Mark.REPEATS] < BY.repeated, LONGEST_MS, learnt)
 
 
 def longest_wait(marks: Int64) -> Int64:
@@ -140,39 +149,17 @@ def longest_wait(marks: Int64) -> Int64:
 
 
 def longest_habit_ms(marks: Int64, figures: Figures) -> Int64:
-    """[partition] the longest wait of late, those that come like clockwork among them."""
-    longest: Int64 = np.maximum(longest_wait(marks), clock_ms(figures))
+    """[partition] the longest wait of late, those of each day among them."""
+    longest: Int64 = np.maximum(longest_wait(marks), daily_ms(marks, figures))
     return longest
-
-
-def _has_gone(marks: Int64) -> Bools:
-    """[partition] nobody is there who was there for long."""
-    gone, there = marks[[Mark.GONE_SINCE, Mark.THERE_SINCE]]
-    has_gone: Bools = (gone >= 0) & (there >= 0) & (gone - there >= THERE_MS)
-    return has_gone
 
 
 def _until_gone_ms(marks: Int64) -> Int64:
     """[partition] how long it may stand still where nobody is there who was there for long."""
     gone = marks[Mark.GONE_SINCE]
     before = np.where(marks[Mark.WAITING_SINCE] >= 0, span_ms(gone, marks[Mark.WAITING_SINCE]), 0)
-    until: Int64 = np.where(
-        _has_gone(marks), before + LEAST_WAIT_MS + marks[Mark.GOES] * 3 // 2, LONGEST_MS
-    )
-    return until
-
-
-def _rests_again(marks: Int64, figures: Figures) -> Bools:
-    """[partition] it has worked for a short time after a long wait, has read all, and nobody knows
-    yet how long such a wait usually is.
-    """
-    rest = marks[Mark.REST]
-    run = span_ms(marks[Mark.WAITING_SINCE], marks[Mark.REST_AT])
-    read_all = marks[Mark.LEVEL_AT] >= marks[Mark.ADVANCED_AT]
-    unknown = (marks[Mark.RHYTHM] == 0) | (figures[Figure.RHYTHM_MEAN] < rest / RUN_SHARE)
-    rests: Bools = (run < rest // RUN_SHARE) & read_all & unknown
-    rests &= marks[Mark.REPEATS] < REPEATED
-    return rests
+    until: Int64 = before + BY.least_wait + marks[Mark.GOES] * 3 // 2
+    return np.where(has_gone(marks), until, LONGEST_MS)
 
 
 def remaining_ms(marks: Int64, lag: Int64, now: int | Int64) -> Floats:
@@ -187,7 +174,7 @@ def remaining_ms(marks: Int64, lag: Int64, now: int | Int64) -> Floats:
 
 def lag_span_ms(marks: Int64, figures: Figures) -> Int64:
     """[partition] of the quick average of the lag: who commits rarely is looked at rarely."""
-    span: Int64 = np.maximum(2 * usual_gap(marks, figures), LAG_MS)
+    span: Int64 = np.maximum(2 * usual_gap(marks, figures), BY.lag)
     return span
 
 
@@ -205,18 +192,18 @@ def usual_gap(marks: Int64, figures: Figures) -> Int64:
     in a rebalance, is not.
     """
     mean = figures[Figure.COMMIT_PAUSE]
-    most = np.where(mean >= 0, MEAN_PAUSES * mean, float(LONGEST_MS)).astype(np.int64)
+    most = np.where(mean >= 0, BY.pauses * mean, float(LONGEST_MS)).astype(np.int64)
     gap: Int64 = np.minimum(longest_wait(marks), most)
     return gap
 
 
 def explained_lag(marks: Int64, figures: Figures, allowed_lag: int | Int64) -> Floats:
     """[partition] the lag that a healthy consumer may leave when it has just advanced."""
-    learnt = (marks[Mark.WAITS] >= ENOUGH_WAITS) & (marks[Mark.LEFT] >= 0)
-    usual = np.where(learnt, LEFT_TIMES * marks[Mark.LEFT], np.inf)
-    least = np.where(learnt, LEAST_LEFT_MS, LEAST_PAUSE_MS)
+    learnt = (marks[Mark.WAITS] >= BY.known_waits) & (marks[Mark.LEFT] >= 0)
+    usual = np.where(learnt, 2.0 * marks[Mark.LEFT], np.inf)
+    least = np.where(learnt, BY.least_left, BY.least_pause)
     span = np.maximum(np.minimum(usual_gap(marks, figures) / 2, usual), least)
-    span = np.maximum(span, LEFT_TIMES * figures[Figure.USUALLY_LEFT])
+    span = np.maximum(span, 2 * figures[Figure.USUALLY_LEFT])
     written = np.maximum(figures[Figure.PRODUCED], 0) * span / 1000
     explained: Floats = caught_up_lag(marks, allowed_lag) + written + 3 * np.sqrt(written) + 1
     return explained

@@ -14,8 +14,6 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from warren_core.evaluation.late_commit import place_late_commit
-
 Int64 = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
@@ -200,7 +198,7 @@ class Windows:
 
         A commit less than `min_distance_ms` after its predecessor replaces it but keeps its time;
         otherwise a group that commits faster than that would never get a second slot. One that
-        is not newer than the newest goes where its order says (see `late_commit`).
+        is not newer than the newest goes where its order says (see `_placed`).
         """
         newest = self.columns[:, rows, -1]
         known = self.filled[rows] > 0
@@ -237,13 +235,34 @@ class Windows:
         window = self.columns[:, row, self.intervals - filled :]
         late = commit.copy()
         late[Column.LAG] = UNKNOWN  # the log end of that time was not seen
-        placed = place_late_commit(
-            window,
-            late,
-            order=Column.ORDER,
-            time=Column.COMMITTED_AT,
-            capacity=capacity,
-            min_distance_ms=min_distance_ms,
-        )
+        placed = _placed(window, late, capacity, min_distance_ms)
         self.filled[row] = placed.shape[1]
         self.columns[:, row, self.intervals - placed.shape[1] :] = placed
+
+
+def _placed(window: Int64, commit: Int64, capacity: int, min_distance_ms: int) -> Int64:
+    """The window, [column, slot], oldest first, with the commit, [column], where it belongs.
+
+    The cases are those of Burrow's ring
+    (linkedin/Burrow 1.9.5, core/internal/storage/inmemory.go): it drops a commit that it has, or
+    that is older than a full window; one that becomes the oldest is never merged.
+    """
+    filled = window.shape[1]
+    full = filled == capacity
+    place = int(np.searchsorted(window[Column.ORDER], commit[Column.ORDER]))
+    if place < filled and window[Column.ORDER, place] == commit[Column.ORDER]:
+        return window
+    if place == 0:
+        return window if full else np.insert(window, 0, commit, axis=1)
+    becomes_oldest = full and place == 1
+    previous = place - 1
+    if (
+        not becomes_oldest
+        and commit[Column.COMMITTED_AT] - window[Column.COMMITTED_AT, previous] < min_distance_ms
+    ):
+        merged = window.copy()
+        merged[:, previous] = commit
+        merged[Column.COMMITTED_AT, previous] = window[Column.COMMITTED_AT, previous]
+        return merged
+    widened = np.insert(window, place, commit, axis=1)
+    return widened[:, 1:] if full else widened

@@ -37,8 +37,8 @@ from warren_core.evaluation import (
     told_beyond_end,
 )
 from warren_core.evaluation.commit_convention import Commits, last_processed
-from warren_core.evaluation.group import GroupVerdicts, are_expired, judge_groups
 from warren_core.evaluation.packed_windows import pack_parts
+from warren_core.evaluation.verdicts import GroupVerdicts, are_expired, judge_groups
 from warren_core.judgement.brief import Brief
 from warren_core.judgement.commits import correct, learnt, shown
 from warren_core.judgement.entry import Entry

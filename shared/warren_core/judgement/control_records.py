@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from warren.contracts.status import Status
 
-from warren_core.evaluation.partitions import PartitionVerdicts
+from warren_core.evaluation.verdicts import PartitionVerdicts
 from warren_core.judgement.facts import Knowledge
 from warren_core.judgement.layout import MISSING
 from warren_core.judgement.state import GroupState, Latest

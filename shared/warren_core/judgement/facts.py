@@ -9,8 +9,8 @@ import numpy as np
 from warren.contracts.status import Status
 
 from warren_core.evaluation import UNKNOWN, Began, Column, Int64, Onset, Track, Windows
-from warren_core.evaluation.pace import LEAST_MS, Floats, produced_per_s
 from warren_core.evaluation.policies import Statuses
+from warren_core.evaluation.predicates import LEAST_MS, Floats, produced_per_s
 from warren_core.evaluation.presence import Presence
 from warren_core.evaluation.track import Mark
 from warren_core.judgement.lateness import Lateness

@@ -15,8 +15,9 @@ from warren.contracts.status import Status
 from warren_core.evaluation import Bools, PartitionRules, PartitionVerdicts, Track
 from warren_core.evaluation.backlog import reads_a_burst
 from warren_core.evaluation.progress import waited_ms
+from warren_core.evaluation.rule import BY
 from warren_core.evaluation.track import Mark
-from warren_core.evaluation.usual import LEAST_WAIT_MS, usual_gap
+from warren_core.evaluation.usual import usual_gap
 from warren_core.judgement.facts import STANDING, Knowledge
 from warren_core.judgement.state import GroupState
 
@@ -46,7 +47,7 @@ def told_in_turn(
         return verdicts
     owner = np.array([group.owners.get(name, -1) for name in state.layout.names()])
     takes_turns = np.isin(owner, owner[reading & _has_backlog(track)])
-    may_be_paused = (verdicts.status == Status.STALL) & (waited <= LEAST_WAIT_MS)
+    may_be_paused = (verdicts.status == Status.STALL) & (waited <= BY.least_wait)
     waits = standing & (owner >= 0)
     waits &= takes_turns | (may_be_paused & np.isin(owner, owner[reading]))
     behind = np.where(track.marks[Mark.GROWING] > 0, np.uint8(Status.WARN), np.uint8(Status.OK))
@@ -56,7 +57,7 @@ def told_in_turn(
 def _reads(track: Track, now_ms: int) -> Bools:
     """[partition] its offset has advanced lately."""
     marks, figures = track.marks, track.figures
-    recent = np.maximum(usual_gap(marks, figures), LEAST_WAIT_MS)
+    recent = np.maximum(usual_gap(marks, figures), BY.least_wait)
     lately: Bools = (marks[Mark.ADVANCED_AT] >= 0) & (now_ms - marks[Mark.ADVANCED_AT] <= recent)
     return lately
 

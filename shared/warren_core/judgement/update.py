@@ -21,9 +21,8 @@ from warren_core.evaluation import (
     see,
 )
 from warren_core.evaluation.commit_convention import last_processed
-from warren_core.evaluation.siblings import inherit
 from warren_core.evaluation.track import Mark
-from warren_core.evaluation.waits import expect
+from warren_core.evaluation.waits import expect, inherit
 from warren_core.judgement.commits import correct, seen
 from warren_core.judgement.earlier import recall
 from warren_core.judgement.lags import lag_of_commits

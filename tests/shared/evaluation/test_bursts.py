@@ -109,15 +109,3 @@ def test_who_has_read_half_of_what_it_was_behind_is_well_again() -> None:
     while partition.tick(500, read=1000) != "OK":
         assert partition.end - partition.committed > behind / 4
     assert partition.end - partition.committed <= behind / 2
-
-
-def test_a_slow_spell_that_comes_again_is_told_of_twice() -> None:
-    """50 s each half hour, in which it reads half."""
-    partition, told = Followed().healthy(60, rate=100), []
-    for _ in range(8):
-        began = len(partition.seen)
-        for second in range(0, 240, TICK):
-            partition.tick(500, read=250 if second < 50 else 1500)
-        told.append("WARN" in partition.seen[began:])
-        partition.healthy(26, rate=100)
-    assert told == [True, *[False] * 7] or told == [True, True, *[False] * 6]

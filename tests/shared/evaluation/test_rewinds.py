@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from support.followed_partition import TICK, Followed, always_ok
-from warren_core.evaluation.rewinds import TO_AND_FRO_MS
+from warren_core.evaluation.rule import BY
 
-HELD = TO_AND_FRO_MS // 1000
+HELD = BY.lately // 1000
 
 
 def _commit(partition: Followed, offset: int, *, rate: int) -> str:

@@ -1,17 +1,81 @@
-"""Judging of a group from its partitions' verdicts."""
+"""Verdicts: of partitions, by what their policy says and beyond the log end, and of their groups.
+
+What no policy asks, since the lag then looks like none, is whether an offset is beyond the log end.
+The log end is read after the commits, so it is below one of them only where records are gone that
+the group had read (truncated, or the topic was made anew) or where the offset was never the log's.
+A leader that has just moved may say too little once, so two looks are needed. Where nobody could
+read a log end since, the group may have read what came meanwhile.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 from warren.contracts.status import Status
 
-from warren_core.evaluation.partitions import PartitionVerdicts
-from warren_core.evaluation.windows import MAX_TIME, Column, Int64, Windows
+from warren_core.evaluation.evidence import Evidence
+from warren_core.evaluation.policies import Policy, Statuses
+from warren_core.evaluation.windows import MAX_TIME, Bools, Column, Int64, Windows
 
+Floats = NDArray[np.float64]
 _LARGEST = 2**63 - 1
 _STATUSES = list(Status)
+LOOKS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionVerdicts:
+    """[partition] each."""
+
+    status: Statuses
+    complete: Floats  # filled share of the window, 0 to 1
+
+
+def judge_partitions(
+    evidence: Evidence,
+    policy: Policy,
+    *,
+    intervals: int | Int64,
+    allowed_lag: int | Int64,
+    minimum_complete: float | Floats,
+) -> PartitionVerdicts:
+    """A partition without commits, or with a window not complete enough to judge, is OK."""
+    filled = evidence.windows.filled
+    complete: Floats = filled / intervals
+    # In single precision, as Burrow compares: 1/3 is enough for a minimum of 0.33333334.
+    enough = complete.astype(np.float32) >= np.float32(minimum_complete)
+    judged = (filled > 0) & enough
+    status = np.where(judged, policy(evidence, allowed_lag), np.uint8(Status.OK))
+    return PartitionVerdicts(status.astype(np.uint8, copy=False), complete)
+
+
+def told_beyond_end(verdicts: PartitionVerdicts, evidence: Evidence) -> PartitionVerdicts:
+    """The verdicts with BEYOND_END where it holds, whatever policy said the others."""
+    windows = evidence.windows
+    newest = windows.newest(Column.OFFSET)
+    if not (newest > windows.log_ends[:, -1]).any():  # as nearly always
+        return verdicts
+    status = np.where(beyond_end(evidence), np.uint8(Status.BEYOND_END), verdicts.status)
+    return replace(verdicts, status=status)
+
+
+def beyond_end(evidence: Evidence) -> Bools:
+    """[partition] the last two remembered log ends are below the newest commit, which was there
+    at an earlier look; or the one before it was, and they are below both (a client that goes on
+    committing such an offset).
+    """
+    windows = evidence.windows
+    looks = windows.log_ends[:, -LOOKS:]
+    known = (looks >= 0).all(axis=1)
+    offset = windows.column(Column.OFFSET)[:, -2:]
+    is_beyond = windows.occupied[:, -2:] & (offset > looks.max(axis=1)[:, None])
+    seen_at = windows.column(Column.OBSERVED_AT)[:, -2:]
+    seen_before = is_beyond & (seen_at < np.reshape(evidence.now_ms, (-1, 1)))
+    seen_before &= seen_at <= windows.log_ends_at[:, None]
+    found: Bools = known & is_beyond[:, -1] & seen_before.any(axis=1)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,130 @@
+"""What repeats: pauses of each day or week, jobs that rest, and crashes, which excuse nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from support.followed_partition import FOUND, START, Followed
+from warren_core.evaluation import Sighting, Track, see
+from warren_core.evaluation.daily import daily_ms
+from warren_core.evaluation.presence import Presence
+from warren_core.evaluation.progress import judge
+from warren_core.evaluation.rule import BY
+from warren_core.evaluation.track import Figure
+
+MINUTE, HOUR, DAY = 60, 3600, 86_400
+Life = Sequence[tuple[int, int]]
+"""Seconds from which and until which nobody reads."""
+
+
+def follow(lives: Sequence[Life], look: int, presence: Presence) -> tuple[list[list[bool]], Track]:
+    """Whether each pause is told; while nobody reads, members are as `presence` says."""
+    steps = max(life[-1][1] for life in lives) // look + 2
+    dead = np.zeros((steps, len(lives)), np.bool_)
+    for partition, life in enumerate(lives):
+        for begin, end in life:
+            dead[begin // look : end // look, partition] = True
+    track, rows, bad = Track.empty(len(lives)), np.arange(len(lives)), np.zeros_like(dead)
+    committed, committed_at = np.full(len(lives), 1_000_000), np.full(len(lives), START)
+    there = Presence.UNKNOWN if presence is Presence.UNKNOWN else Presence.THERE
+    for step in range(steps):
+        now, end = START + step * look * 1000, np.full(len(lives), 1_000_000 + 10 * look * step)
+        committed = np.where(dead[step], committed, end)
+        committed_at = np.where(dead[step], committed_at, now)
+        seen = np.where(dead[step], presence, there)
+        commits = (~dead[step]).astype(np.int64)
+        see(track, rows, Sighting(now, committed, committed_at, commits, end, presence=seen))
+        bad[step] = judge(track, now, 0) > 1
+    told = [
+        [bool(bad[begin // look : end // look + 1, p].any()) for begin, end in life]
+        for p, life in enumerate(lives)
+    ]
+    return told, track
+
+
+def every(period: int, length: int, times: int) -> Life:
+    return [(period * turn, period * turn + length) for turn in range(1, times + 1)]
+
+
+@pytest.mark.parametrize("presence", [Presence.UNKNOWN, Presence.THERE, Presence.NOBODY])
+def test_a_crash_that_repeats_is_told_each_time(presence: Presence) -> None:
+    """However regular: 20 min every 45 are a crash loop, and so is whatever is longer than a pause
+    may be, or comes rarely, of who works for longer than a job does.
+    """
+    lives = [
+        every((length + up) * MINUTE, length * MINUTE, 7)
+        for length in (6, 8, 10, 20, 40)
+        for up in (15, 25, 60, 150)
+        if length > BY.longest_often // 60_000 or length + up > BY.often * length
+    ]
+    told, _ = follow(lives, 20, presence)
+    assert all(all(life) for life in told), told
+
+
+def test_crashes_at_random_times_are_told() -> None:
+    """Of 20 min, half an hour to five hours apart."""
+    rng = np.random.default_rng(1)
+    apart = rng.uniform(0.5, 5, (16, 12)).cumsum(axis=1) * HOUR
+    lives = [[(int(at + n * 1200), int(at + n * 1200) + 1200) for n, at in enumerate(life)]
+             for life in apart]  # fmt: skip
+    told, _ = follow(lives, 20, Presence.UNKNOWN)
+    assert all(all(life) for life in told)
+
+
+def test_a_pause_of_each_night_is_known_after_three_and_a_crash_beside_it_is_none() -> None:
+    """Backups, ten minutes to and fro, and who works by day only; weekends are left out."""
+    late = np.random.default_rng(1).uniform(0, 10 * MINUTE, 9)
+    days = (0, 1, 2, 3, 4, 7, 8)
+    begins = [int(day * DAY + 18 * HOUR + late[day]) for day in days]
+    lives: list[Life] = [[(at, at + length) for at in begins] for length in (1200, 2 * HOUR)]
+    lives.append([(at, at + 13 * HOUR) for at in begins])
+    apart = [(hour * HOUR, hour * HOUR + 1200) for hour in (3, 27, 70, 99, 130)]
+    lives += [apart, [*lives[0], (8 * DAY + 23 * HOUR, 8 * DAY + 23 * HOUR + 1200)]]
+    told, track = follow(lives, 120, Presence.UNKNOWN)
+    nightly = [True] * 3 + [False] * 4
+    assert told == [nightly, nightly, nightly, [True] * 5, [*nightly, True]]
+    # One that goes on is told; after three days without one it is forgotten.
+    assert (daily_ms(track.marks, track.figures) > 0).tolist() == [True, True, True, False, True]
+
+
+def test_a_clock_of_less_than_a_day_that_an_earlier_version_has_learnt_excuses_nothing() -> None:
+    life = every(45 * MINUTE, 20 * MINUTE, 6)
+    _, track = follow([life], 20, Presence.UNKNOWN)
+    partition = Followed()
+    partition.track = track
+    track.figures[Figure.DAILY] = -20 * 60_000
+    assert not daily_ms(track.marks, track.figures).any()
+
+
+@pytest.mark.parametrize(
+    ("pause", "every", "told"), [(60, 120, 1), (120, 1200, 1), (300, 900, 2), (480, 1800, 2)]
+)
+def test_pauses_that_come_again_are_learnt(pause: int, every: int, told: int) -> None:
+    """Stop-the-world, rebalances of slow groups: up to five minutes, and nine where often."""
+    partition = Followed().healthy(10)
+    bad = []
+    for _ in range(6):
+        bad.append(partition.pause(pause / 60))
+        partition.healthy((every - pause) / 60)
+    assert bad == [True] * told + [False] * (6 - told)
+
+
+@pytest.mark.parametrize(("minutes", "alarms"), [(5, 0), (14, 0), (20, 1), (60, 1)])
+def test_a_job_whose_run_ends_with_nothing_left_is_known_after_one_run(
+    minutes: int, alarms: int
+) -> None:
+    """It reads everything within a minute, then nothing."""
+    partition, runs = Followed(), []
+    for _ in range(8):
+        began = len(partition.seen)
+        partition.silent_for(minutes)
+        for _ in range(12):
+            partition.tick(50, read=50 * minutes)
+        partition.tick(50, read=2**62)
+        runs.append("STOP" in partition.seen[began:])
+    assert runs == [True] * alarms + [False] * (8 - alarms)
+    found = partition.silent(3 * minutes)
+    assert found is not None
+    assert minutes * 60 < found <= max(1.6 * minutes * 60, FOUND)
